@@ -1,0 +1,89 @@
+# The README's two commands are `make crawl` and `make test`. `make help` lists the rest.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+SWIFT ?= swift
+OUT ?= crawl-out
+URLS ?=
+ARGS ?=
+FILTER ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+# STRICT=1 makes a warning in this package an error; the packages it depends on are not meant.
+STRICT ?=
+
+# One file is a whole installation, so the Swift runtime goes into it.
+release := -c release --static-swift-stdlib
+# SwiftPM keeps these flags from dependencies. It has no such care for C: there the log is searched, below.
+strict := $(if $(STRICT),-Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra)
+# Every test is a Swift Testing test. They run side by side in one process; suites that measure time are `.serialized`.
+# `swift test --parallel` would only start one process for each XCTest, of which there are none.
+testing := --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
+# What touches threads, C or shared memory.
+sanitized := ^(TrawlPlatform|TrawlCoding|TrawlURL|TrawlTransfer|TrawlStore|TrawlWorker|Trawl)Tests\.
+lint_paths := Package.swift $(wildcard Sources Tests Benchmarks docs/examples)
+shell_scripts = $(shell grep -rlE '^\#!/bin/(ba)?sh' deploy .ci Tests Benchmarks 2>/dev/null)
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: crawl
+crawl: ## build and fetch: URLS=list.txt, ARGS='-j 16 …', OUT=crawl-out; without URLS a sample site on loopback
+	@deploy/bootstrap.sh build
+	@SWIFT='$(SWIFT)' deploy/crawl.sh '$(OUT)' '$(URLS)' $(ARGS)
+
+.PHONY: build
+build: ## release executables
+	@deploy/bootstrap.sh build
+	$(SWIFT) build $(release) --product trawl
+	$(SWIFT) build $(release) --product trawl-worker
+
+.PHONY: build-tests
+build-tests:
+	@deploy/bootstrap.sh build test
+	@mkdir -p .build
+	$(SWIFT) build --build-tests $(strict) 2>&1 | tee .build/build-tests.log
+	@if [[ -n '$(STRICT)' ]] && grep -E '/(Sources|Tests)/[^:]+\.(c|h|swift):[0-9]+:[0-9]+: warning:' .build/build-tests.log \
+	    | grep -v '/.build/'; then echo 'make: the warnings above are errors here' >&2; exit 1; fi
+
+.PHONY: test
+test: build-tests ## all tests; FILTER=regex for some, STRICT=1 with warnings as errors
+	$(SWIFT) test --skip-build $(strict) $(testing)
+
+.PHONY: test-long
+test-long: build-tests ## also the tests that take minutes
+	TRAWL_LONG_TESTS=1 $(SWIFT) test --skip-build $(strict) $(testing)
+
+.PHONY: test-sanitize
+test-sanitize: ## thread and address sanitizer over what touches threads, C and shared memory
+	@deploy/bootstrap.sh build test
+	$(SWIFT) test --disable-xctest --sanitize thread --scratch-path .build-tsan --filter '$(or $(FILTER),$(sanitized))'
+	$(SWIFT) test --disable-xctest --sanitize address --scratch-path .build-asan --filter '$(or $(FILTER),$(sanitized))'
+
+.PHONY: lint
+lint: ## swift format and shellcheck
+	$(SWIFT) format lint --strict --parallel --recursive $(lint_paths)
+	@if command -v shellcheck >/dev/null; then set -x; shellcheck $(shell_scripts); \
+	    else echo 'lint: no shellcheck here; deploy/bootstrap.sh lint installs it' >&2; fi
+
+.PHONY: format
+format: ## rewrite the Swift sources to .swift-format
+	$(SWIFT) format --in-place --parallel --recursive $(lint_paths)
+
+.PHONY: bench
+bench: build ## compare with other fetchers on this machine; ARGS are passed on
+	@deploy/bootstrap.sh build bench
+	@[[ -x Benchmarks/run ]] || { echo 'bench: there is no Benchmarks/run yet' >&2; exit 1; }
+	Benchmarks/run $(ARGS)
+
+.PHONY: install
+install: build ## PREFIX=/usr/local, DESTDIR=
+	install -d '$(DESTDIR)$(PREFIX)/bin'
+	install -s -m 755 .build/release/trawl .build/release/trawl-worker '$(DESTDIR)$(PREFIX)/bin'
+
+.PHONY: clean
+clean: ## remove what was built, not what was fetched
+	rm -rf .build .build-tsan .build-asan .build-venv

@@ -1,0 +1,81 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Layers are explained in docs/architecture.md; Tests/ArchitectureTests checks the import rules.
+let common: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+let pure = common
+let effects = common
+
+let package = Package(
+    name: "trawl",
+    products: [
+        .library(name: "Trawl", targets: ["Trawl"]),
+        .executable(name: "trawl", targets: ["TrawlCommand"]),
+        .executable(name: "trawl-worker", targets: ["TrawlWorkerMain"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    ],
+    targets: [
+        // C: what Swift cannot say, and the libraries beneath.
+        .target(name: "CPlatform"),
+        .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
+        .target(name: "CBrotli", linkerSettings: [.linkedLibrary("brotlidec")]),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("ssl")]),
+
+        // Pure: decisions as values. No Glibc, no Foundation, no C module, no clock.
+        .target(name: "TrawlHTTP", swiftSettings: pure),
+        .target(name: "TrawlProtocol", dependencies: ["TrawlHTTP"], swiftSettings: pure),
+        .target(name: "TrawlFrontier", dependencies: ["TrawlHTTP"], swiftSettings: pure),
+        .target(name: "TrawlSupervision", dependencies: ["TrawlHTTP"], swiftSettings: pure),
+
+        // Effects: thin wrappers that carry decisions out.
+        .target(name: "TrawlPlatform", dependencies: ["TrawlHTTP", "CPlatform"], swiftSettings: effects),
+        .target(name: "TrawlCoding", dependencies: ["TrawlHTTP", "CZlib", "CBrotli"], swiftSettings: effects),
+        .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CCurl"], swiftSettings: effects),
+        .target(
+            name: "TrawlTransfer", dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlCoding", "TrawlPlatform", "CCurl"],
+            swiftSettings: effects),
+
+        // The two processes.
+        .target(
+            name: "TrawlWorker",
+            dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlCoding", "TrawlPlatform", "TrawlTransfer"],
+            swiftSettings: effects),
+        .target(
+            name: "Trawl",
+            dependencies: [
+                "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlPlatform", "TrawlURL", "TrawlCoding",
+                "TrawlWorker",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: effects),
+        .executableTarget(
+            name: "TrawlCommand",
+            dependencies: [
+                "Trawl", "TrawlPlatform", "TrawlWorker",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: effects),
+        .executableTarget(name: "TrawlWorkerMain", dependencies: ["TrawlWorker"], swiftSettings: effects),
+
+        // Servers and workers that misbehave on purpose, and the tests.
+        .executableTarget(name: "loopback-origin", path: "Tests/LoopbackOrigin", swiftSettings: common),
+        .testTarget(name: "ArchitectureTests", swiftSettings: common),
+        .testTarget(name: "TrawlHTTPTests", dependencies: ["TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlProtocolTests", dependencies: ["TrawlProtocol", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlFrontierTests", dependencies: ["TrawlFrontier", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(
+            name: "TrawlSupervisionTests", dependencies: ["TrawlSupervision", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlCodingTests", dependencies: ["TrawlCoding", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
+    ]
+)

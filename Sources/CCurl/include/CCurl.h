@@ -1,0 +1,72 @@
+/// libcurl for Swift: its own header, and plain functions for what is variadic there.
+///
+/// The setters return libcurl's code. Functions on sockets return a value of zero or more, or `-errno`.
+#ifndef CCURL_H
+#define CCURL_H
+
+#include <curl/curl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// curl_easy_setopt.
+
+CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value);
+CURLcode ccurl_set_offset(CURL *easy, CURLoption option, int64_t value);
+CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value);
+CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value);
+
+typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*ccurl_seek_callback)(void *context, curl_off_t offset, int origin);
+typedef int (*ccurl_prerequest_callback)(
+    void *context, char *remote_ip, char *local_ip, int remote_port, int local_port);
+typedef curl_socket_t (*ccurl_open_callback)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+typedef int (*ccurl_close_callback)(void *context, curl_socket_t socket);
+
+/// Each sets a callback together with its context.
+CURLcode ccurl_set_write(CURL *easy, ccurl_data_callback callback, void *context);
+CURLcode ccurl_set_header(CURL *easy, ccurl_data_callback callback, void *context);
+CURLcode ccurl_set_read(CURL *easy, ccurl_data_callback callback, void *context);
+CURLcode ccurl_set_seek(CURL *easy, ccurl_seek_callback callback, void *context);
+CURLcode ccurl_set_prerequest(CURL *easy, ccurl_prerequest_callback callback, void *context);
+CURLcode ccurl_set_open_socket(CURL *easy, ccurl_open_callback callback, void *context);
+CURLcode ccurl_set_close_socket(CURL *easy, ccurl_close_callback callback, void *context);
+
+// curl_easy_getinfo.
+
+CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value);
+CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, int64_t *value);
+CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value);
+/// The string belongs to the handle.
+CURLcode ccurl_get_string(CURL *easy, CURLINFO info, const char **value);
+
+// curl_multi_setopt.
+
+CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value);
+
+// curl_url_get.
+
+/// CURLUPART_HOST with CURLU_PUNYCODE, the host read as UTF-8 whatever the locale of the process is.
+CURLUcode ccurl_url_ascii_host(CURLU *url, char **host);
+
+// The connection of a running transfer.
+
+/// Decrypted or undecrypted bytes that OpenSSL holds for it; -1 when it has no TLS.
+int32_t ccurl_tls_pending(CURL *easy);
+/// Whether TLS agreed on HTTP/2: 1, else 0.
+int32_t ccurl_tls_is_http2(CURL *easy);
+
+// Sockets.
+
+/// socket(2) for that address, close-on-exec from birth.
+int32_t ccurl_socket_open(const struct curl_sockaddr *address);
+int32_t ccurl_socket_close(int32_t fd);
+/// shutdown(2) in both directions.
+int32_t ccurl_socket_shutdown(int32_t fd);
+/// recv(2) of one byte, MSG_PEEK and MSG_DONTWAIT: 1 when one is there, 0 at the end of the stream.
+int32_t ccurl_socket_peek(int32_t fd);
+/// The port of the local end (getsockname); 0 when it is not an Internet socket.
+int32_t ccurl_socket_local_port(int32_t fd);
+/// Bytes that TCP received in all, unread ones included (TCP_INFO).
+int64_t ccurl_socket_bytes_received(int32_t fd);
+
+#endif

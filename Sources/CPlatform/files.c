@@ -1,0 +1,63 @@
+#define _GNU_SOURCE
+#include "cplatform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int32_t cplatform_openat(int32_t directory, const char *path, int32_t flags, uint32_t mode) {
+    int result = openat(directory, path, flags | O_CLOEXEC, (mode_t)mode);
+    return result >= 0 ? result : -errno;
+}
+
+int32_t cplatform_openat_beneath(int32_t directory, const char *path, int32_t flags) {
+    struct open_how how = {
+        .flags = (uint64_t)(uint32_t)flags | O_CLOEXEC,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    long result = syscall(SYS_openat2, directory, path, &how, sizeof how);
+    return result >= 0 ? (int32_t)result : -errno;
+}
+
+int32_t cplatform_mkdirat(int32_t directory, const char *name, uint32_t mode) {
+    return mkdirat(directory, name, (mode_t)mode) == 0 ? 0 : -errno;
+}
+
+int32_t cplatform_unlinkat(int32_t directory, const char *name) {
+    return unlinkat(directory, name, 0) == 0 ? 0 : -errno;
+}
+
+int32_t cplatform_rename(int32_t directory, const char *from, const char *to) {
+    return renameat(directory, from, directory, to) == 0 ? 0 : -errno;
+}
+
+int32_t cplatform_rename_new(int32_t directory, const char *from, const char *to) {
+    return renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0 ? 0 : -errno;
+}
+
+int32_t cplatform_linkat(int32_t directory, const char *from, const char *to) {
+    return linkat(directory, from, directory, to, 0) == 0 ? 0 : -errno;
+}
+
+int32_t cplatform_fsync(int32_t fd) {
+    return fsync(fd) == 0 ? 0 : -errno;
+}
+
+int32_t cplatform_mode_at(int32_t directory, const char *name, uint32_t *mode) {
+    struct stat info;
+    if (fstatat(directory, name, &info, 0) != 0) {
+        return -errno;
+    }
+    *mode = info.st_mode;
+    return 0;
+}
+
+int64_t cplatform_random(void *bytes, size_t count) {
+    ssize_t result = getrandom(bytes, count, 0);
+    return result >= 0 ? result : -errno;
+}

@@ -1,0 +1,71 @@
+import Glibc
+
+/// How a coordinator works.
+///
+/// Nothing here is read from the environment; ``fromEnvironment()`` is there to be called.
+public struct Configuration: Sendable {
+    /// Worker processes. Zero runs the transfers on a thread of this process, for tests and debugging: then a crash
+    /// is not contained. Default: one for each online core. At most 64.
+    public var workers = max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    /// Transfers one worker runs at a time. Default 64, at most 1,024.
+    public var transfersPerWorker = 64
+    /// Connections to one origin over all workers; 0 is no limit. Default 6.
+    public var connectionsPerHost = 6
+    /// The worker executable; nil looks for `trawl-worker` beside the running executable, then on `PATH`.
+    public var workerExecutable: String?
+    /// Arguments for the worker executable, after its name.
+    public var workerArguments: [String] = []
+    /// The environment of the workers, as `NAME=value`; nil is a copy of this process's.
+    public var workerEnvironment: [String]?
+    /// Directories beneath which workers create files themselves. A destination elsewhere is opened by this process
+    /// and handed to the worker, which costs a little more. They must exist.
+    public var outputDirectories: [String] = []
+    /// The `User-Agent` of requests that have none; nil generates one from the program's name and the system.
+    public var userAgent: String?
+    /// A language tag for the generated `User-Agent`; empty leaves it out.
+    public var locale = ""
+    /// How long a shutdown lets fetches in flight go on. Default: not at all.
+    public var shutdownGrace = Duration.zero
+
+    /// The defaults.
+    public init() {}
+
+    /// The defaults of this library.
+    public static let `default` = Configuration()
+
+    /// The defaults, changed by the environment: `TRAWL_WORKERS`, `TRAWL_WORKER_EXECUTABLE`, `TRAWL_USER_AGENT` and
+    /// the language of `LC_ALL`, `LC_MESSAGES` or `LANG`.
+    ///
+    /// - Throws: ``FetchError/Code/badRequest`` for a variable that is set and makes no sense.
+    public static func fromEnvironment() throws(FetchError) -> Configuration {
+        var configuration = Configuration()
+        if let text = variable("TRAWL_WORKERS") {
+            guard let workers = Int(text) else {
+                throw FetchError(.badRequest, "TRAWL_WORKERS is not a number: \(text.terminalSafe)")
+            }
+            configuration.workers = workers
+        }
+        configuration.workerExecutable = variable("TRAWL_WORKER_EXECUTABLE")
+        configuration.userAgent = variable("TRAWL_USER_AGENT")
+        let locale = variable("LC_ALL") ?? variable("LC_MESSAGES") ?? variable("LANG") ?? ""
+        configuration.locale = String(locale.prefix { $0 != "." && $0 != "@" })
+        return configuration
+    }
+
+    /// What is wrong with the configuration, or nil.
+    func problem() -> String? {
+        if !(0...64).contains(workers) { return "workers must be 0 to 64, not \(workers)" }
+        if !(1...1024).contains(transfersPerWorker) {
+            return "transfers per worker must be 1 to 1024, not \(transfersPerWorker)"
+        }
+        if connectionsPerHost < 0 { return "connections per host must be 0 or more, not \(connectionsPerHost)" }
+        if outputDirectories.count > 64 { return "there may be 64 output directories, not \(outputDirectories.count)" }
+        return nil
+    }
+
+    private static func variable(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}

@@ -1,0 +1,152 @@
+import TrawlHTTP
+import TrawlPlatform
+
+/// Drives a pool of worker processes and answers fetches: the library's centre.
+///
+/// One coordinator serves any number of callers on any threads. It installs no signal handler, changes no process-wide
+/// setting of its host, and waits for no child but its own workers.
+///
+/// ```swift
+/// try await withCoordinator { coordinator in
+///     let response = try await coordinator.send(Request("https://example.org/"))
+/// }
+/// ```
+public final class Coordinator: Sendable {
+    private let mailbox: Mailbox
+    private let planner: FetchPlanner
+    private let thread: NamedThread
+    private let ended: EndGate
+    private let defaultGrace: Duration
+
+    /// Starts the workers.
+    ///
+    /// - Throws: ``FetchError/Code/engineDown`` when no worker can be started, ``FetchError/Code/badRequest`` when the
+    ///   configuration makes no sense, ``FetchError/Code/file`` when an output directory cannot be used.
+    public init(_ configuration: Configuration = .default) throws(FetchError) {
+        if let problem = configuration.problem() { throw FetchError(.badRequest, problem) }
+        planner = FetchPlanner(configuration: configuration)
+        defaultGrace = configuration.shutdownGrace
+        let ended = EndGate()
+        self.ended = ended
+        do throws(SystemError) {
+            mailbox = try Mailbox()
+        } catch {
+            throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
+        }
+        let start = try SupervisorStart(configuration, mailbox: mailbox)
+        do throws(SystemError) {
+            thread = try NamedThread.start(name: "trawl-supervise") {
+                Supervisor(start).run()
+                ended.open()
+            }
+        } catch {
+            throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
+        }
+    }
+
+    deinit {
+        // Nothing when it was shut down, as it should have been; else the workers end without anybody waiting.
+        mailbox.post(.shutDown(grace: .zero))
+    }
+
+    /// Fetches into memory and waits for the answer.
+    ///
+    /// Cancelling the task cancels the fetch.
+    public func send(_ request: Request) async throws(FetchError) -> Response {
+        try await send(request, into: .memory)
+    }
+
+    /// Fetches into a destination and waits for the answer.
+    ///
+    /// Cancelling the task cancels the fetch.
+    /// - Parameter destination: Not ``Destination/stream``, whose pieces only ``start(_:into:)`` gives.
+    public func send(_ request: Request, into destination: Destination) async throws(FetchError) -> Response {
+        if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
+        let running = RunningFetch(
+            plan: try planner.plan(request, into: destination, wantsEvents: false), channel: nil)
+        submit(running)
+        return try await answer(of: running)
+    }
+
+    /// Starts a fetch and returns its handle at once. A request that cannot be sent fails through the handle.
+    public func start(_ request: Request, into destination: Destination = .memory) -> Fetch {
+        let channel = EventChannel()
+        do throws(FetchError) {
+            let plan = try planner.plan(request, into: destination, wantsEvents: true)
+            let running = RunningFetch(plan: plan, channel: channel)
+            channel.post(.started)
+            submit(running)
+            return Fetch(running, channel: channel, on: self)
+        } catch {
+            return Fetch(failed: error, channel: channel)
+        }
+    }
+
+    /// Fetches into a destination and blocks the calling thread until the answer is there.
+    ///
+    /// For command-line programs. Never on an event loop, the main actor or in a task: it stops whatever else that
+    /// thread would do. Decisions and prompts are never asked for such a fetch.
+    public func sendBlocking(_ request: Request, into destination: Destination = .memory) throws(FetchError) -> Response {
+        if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
+        let running = RunningFetch(
+            plan: try planner.plan(request, into: destination, wantsEvents: false), channel: nil)
+        submit(running)
+        return try running.outcome.waitBlocking().get()
+    }
+
+    /// Ends the coordinator: no new fetch is taken, those waiting fail, those in flight may go on for the configured
+    /// grace, then the workers are ended. Returns when no worker is left. May be called more than once.
+    public func shutdown(grace: Duration? = nil) async {
+        mailbox.post(.shutDown(grace: grace ?? defaultGrace))
+        await ended.wait()
+        thread.join()
+    }
+
+    /// As ``shutdown(grace:)``, blocking the calling thread.
+    public func shutdownBlocking(grace: Duration? = nil) {
+        mailbox.post(.shutDown(grace: grace ?? defaultGrace))
+        thread.join()
+    }
+
+    /// Stops (SIGSTOP) or continues (SIGCONT) all workers: what a terminal's job control does to the coordinator.
+    package func signalWorkers(_ signal: Int32) {
+        mailbox.post(.signalWorkers(signal))
+    }
+
+    func post(_ command: Mailbox.Command) {
+        mailbox.post(command)
+    }
+
+    private func answer(of running: RunningFetch) async throws(FetchError) -> Response {
+        let answer = await withTaskCancellationHandler {
+            await running.outcome.wait()
+        } onCancel: {
+            mailbox.post(.cancel(running))
+        }
+        return try answer.get()
+    }
+
+    private func submit(_ running: RunningFetch) {
+        if !mailbox.post(.submit(running)) {
+            let error = FetchError(.shutDown, "the coordinator is shut down", url: running.plan.target.text)
+            running.channel?.post(.ended(.failure(error)))
+            running.outcome.resolve(.failure(error))
+        }
+    }
+}
+
+/// Runs `body` with a coordinator and shuts it down at the end, however `body` ends. Fetches still running are
+/// cancelled.
+public func withCoordinator<Value>(
+    _ configuration: Configuration = .default, _ body: (Coordinator) async throws -> Value
+) async throws -> Value {
+    let coordinator = try Coordinator(configuration)
+    do {
+        let value = try await body(coordinator)
+        await coordinator.shutdown()
+        return value
+    } catch {
+        await coordinator.shutdown()
+        throw error
+    }
+}

@@ -1,0 +1,65 @@
+import TrawlHTTP
+
+/// Which fetches must end by when: a binary heap of deadlines.
+///
+/// Entries of fetches that ended earlier are dropped when they come up, or all at once when they are the most; so
+/// the queue stays in proportion to the fetches alive however long their limits are.
+struct DeadlineQueue: Sendable {
+    struct Entry: Sendable, Equatable {
+        let deadline: MonotonicInstant
+        let fetch: FetchKey
+    }
+
+    private var heap: [Entry] = []
+
+    /// The earliest deadline, possibly of a fetch that has ended.
+    var earliest: MonotonicInstant? { heap.first?.deadline }
+
+    /// How many entries are kept.
+    var count: Int { heap.count }
+
+    mutating func insert(_ fetch: FetchKey, deadline: MonotonicInstant) {
+        heap.append(Entry(deadline: deadline, fetch: fetch))
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            if heap[parent].deadline <= heap[child].deadline { break }
+            heap.swapAt(parent, child)
+            child = parent
+        }
+    }
+
+    /// Removes and returns the next entry that is due.
+    mutating func next(dueAt now: MonotonicInstant) -> FetchKey? {
+        guard let first = heap.first, first.deadline <= now else { return nil }
+        let last = heap.removeLast()
+        if !heap.isEmpty {
+            heap[0] = last
+            sink(from: 0)
+        }
+        return first.fetch
+    }
+
+    /// Drops entries of ended fetches when they are more than the living.
+    mutating func compact(living: Int, isAlive: (FetchKey) -> Bool) {
+        guard heap.count > 2 * living + 1024 else { return }
+        heap.removeAll { !isAlive($0.fetch) }
+        if heap.count > 1 {
+            for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
+        }
+    }
+
+    private mutating func sink(from index: Int) {
+        var parent = index
+        while true {
+            var smallest = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < heap.count && heap[child].deadline < heap[smallest].deadline {
+                smallest = child
+            }
+            if smallest == parent { return }
+            heap.swapAt(parent, smallest)
+            parent = smallest
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+/// A checked request, ready for the supervisor: made on the caller's thread, never changed.
+struct FetchPlan: Sendable {
+    /// What goes along with the request.
+    enum Body: Sendable, Equatable {
+        case none
+        case inline([UInt8])
+        /// Too long for a frame: a memory file.
+        case file(MemoryBody)
+
+        static func == (left: Body, right: Body) -> Bool {
+            switch (left, right) {
+            case (.none, .none): true
+            case (.inline(let left), .inline(let right)): left == right
+            case (.file(let left), .file(let right)): left === right
+            case (.none, _), (.inline, _), (.file, _): false
+            }
+        }
+    }
+
+    /// Where the response's body goes.
+    enum Target: Sendable {
+        case memory
+        case discard
+        case stream
+        /// Written by the worker beneath one of the configured output directories.
+        case rooted(root: Int, path: String)
+        /// Written by the worker to a file the coordinator opened.
+        case opened(OpenedDestination)
+    }
+
+    let originalURL: String
+    let target: TargetURI
+    let method: Method
+    let fields: FieldLines
+    let body: Body
+    let sink: Target
+    let fileOptions: Destination.FileOptions
+    /// The path the caller named.
+    let path: String?
+    let options: RequestOptions
+    let profile: TransferProfile
+    /// Whether heads are wanted as they come.
+    let wantsEvents: Bool
+}
+
+/// A request body kept in a memory file, so that it can be sent again and handed to any worker.
+final class MemoryBody: Sendable {
+    let file: MemoryFile
+    let count: Int
+
+    init(_ bytes: [UInt8]) throws(SystemError) {
+        let file = try MemoryFile(name: "trawl-request")
+        let written: Result<Void, SystemError> = bytes.withUnsafeBytes { bytes in
+            do throws(SystemError) {
+                try file.write(bytes)
+                try file.seal()
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try written.get()
+        self.file = file
+        count = bytes.count
+    }
+}

@@ -1,0 +1,153 @@
+import Synchronization
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlURL
+
+/// Turns requests into plans: checks them, fills in what is generated, opens what has to be open.
+///
+/// Runs on the callers' threads, so that the supervisor has little to do for each fetch.
+final class FetchPlanner: Sendable {
+    private let userAgent: String
+    private let roots: [String]
+    /// A parser keeps one libcurl handle, so callers take turns; parsing does not block.
+    private let urls = Mutex(URLParser())
+    /// The generated lines of a request without lines of its own.
+    private let plainFields: FieldLines
+
+    init(configuration: Configuration) {
+        userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
+        roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
+        plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true)
+    }
+
+    /// The plan of a request.
+    /// - Throws: What makes the request impossible, before anything is sent.
+    func plan(_ request: Request, into destination: Destination, wantsEvents: Bool) throws(FetchError) -> FetchPlan {
+        let target = try target(of: request)
+        var method = try method(of: request)
+        let options = request.options
+        if !request.body.isEmpty, method == .get || method == .head || (method == .delete && options.upgradesMethodForBody)
+        {
+            if options.upgradesMethodForBody {
+                method = .post
+            } else if !options.allowsBodyOnGET {
+                throw FetchError(.badRequest, "\(method.name) with a body needs allowsBodyOnGET", url: target.text)
+            }
+        }
+        let fields = try fields(of: request, target: target)
+        let (sink, path) = try sink(for: destination, url: target.text)
+        var fileOptions = Destination.FileOptions()
+        if case .file(_, let given) = destination { fileOptions = given }
+        return FetchPlan(
+            originalURL: target.textWithFragment, target: target, method: method, fields: fields,
+            body: try body(of: request, url: target.text), sink: sink, fileOptions: fileOptions, path: path,
+            options: options, profile: options.profile, wantsEvents: wantsEvents)
+    }
+
+    /// Checks a URL a redirect led to, as one a caller gave.
+    static func checkScheme(_ target: TargetURI, _ transport: RequestOptions.Transport) -> FetchError? {
+        switch target.origin.scheme {
+        case "http" where transport.allowsHTTP, "https" where transport.allowsHTTPS: nil
+        case "http", "https":
+            FetchError(.unsupportedURL, "\(target.origin.scheme) is not allowed here", url: target.text)
+        case let scheme:
+            FetchError(.unsupportedURL, "the scheme \(scheme.terminalSafe) is not supported", url: target.text)
+        }
+    }
+
+    private func target(of request: Request) throws(FetchError) -> TargetURI {
+        let target: TargetURI
+        do throws(URLFailure) {
+            target = try urls.withLock { parser throws(URLFailure) in try parser.parse(request.url) }
+        } catch {
+            throw FetchError(error)
+        }
+        if let refusal = Self.checkScheme(target, request.options.transport) { throw refusal }
+        return target
+    }
+
+    private func method(of request: Request) throws(FetchError) -> TrawlHTTP.Method {
+        let name = request.effectiveMethod.name
+        guard let method = TrawlHTTP.Method(name) else {
+            throw FetchError(.badRequest, "the method is not a token: \(name.prefix(64).description.terminalSafe)")
+        }
+        // RFC 9110 §9.3.6: CONNECT asks a proxy for a tunnel; its answer has no end.
+        if method.name == "CONNECT" { throw FetchError(.badRequest, "CONNECT is not a method of a fetch") }
+        return method
+    }
+
+    private func fields(of request: Request, target: TargetURI) throws(FetchError) -> FieldLines {
+        if let refused = request.fields.refused {
+            throw FetchError(
+                .badRequest, "the field line \(refused) has a name that is no token, or CR, LF or NUL in its value",
+                url: target.text)
+        }
+        for name in ["Transfer-Encoding", "Upgrade", "TE"] where request.fields.lines.contains(name) {
+            throw FetchError(.badRequest, "the field \(name) belongs to the transfer", url: target.text)
+        }
+        let options = request.options
+        if request.fields.isEmpty, options.acceptsCompressedResponses, options.userAgent == nil { return plainFields }
+        var lines = request.fields.lines
+        if let length = lines.first("Content-Length") {
+            guard length == String(request.body.bytes.count) else {
+                throw FetchError(.badRequest, "Content-Length is not the length of the body", url: target.text)
+            }
+            lines.removeAll("Content-Length")
+        }
+        return Self.withDefaults(
+            lines, userAgent: options.userAgent ?? userAgent, acceptsCompressed: options.acceptsCompressedResponses)
+    }
+
+    private static func withDefaults(_ lines: FieldLines, userAgent: String, acceptsCompressed: Bool) -> FieldLines {
+        var defaults = FieldLines()
+        func add(_ name: String, _ value: String) {
+            // Generated values hold no control bytes; a configured user agent that does is left out.
+            if !lines.contains(name) { try? defaults.append(name, value) }
+        }
+        add("User-Agent", userAgent)
+        add("Accept", "*/*")
+        if acceptsCompressed { add("Accept-Encoding", "gzip, deflate, br") }
+        defaults.append(contentsOf: lines)
+        return defaults
+    }
+
+    private func body(of request: Request, url: String) throws(FetchError) -> FetchPlan.Body {
+        if request.body == .none { return .none }
+        let bytes = request.body.bytes
+        if bytes.count <= WireProtocol.maximumInlineBody { return .inline(bytes) }
+        do throws(SystemError) {
+            return .file(try MemoryBody(bytes))
+        } catch {
+            throw FetchError(.file, "the request's body: \(error)", cause: .system(error.errno), url: url)
+        }
+    }
+
+    private func sink(for destination: Destination, url: String) throws(FetchError) -> (FetchPlan.Target, String?) {
+        switch destination {
+        case .memory: return (.memory, nil)
+        case .discard: return (.discard, nil)
+        case .stream: return (.stream, nil)
+        case .file(let path, let options):
+            guard !path.isEmpty, !path.utf8.contains(0) else {
+                throw FetchError(.file, "the destination is not a path", url: url)
+            }
+            for (index, root) in roots.enumerated() where path.hasPrefix(root) {
+                let relative = String(path.dropFirst(root.count))
+                if !relative.isEmpty { return (.rooted(root: index, path: relative), path) }
+            }
+            return (.opened(try OpenedDestination(path: path, replaces: options.replaces)), path)
+        }
+    }
+}
+
+extension FetchError {
+    /// What is wrong with a URL.
+    init(_ failure: URLFailure) {
+        switch failure {
+        case .unsupportedScheme: self.init(.unsupportedURL, failure.text)
+        case .noHost: self.init(.invalidURL, FetchError.noHost)
+        case .empty, .tooLong, .malformed: self.init(.invalidURL, failure.text)
+        }
+    }
+}

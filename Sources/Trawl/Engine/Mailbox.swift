@@ -1,0 +1,58 @@
+import Synchronization
+import TrawlPlatform
+
+/// What callers say to the supervisor: a list under a lock and a wake-up for its thread.
+final class Mailbox: Sendable {
+    enum Command: Sendable {
+        case submit(RunningFetch)
+        case cancel(RunningFetch)
+        /// The consumer of a streamed body took so many bytes.
+        case consumed(RunningFetch, Int)
+        case shutDown(grace: Duration)
+        /// Stops or continues all workers, as a terminal's job control does with the coordinator.
+        case signalWorkers(Int32)
+    }
+
+    private struct State {
+        var commands: [Command] = []
+        var isClosed = false
+    }
+
+    let wakeUp: WakeUp
+    private let state = Mutex(State())
+
+    init() throws(SystemError) {
+        wakeUp = try WakeUp()
+    }
+
+    /// - Returns: False when the supervisor is gone and nothing will be done.
+    @discardableResult
+    func post(_ command: Command) -> Bool {
+        let wasEmpty: Bool? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            state.commands.append(command)
+            return state.commands.count == 1
+        }
+        // The supervisor takes all commands at once, so only the first of a batch needs to wake it.
+        if wasEmpty == true { wakeUp.signal() }
+        return wasEmpty != nil
+    }
+
+    /// All commands since the last call; `spare` becomes the next list, so that its memory is used again.
+    func take(reusing spare: inout [Command]) -> [Command] {
+        spare.removeAll(keepingCapacity: true)
+        return state.withLock { state in
+            swap(&state.commands, &spare)
+            return spare
+        }
+    }
+
+    /// Refuses everything from now on and returns what was still there.
+    func close() -> [Command] {
+        state.withLock { state in
+            state.isClosed = true
+            defer { state.commands = [] }
+            return state.commands
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import TrawlPlatform
+
+/// A destination outside the output directories: opened here, written by a worker through its descriptor, and given
+/// its name here.
+///
+/// `@unchecked Sendable`: made by the caller's thread before the fetch is handed over, used by the supervisor thread
+/// alone afterwards.
+final class OpenedDestination: @unchecked Sendable {
+    let path: String
+    /// A new file beside the destination; nil once it has its name or is gone.
+    private var part: PartFile?
+    /// A device, pipe or socket that exists already: written to directly.
+    private let existing: Existing?
+
+    /// Opens what is needed to write to `path`, before anything is sent.
+    init(path: String, replaces: Bool) throws(FetchError) {
+        self.path = path
+        var info = stat()
+        if stat(path, &info) == 0 {
+            switch info.st_mode & S_IFMT {
+            case S_IFREG:
+                if !replaces {
+                    throw FetchError(.file, "\(path.terminalSafe) exists", cause: .system(EEXIST))
+                }
+                if access(path, W_OK) != 0 { throw FetchError.file(path, errno) }
+            case S_IFDIR:
+                throw FetchError.file(path, EISDIR)
+            default:
+                let opened = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+                guard opened >= 0 else { throw FetchError.file(path, errno) }
+                existing = Existing(Descriptor(adopting: opened))
+                part = nil
+                return
+            }
+        }
+        existing = nil
+        do {
+            part = try PartFile.create(besideAbsolutePath: try Self.absolute(path))
+        } catch let error as SystemError {
+            throw FetchError.file(path, error.errno)
+        } catch let error as FetchError {
+            throw error
+        } catch {
+            throw FetchError(.file, "\(path.terminalSafe): \(error)")
+        }
+    }
+
+    /// The descriptor for a worker, emptied of what an earlier hop wrote.
+    func descriptorForHop() -> Int32? {
+        if let existing { return existing.descriptor.rawValue }
+        guard let part, ftruncate(part.rawValue, 0) == 0, lseek(part.rawValue, 0, SEEK_SET) == 0 else { return nil }
+        return part.rawValue
+    }
+
+    /// Makes the file appear under its name.
+    func publish(replaces: Bool, syncs: Bool) throws(SystemError) {
+        try part?.publish(replacing: replaces, sync: syncs)
+        part = nil
+    }
+
+    /// Leaves nothing behind.
+    func discard() {
+        part?.discard()
+        part = nil
+    }
+
+    /// An optional needs a copyable type around a descriptor.
+    private final class Existing {
+        let descriptor: Descriptor
+        init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+    }
+
+    private static func absolute(_ path: String) throws(FetchError) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let directory = getcwd(nil, 0) else { throw FetchError.file(path, errno) }
+        defer { free(directory) }
+        return String(cString: directory) + "/" + path
+    }
+}
+
+extension FetchError {
+    /// A failure with a file of the caller's.
+    static func file(_ path: String, _ number: Int32) -> FetchError {
+        FetchError(
+            .file, "\(path.terminalSafe): \(SystemError.text(of: number))", cause: .system(number))
+    }
+}
+
+extension SystemError {
+    /// The system's text for an error number.
+    static func text(of number: Int32) -> String {
+        let description = SystemError(errno: number, call: "").description
+        return String(description.drop { $0 == ":" || $0 == " " })
+    }
+}

@@ -1,0 +1,91 @@
+import TrawlHTTP
+import TrawlProtocol
+
+/// The transfer profiles in use, by number. Each number's meaning is versioned, so that a link knows what it has told
+/// its worker already.
+struct ProfileTable {
+    struct Assignment: Equatable {
+        let number: UInt32
+        let version: UInt32
+    }
+
+    private static let capacity: UInt32 = 256
+    private var numbers: [TransferProfile: UInt32] = [:]
+    private var profiles: [(profile: TransferProfile, version: UInt32)] = []
+    private var nextVictim: UInt32 = 0
+    private var last: (profile: TransferProfile, assignment: Assignment)?
+
+    /// The number of a profile; when all are taken, the oldest number changes its meaning.
+    mutating func assignment(for profile: TransferProfile) -> Assignment {
+        if let last, last.profile == profile { return last.assignment }
+        let assignment: Assignment
+        if let number = numbers[profile] {
+            assignment = Assignment(number: number, version: profiles[Int(number)].version)
+        } else if profiles.count < Self.capacity {
+            assignment = Assignment(number: UInt32(profiles.count), version: 1)
+            profiles.append((profile, 1))
+            numbers[profile] = assignment.number
+        } else {
+            let number = nextVictim
+            nextVictim = (nextVictim + 1) % Self.capacity
+            numbers[profiles[Int(number)].profile] = nil
+            profiles[Int(number)] = (profile, profiles[Int(number)].version &+ 1)
+            numbers[profile] = number
+            assignment = Assignment(number: number, version: profiles[Int(number)].version)
+        }
+        last = (profile, assignment)
+        return assignment
+    }
+}
+
+extension RequestOptions {
+    /// What a worker needs to know of the options.
+    var profile: TransferProfile {
+        var profile = TransferProfile()
+        profile.version =
+            switch transport.version {
+            case .http1_0: .http1_0
+            case .http1_1: .http1_1
+            case .http2: .http2
+            case .http2PriorKnowledge: .http2PriorKnowledge
+            }
+        profile.decoding = contentDecoding == .streaming ? .streaming : .off
+        profile.addressFamily =
+            switch transport.addressFamily {
+            case .any: .any
+            case .ipv4: .ipv4
+            case .ipv6: .ipv6
+            }
+        profile.connectTimeout = timeLimits.connect.clampedMilliseconds
+        profile.inactivityTimeout = timeLimits.inactivity.clampedMilliseconds
+        profile.idleLifetime = UInt32(clamping: transport.idleLifetime)
+        profile.headBytes = UInt32(clamping: min(sizeLimits.headBytes, WireProtocol.maximumHead))
+        profile.headFields = UInt32(clamping: sizeLimits.headFields)
+        profile.bodyBytes = sizeLimits.bodyBytes ?? 0
+        profile.memoryBytes = sizeLimits.memoryBytes
+        profile.codingLayers = UInt8(clamping: sizeLimits.codingLayers)
+        profile.codingRatio = UInt32(clamping: sizeLimits.codingRatio)
+        profile.allowsHTTP = transport.allowsHTTP
+        profile.allowsHTTPS = transport.allowsHTTPS
+        profile.verifiesPeer = transport.verifiesPeer
+        profile.verifiesHost = transport.verifiesHost
+        profile.minimumTLS = Self.profileVersion(transport.minimumTLS)
+        profile.maximumTLS = transport.maximumTLS.map(Self.profileVersion) ?? .any
+        profile.caFile = transport.caFile ?? ""
+        profile.clientCertificate = transport.clientCertificate ?? ""
+        profile.clientKey = transport.clientKey ?? ""
+        profile.resolve = transport.resolve
+        profile.connectTo = transport.connectTo
+        profile.interface = transport.interface ?? ""
+        return profile
+    }
+
+    private static func profileVersion(_ version: Transport.TLSVersion) -> TransferProfile.TLSVersion {
+        switch version {
+        case .tls1_0: .tls1_0
+        case .tls1_1: .tls1_1
+        case .tls1_2: .tls1_2
+        case .tls1_3: .tls1_3
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Synchronization
+import TrawlFrontier
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+
+/// One fetch between its start and its end.
+///
+/// Two parties meet here. The caller's side (`outcome`, `channel`) is guarded by a mutex or immutable. The `engine`
+/// part belongs to the supervisor thread.
+///
+/// `@unchecked Sendable`: `engine` is read and written by the supervisor thread alone, which gets the object through
+/// the mailbox's lock; everything else is immutable or guarded.
+final class RunningFetch: @unchecked Sendable {
+    /// What the caller asked for.
+    let plan: FetchPlan
+    /// The answer and who waits for it.
+    let outcome = OutcomeCell()
+    /// Events for the caller, when it wants them.
+    let channel: EventChannel?
+
+    /// The supervisor's part.
+    var engine: EngineState
+
+    init(plan: FetchPlan, channel: EventChannel?) {
+        self.plan = plan
+        self.channel = channel
+        engine = EngineState(plan: plan)
+    }
+
+    struct EngineState {
+        var key = FetchKey(rawValue: 0)
+        var life = FetchLife()
+        /// The hop to be sent next or in flight.
+        var target: TargetURI
+        var method: Method
+        var fields: FieldLines
+        var sendsBody: Bool
+        var origin: OriginKey = 0
+        var isInHostProcess = false
+        var place: WaitingPlace?
+        var worker = 0
+        var progressIndex = 0
+        var isSuspect = false
+        var attempts = 0
+        /// Bytes of a streamed body the consumer has been given in this hop.
+        var delivered: UInt64 = 0
+        /// Credits the worker has left.
+        var credit: UInt64 = 0
+        var head: TrawlHTTP.ResponseHead?
+        var interim: [Response.ResponseHead] = []
+        var redirects: [Response.RedirectHop] = []
+        var metrics: [HopReport] = []
+        var deadline: MonotonicInstant?
+        var lastProgress: UInt64 = 0
+
+        init(plan: FetchPlan) {
+            target = plan.target
+            method = plan.method
+            fields = plan.fields
+            sendsBody = plan.body != .none
+        }
+    }
+}
+
+/// Where the answer of a fetch arrives, once.
+final class OutcomeCell: Sendable {
+    typealias Answer = Result<Response, FetchError>
+
+    private struct State {
+        var answer: Answer?
+        var waiters: [CheckedContinuation<Answer, Never>] = []
+        var blocked: [WakeUpGate] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Gives the answer to all who wait and will wait.
+    /// - Returns: False when there was one already.
+    @discardableResult
+    func resolve(_ answer: Answer) -> Bool {
+        let waiting: State? = state.withLock { state in
+            guard state.answer == nil else { return nil }
+            let waiting = state
+            state = State(answer: answer)
+            return waiting
+        }
+        guard let waiting else { return false }
+        for waiter in waiting.waiters { waiter.resume(returning: answer) }
+        for gate in waiting.blocked { gate.open() }
+        return true
+    }
+
+    /// The answer, when it is there.
+    var answer: Answer? { state.withLock { $0.answer } }
+
+    /// Waits for the answer.
+    func wait() async -> Answer {
+        await withCheckedContinuation { continuation in
+            let answer: Answer? = state.withLock { state in
+                if let answer = state.answer { return answer }
+                state.waiters.append(continuation)
+                return nil
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    /// Blocks the calling thread until the answer is there.
+    func waitBlocking() -> Answer {
+        let gate = WakeUpGate()
+        let answer: Answer? = state.withLock { state in
+            if let answer = state.answer { return answer }
+            state.blocked.append(gate)
+            return nil
+        }
+        if let answer { return answer }
+        gate.wait()
+        guard let answer = self.answer else { preconditionFailure("the gate opened without an answer") }
+        return answer
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import TrawlHTTP
+import TrawlPlatform
+import TrawlSupervision
+
+/// Shutdown: stop leasing, drain to a deadline, close the sockets, SIGTERM, SIGKILL.
+extension Supervisor {
+    /// Takes no more fetches; those that wait fail now, those in flight when the grace is over.
+    func beginShutdown(grace: Duration) {
+        switch closing {
+        case .no:
+            closing = .draining(until: now.advanced(by: grace))
+            for fetch in fetches.all where fetch.engine.life.isWaiting {
+                conclude(fetch, with: .failure(shutDownError(fetch)))
+            }
+        case .draining(let until):
+            // Asked again: the shorter grace counts.
+            closing = .draining(until: min(until, now.advanced(by: grace)))
+        case .ending:
+            break
+        }
+        runClosing()
+    }
+
+    /// Goes on with a shutdown when its time has come.
+    func runClosing() {
+        switch closing {
+        case .no:
+            break
+        case .draining(let until):
+            guard now >= until || fetches.count == 0 else { return }
+            for fetch in fetches.all { conclude(fetch, with: .failure(shutDownError(fetch))) }
+            for slot in slots.indices { endWorker(slot) }
+            closing = .ending(nextSignal: now.advanced(by: Self.exitGrace))
+        case .ending(let next):
+            guard now >= next else { return }
+            for slot in slots.indices { perform(slots[slot].kill(.shutdown), on: slot) }
+            closing = .ending(nextSignal: now.advanced(by: Self.exitGrace))
+        }
+    }
+
+    /// The stream's end is what tells a worker to go; its slot is not used again.
+    private func endWorker(_ slot: Int) {
+        restartAt[slot] = nil
+        leases.workerDraining(slot)
+        switch slots[slot].drain() {
+        case .askWorker, .terminate, .none: links[slot]?.closeStream(poller)
+        case .retire: break
+        }
+        if let link = links[slot], case .thread = link.engine { workerExited(link) }
+    }
+
+    private func shutDownError(_ fetch: RunningFetch) -> FetchError {
+        FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
+    }
+}

@@ -1,0 +1,242 @@
+import Glibc
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+import TrawlWorker
+
+/// Starting, greeting, watching and losing workers.
+extension Supervisor {
+    /// Puts a new worker into a slot.
+    func start(_ slot: Int) {
+        switch slots[slot].backoffElapsed(at: now) {
+        case .start: break
+        case .wait(let delay):
+            restartAt[slot] = now.advanced(by: delay)
+            return
+        case .none: return
+        }
+        do throws(SystemError) {
+            let pair = try ControlSocket.pair()
+            let memoryKills = OutOfMemoryKills.count()
+            let engine: WorkerLink.Engine
+            if let executable {
+                engine = .process(
+                    try WorkerProcess.spawn(
+                        executable: executable.path, arguments: executable.arguments,
+                        environment: executable.environment, control: pair.there, segment: segment.descriptor))
+            } else {
+                // The thread owns what a process would have inherited.
+                let control = try pair.there.duplicated(atLeast: 3).release()
+                let memory = try segment.descriptor.duplicated(atLeast: 3).release()
+                engine = .thread(
+                    try NamedThread.start(name: "trawl-worker") {
+                        _ = Worker.run(control: control, segment: memory, isOwnProcess: false)
+                    })
+            }
+            let socket = try pair.here.duplicated(atLeast: 3)
+            switch slots[slot].started(at: now) {
+            case .run(let generation):
+                let link = WorkerLink(
+                    slot: slot, generation: generation, engine: engine, socket: socket, memoryKills: memoryKills)
+                links[slot] = link
+                segment.worker(slot).reset(generation: UInt64(generation))
+                try poller.add(link.rawSocket, token: Token.socket(slot), interest: .read)
+                if case .process(let process) = engine {
+                    try poller.add(process.exitDescriptor, token: Token.exit(slot), interest: .read)
+                }
+                greet(link)
+            case .kill:
+                if case .process(let process) = engine { _ = try? process.signal(SIGKILL) }
+            }
+        } catch {
+            act(
+                on: slots[slot].startFailed(errno: error.errno, at: now, jitter: .random(in: 0...1, using: &random)),
+                slot: slot)
+        }
+    }
+
+    private func greet(_ link: WorkerLink) {
+        let hello = Hello(
+            build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: UInt32(link.slot),
+            generation: link.generation, leases: UInt32(configuration.transfersPerWorker),
+            roots: configuration.outputDirectories)
+        _ = link.send(.hello(hello))
+        markDirty(link.slot)
+    }
+
+    /// Takes what a worker sent.
+    func read(_ link: WorkerLink) {
+        switch link.read({ message, descriptors in take(message, descriptors, from: link) }) {
+        case .drained: break
+        case .endOfStream:
+            link.closeStream(poller)
+            // A thread's end is its stream's end; a process's exit comes through its pidfd, within the grace.
+            if case .thread = link.engine { workerExited(link) }
+        case .garbage(let error): refuse(link, "\(error)")
+        }
+    }
+
+    /// The worker broke the protocol: it is ended, and its hops are suspects.
+    func refuse(_ link: WorkerLink, _ reason: String) {
+        refusals[link.slot] = "it sent what is not a frame of this protocol (\(reason))"
+        link.closeStream(poller)
+        perform(slots[link.slot].kill(.garbage), on: link.slot)
+        if case .thread = link.engine { workerExited(link) }
+    }
+
+    private func take(_ message: WorkerMessage, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
+        guard link.isGreeted else {
+            for descriptor in descriptors { close(descriptor) }
+            guard case .ready(let ready) = message else {
+                refuse(link, "no greeting")
+                return false
+            }
+            return greeted(ready, by: link)
+        }
+        return handle(message, descriptors, from: link)
+    }
+
+    private func greeted(_ ready: Ready, by link: WorkerLink) -> Bool {
+        let slot = link.slot
+        let expected = (WireProtocol.version, BuildIdentity.text, SharedSegment.layoutVersion)
+        guard (ready.version, ready.build, ready.segmentLayout) == expected else {
+            refusals[slot] =
+                "it speaks protocol \(ready.version) of build \(ready.build.terminalSafe), "
+                + "this program protocol \(expected.0) of build \(expected.1)"
+            link.closeStream(poller)
+            switch slots[slot].retire(.incompatible) {
+            case .kill: signal(slot, SIGKILL)
+            case .retire, .none: break
+            }
+            poolMayBeDown()
+            return false
+        }
+        link.isGreeted = true
+        switch slots[slot].becameReady(at: now) {
+        case .lease: leases.workerReady(slot)
+        case .none: break
+        }
+        return true
+    }
+
+    /// The worker's process or thread has ended.
+    func workerExited(_ link: WorkerLink) {
+        let slot = link.slot
+        let exit: WorkerExit
+        switch link.engine {
+        case .thread(let thread):
+            link.closeStream(poller)
+            thread.join()
+            exit = .exited(status: WorkerExitStatus.finished)
+        case .process(let process):
+            guard let status = try? process.reap() else { return }
+            exit = workerExit(status, link)
+            try? poller.remove(process.exitDescriptor)
+        }
+        // What it said before its end counts.
+        if link.isOpen {
+            switch link.read(exhaustively: true, { take($0, $1, from: link) }) {
+            case .drained, .endOfStream: break
+            case .garbage(let error): refusals[slot] = "\(error)"
+            }
+            link.closeStream(poller)
+        }
+        links[slot] = nil
+        let lost = leases.workerLost(
+            slot, exit: slots[slot].attributed(exit),
+            wasSent: { lease in
+                // The words of a lease that never began still tell of an earlier one.
+                guard lease.index < segment.transfersPerWorker,
+                    let words = segment.progress(worker: slot, transfer: lease.index).snapshot(),
+                    words.lease == lease.rawValue
+                else { return false }
+                return words.requestMayHaveBeenSent
+            },
+            isIdempotent: { fetches[FetchKey(rawValue: $0)]?.engine.method.isIdempotent ?? true })
+        for hop in lost { self.lost(hop, exit: exit) }
+        act(on: slots[slot].exited(exit, at: now, jitter: .random(in: 0...1, using: &random)), slot: slot)
+    }
+
+    private func workerExit(_ exit: ProcessExit, _ link: WorkerLink) -> WorkerExit {
+        switch exit {
+        case .exited(let status): return .exited(status: status)
+        case .signalled(SIGKILL):
+            // The kernel's out-of-memory killer uses SIGKILL too; its counter tells the two apart.
+            if let before = link.memoryKillsAtStart, let after = OutOfMemoryKills.count(), after > before {
+                return .outOfMemory
+            }
+            return .signalled(signal: SIGKILL)
+        case .signalled(let signal): return .signalled(signal: signal)
+        case .unknown: return .unknown
+        }
+    }
+
+    private func act(on action: WorkerSlot.ExitAction, slot: Int) {
+        switch action {
+        case .restart(let delay):
+            if case .no = closing { restartAt[slot] = now.advanced(by: delay) }
+        case .retire: poolMayBeDown()
+        case .none: break
+        }
+    }
+
+    /// Carries a kill out.
+    func perform(_ action: WorkerSlot.KillAction, on slot: Int) {
+        switch action {
+        case .terminate: signal(slot, SIGTERM)
+        case .kill: signal(slot, SIGKILL)
+        case .none: break
+        }
+    }
+
+    private func signal(_ slot: Int, _ number: Int32) {
+        if case .process(let process)? = links[slot]?.engine { _ = try? process.signal(number) }
+    }
+
+    /// The regular look at all workers and observed fetches.
+    func tick(onTime: Bool) {
+        for slot in slots.indices where links[slot] != nil {
+            switch slots[slot].tick(beat: segment.worker(slot).heartbeat, onTime: onTime, at: now) {
+            case .kill: signal(slot, SIGKILL)
+            case .none: break
+            }
+        }
+        reportProgress()
+    }
+
+    private func poolMayBeDown() {
+        guard case .down(let reason) = PoolState(of: slots) else { return }
+        goDown(engineDown(reason))
+    }
+
+    private func engineDown(_ reason: RetireReason) -> FetchError {
+        let program = "the worker executable \(executable?.path.terminalSafe ?? "")"
+        let said = refusals.compactMap { $0 }.first
+        switch reason {
+        case .shutdown:
+            return FetchError(.shutDown, "the coordinator is shut down")
+        case .cannotWork, .incompatible:
+            return FetchError(.engineDown, "\(program) does not fit: \(said ?? "it said that it cannot work here")")
+        case .cannotStart(let number):
+            return FetchError(
+                .engineDown, "\(program) cannot be started: \(SystemError.text(of: number))", cause: .system(number))
+        case .neverReady(.spawn(let number)):
+            return FetchError(
+                .engineDown, "\(program) cannot be started: \(SystemError.text(of: number))", cause: .system(number))
+        case .neverReady(.exited(let exit)):
+            return FetchError(.engineDown, "\(program) is not a worker: \(said ?? Self.text(of: exit))")
+        }
+    }
+
+    private static func text(of exit: WorkerExit) -> String {
+        switch exit {
+        case .exited(let status): "it ended with status \(status)"
+        case .signalled(let signal): "it was ended by signal \(signal)"
+        case .outOfMemory: "the system had no memory for it"
+        case .killedByUs(.startDeadline): "it did not say that it is ready"
+        case .killedByUs: "it had to be ended"
+        case .unknown: "it ended"
+        }
+    }
+}

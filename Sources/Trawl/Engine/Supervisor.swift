@@ -1,0 +1,202 @@
+import Glibc
+import TrawlFrontier
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+import TrawlURL
+
+/// The coordinator's one thread: it owns workers, leases and fetches, waits for what happens and lets the machines
+/// decide. Nothing else touches its state.
+///
+/// Bound to the thread that calls `run()`.
+final class Supervisor {
+    /// What a poller event is about.
+    enum Token {
+        static let wakeUp: UInt64 = 0
+        static func socket(_ slot: Int) -> UInt64 { UInt64(slot) << 2 | 1 }
+        static func exit(_ slot: Int) -> UInt64 { UInt64(slot) << 2 | 2 }
+    }
+
+    /// How far a shutdown has come.
+    enum Closing {
+        case no
+        /// Fetches in flight may go on until then.
+        case draining(until: MonotonicInstant)
+        /// Workers were told to end; SIGTERM then SIGKILL follow at these times.
+        case ending(nextSignal: MonotonicInstant)
+    }
+
+    static let tickInterval = Duration.milliseconds(250)
+    /// How long a worker may take to exit once its socket is closed, and again after SIGTERM.
+    static let exitGrace = Duration.seconds(1)
+
+    let configuration: Configuration
+    let mailbox: Mailbox
+    let poller: Poller
+    let segment: SharedSegment
+    let executable: WorkerExecutable?
+
+    var slots: [WorkerSlot]
+    var links: [WorkerLink?]
+    var restartAt: [MonotonicInstant?]
+    /// What each slot's last worker was refused for, for the error a caller sees when the engine is down.
+    var refusals: [String?]
+    var leases: LeaseTable
+    var queues: HostQueues
+    /// Suspects that wait for a worker of their own; they keep their place in their host's process.
+    var suspects: [ReadyHop] = []
+    var origins = OriginTable()
+    var fetches = FetchTable()
+    var deadlines = DeadlineQueue()
+    var profiles = ProfileTable()
+    let urls = URLParser()
+    /// Streams and observed fetches, looked at on each tick for progress.
+    var observed: Set<FetchKey> = []
+    var closing = Closing.no
+    var now: MonotonicInstant
+    var dirty: [Int] = []
+    var random = SystemRandomNumberGenerator()
+    /// Why no worker can run any more.
+    var downReason: FetchError?
+
+    init(_ start: SupervisorStart) {
+        configuration = start.configuration
+        mailbox = start.mailbox
+        poller = start.poller
+        segment = start.segment
+        executable = start.executable
+        slots = (0..<start.slots).map { _ in WorkerSlot() }
+        links = Array(repeating: nil, count: start.slots)
+        restartAt = Array(repeating: nil, count: start.slots)
+        refusals = Array(repeating: nil, count: start.slots)
+        leases = LeaseTable(workers: start.slots, leasesPerWorker: start.configuration.transfersPerWorker)
+        queues = HostQueues(limitPerHost: start.configuration.connectionsPerHost)
+        now = MonotonicClock.now()
+    }
+
+    /// Works until a shutdown is complete.
+    func run() {
+        do throws(SystemError) {
+            try poller.add(mailbox.wakeUp.rawValue, token: Token.wakeUp, interest: .read)
+        } catch {
+            goDown(FetchError(.engineDown, "\(error)", cause: .system(error.errno)))
+        }
+        for slot in slots.indices { start(slot) }
+        var nextTick = now.advanced(by: Self.tickInterval)
+        var commands: [Mailbox.Command] = []
+        while !isFinished {
+            let wake = nextWakeUp(notAfter: nextTick)
+            var events: [Poller.Event] = []
+            do throws(SystemError) {
+                try poller.wait(timeout: now < wake ? now.duration(to: wake) : .zero) { events.append($0) }
+            } catch {
+                // Only a mistake of ours makes epoll fail; without it nothing can be supervised.
+                goDown(FetchError(.internalError, "\(error)", cause: .system(error.errno)))
+                break
+            }
+            now = MonotonicClock.now()
+            for event in events { handle(event) }
+            for command in mailbox.take(reusing: &commands) { handle(command) }
+            if now >= nextTick {
+                tick(onTime: nextTick.duration(to: now) < Self.tickInterval)
+                nextTick = now.advanced(by: Self.tickInterval)
+            }
+            runTimers()
+            dispatch()
+            flush()
+        }
+        finish()
+    }
+
+    private var isFinished: Bool {
+        if case .ending = closing { return links.allSatisfy { $0 == nil } }
+        return false
+    }
+
+    private func nextWakeUp(notAfter tick: MonotonicInstant) -> MonotonicInstant {
+        var wake = tick
+        for time in restartAt { if let time, time < wake { wake = time } }
+        if let earliest = deadlines.earliest, earliest < wake { wake = earliest }
+        switch closing {
+        case .no: break
+        case .draining(let until): wake = min(wake, until)
+        case .ending(let next): wake = min(wake, next)
+        }
+        return wake
+    }
+
+    private func handle(_ event: Poller.Event) {
+        if event.token == Token.wakeUp {
+            mailbox.wakeUp.drain()
+            return
+        }
+        let slot = Int(event.token >> 2)
+        guard slot < links.count, let link = links[slot] else { return }
+        if event.token & 3 == 1 {
+            // A token may be of a generation that is gone; reading then merely finds nothing.
+            if event.isReadable || event.isHungUp { read(link) }
+            if event.isWritable { markDirty(slot) }
+        } else {
+            workerExited(link)
+        }
+    }
+
+    private func handle(_ command: Mailbox.Command) {
+        switch command {
+        case .submit(let fetch): submit(fetch)
+        case .cancel(let fetch):
+            conclude(fetch, with: .failure(FetchError(.cancelled, "", url: fetch.engine.target.text)))
+        case .consumed(let fetch, let bytes): consumed(fetch, bytes)
+        case .shutDown(let grace): beginShutdown(grace: grace)
+        case .signalWorkers(let signal):
+            for case .process(let process)? in links.map({ $0?.engine }) { _ = try? process.signal(signal) }
+        }
+    }
+
+    private func runTimers() {
+        for slot in restartAt.indices {
+            if let time = restartAt[slot], time <= now {
+                restartAt[slot] = nil
+                start(slot)
+            }
+        }
+        while let key = deadlines.next(dueAt: now) {
+            guard let fetch = fetches[key] else { continue }
+            let limit = fetch.plan.options.timeLimits.resource
+            conclude(
+                fetch,
+                with: .failure(
+                    FetchError(
+                        .timeout, "the fetch took longer than \(limit)", url: fetch.engine.target.text,
+                        isRetryable: fetch.engine.method.isIdempotent)))
+        }
+        deadlines.compact(living: fetches.count) { fetches[$0] != nil }
+        runClosing()
+    }
+
+    func markDirty(_ slot: Int) {
+        dirty.append(slot)
+    }
+
+    private func flush() {
+        for slot in dirty { links[slot]?.flush(poller, token: Token.socket(slot)) }
+        dirty.removeAll(keepingCapacity: true)
+    }
+
+    /// Nothing will ever be fetched again: everybody who waits is told why.
+    func goDown(_ reason: FetchError) {
+        if downReason == nil { downReason = reason }
+        for fetch in fetches.all { conclude(fetch, with: .failure(reason)) }
+    }
+
+    private func finish() {
+        let late = mailbox.close()
+        let error = downReason ?? FetchError(.shutDown, "the coordinator is shut down")
+        for fetch in fetches.all { conclude(fetch, with: .failure(error)) }
+        for case .submit(let fetch) in late {
+            fetch.channel?.post(.ended(.failure(error)))
+            fetch.outcome.resolve(.failure(error))
+        }
+    }
+}

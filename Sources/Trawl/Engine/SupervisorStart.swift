@@ -1,0 +1,35 @@
+import TrawlPlatform
+
+/// What a supervisor needs, made on the caller's thread so that failures are the caller's to see.
+struct SupervisorStart: Sendable {
+    let configuration: Configuration
+    let mailbox: Mailbox
+    let poller: Poller
+    let segment: SharedSegment
+    /// Nil in in-process mode.
+    let executable: WorkerExecutable?
+    /// Worker slots: at least one.
+    let slots: Int
+
+    init(_ configuration: Configuration, mailbox: Mailbox) throws(FetchError) {
+        self.configuration = configuration
+        self.mailbox = mailbox
+        slots = max(1, configuration.workers)
+        executable = configuration.workers == 0 ? nil : try WorkerExecutable(configuration)
+        for directory in configuration.outputDirectories {
+            do throws(SystemError) {
+                _ = try OutputRoot(path: directory)
+            } catch {
+                throw FetchError.file(directory, error.errno)
+            }
+        }
+        do {
+            poller = try Poller()
+            segment = try SharedSegment.create(workers: slots, transfersPerWorker: configuration.transfersPerWorker)
+        } catch let error as SystemError {
+            throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
+        } catch {
+            throw FetchError(.engineDown, "the shared segment cannot be made: \(error)")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Glibc
+import TrawlPlatform
+import TrawlProtocol
+
+/// The coordinator's end of one worker generation: its socket, its process or thread, and what is on the way.
+///
+/// Bound to the supervisor thread.
+final class WorkerLink {
+    /// What runs at the other end.
+    enum Engine {
+        case process(WorkerProcess)
+        /// In-process mode.
+        case thread(NamedThread)
+    }
+
+    let slot: Int
+    let generation: UInt32
+    let engine: Engine
+    private let socket: Descriptor
+    private var incoming = IncomingFrames()
+    private var outgoing = OutgoingFrames()
+    private var toldProfiles: [UInt32: UInt32] = [:]
+    private var wantsWrite = false
+    /// Whether the stream still works.
+    private(set) var isOpen = true
+    /// Whether the worker's greeting was accepted.
+    var isGreeted = false
+    /// The kernel's count of out-of-memory kills when this worker started.
+    let memoryKillsAtStart: UInt64?
+
+    init(slot: Int, generation: UInt32, engine: Engine, socket: consuming Descriptor, memoryKills: UInt64?) {
+        self.slot = slot
+        self.generation = generation
+        self.engine = engine
+        self.socket = socket
+        memoryKillsAtStart = memoryKills
+    }
+
+    var rawSocket: Int32 { socket.rawValue }
+    var hasOutgoing: Bool { !outgoing.isEmpty }
+
+    /// Queues a message. Descriptors are duplicated, so the caller keeps its own.
+    /// - Returns: False when it is too long for a frame, or no descriptor is left.
+    func send(_ message: CoordinatorMessage, descriptors: [Int32] = []) -> Bool {
+        guard isOpen else { return true }
+        var copies: [Int32] = []
+        for descriptor in descriptors {
+            let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+            guard copy >= 0 else {
+                for copy in copies { close(copy) }
+                return false
+            }
+            copies.append(copy)
+        }
+        if outgoing.append(message, descriptors: copies) { return true }
+        for copy in copies { close(copy) }
+        return false
+    }
+
+    /// Tells the worker what a profile number means, unless it knows.
+    func tell(_ assignment: ProfileTable.Assignment, _ profile: TransferProfile) -> Bool {
+        if toldProfiles[assignment.number] == assignment.version { return true }
+        toldProfiles[assignment.number] = assignment.version
+        return send(.profile(number: assignment.number, profile))
+    }
+
+    /// Sends what the socket takes.
+    func flush(_ poller: Poller, token: UInt64) {
+        while isOpen, !outgoing.isEmpty {
+            let sent: Result<Int?, SystemError> = outgoing.withNextStretch { bytes, descriptors in
+                do throws(SystemError) {
+                    return .success(try ControlSocket.send(socket.rawValue, bytes, descriptors: descriptors))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            guard case .success(let count) = sent else { return closeStream(poller) }
+            guard let count else { break }
+            for descriptor in outgoing.sent(count) { close(descriptor) }
+        }
+        let wants = isOpen && !outgoing.isEmpty
+        if wants != wantsWrite {
+            wantsWrite = wants
+            try? poller.modify(socket.rawValue, token: token, interest: wants ? [.read, .write] : .read)
+        }
+    }
+
+    /// What a turn of reading met.
+    enum ReadEnd: Equatable {
+        case drained
+        case endOfStream
+        case garbage(FrameError)
+    }
+
+    /// Reads all there is and hands each message over.
+    ///
+    /// - Parameters:
+    ///   - exhaustively: Whether to go on until nothing is left: the worker has ended.
+    ///   - body: Returns false to stop: the worker broke the rules and is being ended.
+    func read(exhaustively: Bool = false, _ body: (WorkerMessage, [Int32]) -> Bool) -> ReadEnd {
+        while isOpen {
+            var descriptors: [Int32] = []
+            var end: ReadEnd?
+            let count = incoming.fill(minimum: 128 << 10) { buffer in
+                do throws(SystemError) {
+                    switch try ControlSocket.receive(socket.rawValue, into: buffer, descriptors: &descriptors) {
+                    case .bytes(let count):
+                        if count < buffer.count && !exhaustively { end = .drained }
+                        return count
+                    case .wouldBlock: end = .drained
+                    case .endOfStream: end = .endOfStream
+                    }
+                } catch {
+                    end = .garbage(.descriptorCount)
+                }
+                return 0
+            }
+            incoming.add(descriptors)
+            if count > 0 {
+                do throws(FrameError) {
+                    while let (message, descriptors) = try incoming.next(WorkerMessage.init) {
+                        if !body(message, descriptors) { return .drained }
+                    }
+                } catch {
+                    return .garbage(error)
+                }
+            }
+            if let end { return end }
+        }
+        return .endOfStream
+    }
+
+    /// Gives the stream up; the worker sees its end.
+    func closeStream(_ poller: Poller) {
+        guard isOpen else { return }
+        isOpen = false
+        try? poller.remove(socket.rawValue)
+        shutdown(socket.rawValue, Int32(SHUT_RDWR))
+        for descriptor in outgoing.removeAll() { close(descriptor) }
+        for descriptor in incoming.removeDescriptors() { close(descriptor) }
+    }
+}

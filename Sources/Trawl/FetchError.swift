@@ -1,0 +1,149 @@
+/// Why a fetch produced no response.
+///
+/// A response of status 404 or 503 is not an error.
+public struct FetchError: Error, Sendable, Hashable {
+    /// For programs to switch on. New codes may appear in minor releases.
+    public let code: Code
+    /// What a person needs to act: the limit, the phase, the path. Never a credential or a body.
+    public let detail: String
+    /// The failure beneath, when there is one.
+    public let cause: SystemFailure?
+    /// The URL of the hop that failed, without user information; nil when none was made.
+    public let url: String?
+    /// Whether sending the same request again is safe (RFC 9110 §9.2.2) and may succeed.
+    public let isRetryable: Bool
+
+    /// An error of its parts.
+    public init(
+        _ code: Code, _ detail: String, cause: SystemFailure? = nil, url: String? = nil, isRetryable: Bool = false
+    ) {
+        self.code = code
+        self.detail = detail
+        self.cause = cause
+        self.url = url
+        self.isRetryable = isRetryable
+    }
+
+    /// A failure of the system or a library beneath.
+    public enum SystemFailure: Sendable, Hashable {
+        /// An `errno`.
+        case system(Int32)
+        /// A CURLcode.
+        case curl(UInt32)
+    }
+}
+
+extension FetchError {
+    /// What kind of failure it was: an open set.
+    public struct Code: Sendable, Hashable, RawRepresentable {
+        /// The name used in machine-readable output.
+        public let rawValue: String
+        /// The code of that name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        private init(_ name: String) { rawValue = name }
+
+        /// The caller cancelled the fetch.
+        public static let cancelled = Code("cancelled")
+        /// A time limit passed; the detail says which.
+        public static let timeout = Code("timeout")
+        /// The URL is not one.
+        public static let invalidURL = Code("invalid_url")
+        /// The URL's scheme is not supported or not allowed.
+        public static let unsupportedURL = Code("unsupported_url")
+        /// The request cannot be sent as it stands.
+        public static let badRequest = Code("bad_request")
+        /// The host's name has no address.
+        public static let hostNotFound = Code("dns")
+        /// No connection could be made.
+        public static let cannotConnect = Code("connect")
+        /// The connection ended before the response was complete.
+        public static let connectionLost = Code("connection_lost")
+        /// TLS could not be set up; see ``FetchError/tlsReason``.
+        public static let tls = Code("tls")
+        /// The certificate's chain leads to no trusted root.
+        public static let tlsUntrusted = Code("tls_untrusted")
+        /// The certificate is out of its dates.
+        public static let tlsCertificateDate = Code("tls_certificate_date")
+        /// The certificate is for another host.
+        public static let tlsHostMismatch = Code("tls_host_mismatch")
+        /// The server wants a client certificate, or refused ours.
+        public static let tlsClientCertificate = Code("tls_client_certificate")
+        /// More redirects than allowed.
+        public static let tooManyRedirects = Code("too_many_redirects")
+        /// A redirect that may not be followed: to another scheme, from https to http, to no URL.
+        public static let redirectRefused = Code("redirect_refused")
+        /// What came is not HTTP, or breaks its rules.
+        public static let protocolViolation = Code("protocol")
+        /// The body is shorter than announced.
+        public static let truncated = Code("truncated")
+        /// A content coding is damaged or over its limits.
+        public static let decoding = Code("decoding")
+        /// More came than a limit allows; the detail names it.
+        public static let tooLarge = Code("too_large")
+        /// A file could not be created, written or renamed.
+        public static let file = Code("file")
+        /// The proxy refused or failed.
+        public static let proxy = Code("proxy")
+        /// The worker process died, and sending the request again is not safe or not promising.
+        public static let workerLost = Code("worker_lost")
+        /// No worker process can be run; the detail says why.
+        public static let engineDown = Code("engine_down")
+        /// The coordinator is shut down.
+        public static let shutDown = Code("shut_down")
+        /// A mistake of this library.
+        public static let internalError = Code("internal")
+    }
+
+    /// The number of ASIHTTPRequest's error catalogue, 1 to 11.
+    public var legacyCode: Int {
+        switch code {
+        case .timeout: 2
+        case .cancelled: 4
+        case .invalidURL where detail == FetchError.noHost: 6
+        case .invalidURL, .unsupportedURL, .badRequest: 5
+        case .file: 8
+        case .tooManyRedirects: 9
+        case .decoding: 11
+        case .engineDown, .shutDown, .internalError, .workerLost: 10
+        default: 1
+        }
+    }
+
+    /// The number the URL Loading System would use (`NSURLError…`).
+    public var urlErrorCode: Int {
+        switch code {
+        case .cancelled: -999
+        case .invalidURL, .badRequest: -1000
+        case .timeout: -1001
+        case .unsupportedURL: -1002
+        case .hostNotFound: -1003
+        case .cannotConnect, .proxy: -1004
+        case .connectionLost, .truncated, .workerLost: -1005
+        case .tooManyRedirects: -1007
+        case .redirectRefused: -1010
+        case .protocolViolation: -1011
+        case .decoding: -1015
+        case .tooLarge: -1103
+        case .file: -3000
+        case .tls: -1200
+        case .tlsCertificateDate: -1201
+        case .tlsUntrusted: -1202
+        case .tlsHostMismatch: -1203
+        case .tlsClientCertificate: -1206
+        default: -1
+        }
+    }
+
+    /// Whether the failure is one of TLS: ASIHTTPRequest's code 1 with a hint about the certificate.
+    public var isTLSFailure: Bool { code.rawValue.hasPrefix("tls") }
+
+    static let noHost = "the URL has no host"
+}
+
+extension FetchError: CustomStringConvertible {
+    /// Code and detail.
+    public var description: String {
+        detail.isEmpty ? code.rawValue : "\(code.rawValue): \(detail)"
+    }
+}

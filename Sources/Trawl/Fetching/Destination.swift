@@ -1,0 +1,29 @@
+/// Where the body of a fetch goes.
+public enum Destination: Sendable, Hashable {
+    /// Into ``Response/body``.
+    case memory
+    /// Into a file: written beside it under a temporary name and renamed when complete, so that the path never shows
+    /// a part of a body.
+    ///
+    /// An empty body makes no file, and a response other than 2xx stays in memory, unless the options say otherwise.
+    case file(String, options: FileOptions = FileOptions())
+    /// Into ``Fetch/events``, piece by piece; the transfer waits for a slow reader.
+    case stream
+    /// Nowhere: counted and dropped.
+    case discard
+
+    /// How a body becomes a file.
+    public struct FileOptions: Sendable, Hashable {
+        /// Whether an earlier file is replaced; otherwise it makes the fetch fail. Default true.
+        public var replaces = true
+        /// Whether an empty body makes an empty file. Default false.
+        public var createsEmptyFile = false
+        /// Whether the body of a response other than 2xx goes into the file too. Default false.
+        public var savesErrorBodies = false
+        /// Whether the file is synced to disk before it is renamed. Default false.
+        public var syncs = false
+
+        /// The defaults.
+        public init() {}
+    }
+}

@@ -1,0 +1,29 @@
+/// Something that happened to a fetch, in order.
+public enum FetchEvent: Sendable {
+    /// The fetch was taken on. Comes once, first.
+    case started
+    /// A hop is sent to a worker: 1 for the first, more after redirects and repetitions.
+    case attempt(Int)
+    /// A 1xx response.
+    case interim(Response.ResponseHead)
+    /// A redirect is being followed.
+    case redirected(Response.RedirectHop)
+    /// The head of the response that will be the answer.
+    case head(Response.ResponseHead)
+    /// A piece of the body, for a fetch into ``Destination/stream``.
+    case data([UInt8])
+    /// How far the hop in flight has come; at most four times a second.
+    case progress(FetchProgress)
+    /// The end; comes once, last.
+    case ended(Result<Response, FetchError>)
+}
+
+/// How far the hop in flight has come.
+public struct FetchProgress: Sendable, Hashable {
+    /// Bytes of the body received, before decoding.
+    public let received: UInt64
+    /// The length the server announced, or nil.
+    public let expected: UInt64?
+    /// Bytes of the request's body sent.
+    public let sent: UInt64
+}

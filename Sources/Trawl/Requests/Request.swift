@@ -1,0 +1,123 @@
+/// What a caller asks for: a value that can be kept, compared, stored and sent again.
+///
+/// A coordinator takes a copy when the fetch starts; later changes have no effect on it.
+public struct Request: Sendable, Hashable, Codable {
+    /// The target, an absolute `http` or `https` URL.
+    ///
+    /// User information in it is used for authentication only and never sent, logged or stored.
+    public var url: String
+    /// The method; when nil, GET, or POST once there is a body.
+    public var method: Method?
+    /// The caller's field lines, sent as given. They replace what would be generated (User-Agent, Accept, …).
+    ///
+    /// `Content-Length`, `Transfer-Encoding` and `Connection` belong to the transfer; see ``RequestOptions``.
+    public var fields: Fields
+    /// What is sent along.
+    public var body: Body
+    /// Limits, redirects, versions, TLS: how the fetch is made.
+    public var options: RequestOptions
+
+    /// A request for `url`, GET unless a method or later a body says otherwise.
+    public init(_ method: Method? = nil, _ url: String, fields: Fields = [:], body: Body = .none,
+        options: RequestOptions = .default)
+    {
+        self.method = method
+        self.url = url
+        self.fields = fields
+        self.body = body
+        self.options = options
+    }
+
+    /// A request for `url`.
+    public init(_ url: String, fields: Fields = [:], body: Body = .none, options: RequestOptions = .default) {
+        self.init(nil, url, fields: fields, body: body, options: options)
+    }
+
+    /// Adds bytes to a body that is built piece by piece; empty pieces change nothing.
+    ///
+    /// - Throws: ``FetchError/Code/badRequest`` when the body was set as a whole: the two styles exclude each other.
+    public mutating func append(_ bytes: some Sequence<UInt8>) throws(FetchError) {
+        switch body {
+        case .none:
+            let piece = Array(bytes)
+            if !piece.isEmpty { body = .pieces(piece) }
+        case .pieces(var gathered):
+            body = .none
+            gathered.append(contentsOf: bytes)
+            body = .pieces(gathered)
+        case .bytes:
+            throw FetchError(.badRequest, "the body was set as a whole; it cannot be appended to")
+        }
+    }
+
+    /// The method the request will be sent with.
+    public var effectiveMethod: Method {
+        method ?? (body.isEmpty ? .get : .post)
+    }
+}
+
+extension Request {
+    /// A request method: any token, compared with its case.
+    ///
+    /// - Source: RFC 9110 §9.
+    public struct Method: Sendable, Hashable, Codable, ExpressibleByStringLiteral, CustomStringConvertible {
+        /// The token as sent. A name that is not a token makes the fetch fail with ``FetchError/Code/badRequest``.
+        public var name: String
+
+        /// The method of that name.
+        public init(_ name: String) { self.name = name }
+        /// The method of that name.
+        public init(stringLiteral name: String) { self.name = name }
+        /// The method's name.
+        public var description: String { name }
+
+        /// Transfer a representation of the target.
+        public static let get = Method("GET")
+        /// As GET, without the body.
+        public static let head = Method("HEAD")
+        /// Process the body as the target sees fit.
+        public static let post = Method("POST")
+        /// Replace the target's representation.
+        public static let put = Method("PUT")
+        /// Remove the target.
+        public static let delete = Method("DELETE")
+        /// Change the target in part (RFC 5789).
+        public static let patch = Method("PATCH")
+        /// Describe the communication options.
+        public static let options = Method("OPTIONS")
+
+        /// Reads the name.
+        public init(from decoder: any Decoder) throws { name = try String(from: decoder) }
+        /// Writes the name.
+        public func encode(to encoder: any Encoder) throws { try name.encode(to: encoder) }
+    }
+
+    /// The body of a request, held in memory. Its length is always announced.
+    public enum Body: Sendable, Hashable, Codable {
+        /// No body. POST, PUT and PATCH then announce a length of zero.
+        case none
+        /// These bytes, given as a whole.
+        case bytes([UInt8])
+        /// Bytes gathered by ``Request/append(_:)``.
+        case pieces([UInt8])
+
+        /// The UTF-8 bytes of a text.
+        public static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
+
+        /// The bytes to send.
+        public var bytes: [UInt8] {
+            switch self {
+            case .none: []
+            case .bytes(let bytes), .pieces(let bytes): bytes
+            }
+        }
+
+        /// Whether there is nothing to send.
+        public var isEmpty: Bool {
+            switch self {
+            case .none: true
+            case .bytes(let bytes), .pieces(let bytes): bytes.isEmpty
+            }
+        }
+    }
+}

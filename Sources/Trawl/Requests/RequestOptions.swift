@@ -1,0 +1,180 @@
+/// How a fetch is made, beside what is asked for.
+public struct RequestOptions: Sendable, Hashable, Codable {
+    /// What is followed, and how far.
+    public var redirects = Redirects()
+    /// How long things may take.
+    public var timeLimits = TimeLimits()
+    /// How much may come.
+    public var sizeLimits = SizeLimits()
+    /// What connections look like. Fetches with equal values share connections and their set-up.
+    public var transport = Transport()
+    /// Whether compressed responses are asked for, by a generated `Accept-Encoding`. Default true.
+    public var acceptsCompressedResponses = true
+    /// What happens to content codings of a response. Default ``ContentDecoding/streaming``.
+    public var contentDecoding = ContentDecoding.streaming
+    /// The `User-Agent` of this request; nil is the coordinator's. A field line set by hand wins over both.
+    public var userAgent: String?
+    /// Whether GET and HEAD may carry a body; otherwise such a request is refused. Default false.
+    public var allowsBodyOnGET = false
+    /// Whether GET, HEAD and DELETE with a body become POST, as ASIHTTPRequest did. Default false.
+    public var upgradesMethodForBody = false
+    /// Whether a connection of an earlier fetch may be used. Default true.
+    public var reusesConnection = true
+    /// Whether the connection may be used again afterwards. Default true.
+    public var keepsConnection = true
+
+    /// The defaults of this library.
+    public init() {}
+
+    /// The defaults of this library: inactivity 60 s, 20 redirects.
+    public static let `default` = RequestOptions()
+
+    /// As ASIHTTPRequest: inactivity 10 s, 5 redirects that turn every method to GET.
+    public static let asi: RequestOptions = {
+        var options = RequestOptions()
+        options.timeLimits.inactivity = .seconds(10)
+        options.redirects.limit = 5
+        options.redirects.mode = .classic
+        return options
+    }()
+}
+
+extension RequestOptions {
+    /// Which redirects are followed.
+    public struct Redirects: Sendable, Hashable, Codable {
+        /// How methods change. Default ``Mode/standard``.
+        public var mode = Mode.standard
+        /// How many are followed; one more fails with ``FetchError/Code/tooManyRedirects``. Default 20.
+        public var limit = 20
+        /// Whether `https` may lead to `http`. Default false.
+        public var allowsDowngrade = false
+
+        /// Up to 20, by RFC 9110, never from `https` to `http`.
+        public init() {}
+
+        /// How a redirect changes the request.
+        public enum Mode: String, Sendable, Hashable, Codable {
+            /// Nothing is followed: the 3xx response is the answer, with its body.
+            case manual
+            /// RFC 9110: 301 and 302 turn POST into GET, 303 everything but HEAD, 307 and 308 nothing.
+            case standard
+            /// ASIHTTPRequest's: 301, 302 and 303 turn every method into GET.
+            case classic
+            /// 301 and 302 keep method and body too.
+            case preserve
+        }
+    }
+
+    /// How long a fetch and its parts may take. Zero is no limit.
+    public struct TimeLimits: Sendable, Hashable, Codable {
+        /// Until a connection stands, TLS included. Default 30 s.
+        public var connect = Duration.seconds(30)
+        /// Without a byte in either direction. Default 60 s.
+        public var inactivity = Duration.seconds(60)
+        /// The whole fetch: waiting, redirects and retries included. Default 7 days.
+        public var resource = Duration.seconds(7 * 24 * 3600)
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// How much a response may bring before the fetch fails with ``FetchError/Code/tooLarge``.
+    public struct SizeLimits: Sendable, Hashable, Codable {
+        /// Bytes of a header section, at most 1 MiB. Default 300 KiB.
+        public var headBytes = 300 << 10
+        /// Field lines of a header section. Default 500.
+        public var headFields = 500
+        /// Bytes of a decoded body, wherever it goes; nil is no limit.
+        public var bodyBytes: UInt64?
+        /// Bytes of a body kept in memory. Default 1 GiB.
+        public var memoryBytes: UInt64 = 1 << 30
+        /// Content codings applied one over the other. Default 5.
+        public var codingLayers = 5
+        /// Decoded bytes for one encoded byte, beyond the first MiB; 0 is no limit. Default 2,000.
+        public var codingRatio = 2000
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// What happens to content codings (gzip, deflate, br).
+    public enum ContentDecoding: String, Sendable, Hashable, Codable {
+        /// Undone as the body arrives; the encoded form is not kept.
+        case streaming
+        /// Kept as received; ``ResponseBody/decoded()`` undoes them at each reading.
+        case onRead
+        /// Left alone.
+        case off
+    }
+
+    /// What connections look like.
+    public struct Transport: Sendable, Hashable, Codable {
+        /// The version asked for. Default ``Version/http1_1``.
+        public var version = Version.http1_1
+        /// The address family used. Default ``AddressFamily/any``.
+        public var addressFamily = AddressFamily.any
+        /// Seconds an idle connection is kept, unless the server names another time. Default 60.
+        public var idleLifetime = 60
+        /// Whether the server's certificate chain is checked. Default true.
+        public var verifiesPeer = true
+        /// Whether the certificate's name is checked. Default true.
+        public var verifiesHost = true
+        /// The oldest TLS version accepted. Default 1.2.
+        public var minimumTLS = TLSVersion.tls1_2
+        /// The newest TLS version offered; nil is the newest there is.
+        public var maximumTLS: TLSVersion?
+        /// A PEM file of trusted certificates in place of the system's.
+        public var caFile: String?
+        /// A PEM file with a client certificate and its chain.
+        public var clientCertificate: String?
+        /// A PEM file with its key, when the certificate's file has none.
+        public var clientKey: String?
+        /// `host:port:address[,address]` entries that replace name resolution, as in curl's `--resolve`.
+        public var resolve: [String] = []
+        /// `host:port:host:port` entries that replace the place connected to, as in curl's `--connect-to`.
+        public var connectTo: [String] = []
+        /// The local interface or address used, as in curl's `--interface`.
+        public var interface: String?
+        /// Whether `http` is allowed. Default true.
+        public var allowsHTTP = true
+        /// Whether `https` is allowed. Default true.
+        public var allowsHTTPS = true
+
+        /// The defaults.
+        public init() {}
+
+        /// A protocol version to ask for.
+        public enum Version: String, Sendable, Hashable, Codable {
+            /// HTTP/1.0; the connection is not kept unless the server says so.
+            case http1_0
+            /// HTTP/1.1.
+            case http1_1
+            /// HTTP/2 over TLS when the server agrees, else HTTP/1.1.
+            case http2
+            /// HTTP/2 without asking, in clear too.
+            case http2PriorKnowledge
+        }
+
+        /// An address family.
+        public enum AddressFamily: String, Sendable, Hashable, Codable {
+            /// Both; the faster answer wins.
+            case any
+            /// IPv4 only.
+            case ipv4
+            /// IPv6 only.
+            case ipv6
+        }
+
+        /// A TLS version.
+        public enum TLSVersion: String, Sendable, Hashable, Codable {
+            /// TLS 1.0, out of use since RFC 8996.
+            case tls1_0
+            /// TLS 1.1, out of use since RFC 8996.
+            case tls1_1
+            /// TLS 1.2.
+            case tls1_2
+            /// TLS 1.3.
+            case tls1_3
+        }
+    }
+}

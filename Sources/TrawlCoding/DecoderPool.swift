@@ -1,0 +1,80 @@
+/// Keeps decoders, zlib states and output buffers for reuse, so that a gzip body costs no allocation in the long run.
+///
+/// Bound to one thread, with all its decoders. Brotli states are made per body.
+package final class DecoderPool {
+    private let capacity: Int
+    private let scratch = DecoderScratch()
+    private var decoders: [ContentDecoder] = []
+    private var inflaters: [InflateLayer] = []
+
+    /// An empty pool.
+    ///
+    /// - Parameter capacity: How many idle decoders and how many idle zlib states (about 40 KiB each) are kept.
+    package init(capacity: Int = 32) {
+        self.capacity = capacity
+    }
+
+    /// A decoder for one body. Give it back when the body has ended, in whatever way.
+    package func take(
+        for codings: [ContentCoding], limits: DecodingLimits = .default
+    ) throws(DecodingError) -> ContentDecoder {
+        let chain = CodingChain(codings)
+        guard chain.undone.count <= limits.layers else { throw .tooManyLayers(limit: limits.layers) }
+        let decoder = decoders.popLast() ?? ContentDecoder(scratch: scratch)
+        decoder.begin(chain, limits: limits)
+        for coding in chain.undone {
+            switch coding {
+            case .gzip: decoder.append(.inflate(try inflater(for: .gzip)))
+            case .deflate: decoder.append(.inflate(try inflater(for: .deflate)))
+            case .brotli: decoder.append(.brotli(try BrotliLayer()))
+            case .identity, .unknown: break
+            }
+        }
+        return decoder
+    }
+
+    /// Takes back a decoder of this pool, which its user forgets.
+    package func give(_ decoder: ContentDecoder) {
+        decoder.end { layer in
+            if case .inflate(let inflater) = layer, inflaters.count < capacity {
+                inflaters.append(inflater)
+            }
+        }
+        if decoders.count < capacity {
+            decoders.append(decoder)
+        }
+    }
+
+    private func inflater(for format: InflateLayer.Format) throws(DecodingError) -> InflateLayer {
+        let inflater: InflateLayer
+        if let idle = inflaters.popLast() {
+            inflater = idle
+        } else {
+            inflater = try InflateLayer()
+        }
+        try inflater.reset(for: format)
+        return inflater
+    }
+}
+
+/// Output buffers shared by the decoders of a pool: one for each depth of layers, made when first needed.
+final class DecoderScratch {
+    static let bufferSize = 64 << 10
+
+    private var buffers: [UnsafeMutableRawBufferPointer] = []
+    /// Set while a decoder runs: a second one inside its callback would overwrite the first one's bytes.
+    var isInUse = false
+
+    deinit {
+        for buffer in buffers {
+            buffer.deallocate()
+        }
+    }
+
+    func buffer(at depth: Int) -> UnsafeMutableRawBufferPointer {
+        while buffers.count <= depth {
+            buffers.append(.allocate(byteCount: Self.bufferSize, alignment: 64))
+        }
+        return buffers[depth]
+    }
+}

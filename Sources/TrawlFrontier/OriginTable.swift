@@ -1,0 +1,97 @@
+package import TrawlHTTP
+
+/// Small dense numbers for the origins that hops are waiting for or running on.
+///
+/// Each hop retains its origin's number and releases it when it ends. A number out of use is kept for a while, so that
+/// an origin asked again and again keeps it (and with it the worker that has the connection); beyond a fixed count the
+/// oldest is given to another origin. So memory follows the origins in use, not those ever seen.
+package struct OriginTable: Sendable {
+    private struct Entry: Sendable {
+        var origin: Origin?
+        var uses: UInt32 = 0
+        /// Links of the list of numbers out of use, oldest first.
+        var older: UInt32 = OriginTable.none
+        var newer: UInt32 = OriginTable.none
+    }
+
+    private static let none = UInt32.max
+
+    private let idleLimit: Int
+    private var numbers: [Origin: UInt32] = [:]
+    private var entries: [Entry] = []
+    private var free: [UInt32] = []
+    private var oldestIdle = OriginTable.none
+    private var newestIdle = OriginTable.none
+    private var idleCount = 0
+
+    /// An empty table.
+    ///
+    /// - Parameter idleLimit: How many numbers out of use are kept.
+    package init(idleLimit: Int = 1024) {
+        self.idleLimit = max(0, idleLimit)
+    }
+
+    /// Origins that have a number, in use or not.
+    package var count: Int { numbers.count }
+
+    /// The origin's number, in use once more.
+    package mutating func retain(_ origin: Origin) -> UInt32 {
+        if let number = numbers[origin] {
+            retain(number)
+            return number
+        }
+        let number: UInt32
+        if let reused = free.popLast() {
+            number = reused
+        } else {
+            number = UInt32(truncatingIfNeeded: entries.count)
+            entries.append(Entry())
+        }
+        entries[Int(number)] = Entry(origin: origin, uses: 1)
+        numbers[origin] = number
+        return number
+    }
+
+    /// A number that has an origin, in use once more.
+    package mutating func retain(_ number: UInt32) {
+        precondition(entries[Int(number)].origin != nil, "the number has no origin")
+        if entries[Int(number)].uses == 0 { removeIdle(number) }
+        entries[Int(number)].uses += 1
+    }
+
+    /// One use of the number is over.
+    package mutating func release(_ number: UInt32) {
+        precondition(entries[Int(number)].uses > 0, "an origin was released more often than retained")
+        entries[Int(number)].uses -= 1
+        guard entries[Int(number)].uses == 0 else { return }
+        appendIdle(number)
+        if idleCount > idleLimit {
+            let oldest = oldestIdle
+            removeIdle(oldest)
+            if let origin = entries[Int(oldest)].origin { numbers[origin] = nil }
+            entries[Int(oldest)].origin = nil
+            free.append(oldest)
+        }
+    }
+
+    /// The origin that has this number; `nil` when it has been given up.
+    package subscript(number: UInt32) -> Origin? {
+        number < entries.count ? entries[Int(number)].origin : nil
+    }
+
+    private mutating func appendIdle(_ number: UInt32) {
+        entries[Int(number)].older = newestIdle
+        entries[Int(number)].newer = Self.none
+        if newestIdle == Self.none { oldestIdle = number } else { entries[Int(newestIdle)].newer = number }
+        newestIdle = number
+        idleCount += 1
+    }
+
+    private mutating func removeIdle(_ number: UInt32) {
+        let older = entries[Int(number)].older
+        let newer = entries[Int(number)].newer
+        if older == Self.none { oldestIdle = newer } else { entries[Int(older)].newer = newer }
+        if newer == Self.none { newestIdle = older } else { entries[Int(newer)].older = older }
+        idleCount -= 1
+    }
+}

@@ -1,0 +1,221 @@
+/// An ordered list of field lines: header or trailer section of a message.
+///
+/// Names compare without regard to case and keep the spelling they came with; lines of one name are never joined.
+/// Values are bytes. Lists are equal when their lines are equal byte for byte, names with their case. The whole list is one packed byte array, which is also its form in worker frames, so that it
+/// crosses a process boundary with one copy and one check.
+///
+/// - Source: RFC 9110 §5.
+package struct FieldLines: Sendable, Hashable {
+    /// Why a field line was refused.
+    package enum Refusal: Error, Sendable, Hashable {
+        /// The name is empty, longer than 65,535 bytes, or has a byte that is not part of a token.
+        case name
+        /// The value holds CR, LF or NUL, or is longer than 2^32 - 1 bytes.
+        case value
+    }
+
+    /// Bytes of a packed line before its name: name length (16 bits) and value length (32 bits), little endian.
+    static let lineHeader = 6
+
+    /// The packed form: for each line its two lengths, its name, its value.
+    package private(set) var packed: [UInt8]
+    /// How many lines there are.
+    package private(set) var count: Int
+
+    /// An empty list.
+    package init() {
+        packed = []
+        count = 0
+    }
+
+    /// The list with this packed form, or nil when the bytes are not one or a line is not allowed.
+    package init?(packed bytes: UnsafeRawBufferPointer) {
+        var offset = 0
+        var lines = 0
+        while offset < bytes.count {
+            guard bytes.count - offset >= Self.lineHeader else { return nil }
+            let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
+            offset += Self.lineHeader
+            guard bytes.count - offset >= nameLength + valueLength else { return nil }
+            let name = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + nameLength])
+            offset += nameLength
+            let value = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + valueLength])
+            offset += valueLength
+            guard FieldSyntax.isToken(name), FieldSyntax.isFieldValue(value) else { return nil }
+            lines += 1
+        }
+        packed = Array(bytes)
+        count = lines
+    }
+
+    /// Whether there is no line.
+    package var isEmpty: Bool { count == 0 }
+
+    /// Adds a line at the end.
+    package mutating func append(
+        name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+    ) throws(Refusal) {
+        guard FieldSyntax.isToken(name), name.count <= Int(UInt16.max) else { throw .name }
+        guard FieldSyntax.isFieldValue(value), value.count <= Int(UInt32.max) else { throw .value }
+        appendUnchecked(name: name, value: value)
+    }
+
+    /// Adds a line at the end; the value is sent as UTF-8.
+    package mutating func append(_ name: String, _ value: String) throws(Refusal) {
+        var name = name
+        var value = value
+        let refusal: Refusal? = name.withUTF8 { name in
+            value.withUTF8 { value in
+                do throws(Refusal) {
+                    try append(name: UnsafeRawBufferPointer(name), value: UnsafeRawBufferPointer(value))
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Adds all lines of `other` at the end.
+    package mutating func append(contentsOf other: FieldLines) {
+        packed.append(contentsOf: other.packed)
+        count += other.count
+    }
+
+    /// Puts one line in the place of the first of that name and removes the others; adds it when there is none.
+    package mutating func set(_ name: String, _ value: String) throws(Refusal) {
+        var line = FieldLines()
+        try line.append(name, value)
+        var result = FieldLines()
+        result.packed.reserveCapacity(packed.count + line.packed.count)
+        var placed = false
+        forEach { lineName, lineValue in
+            if FieldSyntax.equalIgnoringCase(lineName, name) {
+                if !placed { result.append(contentsOf: line) }
+                placed = true
+            } else {
+                result.appendUnchecked(name: lineName, value: lineValue)
+            }
+        }
+        if !placed { result.append(contentsOf: line) }
+        self = result
+    }
+
+    /// Removes every line of that name.
+    package mutating func removeAll(_ name: String) {
+        guard contains(name) else { return }
+        removeAll { FieldSyntax.equalIgnoringCase($0, name) }
+    }
+
+    /// Removes every line whose name satisfies `condition`.
+    package mutating func removeAll(where condition: (_ name: UnsafeRawBufferPointer) -> Bool) {
+        var result = FieldLines()
+        result.packed.reserveCapacity(packed.count)
+        forEach { name, value in
+            if !condition(name) { result.appendUnchecked(name: name, value: value) }
+        }
+        self = result
+    }
+
+    /// Whether a line of that name exists.
+    package func contains(_ name: String) -> Bool {
+        withFirst(name) { $0 != nil }
+    }
+
+    /// The value of the first line of that name, or nil.
+    package func first(_ name: String) -> String? {
+        withFirst(name) { $0.map(Self.text) }
+    }
+
+    /// The values of all lines of that name, in order.
+    package func values(_ name: String) -> [String] {
+        var found: [String] = []
+        forEach { lineName, value in
+            if FieldSyntax.equalIgnoringCase(lineName, name) { found.append(Self.text(value)) }
+        }
+        return found
+    }
+
+    /// All lines of that name joined by a comma and a space, or nil when there is none (RFC 9110 §5.3).
+    ///
+    /// Not for `Set-Cookie`, whose lines cannot be joined.
+    package func combined(_ name: String) -> String? {
+        let all = values(name)
+        return all.isEmpty ? nil : all.joined(separator: ", ")
+    }
+
+    /// Calls `body` with the bytes of the first line of that name, or nil.
+    package func withFirst<Result>(_ name: String, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+        packed.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
+                let nameStart = offset + Self.lineHeader
+                let valueStart = nameStart + nameLength
+                if FieldSyntax.equalIgnoringCase(UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart]), name)
+                {
+                    return body(UnsafeRawBufferPointer(rebasing: bytes[valueStart..<valueStart + valueLength]))
+                }
+                offset = valueStart + valueLength
+            }
+            return body(nil)
+        }
+    }
+
+    /// Calls `body` with each line's name and value, in order. The buffers live for the call only.
+    package func forEach(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
+        packed.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
+                let nameStart = offset + Self.lineHeader
+                let valueStart = nameStart + nameLength
+                offset = valueStart + valueLength
+                body(
+                    UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart]),
+                    UnsafeRawBufferPointer(rebasing: bytes[valueStart..<offset]))
+            }
+        }
+    }
+
+    /// Bytes as text: UTF-8 when they are valid UTF-8, else one character for each byte (ISO-8859-1).
+    package static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        utf8Text(bytes) ?? latin1(bytes)
+    }
+
+    /// Bytes as text, or nil when they are not valid UTF-8.
+    package static func utf8Text(_ bytes: UnsafeRawBufferPointer) -> String? {
+        // Twice as fast for short texts as `String(validating:as:)`, which is generic.
+        bytes.withMemoryRebound(to: UInt8.self) { bytes in
+            guard let span = try? UTF8Span(validating: bytes.span) else { return nil }
+            return String(copying: span)
+        }
+    }
+
+    /// Bytes as text of one character for each byte.
+    package static func latin1(_ bytes: UnsafeRawBufferPointer) -> String {
+        var text = ""
+        text.reserveCapacity(bytes.count)
+        for byte in bytes { text.unicodeScalars.append(Unicode.Scalar(byte)) }
+        return text
+    }
+
+    private mutating func appendUnchecked(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        // Room for a usual section at once.
+        if packed.isEmpty { packed.reserveCapacity(256) }
+        let lengths = UInt64(name.count) | UInt64(value.count) << 16
+        withUnsafeBytes(of: lengths.littleEndian) { bytes in
+            packed.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<Self.lineHeader]))
+        }
+        packed.append(contentsOf: name)
+        packed.append(contentsOf: value)
+        count += 1
+    }
+
+    private static func lengths(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> (name: Int, value: Int) {
+        let name = UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+        let value = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt32.self))
+        return (Int(name), Int(value))
+    }
+}

@@ -1,0 +1,18 @@
+/// Scheme, host and port: what connections, credentials and politeness are bound to.
+///
+/// - Source: RFC 6454 §4, RFC 9110 §4.3.1.
+package struct Origin: Sendable, Hashable {
+    /// Lower case, as in `https`.
+    package var scheme: String
+    /// Lower case, in ASCII form; an IPv6 address keeps its brackets.
+    package var host: String
+    /// The effective port: the scheme's default when the URL names none.
+    package var port: UInt16
+
+    /// An origin of parts that are already normalised.
+    package init(scheme: String, host: String, port: UInt16) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+}

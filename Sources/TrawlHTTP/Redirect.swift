@@ -1,0 +1,73 @@
+/// What a response says about where to go next.
+///
+/// - Source: RFC 9110 §15.4.
+package struct Redirect: Sendable, Hashable {
+    /// The value of `Location`, a URI reference still to be resolved.
+    package var location: String
+    /// The method of the next hop.
+    package var method: Method
+    /// Whether the body goes along.
+    package var keepsBody: Bool
+
+    /// The redirect a response asks for, or nil when it is an answer.
+    ///
+    /// 300, 304, 305 and 306 are never followed, nor is a 3xx without `Location`.
+    package init?(head: ResponseHead, method: Method, mode: RedirectMode) {
+        guard mode != .manual, let location = head.fields.first("Location") else { return nil }
+        switch head.status {
+        case 301, 302:
+            // RFC 9110 §15.4.2, §15.4.3: a user agent may change POST to GET.
+            let toGet =
+                switch mode {
+                case .standard: method == .post
+                case .classic: true
+                case .preserve, .manual: false
+                }
+            self.method = toGet ? .get : method
+            keepsBody = !toGet
+        case 303:
+            // RFC 9110 §15.4.4: retrieval by GET, or HEAD when it was HEAD.
+            self.method = method == .head && mode != .classic ? .head : .get
+            keepsBody = false
+        case 307, 308:
+            // RFC 9110 §15.4.8, §15.4.9: the method must not change.
+            self.method = method
+            keepsBody = true
+        default:
+            return nil
+        }
+        self.location = location
+    }
+
+    /// The fields of the next hop.
+    ///
+    /// Fields that describe or announce the body go with it; secrets do not leave their origin (RFC 9110 §15.4).
+    /// - Parameter fields: Those of the hop before.
+    /// - Parameter changesOrigin: Whether scheme, host or port differ from those of the hop before.
+    package func fields(from fields: FieldLines, changesOrigin: Bool) -> FieldLines {
+        var next = fields
+        if !keepsBody {
+            next.removeAll(where: Self.belongsToBody)
+        }
+        // A cookie set by hand belongs to the request it was set on.
+        next.removeAll("Cookie")
+        if changesOrigin {
+            next.removeAll("Authorization")
+            next.removeAll("Proxy-Authorization")
+            next.removeAll("Host")
+        }
+        return next
+    }
+
+    private static func belongsToBody(_ name: UnsafeRawBufferPointer) -> Bool {
+        let prefix = UnsafeRawBufferPointer(rebasing: name.prefix(8))
+        return FieldSyntax.equalIgnoringCase(prefix, "Content-")
+            || bodyFields.contains { FieldSyntax.equalIgnoringCase(name, $0) }
+    }
+
+    /// Beside all of `Content-…`. `Expect` needs a body to wait for (RFC 9110 §10.1.1), `Transfer-Encoding` and
+    /// `Trailer` one to frame.
+    private static let bodyFields = [
+        "Digest", "Repr-Digest", "Last-Modified", "Expect", "Transfer-Encoding", "Trailer",
+    ]
+}

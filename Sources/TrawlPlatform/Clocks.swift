@@ -1,0 +1,22 @@
+import Glibc
+package import TrawlHTTP
+
+/// The clock of deadlines and delays, the same in all processes of one boot.
+package enum MonotonicClock {
+    /// Now, by CLOCK_MONOTONIC.
+    package static func now() -> MonotonicInstant {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicInstant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
+    }
+}
+
+/// The clock of dates; it may jump in either direction.
+package enum WallClock {
+    /// Seconds since 1970 without leap seconds, and the nanoseconds within the second.
+    package static func now() -> (seconds: Int64, nanoseconds: Int32) {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return (Int64(time.tv_sec), Int32(time.tv_nsec))
+    }
+}

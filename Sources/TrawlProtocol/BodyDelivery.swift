@@ -1,0 +1,15 @@
+/// Where the body of an ended hop is.
+package enum BodyDelivery: Sendable, Hashable {
+    /// There was none, or it was dropped; so many decoded bytes went by.
+    case discarded(length: UInt64)
+    /// Here; at most `WireProtocol.maximumInlineBody` bytes.
+    case inline([UInt8])
+    /// In a sealed memory file whose descriptor came with the frame.
+    case memory(length: UInt64)
+    /// In the file the lease named, renamed into place.
+    case file(length: UInt64)
+    /// In the descriptor the lease brought.
+    case descriptor(length: UInt64)
+    /// Sent as `data` frames.
+    case streamed(length: UInt64)
+}

@@ -1,0 +1,122 @@
+/// A frame from the coordinator to a worker.
+package enum CoordinatorMessage: Sendable, Hashable {
+    case hello(Hello)
+    /// Defines or replaces the profile of that number.
+    case profile(number: UInt32, TransferProfile)
+    case lease(Lease)
+    case answer(lease: UInt64, HeadDisposition)
+    /// The hop is no longer wanted. The worker still ends it, with `cancelled` or with what had already happened.
+    case cancel(lease: UInt64)
+    /// The consumer of a streamed body has room for so many more bytes.
+    case credit(lease: UInt64, bytes: UInt32)
+    /// No more leases come: finish those at hand, then exit.
+    case drain
+
+    /// How many descriptors travel with the frame.
+    package var descriptorCount: Int {
+        switch self {
+        case .lease(let lease): lease.descriptorCount
+        case .answer(_, .redirectBody(.descriptor)): 1
+        case .hello, .profile, .answer, .cancel, .credit, .drain: 0
+        }
+    }
+
+    /// Appends the message as a frame.
+    ///
+    /// - Returns: False when it is longer than a frame may be; then nothing was written.
+    @discardableResult
+    package func write(to writer: inout WireWriter) -> Bool {
+        switch self {
+        case .hello(let hello):
+            return writer.frame(.hello) { payload in
+                payload.write(WireProtocol.magic)
+                payload.write(hello.version)
+                payload.write(hello.build)
+                payload.write(hello.segmentLayout)
+                payload.write(hello.slot)
+                payload.write(hello.generation)
+                payload.write(hello.leases)
+                payload.write(hello.roots)
+            }
+        case .profile(let number, let profile):
+            return writer.frame(.profile) { payload in
+                payload.write(number)
+                profile.write(to: &payload)
+            }
+        case .lease(let lease):
+            return writer.frame(.lease, descriptors: lease.descriptorCount) { lease.write(to: &$0) }
+        case .answer(let lease, let disposition):
+            return writer.frame(.answer, descriptors: descriptorCount) { payload in
+                payload.write(lease)
+                switch disposition {
+                case .proceed: payload.write(UInt8(0))
+                case .redirectBody(let sink):
+                    payload.write(UInt8(1))
+                    sink.write(to: &payload)
+                case .cancel: payload.write(UInt8(2))
+                }
+            }
+        case .cancel(let lease):
+            return writer.frame(.cancel) { $0.write(lease) }
+        case .credit(let lease, let bytes):
+            return writer.frame(.credit) { payload in
+                payload.write(lease)
+                payload.write(bytes)
+            }
+        case .drain:
+            return writer.frame(.drain) { _ in }
+        }
+    }
+
+    /// The message of a frame.
+    ///
+    /// A `hello` of another protocol version is given back with that version and otherwise empty, since its layout is
+    /// not known here.
+    package init(_ frame: FrameBuffer.Frame) throws(FrameError) {
+        var reader = WireReader(frame.payload)
+        var descriptors = 0
+        switch WireProtocol.Kind(rawValue: frame.kind) {
+        case .hello:
+            guard try reader.uint32() == WireProtocol.magic else { throw .invalid(.magic) }
+            let version = try reader.uint16()
+            guard version == WireProtocol.version else {
+                self = .hello(
+                    Hello(
+                        version: version, build: "", segmentLayout: 0, slot: 0, generation: 0, leases: 0, roots: []))
+                return
+            }
+            self = .hello(
+                Hello(
+                    version: version, build: try reader.text(), segmentLayout: try reader.uint32(),
+                    slot: try reader.uint32(), generation: try reader.uint32(), leases: try reader.uint32(),
+                    roots: try reader.texts()))
+        case .profile:
+            self = .profile(number: try reader.uint32(), try TransferProfile(from: &reader))
+        case .lease:
+            let lease = try Lease(from: &reader)
+            descriptors = lease.descriptorCount
+            self = .lease(lease)
+        case .answer:
+            let lease = try reader.uint64()
+            switch try reader.byte() {
+            case 0: self = .answer(lease: lease, .proceed)
+            case 1:
+                let sink = try BodySink(from: &reader)
+                if sink == .descriptor { descriptors = 1 }
+                self = .answer(lease: lease, .redirectBody(sink))
+            case 2: self = .answer(lease: lease, .cancel)
+            default: throw .invalid(.disposition)
+            }
+        case .cancel:
+            self = .cancel(lease: try reader.uint64())
+        case .credit:
+            self = .credit(lease: try reader.uint64(), bytes: try reader.uint32())
+        case .drain:
+            self = .drain
+        case .ready, .interim, .head, .data, .ended, nil:
+            throw .unknownKind(frame.kind)
+        }
+        try reader.finish()
+        guard frame.descriptors == descriptors else { throw .descriptorCount }
+    }
+}

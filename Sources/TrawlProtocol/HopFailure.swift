@@ -1,0 +1,91 @@
+/// Why a hop produced no usable response, as a worker reports it.
+package struct HopFailure: Error, Sendable, Hashable {
+    /// What went wrong.
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        /// The name has no address.
+        case hostNotFound = 1
+        /// No address could be connected to.
+        case cannotConnect
+        /// TLS could not be agreed on.
+        case tlsHandshake
+        /// No trusted authority signed the certificate.
+        case tlsUntrusted
+        /// The certificate is not valid yet or no more.
+        case tlsCertificateDate
+        /// The certificate names another host.
+        case tlsHostMismatch
+        /// The client certificate cannot be used, or the server refuses it.
+        case tlsClientCertificate
+        /// There was no connection in time.
+        case connectTimedOut
+        /// No byte in either direction for too long.
+        case inactive
+        /// The hop took longer than the lease allows.
+        case timedOut
+        /// The connection ended or broke before the response was complete.
+        case connectionLost
+        /// The body is shorter than its framing or coding says.
+        case truncated
+        /// What came is not HTTP, or breaks its rules.
+        case malformedResponse
+        /// The header section is over a limit of the profile.
+        case headTooLarge
+        /// The decoded body is over a limit of the profile.
+        case bodyTooLarge
+        /// A content coding is damaged or over its limits.
+        case decoding
+        /// A file could not be created, written or renamed; `systemError` says why.
+        case file
+        /// The body of the request could not be read.
+        case requestBody
+        /// The coordinator asked for the end.
+        case cancelled
+        /// The scheme is unknown or not allowed.
+        case unsupportedScheme
+        /// The lease cannot be made a request.
+        case malformedRequest
+        /// The proxy refused or broke.
+        case proxy
+        /// There was no memory.
+        case outOfMemory
+        /// A mistake of this program.
+        case internalError
+    }
+
+    /// What went wrong.
+    package var kind: Kind
+    /// libcurl's result code, 0 when it was not libcurl.
+    package var curlCode: UInt32
+    /// `errno`, 0 when there was none.
+    package var systemError: Int32
+    /// Whether bytes of the request may have reached the server.
+    package var requestSent: Bool
+    /// What a person needs to act. Never a credential or a body.
+    package var detail: String
+
+    /// A failure of its parts.
+    package init(
+        _ kind: Kind, curlCode: UInt32 = 0, systemError: Int32 = 0, requestSent: Bool = false, detail: String = ""
+    ) {
+        self.kind = kind
+        self.curlCode = curlCode
+        self.systemError = systemError
+        self.requestSent = requestSent
+        self.detail = detail
+    }
+
+    func write(to writer: inout WireWriter) {
+        writer.write(kind.rawValue)
+        writer.write(curlCode)
+        writer.write(systemError)
+        writer.write(requestSent)
+        writer.write(detail)
+    }
+
+    init(from reader: inout WireReader) throws(FrameError) {
+        guard let kind = Kind(rawValue: try reader.byte()) else { throw .invalid(.failure) }
+        self.init(
+            kind, curlCode: try reader.uint32(), systemError: try reader.int32(), requestSent: try reader.bool(),
+            detail: try reader.text())
+    }
+}

@@ -1,0 +1,55 @@
+/// How a hop ended.
+package enum HopOutcome: Sendable, Hashable {
+    /// The response is whole, and its body is there.
+    case complete(BodyDelivery)
+    /// There is no usable response.
+    case failed(HopFailure)
+
+    /// How many descriptors travel with the frame.
+    var descriptorCount: Int {
+        if case .complete(.memory) = self { return 1 }
+        return 0
+    }
+
+    func write(to writer: inout WireWriter) {
+        switch self {
+        case .complete(.discarded(let length)):
+            writer.write(UInt8(0))
+            writer.write(length)
+        case .complete(.inline(let bytes)):
+            writer.write(UInt8(1))
+            writer.write(bytes)
+        case .complete(.memory(let length)):
+            writer.write(UInt8(2))
+            writer.write(length)
+        case .complete(.file(let length)):
+            writer.write(UInt8(3))
+            writer.write(length)
+        case .complete(.descriptor(let length)):
+            writer.write(UInt8(4))
+            writer.write(length)
+        case .complete(.streamed(let length)):
+            writer.write(UInt8(5))
+            writer.write(length)
+        case .failed(let failure):
+            writer.write(UInt8(6))
+            failure.write(to: &writer)
+        }
+    }
+
+    init(from reader: inout WireReader) throws(FrameError) {
+        switch try reader.byte() {
+        case 0: self = .complete(.discarded(length: try reader.uint64()))
+        case 1:
+            let bytes = try reader.data()
+            guard bytes.count <= WireProtocol.maximumInlineBody else { throw .invalid(.body) }
+            self = .complete(.inline(bytes))
+        case 2: self = .complete(.memory(length: try reader.uint64()))
+        case 3: self = .complete(.file(length: try reader.uint64()))
+        case 4: self = .complete(.descriptor(length: try reader.uint64()))
+        case 5: self = .complete(.streamed(length: try reader.uint64()))
+        case 6: self = .failed(try HopFailure(from: &reader))
+        default: throw .invalid(.outcome)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package import TrawlHTTP
+
+/// The right of one worker to do one hop once.
+package struct Lease: Sendable, Hashable {
+    /// Unique for the life of the coordinator; names the attempt too.
+    package var id: UInt64
+    /// The number of a profile sent before.
+    package var profile: UInt32
+    /// Which progress words of the worker's part of the shared segment belong to this lease.
+    package var progressIndex: UInt16
+    /// The request method.
+    package var method: Method
+    /// Absolute, without user information and fragment.
+    package var url: String
+    /// What goes on the wire beside the fields of framing, in this order.
+    package var fields: FieldLines
+    /// What is sent.
+    package var body = RequestBody.none
+    /// Where the body of the response goes.
+    package var sink = BodySink.memory
+    /// Which heads are wanted before the end.
+    package var heads = HeadDelivery.withEnd
+    /// Milliseconds for the whole hop; 0 is no limit.
+    package var timeout: UInt64 = 0
+    /// Whether the body of a response other than 2xx goes to a file sink too; else it is kept in memory.
+    package var savesErrorBodies = false
+    /// Whether an empty body still makes a file.
+    package var createsEmptyFile = false
+    /// Whether the body of a redirect that can be followed is dropped.
+    package var dropsRedirectBodies = false
+    /// Whether a file is synced before it is renamed.
+    package var syncsFile = false
+    /// Whether a connection of an earlier hop may be used.
+    package var mayReuseConnection = true
+    /// Whether the connection may be used by a later hop.
+    package var mayKeepConnection = true
+    /// Keys of sealed records this hop needs; opaque here.
+    package var keys: [UInt8] = []
+
+    /// A lease of a request without a body, kept in memory.
+    package init(
+        id: UInt64, profile: UInt32, progressIndex: UInt16, method: Method, url: String, fields: FieldLines
+    ) {
+        self.id = id
+        self.profile = profile
+        self.progressIndex = progressIndex
+        self.method = method
+        self.url = url
+        self.fields = fields
+    }
+
+    /// How many descriptors travel with the frame: the request body's first, then the sink's.
+    package var descriptorCount: Int {
+        var count = 0
+        if case .descriptor = body { count += 1 }
+        if case .descriptor = sink { count += 1 }
+        return count
+    }
+
+    func write(to writer: inout WireWriter) {
+        writer.write(id)
+        writer.write(profile)
+        writer.write(progressIndex)
+        writer.write(heads.rawValue)
+        writer.write(flags)
+        writer.write(timeout)
+        writer.write(method.name)
+        writer.write(url)
+        writer.write(fields)
+        switch body {
+        case .none:
+            writer.write(UInt8(0))
+        case .inline(let bytes):
+            writer.write(UInt8(1))
+            writer.write(bytes)
+        case .descriptor(let length):
+            writer.write(UInt8(2))
+            writer.write(length)
+        }
+        sink.write(to: &writer)
+        writer.write(keys)
+    }
+
+    init(from reader: inout WireReader) throws(FrameError) {
+        id = try reader.uint64()
+        profile = try reader.uint32()
+        progressIndex = try reader.uint16()
+        guard let heads = HeadDelivery(rawValue: try reader.byte()) else { throw .invalid(.heads) }
+        self.heads = heads
+        let flags = try reader.byte()
+        timeout = try reader.uint64()
+        guard let method = Method(try reader.text()) else { throw .invalid(.method) }
+        self.method = method
+        url = try reader.text()
+        fields = try reader.fields()
+        switch try reader.byte() {
+        case 0: body = .none
+        case 1:
+            let bytes = try reader.data()
+            guard bytes.count <= WireProtocol.maximumInlineBody else { throw .invalid(.body) }
+            body = .inline(bytes)
+        case 2: body = .descriptor(length: try reader.uint64())
+        default: throw .invalid(.body)
+        }
+        sink = try BodySink(from: &reader)
+        keys = try reader.data()
+        savesErrorBodies = flags & 1 != 0
+        createsEmptyFile = flags & 2 != 0
+        dropsRedirectBodies = flags & 4 != 0
+        syncsFile = flags & 8 != 0
+        mayReuseConnection = flags & 16 != 0
+        mayKeepConnection = flags & 32 != 0
+        guard flags & 0xC0 == 0 else { throw .reservedBits }
+    }
+
+    private var flags: UInt8 {
+        (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0) | (syncsFile ? 8 : 0)
+            | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0)
+    }
+}

@@ -1,0 +1,36 @@
+/// The frames that coordinator and workers exchange over a stream socket: a pure codec.
+///
+/// It turns messages into bytes and bytes into messages, and never trusts the bytes: whatever another process sends
+/// is either a well-formed message within the limits below or a `FrameError`. It does no input or output and keeps
+/// no connection state. The layout is documented in docs/worker-protocol.md.
+package enum WireProtocol {
+    /// First four bytes of a `hello` and a `ready` payload: `TRWL`.
+    package static let magic: UInt32 = 0x4C57_5254
+    /// Raised by every change of the layout. Both sides must have the same.
+    package static let version: UInt16 = 1
+    /// Bytes of a frame header: payload length (32 bits), kind, descriptor count, two reserved bytes.
+    package static let headerLength = 8
+    /// The longest payload of a frame.
+    package static let maximumPayload = 4 << 20
+    /// The most descriptors that travel with one frame.
+    package static let maximumDescriptors = 4
+    /// The longest body that travels inside a frame.
+    package static let maximumInlineBody = 64 << 10
+    /// The largest header section a profile may allow; it must fit a frame beside an inline body.
+    package static let maximumHead = 1 << 20
+
+    enum Kind: UInt8 {
+        case hello = 1
+        case profile
+        case lease
+        case answer
+        case cancel
+        case credit
+        case drain
+        case ready = 16
+        case interim
+        case head
+        case data
+        case ended
+    }
+}

@@ -1,0 +1,73 @@
+import TrawlHTTP
+
+/// Takes values from the payload of one frame; every read is checked against its end.
+struct WireReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    func finish() throws(FrameError) {
+        guard offset == bytes.count else { throw .trailingBytes }
+    }
+
+    mutating func byte() throws(FrameError) -> UInt8 { try integer(UInt8.self) }
+    mutating func uint16() throws(FrameError) -> UInt16 { try integer(UInt16.self) }
+    mutating func uint32() throws(FrameError) -> UInt32 { try integer(UInt32.self) }
+    mutating func uint64() throws(FrameError) -> UInt64 { try integer(UInt64.self) }
+    mutating func int32() throws(FrameError) -> Int32 { Int32(bitPattern: try integer(UInt32.self)) }
+
+    mutating func bool() throws(FrameError) -> Bool {
+        switch try byte() {
+        case 0: return false
+        case 1: return true
+        default: throw .invalid(.boolean)
+        }
+    }
+
+    mutating func raw() throws(FrameError) -> UnsafeRawBufferPointer {
+        let length = Int(try uint32())
+        guard length <= bytes.count - offset else { throw .truncated }
+        defer { offset += length }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
+    }
+
+    mutating func data() throws(FrameError) -> [UInt8] { Array(try raw()) }
+
+    mutating func text() throws(FrameError) -> String {
+        guard let text = FieldLines.utf8Text(try raw()) else { throw .invalid(.text) }
+        return text
+    }
+
+    mutating func texts(atMost limit: Int = .max) throws(FrameError) -> [String] {
+        let count = Int(try uint32())
+        // Each text needs four bytes at least, so that a huge count cannot reserve memory.
+        guard count <= limit, count <= (bytes.count - offset) / 4 else { throw .invalid(.count) }
+        if count == 0 { return [] }
+        var texts: [String] = []
+        texts.reserveCapacity(count)
+        for _ in 0..<count { texts.append(try text()) }
+        return texts
+    }
+
+    mutating func fields() throws(FrameError) -> FieldLines {
+        guard let fields = FieldLines(packed: try raw()) else { throw .invalid(.fields) }
+        return fields
+    }
+
+    mutating func head() throws(FrameError) -> ResponseHead {
+        let status = try uint16()
+        guard (100...999).contains(status) else { throw .invalid(.status) }
+        guard let version = HTTPVersion(rawValue: try byte()) else { throw .invalid(.version) }
+        let reason = try text()
+        return ResponseHead(status: status, version: version, reason: reason, fields: try fields())
+    }
+
+    private mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws(FrameError) -> Integer {
+        guard bytes.count - offset >= MemoryLayout<Integer>.size else { throw .truncated }
+        defer { offset += MemoryLayout<Integer>.size }
+        return Integer(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
+    }
+}

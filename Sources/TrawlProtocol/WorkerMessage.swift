@@ -1,0 +1,104 @@
+package import TrawlHTTP
+
+/// A frame from a worker to the coordinator.
+package enum WorkerMessage: Sendable, Hashable {
+    case ready(Ready)
+    /// A 1xx response.
+    case interim(lease: UInt64, ResponseHead)
+    /// The final head; when the lease said `answered`, the transfer rests now.
+    case head(lease: UInt64, ResponseHead)
+    /// A piece of a streamed body.
+    case data(lease: UInt64, [UInt8])
+    case ended(LeaseEnd)
+
+    /// How many descriptors travel with the frame.
+    package var descriptorCount: Int {
+        if case .ended(let end) = self { return end.outcome.descriptorCount }
+        return 0
+    }
+
+    /// Appends the message as a frame.
+    ///
+    /// - Returns: False when it is longer than a frame may be; then nothing was written.
+    @discardableResult
+    package func write(to writer: inout WireWriter) -> Bool {
+        switch self {
+        case .ready(let ready):
+            return writer.frame(.ready) { payload in
+                payload.write(WireProtocol.magic)
+                payload.write(ready.version)
+                payload.write(ready.build)
+                payload.write(ready.segmentLayout)
+                payload.write(ready.processID)
+            }
+        case .interim(let lease, let head):
+            return writer.frame(.interim) { payload in
+                payload.write(lease)
+                payload.write(head)
+            }
+        case .head(let lease, let head):
+            return writer.frame(.head) { payload in
+                payload.write(lease)
+                payload.write(head)
+            }
+        case .data(let lease, let bytes):
+            return bytes.withUnsafeBytes { Self.writeData(lease: lease, $0, to: &writer) }
+        case .ended(let end):
+            return writer.frame(.ended, descriptors: end.outcome.descriptorCount) { end.write(to: &$0) }
+        }
+    }
+
+    /// Appends a `data` frame without an array in between.
+    ///
+    /// - Parameter bytes: 1 to `WireProtocol.maximumInlineBody` bytes.
+    @discardableResult
+    package static func writeData(lease: UInt64, _ bytes: UnsafeRawBufferPointer, to writer: inout WireWriter) -> Bool {
+        return writer.frame(.data) { payload in
+            payload.write(lease)
+            payload.write(bytes)
+        }
+    }
+
+    /// The message of a frame.
+    package init(_ frame: FrameBuffer.Frame) throws(FrameError) {
+        var reader = WireReader(frame.payload)
+        var descriptors = 0
+        switch WireProtocol.Kind(rawValue: frame.kind) {
+        case .ready:
+            guard try reader.uint32() == WireProtocol.magic else { throw .invalid(.magic) }
+            let version = try reader.uint16()
+            guard version == WireProtocol.version else {
+                // Another version's layout is not known here; the number is enough to say what is wrong.
+                self = .ready(Ready(version: version, build: "", segmentLayout: 0, processID: 0))
+                return
+            }
+            self = .ready(
+                Ready(
+                    version: version, build: try reader.text(), segmentLayout: try reader.uint32(),
+                    processID: try reader.uint32()))
+        case .interim:
+            let lease = try reader.uint64()
+            let head = try reader.head()
+            guard head.isInterim else { throw .invalid(.status) }
+            self = .interim(lease: lease, head)
+        case .head:
+            let lease = try reader.uint64()
+            let head = try reader.head()
+            guard !head.isInterim else { throw .invalid(.status) }
+            self = .head(lease: lease, head)
+        case .data:
+            let lease = try reader.uint64()
+            let bytes = try reader.data()
+            guard !bytes.isEmpty, bytes.count <= WireProtocol.maximumInlineBody else { throw .invalid(.length) }
+            self = .data(lease: lease, bytes)
+        case .ended:
+            let end = try LeaseEnd(from: &reader)
+            descriptors = end.outcome.descriptorCount
+            self = .ended(end)
+        case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, nil:
+            throw .unknownKind(frame.kind)
+        }
+        try reader.finish()
+        guard frame.descriptors == descriptors else { throw .descriptorCount }
+    }
+}

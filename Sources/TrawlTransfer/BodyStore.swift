@@ -1,0 +1,185 @@
+import Glibc
+import TrawlPlatform
+import TrawlProtocol
+
+/// Where the body of one transfer goes, with small pieces gathered before they are written.
+///
+/// A small body costs one write in a file and none in memory. Reused from transfer to transfer.
+final class BodyStore {
+    private enum Place {
+        case discard
+        case memory(limit: UInt64)
+        case file(OutputRoot, path: String, replaces: Bool, sync: Bool, makesEmpty: Bool)
+        case descriptor
+        case stream
+    }
+
+    /// Bytes gathered before a write; also the most that is kept for an inline body.
+    static let gathered = WireProtocol.maximumInlineBody
+
+    private var place = Place.discard
+    private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var used = 0
+    private var part: PartFile?
+    private var memory: MemoryFile?
+    private var descriptor: Descriptor?
+    /// Decoded bytes taken in.
+    private(set) var length: UInt64 = 0
+
+    deinit {
+        abandon()
+        buffer.deallocate()
+    }
+
+    /// Whether the body leaves as `data` frames instead of coming here.
+    var isStream: Bool {
+        if case .stream = place { return true }
+        return false
+    }
+
+    /// Whether the bytes go nowhere.
+    var isDiscard: Bool {
+        if case .discard = place { return true }
+        return false
+    }
+
+    func useNothing() { place = .discard }
+    func useStream() { place = .stream }
+    func useMemory(limit: UInt64) { place = .memory(limit: limit) }
+    /// The descriptor belongs to the store from now on.
+    func useDescriptor(_ descriptor: Int32) {
+        self.descriptor = Descriptor(adopting: descriptor)
+        place = .descriptor
+    }
+
+    func useFile(_ root: OutputRoot, path: String, replaces: Bool, sync: Bool, makesEmpty: Bool) {
+        place = .file(root, path: path, replaces: replaces, sync: sync, makesEmpty: makesEmpty)
+    }
+
+    /// Counts bytes that went elsewhere.
+    func count(_ bytes: Int) {
+        length += UInt64(bytes)
+    }
+
+    /// Takes the next bytes of the body.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(HopFailure) {
+        length += UInt64(bytes.count)
+        switch place {
+        case .discard, .stream: return
+        case .memory(let limit):
+            guard length <= limit else { throw HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes in memory") }
+        case .file, .descriptor: break
+        }
+        if bytes.count <= Self.gathered - used {
+            if buffer.count == 0 { buffer = .allocate(byteCount: Self.gathered, alignment: 64) }
+            UnsafeMutableRawBufferPointer(rebasing: buffer[used...]).copyMemory(from: bytes)
+            used += bytes.count
+            return
+        }
+        try flush()
+        if bytes.count >= Self.gathered {
+            try writeThrough(bytes)
+        } else {
+            buffer.copyMemory(from: bytes)
+            used = bytes.count
+        }
+    }
+
+    /// Ends the body: files appear under their names, memory is sealed.
+    ///
+    /// - Returns: Where the body is, and the descriptor that travels with the news, which belongs to the caller.
+    func finish() throws(HopFailure) -> (BodyDelivery, Int32?) {
+        defer { reset() }
+        switch place {
+        case .discard:
+            return (.discarded(length: length), nil)
+        case .stream:
+            return (.streamed(length: length), nil)
+        case .memory:
+            // What was gathered is not written unless it has to be: then it is all there is.
+            guard length > UInt64(used) else { return (.inline(Array(buffer[..<used])), nil) }
+            try flush()
+            guard let file = memory.take() else { throw HopFailure(.internalError) }
+            do {
+                try file.seal()
+                return (.memory(length: length), try file.descriptor.duplicated(atLeast: 3).release())
+            } catch {
+                throw Self.failure(error)
+            }
+        case .file(_, _, let replaces, let sync, let makesEmpty):
+            guard length > 0 || makesEmpty else { return (.discarded(length: 0), nil) }
+            try flush()
+            let part = try openPart()
+            do {
+                try part.publish(replacing: replaces, sync: sync)
+            } catch {
+                throw Self.failure(error)
+            }
+            return (.file(length: length), nil)
+        case .descriptor:
+            try flush()
+            return (.descriptor(length: length), nil)
+        }
+    }
+
+    /// Drops what there is; nothing is left behind.
+    func abandon() {
+        reset()
+    }
+
+    private func reset() {
+        if let part { part.discard() }
+        part = nil
+        memory = nil
+        descriptor = nil
+        place = .discard
+        used = 0
+        length = 0
+    }
+
+    private func flush() throws(HopFailure) {
+        guard used > 0 else { return }
+        try writeThrough(UnsafeRawBufferPointer(rebasing: buffer[..<used]))
+        used = 0
+    }
+
+    private func writeThrough(_ bytes: UnsafeRawBufferPointer) throws(HopFailure) {
+        let part: PartFile?
+        if case .file = place { part = try openPart() } else { part = nil }
+        do throws(SystemError) {
+            switch place {
+            case .discard, .stream:
+                return
+            case .memory:
+                if memory == nil { memory = try MemoryFile(name: "trawl-body") }
+                try memory?.write(bytes)
+            case .file:
+                try part?.write(bytes)
+            case .descriptor:
+                try descriptor?.writeAll(bytes)
+            }
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    private func openPart() throws(HopFailure) -> PartFile {
+        if let part { return part }
+        guard case .file(let root, let path, _, _, _) = place else { throw HopFailure(.internalError) }
+        do {
+            let made = try root.createPart(for: path)
+            part = made
+            return made
+        } catch {
+            switch error {
+            case .invalidPath: throw HopFailure(.file, systemError: EINVAL, detail: "the path leads nowhere: \(path)")
+            case .notARegularFile: throw HopFailure(.file, systemError: EEXIST, detail: "not a regular file: \(path)")
+            case .system(let error): throw Self.failure(error)
+            }
+        }
+    }
+
+    private static func failure(_ error: SystemError) -> HopFailure {
+        HopFailure(.file, systemError: error.errno, detail: error.description)
+    }
+}

@@ -1,0 +1,50 @@
+/// Where connections go instead of where the URL says: one list for CURLOPT_CONNECT_TO.
+///
+/// Entries that replace name resolution become routes too. CURLOPT_RESOLVE would put them into the DNS cache that all
+/// profiles of a worker share; a route belongs to its transfer alone and keeps connections apart.
+struct ConnectRoutes {
+    let entries: [String]
+
+    /// - Parameters:
+    ///   - resolve: `host:port:address[,address]`; the first address is used. An entry that starts with `-` says nothing.
+    ///   - connectTo: `host:port:host:port`.
+    init(resolve: [String], connectTo: [String]) {
+        let addresses = resolve.compactMap(Self.address)
+        var entries: [String] = []
+        for route in connectTo {
+            let (from, to) = Self.halves(route)
+            let known = addresses.first { $0.from == to }
+            entries.append(known.map { "\(from):\($0.to)" } ?? route)
+        }
+        entries += addresses.map { "\($0.from):\($0.to)" }
+        self.entries = entries
+    }
+
+    /// `host:port` and `address:port` of an entry of CURLOPT_RESOLVE.
+    private static func address(_ entry: String) -> (from: String, to: String)? {
+        var entry = entry[...]
+        if entry.first == "+" { entry = entry.dropFirst() }
+        guard entry.first != "-" else { return nil }
+        let (host, rest) = hostAndRest(entry)
+        guard let colon = rest.firstIndex(of: ":") else { return nil }
+        let port = rest[..<colon]
+        var address = rest[rest.index(after: colon)...].prefix { $0 != "," }
+        guard !address.isEmpty, !port.isEmpty else { return nil }
+        if address.contains(":"), !address.hasPrefix("[") { address = "[\(address)]" }
+        return ("\(host == "*" ? "" : host):\(port)", "\(address):\(port)")
+    }
+
+    /// Cuts `host:port:host:port` in the middle.
+    private static func halves(_ entry: String) -> (String, String) {
+        let (host, rest) = hostAndRest(entry[...])
+        guard let colon = rest.firstIndex(of: ":") else { return (entry, "") }
+        return ("\(host):\(rest[..<colon])", String(rest[rest.index(after: colon)...]))
+    }
+
+    /// The host, an IPv6 address with its brackets, and what follows its colon.
+    private static func hostAndRest(_ text: Substring) -> (Substring, Substring) {
+        let from = text.hasPrefix("[") ? text.firstIndex(of: "]") ?? text.startIndex : text.startIndex
+        guard let colon = text[from...].firstIndex(of: ":") else { return (text, "") }
+        return (text[..<colon], text[text.index(after: colon)...])
+    }
+}

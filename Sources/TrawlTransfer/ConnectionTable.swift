@@ -1,0 +1,84 @@
+import CCurl
+import Glibc
+
+/// One connection as the guard knows it.
+final class Connection {
+    /// Counted from 1 over the life of the loop.
+    let number: UInt32
+    let socket: Int32
+    /// 0 until asked for.
+    fileprivate var localPort: Int32 = 0
+    fileprivate var localAddress = ""
+    fileprivate(set) var remoteAddress = ""
+    /// How many requests went out on it.
+    var uses = 0
+    /// Bytes received on it that belong to responses, as far as known.
+    var accountedBytes: Int64 = 0
+    /// Nanoseconds of the monotonic clock after which the server closes it, or nil (`Keep-Alive: timeout`).
+    var deadline: UInt64?
+    var isHTTP2 = false
+    /// Seen to be unfit for another request.
+    var isSpoiled = false
+
+    fileprivate init(number: UInt32, socket: Int32) {
+        self.number = number
+        self.socket = socket
+    }
+}
+
+/// Every socket libcurl has open, found by the addresses of its ends.
+///
+/// libcurl 7.88 tells in `CURLOPT_PREREQFUNCTION` only addresses and ports of the connection it is about to use, and
+/// CURLINFO_ACTIVESOCKET still names the socket of the handle's last transfer then.
+final class ConnectionTable {
+    private var open: [Connection] = []
+    private var lastNumber: UInt32 = 0
+
+    /// Opens a socket for libcurl.
+    func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+        let socket = ccurl_socket_open(address)
+        guard socket >= 0 else { return -1 }
+        lastNumber &+= 1
+        open.append(Connection(number: lastNumber, socket: socket))
+        return socket
+    }
+
+    /// Closes a socket of libcurl's.
+    func closeSocket(_ socket: Int32) -> Int32 {
+        if let index = open.firstIndex(where: { $0.socket == socket }) {
+            open.swapAt(index, open.count - 1)
+            open.removeLast()
+        }
+        return ccurl_socket_close(socket) == 0 ? 0 : 1
+    }
+
+    /// How many sockets are open.
+    var count: Int { open.count }
+
+    /// The connection with these ends, or nil.
+    func find(
+        remote: UnsafePointer<CChar>, local: UnsafePointer<CChar>, localPort: Int32
+    ) -> Connection? {
+        guard localPort > 0 else { return nil }
+        var unnamed: Connection?
+        for connection in open {
+            if connection.localPort == 0 {
+                connection.localPort = max(0, ccurl_socket_local_port(connection.socket))
+            }
+            guard connection.localPort == localPort else { continue }
+            // The system may give one local port to connections with different peers.
+            if connection.localAddress.isEmpty {
+                unnamed = connection
+            } else if Self.equal(connection.remoteAddress, remote), Self.equal(connection.localAddress, local) {
+                return connection
+            }
+        }
+        unnamed?.localAddress = String(cString: local)
+        unnamed?.remoteAddress = String(cString: remote)
+        return unnamed
+    }
+
+    private static func equal(_ text: String, _ other: UnsafePointer<CChar>) -> Bool {
+        text.withCString { strcmp($0, other) == 0 }
+    }
+}

@@ -1,0 +1,52 @@
+import CCurl
+import Glibc
+import TrawlProtocol
+
+/// What libcurl's result codes mean here.
+enum CurlFailure {
+    /// - Parameters:
+    ///   - code: Not `CURLE_OK`.
+    ///   - hasHead: Whether a final head is complete.
+    static func kind(_ code: CURLcode, easy: UnsafeMutableRawPointer, hasHead: Bool) -> HopFailure.Kind {
+        switch code {
+        case CURLE_UNSUPPORTED_PROTOCOL: .unsupportedScheme
+        case CURLE_URL_MALFORMAT: .malformedRequest
+        case CURLE_COULDNT_RESOLVE_HOST: .hostNotFound
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: .proxy
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: .cannotConnect
+        // The only timeout libcurl is told of is that of connecting.
+        case CURLE_OPERATION_TIMEDOUT: .connectTimedOut
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+            CURLE_BAD_CONTENT_ENCODING:
+            .malformedResponse
+        case CURLE_GOT_NOTHING, CURLE_SEND_ERROR: .connectionLost
+        case CURLE_RECV_ERROR: .connectionLost
+        case CURLE_PARTIAL_FILE: hasHead ? .truncated : .connectionLost
+        // 7.88 says so of a field line above 100 KiB too, before any head is complete.
+        case CURLE_OUT_OF_MEMORY: .outOfMemory
+        case CURLE_READ_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR: .internalError
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED,
+            CURLE_SSL_SHUTDOWN_FAILED:
+            .tlsHandshake
+        case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: .tlsClientCertificate
+        case CURLE_PEER_FAILED_VERIFICATION: verification(easy)
+        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+            CURLE_SSL_INVALIDCERTSTATUS:
+            .tlsUntrusted
+        case CURLE_REMOTE_ACCESS_DENIED: .malformedRequest
+        default: .internalError
+        }
+    }
+
+    /// Which check of the certificate failed, by OpenSSL's X509_V_ERR codes.
+    private static func verification(_ easy: UnsafeMutableRawPointer) -> HopFailure.Kind {
+        var result = 0
+        _ = ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &result)
+        switch result {
+        // The chain is good: it was libcurl's own check of the name.
+        case 0, 62, 63, 64: return .tlsHostMismatch
+        case 9, 10, 13, 14: return .tlsCertificateDate
+        default: return .tlsUntrusted
+        }
+    }
+}

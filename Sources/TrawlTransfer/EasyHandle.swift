@@ -1,0 +1,98 @@
+import CCurl
+
+/// One libcurl easy handle that is used again and again, with a memory of what its options are set to.
+///
+/// `curl_easy_reset` is never called: an option is set only when its value differs. Bound to the transfer thread.
+final class EasyHandle {
+    let raw: UnsafeMutableRawPointer
+    /// What libcurl wrote about the last error; empty when it wrote nothing.
+    let errorBuffer: UnsafeMutablePointer<CChar>
+    private var longs: [UInt32: Int] = [:]
+    private var strings: [UInt32: String?] = [:]
+    /// The profile whose options are set.
+    var profile: ResolvedProfile?
+    /// The options of the request that are set.
+    var shape = RequestShape()
+    /// The field lines that are set.
+    var fields: FieldList?
+    /// Where this build of libcurl looks for trusted certificates.
+    private let defaultCAFile: String?
+
+    init?() {
+        guard let raw = curl_easy_init() else { return nil }
+        self.raw = raw
+        errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        var path: UnsafePointer<CChar>?
+        _ = ccurl_get_string(raw, CURLINFO_CAINFO, &path)
+        defaultCAFile = path.map { String(cString: $0) }
+    }
+
+    deinit {
+        curl_easy_cleanup(raw)
+        errorBuffer.deallocate()
+    }
+
+    /// What the options of one request come to beside its URL, its fields and its body's bytes.
+    struct RequestShape: Equatable {
+        enum Form: Equatable { case get, head, post }
+        var form = Form.get
+        /// The method's token where it is not the one of the form.
+        var custom: String?
+        var freshConnect = false
+        var forbidReuse = false
+    }
+
+    /// Sets an option that is an integer.
+    func set(_ option: CURLoption, _ value: Int) {
+        if longs.updateValue(value, forKey: option.rawValue) != value { _ = ccurl_set_long(raw, option, value) }
+    }
+
+    /// Sets an option that is a text; nil is libcurl's default.
+    func set(_ option: CURLoption, _ value: String?) {
+        if let known = strings.updateValue(value, forKey: option.rawValue), known == value { return }
+        if let value {
+            _ = value.withCString { ccurl_set_string(raw, option, $0) }
+        } else {
+            _ = ccurl_set_string(raw, option, nil)
+        }
+    }
+
+    /// Sets the file of trusted certificates; empty is the system's.
+    func setTrust(_ path: String) {
+        set(CURLOPT_CAINFO, path.isEmpty ? defaultCAFile : path)
+    }
+
+    /// Brings the request's form to `wanted`.
+    func apply(_ wanted: RequestShape) {
+        if wanted.form != shape.form {
+            // Each of these switches off what the others switched on.
+            switch wanted.form {
+            case .get: _ = ccurl_set_long(raw, CURLOPT_HTTPGET, 1)
+            case .head: _ = ccurl_set_long(raw, CURLOPT_NOBODY, 1)
+            case .post: _ = ccurl_set_long(raw, CURLOPT_POST, 1)
+            }
+        }
+        if wanted.custom != shape.custom {
+            if let custom = wanted.custom {
+                _ = custom.withCString { ccurl_set_string(raw, CURLOPT_CUSTOMREQUEST, $0) }
+            } else {
+                _ = ccurl_set_string(raw, CURLOPT_CUSTOMREQUEST, nil)
+            }
+        }
+        if wanted.freshConnect != shape.freshConnect {
+            _ = ccurl_set_long(raw, CURLOPT_FRESH_CONNECT, wanted.freshConnect ? 1 : 0)
+        }
+        if wanted.forbidReuse != shape.forbidReuse {
+            _ = ccurl_set_long(raw, CURLOPT_FORBID_REUSE, wanted.forbidReuse ? 1 : 0)
+        }
+        shape = wanted
+    }
+
+    /// Has the connection closed at the end of the running transfer.
+    func forbidReuse() {
+        guard !shape.forbidReuse else { return }
+        shape.forbidReuse = true
+        _ = ccurl_set_long(raw, CURLOPT_FORBID_REUSE, 1)
+    }
+}

@@ -1,0 +1,93 @@
+import CCurl
+import TrawlCoding
+import TrawlProtocol
+
+/// A transfer profile in the form its options are set in.
+final class ResolvedProfile {
+    let profile: TransferProfile
+    let limits: DecodingLimits
+    let protocols: String
+    /// Entries of CURLOPT_CONNECT_TO, or nil.
+    private let connectTo: UnsafeMutablePointer<curl_slist>?
+
+    init(_ profile: TransferProfile) {
+        self.profile = profile
+        let bodyLimit = profile.bodyBytes == 0 ? Int.max : Int(clamping: profile.bodyBytes)
+        limits = DecodingLimits(
+            layers: max(1, Int(profile.codingLayers)), decodedBytes: max(1, bodyLimit),
+            ratio: profile.codingRatio == 0 ? Int.max : Int(profile.codingRatio), ratioFloor: 1 << 20)
+        var protocols: [String] = []
+        if profile.allowsHTTP { protocols.append("http") }
+        if profile.allowsHTTPS { protocols.append("https") }
+        self.protocols = protocols.joined(separator: ",")
+        var list: UnsafeMutablePointer<curl_slist>?
+        for entry in ConnectRoutes(resolve: profile.resolve, connectTo: profile.connectTo).entries {
+            list = curl_slist_append(list, entry) ?? list
+        }
+        connectTo = list
+    }
+
+    deinit {
+        curl_slist_free_all(connectTo)
+    }
+
+    /// Sets every option that depends on the profile.
+    func apply(to easy: EasyHandle, receiveBuffer: Int) {
+        guard easy.profile !== self else { return }
+        switch profile.version {
+        case .http1_0: easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_0)
+        case .http1_1: easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        case .http2: easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        case .http2PriorKnowledge: easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+        }
+        let multiplexes = profile.version == .http2 || profile.version == .http2PriorKnowledge
+        easy.set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
+        switch profile.addressFamily {
+        case .any: easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_WHATEVER))
+        case .ipv4: easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+        case .ipv6: easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+        }
+        // 0 would be libcurl's default of five minutes.
+        easy.set(
+            CURLOPT_CONNECTTIMEOUT_MS,
+            profile.connectTimeout == 0 ? Int(Int32.max) : Int(min(profile.connectTimeout, UInt32(Int32.max))))
+        easy.set(CURLOPT_MAXAGE_CONN, Int(profile.idleLifetime))
+        easy.set(CURLOPT_BUFFERSIZE, receiveBuffer)
+        easy.set(CURLOPT_PROTOCOLS_STR, protocols)
+        easy.set(CURLOPT_SSL_VERIFYPEER, profile.verifiesPeer ? 1 : 0)
+        easy.set(CURLOPT_SSL_VERIFYHOST, profile.verifiesHost ? 2 : 0)
+        easy.set(CURLOPT_SSLVERSION, Int(minimumTLS | maximumTLS))
+        easy.setTrust(profile.caFile)
+        easy.set(CURLOPT_SSLCERT, profile.clientCertificate.isEmpty ? nil : profile.clientCertificate)
+        easy.set(
+            CURLOPT_SSLKEY,
+            profile.clientCertificate.isEmpty
+                ? nil : profile.clientKey.isEmpty ? profile.clientCertificate : profile.clientKey)
+        // An empty text, unlike nil, keeps libcurl from asking the environment.
+        easy.set(CURLOPT_PROXY, profile.proxy)
+        easy.set(CURLOPT_NOPROXY, "")
+        easy.set(CURLOPT_INTERFACE, profile.interface.isEmpty ? nil : profile.interface)
+        _ = ccurl_set_pointer(easy.raw, CURLOPT_CONNECT_TO, connectTo)
+        easy.profile = self
+    }
+
+    private var minimumTLS: Int {
+        switch profile.minimumTLS {
+        case .any: Int(CURL_SSLVERSION_DEFAULT)
+        case .tls1_0: Int(CURL_SSLVERSION_TLSv1_0)
+        case .tls1_1: Int(CURL_SSLVERSION_TLSv1_1)
+        case .tls1_2: Int(CURL_SSLVERSION_TLSv1_2)
+        case .tls1_3: Int(CURL_SSLVERSION_TLSv1_3)
+        }
+    }
+
+    private var maximumTLS: Int {
+        switch profile.maximumTLS {
+        case .any: Int(CURL_SSLVERSION_MAX_DEFAULT)
+        case .tls1_0: Int(CURL_SSLVERSION_MAX_TLSv1_0)
+        case .tls1_1: Int(CURL_SSLVERSION_MAX_TLSv1_1)
+        case .tls1_2: Int(CURL_SSLVERSION_MAX_TLSv1_2)
+        case .tls1_3: Int(CURL_SSLVERSION_MAX_TLSv1_3)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package import TrawlHTTP
+
+extension URLParser {
+    /// The target that a reference means in the context of another one, as in `Location`.
+    ///
+    /// User information in the reference is ignored. A reference without a fragment inherits that of `base`
+    /// (RFC 9110 §10.2.2).
+    ///
+    /// - Source: RFC 3986 §5.2.
+    package func resolve(_ reference: String, against base: TargetURI) throws(URLFailure) -> TargetURI {
+        guard reference.utf8.count <= Self.maximumLength else { throw .tooLong }
+        let parts = URIReference(reference)
+        var result = try parse(Self.absolute(parts, reference, base))
+        result.user = nil
+        result.password = nil
+        if parts.fragment == nil { result.fragment = base.fragment }
+        return result
+    }
+
+    /// RFC 3986 §5.2.2, without removing dot segments: parsing the result does that.
+    private static func absolute(_ parts: URIReference, _ reference: String, _ base: TargetURI) -> String {
+        if parts.scheme != nil { return reference }
+        if parts.authority != nil { return base.origin.scheme + ":" + reference }
+        var text = base.text
+        // `text` ends with path and query.
+        let tail = base.path.utf8.count + (base.query.map { $0.utf8.count + 1 } ?? 0)
+        text.removeLast(utf8: tail)
+        var query = parts.query
+        if parts.path.isEmpty {
+            text += base.path
+            if query == nil { query = base.query.map { $0[...] } }
+        } else if parts.path.utf8.first == UInt8(ascii: "/") {
+            text += parts.path
+        } else {
+            // RFC 3986 §5.2.3: everything up to the last slash of the base.
+            let slash = base.path.utf8.lastIndex(of: UInt8(ascii: "/"))
+            text += slash.map { base.path[...$0] } ?? "/"
+            text += parts.path
+        }
+        if let query { text += "?" + query }
+        if let fragment = parts.fragment { text += "#" + fragment }
+        return text
+    }
+}
+
+extension String {
+    /// Removes so many bytes at the end, which must be whole characters of ASCII.
+    fileprivate mutating func removeLast(utf8 count: Int) {
+        self = String(self[..<utf8.index(endIndex, offsetBy: -count)])
+    }
+}

@@ -1,0 +1,143 @@
+import CCurl
+package import TrawlHTTP
+
+/// Parses and normalises URLs as libcurl will request them, so that policy and transfer never see different hosts.
+///
+/// Any scheme with an authority is accepted; the caller checks the name. The whole module does no input or output.
+/// Bound to one thread at a time: it keeps one libcurl handle.
+package final class URLParser {
+    /// Longer texts are refused, in bytes.
+    package static let maximumLength = 65_535
+
+    private let handle: OpaquePointer?
+    private let usesFastPath: Bool
+
+    /// A parser.
+    package convenience init() {
+        self.init(usesFastPath: true)
+    }
+
+    /// - Parameter usesFastPath: Whether plain URLs may skip libcurl; tests compare both ways.
+    init(usesFastPath: Bool) {
+        handle = curl_url()
+        self.usesFastPath = usesFastPath
+    }
+
+    deinit {
+        if let handle { curl_url_cleanup(handle) }
+    }
+
+    /// The normalised form of an absolute URL.
+    ///
+    /// Scheme and host come out in lower case, the host in ASCII form (IDNA) and IPv4 addresses with four decimal
+    /// numbers; dot segments are resolved, the default port is dropped, spaces and bytes outside ASCII are
+    /// percent-encoded. The port of a scheme without a known default is 0 when none is given.
+    ///
+    /// - Parameter guessingScheme: Whether a text without `scheme://` is read as if `http://` stood before it.
+    /// - Source: RFC 3986 §3, §6.2.2, §6.2.3; RFC 9110 §4.2.
+    package func parse(_ text: String, guessingScheme: Bool = false) throws(URLFailure) -> TargetURI {
+        guard !text.isEmpty else { throw .empty }
+        guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
+        if usesFastPath, let plain = PlainURL.parse(text) { return plain }
+        if guessingScheme, !Self.hasAuthority(text.utf8) {
+            return try parseChecked("http://" + text)
+        }
+        return try parseChecked(text)
+    }
+
+    private func parseChecked(_ text: String) throws(URLFailure) -> TargetURI {
+        // Not part of any URI, and a zero byte would end the text early (RFC 3986 §2).
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw .malformed(reason: "the URL holds a control character")
+        }
+        let reference = URIReference(text)
+        guard let scheme = reference.scheme?.lowercased() else { throw .malformed(reason: "the URL has no scheme") }
+        guard let authority = reference.authority else { throw .unsupportedScheme(scheme) }
+        // libcurl would take `http:///path` for the host `path`; RFC 9110 §4.2.1 wants an empty host refused.
+        guard !authority.isEmpty else { throw .noHost }
+        // A backslash is a path separator to browsers and part of the host to nobody else: never guess.
+        guard !authority.contains("\\") else { throw .malformed(reason: "the authority holds a backslash") }
+        guard let handle else { throw .malformed(reason: "out of memory") }
+        let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE
+        let code = curl_url_set(handle, CURLUPART_URL, text, UInt32(flags))
+        guard code == CURLUE_OK else {
+            if code == CURLUE_NO_HOST { throw .noHost }
+            throw .malformed(reason: String(cString: curl_url_strerror(code)))
+        }
+        return try assemble(handle, scheme: scheme)
+    }
+
+    private func assemble(_ handle: OpaquePointer, scheme: String) throws(URLFailure) -> TargetURI {
+        guard var host = try part(handle, CURLUPART_HOST, flags: 0), !host.isEmpty else { throw .noHost }
+        if !host.utf8.allSatisfy({ $0 < 0x80 }) { host = try asciiHost(handle) }
+        host = host.lowercased()
+        if host.hasSuffix("]"), let zone = try part(handle, CURLUPART_ZONEID, flags: 0) {
+            // RFC 6874 §2.
+            host = host.dropLast() + "%25" + zone + "]"
+        }
+        let port: UInt16
+        if let digits = try part(handle, CURLUPART_PORT, flags: 0) {
+            guard let number = UInt16(digits), number > 0 else { throw .malformed(reason: "the port is not valid") }
+            port = number
+        } else {
+            port = Self.defaultPort(of: scheme)
+        }
+        var text = scheme + "://" + host
+        if port != Self.defaultPort(of: scheme) { text += ":\(port)" }
+        let path = try part(handle, CURLUPART_PATH, flags: 0) ?? "/"
+        text += path
+        let query = try part(handle, CURLUPART_QUERY, flags: 0)
+        if let query { text += "?" + query }
+        return TargetURI(
+            origin: Origin(scheme: scheme, host: host, port: port), path: path, query: query,
+            fragment: try part(handle, CURLUPART_FRAGMENT, flags: 0),
+            user: try part(handle, CURLUPART_USER, flags: CURLU_URLDECODE),
+            password: try part(handle, CURLUPART_PASSWORD, flags: CURLU_URLDECODE), text: text)
+    }
+
+    /// The host with its labels outside ASCII in their ASCII form (RFC 5890 §2.3.2.1).
+    private func asciiHost(_ handle: OpaquePointer) throws(URLFailure) -> String {
+        var bytes: UnsafeMutablePointer<CChar>?
+        guard ccurl_url_ascii_host(handle, &bytes) == CURLUE_OK, let bytes else {
+            throw .malformed(reason: "the host is not a valid international name")
+        }
+        defer { curl_free(bytes) }
+        return String(cString: bytes)
+    }
+
+    /// One part of the URL in the handle, or nil when the URL does not have it.
+    private func part(_ handle: OpaquePointer, _ what: CURLUPart, flags: Int32) throws(URLFailure) -> String? {
+        var bytes: UnsafeMutablePointer<CChar>?
+        let code = curl_url_get(handle, what, &bytes, UInt32(flags))
+        switch code {
+        case CURLUE_OK:
+            guard let bytes else { return nil }
+            defer { curl_free(bytes) }
+            guard let text = String(validatingCString: bytes) else {
+                throw .malformed(reason: "the URL holds bytes that are not UTF-8")
+            }
+            return text
+        case CURLUE_NO_PORT, CURLUE_NO_QUERY, CURLUE_NO_FRAGMENT, CURLUE_NO_USER, CURLUE_NO_PASSWORD, CURLUE_NO_HOST,
+            CURLUE_NO_ZONEID:
+            return nil
+        default:
+            throw .malformed(reason: String(cString: curl_url_strerror(code)))
+        }
+    }
+
+    /// The port of a scheme when the URL names none; 0 when not known here.
+    static func defaultPort(of scheme: String) -> UInt16 {
+        switch scheme {
+        case "http", "ws": 80
+        case "https", "wss": 443
+        case "ftp": 21
+        case "ftps": 990
+        default: 0
+        }
+    }
+
+    private static func hasAuthority(_ text: String.UTF8View) -> Bool {
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        return text[..<colon].allSatisfy(URIReference.isSchemeByte) && text[colon...].starts(with: "://".utf8)
+    }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@Suite("The repository around the sources")
+struct RepositoryRuleTests {
+    let tree = Repository.shared
+
+    @Test("documents name only paths that exist")
+    func namedPaths() {
+        for file in tree.files where isDocument(file.path) {
+            for violation in DocumentRules.missingPaths(in: file, exists: tree.exists) { expectNone([violation]) }
+        }
+    }
+
+    @Test("the manifest has no unsafe flags, so that packages can depend on this one")
+    func manifest() {
+        guard let file = tree.files.first(where: { $0.path == "Package.swift" }) else { return }
+        for index in file.code.indices where file.tokens(ofLine: index).contains("unsafeFlags") {
+            expectNone([Violation(file, index, "a package with unsafeFlags cannot be depended on")])
+        }
+    }
+
+    @Test("resolved versions stay out of the repository")
+    func ignored() {
+        let ignored = tree.files.first { $0.path == ".gitignore" }?.lines ?? []
+        #expect(ignored.contains { $0 == "Package.resolved" || $0 == "/Package.resolved" })
+    }
+
+    @Test("no file holds a path of one developer's machine")
+    func machinePaths() {
+        for file in tree.files {
+            expectNone(DocumentRules.machinePaths(in: file, root: tree.root))
+        }
+    }
+
+    private func isDocument(_ path: String) -> Bool {
+        path.hasSuffix(".md")
+            && (!path.contains("/") || path.hasPrefix("docs/") || path.hasPrefix("deploy/")
+                || path.hasPrefix("Benchmarks/")
+                || path.hasPrefix("Tests/"))
+    }
+}

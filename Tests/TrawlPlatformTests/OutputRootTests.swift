@@ -1,0 +1,160 @@
+import Glibc
+import Testing
+import TrawlPlatform
+
+@Suite("Output files beneath a root")
+struct OutputRootTests {
+    private func error(_ body: () throws(OutputError) -> Void) -> OutputError? {
+        do throws(OutputError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func write(_ root: OutputRoot, _ path: String, _ content: String) throws {
+        let part = try root.createPart(for: path)
+        try withBytes(content) { try part.write($0) }
+        try part.publish(replacing: true, sync: false)
+    }
+
+    @Test("files appear under their names, with the directories they need", arguments: [false, true])
+    func publish(syncs: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path, syncsDirectories: syncs)
+        for path in ["a", "b/c/d/e", "b/c/f", "..a", "b/...", "ä/ö", ".hidden"] {
+            let part = try root.createPart(for: path)
+            #expect(isCloseOnExec(part.rawValue))
+            try withBytes("of " + path) { try part.write($0) }
+            #expect(directory.content(path) == nil)
+            try part.publish(replacing: false, sync: syncs)
+            #expect(directory.content(path) == "of " + path)
+        }
+        #expect(try directory.names() == ["..a", ".hidden", "a", "b", "ä"])
+        #expect(try directory.names(in: "b/c") == ["d", "f"])
+    }
+
+    @Test(
+        "a path that is not plainly beneath is refused",
+        arguments: [
+            "", "/", "/etc/x", "..", "../x", "a/../x", "a/..", ".", "./x", "a/./x", "a//x", "a/", "a\0b", "a/b\0",
+            String(repeating: "x", count: 256), String(repeating: "x", count: 256) + "/a",
+            String(repeating: "x/", count: 2048) + "a",
+        ])
+    func invalid(path: String) throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        #expect(error { () throws(OutputError) in _ = try root.createPart(for: path) } == .invalidPath)
+        #expect(try directory.names() == [])
+    }
+
+    @Test("the longest names work, in any encoding")
+    func longNames() throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        let names = [
+            String(repeating: "x", count: 255), String(repeating: "ä", count: 127),
+            String(repeating: "\u{1F600}", count: 63),
+        ]
+        for name in names { try write(root, name, "x") }
+        #expect(try directory.names() == names.sorted())
+        let bytes: [UInt8] = [0xFF, 0xFE]
+        let part = try bytes.withUnsafeBytes { try root.createPart(forBytes: $0) }
+        try part.publish(replacing: false, sync: false)
+        let path: [UInt8] = Array(directory.path.utf8) + [UInt8(ascii: "/")] + bytes + [0]
+        let removed = path.withUnsafeBytes { path in
+            path.assumingMemoryBound(to: CChar.self).baseAddress.map { unlink($0) }
+        }
+        #expect(removed == 0)
+    }
+
+    @Test(
+        "no symbolic link below the root is followed", arguments: ["out/x", "in/x", "a/out/x", "a/up/x", "dangling/x"])
+    func links(path: String) throws {
+        let outside = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        mkdir(directory.file("a"), 0o777)
+        symlink(outside.path, directory.file("out"))
+        symlink(outside.path, directory.file("a/out"))
+        symlink("..", directory.file("a/up"))
+        symlink("a", directory.file("in"))
+        symlink("nowhere", directory.file("dangling"))
+        let before = try directory.names()
+        let found = error { () throws(OutputError) in _ = try root.createPart(for: path) }
+        guard case .system(let error)? = found else {
+            Issue.record("no error for \(path)")
+            return
+        }
+        // Of ENOTDIR and ELOOP the kernel takes the first.
+        #expect([ENOTDIR, ELOOP].contains(error.errno))
+        #expect(try outside.names() == [])
+        #expect(try directory.names() == before)
+    }
+
+    @Test("a symbolic link at the destination is replaced, not followed")
+    func linkAtDestination() throws {
+        let outside = try TemporaryDirectory()
+        outside.put("target", "untouched")
+        let directory = try TemporaryDirectory()
+        symlink(outside.file("target"), directory.file("x"))
+        let root = try OutputRoot(path: directory.path)
+        let part = try root.createPart(for: "x")
+        #expect(errorNumber { try part.publish(replacing: false, sync: false) } == EEXIST)
+        try part.publish(replacing: true, sync: false)
+        #expect(directory.content("x") == "")
+        #expect(outside.content("target") == "untouched")
+    }
+
+    @Test("the root stays the directory it was when opened")
+    func moved() throws {
+        let directory = try TemporaryDirectory()
+        mkdir(directory.file("old"), 0o777)
+        let root = try OutputRoot(path: directory.file("old"))
+        rename(directory.file("old"), directory.file("new"))
+        mkdir(directory.file("old"), 0o777)
+        try write(root, "sub/x", "x")
+        #expect(directory.content("new/sub/x") == "x")
+        #expect(try directory.names(in: "old") == [])
+    }
+
+    @Test("a directory removed meanwhile is made again")
+    func removed() throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        try write(root, "a/b/x", "1")
+        unlink(directory.file("a/b/x"))
+        rmdir(directory.file("a/b"))
+        rmdir(directory.file("a"))
+        try write(root, "a/b/x", "2")
+        #expect(directory.content("a/b/x") == "2")
+    }
+
+    @Test("more directories than are kept open work just as well")
+    func manyDirectories() throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        for round in 0..<2 {
+            for index in 0..<40 { try write(root, "d\(index)/f\(round)", "\(index)") }
+        }
+        for index in 0..<40 { #expect(try directory.names(in: "d\(index)") == ["f0", "f1"]) }
+    }
+
+    @Test("a root that is missing or no directory is an error")
+    func badRoot() throws {
+        let directory = try TemporaryDirectory()
+        directory.put("file", "x")
+        #expect(errorNumber { _ = try OutputRoot(path: directory.file("none")) } == ENOENT)
+        #expect(errorNumber { _ = try OutputRoot(path: directory.file("file")) } == ENOTDIR)
+        #expect(errorNumber { _ = try OutputRoot(path: directory.path + "\0/x") } == EINVAL)
+    }
+
+    @Test("a file in the way of a directory is an error")
+    func fileInTheWay() throws {
+        let directory = try TemporaryDirectory()
+        directory.put("a", "x")
+        let root = try OutputRoot(path: directory.path)
+        #expect(errorNumber { _ = try root.createPart(for: "a/b") } == ENOTDIR)
+    }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import Testing
+import TrawlHTTP
+import TrawlPlatform
+
+@Suite("Poller")
+struct PollerTests {
+    private func events(_ poller: Poller, timeout: Duration? = .zero) throws -> [Poller.Event] {
+        var events: [Poller.Event] = []
+        let count = try poller.wait(timeout: timeout) { events.append($0) }
+        #expect(count == events.count)
+        return events
+    }
+
+    @Test("events carry the token and say what is ready")
+    func events() throws {
+        let pair = try ControlSocket.pair()
+        let poller = try Poller()
+        try poller.add(pair.here.rawValue, token: .max, interest: .read)
+        #expect(try events(poller).isEmpty)
+
+        _ = try withBytes("x") { try ControlSocket.send(pair.there.rawValue, $0) }
+        let readable = try events(poller, timeout: nil)
+        #expect(readable.map(\.token) == [.max])
+        #expect(readable.allSatisfy { $0.isReadable && !$0.isWritable && !$0.isHungUp })
+
+        try poller.modify(pair.here.rawValue, token: 3, interest: [.read, .write])
+        #expect(try events(poller).map { [$0.token == 3, $0.isReadable, $0.isWritable] } == [[true, true, true]])
+
+        try poller.remove(pair.here.rawValue)
+        #expect(try events(poller).isEmpty)
+    }
+
+    @Test("a closed peer is readable and hung up")
+    func hangUp() throws {
+        let pair = try ControlSocket.pair()
+        let poller = try Poller()
+        try poller.add(pair.here.rawValue, token: 1, interest: [])
+        let here = pair.keepingHere()
+        #expect(try events(poller).map { [$0.isReadable, $0.isHungUp] } == [[true, true]])
+        try poller.remove(here.rawValue)
+    }
+
+    @Test("adding twice and removing what is not there are errors")
+    func misuse() throws {
+        let pair = try ControlSocket.pair()
+        let poller = try Poller()
+        try poller.add(pair.here.rawValue, token: 1, interest: .read)
+        #expect(errorNumber { try poller.add(pair.here.rawValue, token: 1, interest: .read) } == EEXIST)
+        #expect(errorNumber { try poller.remove(pair.there.rawValue) } == ENOENT)
+    }
+
+    @Test("a wait is never shorter than its timeout")
+    func timeout() throws {
+        let poller = try Poller()
+        let before = MonotonicClock.now()
+        #expect(try events(poller, timeout: .microseconds(2500)).isEmpty)
+        #expect(before.duration(to: MonotonicClock.now()) >= .microseconds(2500))
+        #expect(try events(poller, timeout: .seconds(-1)).isEmpty)
+    }
+
+    @Test("a wake-up ends the wait, many count as one, and a drain ends it")
+    func wakeUp() throws {
+        let wakeUp = try WakeUp()
+        let poller = try Poller()
+        try poller.add(wakeUp.rawValue, token: 9, interest: .read)
+        wakeUp.drain()
+        let thread = try NamedThread.start(name: "waker") {
+            for _ in 0..<1000 { wakeUp.signal() }
+        }
+        #expect(try events(poller, timeout: .seconds(60)).map(\.token) == [9])
+        thread.join()
+        wakeUp.drain()
+        #expect(try events(poller).isEmpty)
+    }
+
+    @Test("signals do not cut a wait short")
+    func interrupted() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            var action = sigaction()
+            action.__sigaction_handler.sa_handler = { _ in }
+            sigaction(SIGALRM, &action, nil)
+            let interval = timeval(tv_sec: 0, tv_usec: 3000)
+            var timer = itimerval(it_interval: interval, it_value: interval)
+            setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
+            let poller = try Poller()
+            let before = MonotonicClock.now()
+            let count = try poller.wait(timeout: .milliseconds(80)) { _ in }
+            exit(count == 0 && before.duration(to: MonotonicClock.now()) >= .milliseconds(80) ? 0 : 1)
+        }
+    }
+}

@@ -1,0 +1,259 @@
+import CPlatform
+import Glibc
+import Testing
+import TrawlHTTP
+import TrawlPlatform
+
+@Suite("Shared segment")
+struct SharedSegmentTests {
+    private func attachError(_ descriptor: consuming Descriptor) -> SharedSegmentError? {
+        do throws(SharedSegmentError) {
+            _ = try SharedSegment.attach(descriptor)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("what one mapping stores the other reads")
+    func shared() throws {
+        let ours = try SharedSegment.create(workers: 3, transfersPerWorker: 5)
+        #expect(isCloseOnExec(ours.descriptor.rawValue))
+        let theirs = try SharedSegment.attach(try ours.descriptor.duplicated(atLeast: 3))
+        #expect(theirs.workers == 3)
+        #expect(theirs.transfersPerWorker == 5)
+
+        ours.worker(2).reset(generation: 9)
+        theirs.worker(2).beat()
+        theirs.worker(2).countIn(100)
+        theirs.worker(2).countOut(7)
+        theirs.worker(2).countTransfer()
+        let line = ours.worker(2)
+        #expect(
+            [line.generation, line.heartbeat, line.bytesIn, line.bytesOut, line.transfersDone] == [9, 1, 100, 7, 1])
+        #expect(ours.worker(1).heartbeat == 0)
+    }
+
+    @Test("a progress line tells what a dead worker had done")
+    func progress() throws {
+        let segment = try SharedSegment.create(workers: 2, transfersPerWorker: 2)
+        let line = segment.progress(worker: 1, transfer: 1)
+        #expect(line.snapshot()?.lease == 0)
+        line.begin(lease: 77)
+        #expect(line.snapshot()?.requestMayHaveBeenSent == false)
+        #expect(line.snapshot()?.expected == nil)
+        line.markRequestMayHaveBeenSent()
+        line.mark(phase: 0x10)
+        line.set(received: 10)
+        line.set(sent: 20)
+        line.set(expected: 30)
+        let snapshot = try #require(line.snapshot())
+        #expect(snapshot.requestMayHaveBeenSent)
+        #expect(
+            [snapshot.lease, snapshot.phase, snapshot.received, snapshot.sent, snapshot.expected] == [
+                77, 0x11, 10, 20, 30,
+            ])
+        line.end()
+        #expect(line.snapshot()?.lease == 0)
+        line.begin(lease: 78)
+        #expect(line.snapshot()?.phase == 0)
+    }
+
+    @Test("every line has its own memory")
+    func disjoint() throws {
+        let segment = try SharedSegment.create(workers: 3, transfersPerWorker: 4)
+        for index in 0..<SharedSegment.bucketCount { segment.bucket(index).setLimit(bytesPerSecond: UInt64(index + 1)) }
+        for slot in 0..<3 {
+            segment.worker(slot).reset(generation: UInt64(slot + 1))
+            for index in 0..<4 {
+                segment.progress(worker: slot, transfer: index).begin(lease: UInt64(slot * 4 + index + 1))
+            }
+        }
+        for index in 0..<SharedSegment.bucketCount {
+            #expect(segment.bucket(index).nanosecondsPerMiB == (1 << 20) * 1_000_000_000 / UInt64(index + 1))
+        }
+        for slot in 0..<3 {
+            #expect(segment.worker(slot).generation == UInt64(slot + 1))
+            for index in 0..<4 {
+                #expect(
+                    segment.progress(worker: slot, transfer: index).snapshot()?.lease == UInt64(slot * 4 + index + 1))
+            }
+        }
+    }
+
+    /// A wrong value in a header field, and what attaching says to it.
+    struct Corruption: Sendable {
+        let offset: Int
+        let value: UInt64
+        let width: Int
+        let error: SharedSegmentError
+
+        init(_ offset: Int, _ value: UInt64, _ width: Int, _ error: SharedSegmentError = .badGeometry) {
+            self.offset = offset
+            self.value = value
+            self.width = width
+            self.error = error
+        }
+    }
+
+    static let corruptions: [Corruption] = [
+        // Magic, total size.
+        Corruption(0, 0, 8, .badMagic), Corruption(0, .max, 8, .badMagic), Corruption(8, 0, 8), Corruption(8, .max, 8),
+        // Layout, header size, bucket count.
+        Corruption(16, 0, 4, .wrongLayout(0)), Corruption(16, 2, 4, .wrongLayout(2)), Corruption(20, 128, 4),
+        Corruption(24, 65, 4),
+        // Worker slots, transfers per worker.
+        Corruption(28, 0, 4), Corruption(28, 3, 4), Corruption(28, 0xFFFF_FFFF, 4), Corruption(32, 0, 4),
+        Corruption(32, 5, 4), Corruption(32, 0xFFFF_FFFF, 4),
+        // Reserved bytes.
+        Corruption(36, 1, 4), Corruption(60, 1, 4),
+    ]
+
+    @Test("a header with any wrong field is refused", arguments: corruptions)
+    func corrupted(corruption: Corruption) throws {
+        let segment = try SharedSegment.create(workers: 2, transfersPerWorker: 4)
+        var value = corruption.value
+        let written = pwrite(segment.descriptor.rawValue, &value, corruption.width, off_t(corruption.offset))
+        #expect(written == corruption.width)
+        #expect(attachError(try segment.descriptor.duplicated(atLeast: 3)) == corruption.error)
+    }
+
+    @Test("a file that could still be truncated, or is of another size, is refused")
+    func file() throws {
+        let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1)
+        var header = [UInt8](repeating: 0, count: 64)
+        #expect(pread(segment.descriptor.rawValue, &header, 64, 0) == 64)
+        func copy(size: Int, seals: Int) throws -> Descriptor {
+            let file = try MemoryFile(name: "test")
+            try header.withUnsafeBytes { try file.write(UnsafeRawBufferPointer(rebasing: $0.prefix(size))) }
+            #expect(ftruncate(file.descriptor.rawValue, off_t(size)) == 0)
+            #expect(cplatform_add_seals(file.descriptor.rawValue, Int32(seals)) == 0)
+            return try file.descriptor.duplicated(atLeast: 3)
+        }
+        let whole = cplatform_seal_seal | cplatform_seal_shrink | cplatform_seal_grow
+        let size = 64 * (1 + 64 + 1 + 1)
+        #expect(attachError(try copy(size: size, seals: whole)) == nil)
+        #expect(attachError(try copy(size: size, seals: 0)) == .notSealed)
+        #expect(attachError(try copy(size: size, seals: cplatform_seal_seal | cplatform_seal_grow)) == .notSealed)
+        #expect(attachError(try copy(size: size + 64, seals: whole)) == .badGeometry)
+        #expect(attachError(try copy(size: size - 64, seals: whole)) == .badGeometry)
+        #expect(attachError(try copy(size: 63, seals: whole)) == .badGeometry)
+        #expect(attachError(try copy(size: 0, seals: whole)) == .badGeometry)
+        #expect(attachError(try copy(size: 1 << 40, seals: whole)) == .badGeometry)
+        // Sealed against writes as well it cannot be mapped for writing.
+        let readOnly = try copy(size: size, seals: whole | cplatform_seal_write)
+        #expect(attachError(readOnly) == .system(SystemError(errno: EPERM, call: "mmap")))
+        #expect(attachError(Descriptor(adopting: open("/dev/zero", O_RDWR | O_CLOEXEC))) == .notSealed)
+    }
+
+    @Test("counts out of bounds make no segment", arguments: [(0, 1), (1, 0), (-1, 1), (1025, 1), (1, 4097)])
+    func counts(workers: Int, transfers: Int) {
+        #expect(throws: SharedSegmentError.badGeometry) {
+            _ = try SharedSegment.create(workers: workers, transfersPerWorker: transfers)
+        }
+    }
+
+    @Test("counters lose nothing between threads")
+    func threads() throws {
+        let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1)
+        let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+        // 1 MiB/s: each KiB costs just under a millisecond.
+        segment.bucket(5).setLimit(bytesPerSecond: 1 << 20, burst: .zero)
+        let threads = try (0..<4).map { _ in
+            try NamedThread.start(name: "counter") {
+                for _ in 0..<5000 {
+                    segment.worker(0).countIn(3)
+                    segment.bucket(5).charge(1024, at: now)
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(segment.worker(0).bytesIn == 60_000)
+        #expect(segment.bucket(5).debt(at: now) == .nanoseconds(20_000 * (1_000_000_000 / 1024)))
+    }
+
+    @Test("a reader never sees the words of one lease under the id of another")
+    func snapshots() throws {
+        let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1)
+        let line = segment.progress(worker: 0, transfer: 0)
+        let writer = try NamedThread.start(name: "writer") {
+            for lease in 1...20_000 as ClosedRange<UInt64> {
+                line.begin(lease: lease)
+                line.set(expected: lease)
+                line.set(received: lease)
+                line.end()
+            }
+            line.begin(lease: .max)
+        }
+        while true {
+            guard let seen = line.snapshot() else { continue }
+            if seen.lease == .max { break }
+            if seen.lease == 0 { continue }
+            #expect(seen.received == 0 || seen.received == seen.lease)
+            #expect(seen.expected == nil || seen.expected == seen.lease)
+        }
+        writer.join()
+    }
+}
+
+@Suite("Token bucket in shared memory")
+struct SharedBucketTests {
+    private let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+
+    @Test("without a limit nothing is owed")
+    func unlimited() throws {
+        let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(0)
+        #expect(bucket.charge(1 << 30, at: now) == .zero)
+        #expect(bucket.debt(at: now) == .zero)
+    }
+
+    @Test("debt is bytes over rate, less the credit of idle time, and is paid by waiting")
+    func debt() throws {
+        let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(63)
+        bucket.setLimit(bytesPerSecond: 1 << 20, burst: .milliseconds(20))
+        #expect(bucket.burstNanoseconds == 20_000_000)
+        #expect(bucket.charge(1 << 20, at: now) == .milliseconds(980))
+        #expect(bucket.charge(1 << 19, at: now) == .milliseconds(1480))
+        #expect(bucket.debt(at: now.advanced(by: .milliseconds(480))) == .seconds(1))
+        #expect(bucket.debt(at: now.advanced(by: .seconds(2))) == .zero)
+        // Idle for long, but no more than the burst is credited.
+        #expect(bucket.charge(1 << 20, at: now.advanced(by: .seconds(60))) == .milliseconds(980))
+    }
+
+    @Test("what did not come is given back")
+    func refund() throws {
+        let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(1)
+        bucket.setLimit(bytesPerSecond: 1 << 20, burst: .zero)
+        bucket.charge(1 << 20, at: now)
+        bucket.refund(1 << 19)
+        #expect(bucket.debt(at: now) == .milliseconds(500))
+        bucket.refund(1 << 40)
+        #expect(bucket.debt(at: now) == .zero)
+        bucket.charge(1 << 20, at: now)
+        bucket.clear()
+        #expect(bucket.debt(at: now) == .zero)
+    }
+
+    @Test("a lifted limit frees those in debt")
+    func lifted() throws {
+        let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(1)
+        bucket.setLimit(bytesPerSecond: 1)
+        bucket.charge(1000, at: now)
+        #expect(bucket.debt(at: now) > .seconds(900))
+        bucket.setLimit(bytesPerSecond: 0)
+        #expect(bucket.debt(at: now) == .zero)
+    }
+
+    @Test("no sum overflows, whatever a hostile worker stored")
+    func saturation() throws {
+        let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1)
+        var words: [UInt64] = [.max, .max, .max]
+        #expect(pwrite(segment.descriptor.rawValue, &words, 24, 64) == 24)
+        let bucket = segment.bucket(0)
+        #expect(bucket.charge(.max, at: now) > .seconds(1))
+        bucket.refund(.max)
+        bucket.charge(.min, at: now)
+        bucket.setLimit(bytesPerSecond: .max)
+        #expect(bucket.nanosecondsPerMiB == 1)
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import Testing
+import TrawlPlatform
+
+/// Each in a process of its own, since it changes what belongs to the whole process.
+@Suite("Worker processes in difficult hosts")
+struct WorkerProcessHostTests {
+    private static func isWhole(_ output: String) -> Bool {
+        let lines = output.split(separator: "\n").map(String.init)
+        return lines.count == 5 && lines[0] == "0 /dev/null" && lines[1] == "1 /dev/null"
+            && lines[3].hasPrefix("3 socket:") && lines[4].contains("test-segment")
+    }
+
+    @Test("socket and segment may have each other's number in the host")
+    func swapped() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let saved = [fcntl(3, F_DUPFD_CLOEXEC, 50), fcntl(4, F_DUPFD_CLOEXEC, 50)]
+            let pair = try ControlSocket.pair()
+            let here = try pair.here.duplicated(atLeast: 60).release()
+            let segment = try MemoryFile(name: "test-segment")
+            let high = [
+                try pair.there.duplicated(atLeast: 60).release(),
+                try segment.descriptor.duplicated(atLeast: 60).release(),
+            ]
+            dup2(high[0], 4)
+            dup2(high[1], 3)
+            let control = Descriptor(adopting: 4)
+            let memory = Descriptor(adopting: 3)
+            let process = try WorkerProcess.spawn(
+                executable: "/bin/sh", arguments: ["sh", "-c", listDescriptors], environment: ["PATH=/usr/bin:/bin"],
+                control: control, segment: memory)
+            _ = control.release()
+            _ = memory.release()
+            for (number, old) in zip([3, 4] as [Int32], saved) {
+                if old >= 0 { dup2(old, number) } else { close(number) }
+            }
+            close(high[0])
+            close(pair.keepingHere().release())
+            var none: [Int32] = []
+            let output = try readAll(here, descriptors: &none)
+            guard try waitForExit(process) == .exited(0) else { exit(2) }
+            exit(Self.isWhole(output) ? 0 : 1)
+        }
+    }
+
+    @Test("a host without stdio starts workers with whole stdio, and its own descriptors keep off those numbers")
+    func closedStdio() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            for number in 0...2 as ClosedRange<Int32> { close(number) }
+            let file = try MemoryFile(name: "test")
+            let pair = try ControlSocket.pair()
+            guard [file.descriptor.rawValue, pair.here.rawValue, pair.there.rawValue].allSatisfy({ $0 > 2 }) else {
+                exit(2)
+            }
+            let output = try Shell(listDescriptors).finish().output
+            exit(Self.isWhole(output) && output.contains("2 /dev/null") ? 0 : 1)
+        }
+    }
+
+    @Test("a descriptor of the host in the place of standard error is not passed on")
+    func strangerAsStandardError() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            close(2)
+            guard open("/dev/zero", O_RDONLY | O_CLOEXEC) == 2 else { exit(2) }
+            let output = try Shell(listDescriptors).finish().output
+            exit(output.contains("2 /dev/null") ? 0 : 1)
+        }
+    }
+
+    @Test("where SIGCHLD is ignored the exit is unknown, but seen")
+    func ignored() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            signal(SIGCHLD, SIG_IGN)
+            for _ in 0..<20 {
+                // The shell may be gone before it can be watched.
+                let shell = try Shell("exit 3")
+                guard try shell.finish().exit == .unknown, try shell.process.signal(SIGKILL) == false else { exit(1) }
+            }
+            let running = try Shell("exec sleep 60")
+            guard try running.process.reap() == nil, try running.process.signal(SIGTERM) else { exit(2) }
+            exit(try running.finish().exit == .unknown ? 0 : 3)
+        }
+    }
+
+    @Test("where the host waits for any child the exit is unknown, but seen")
+    func reapedByHost() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let shell = try Shell("exit 3")
+            guard waitpid(-1, nil, 0) == shell.process.processID else { exit(2) }
+            exit(try shell.finish().exit == .unknown ? 0 : 1)
+        }
+    }
+
+    @Test("children of the host are left alone")
+    func othersChildren() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            var other: pid_t = 0
+            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+            guard posix_spawn(&other, "/bin/true", nil, nil, &arguments, environ) == 0 else { exit(2) }
+            guard try Shell("exit 4").finish().exit == .exited(4) else { exit(3) }
+            exit(waitpid(other, nil, 0) == other ? 0 : 1)
+        }
+    }
+
+    @Test("starting and reaping leaves no descriptor open")
+    func noLeak() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            _ = try Shell("exit 0").finish()
+            let before = openDescriptors()
+            for _ in 0..<30 { _ = try Shell("exit 0").finish() }
+            let pair = try ControlSocket.pair()
+            for _ in 0..<30 {
+                _ = errorNumber {
+                    _ = try WorkerProcess.spawn(
+                        executable: "/nonexistent", arguments: ["x"], environment: [], control: pair.here,
+                        segment: pair.there)
+                }
+            }
+            let after = openDescriptors()
+            withExtendedLifetime(pair.here.rawValue) {}
+            // The pair is two; the test's own machinery may have closed something meanwhile.
+            exit(after <= before + 2 ? 0 : 1)
+        }
+    }
+}
+
+/// How many descriptors this process has open.
+private func openDescriptors() -> Int {
+    (0..<1024 as Range<Int32>).count { fcntl($0, F_GETFD) >= 0 }
+}

@@ -1,0 +1,55 @@
+import Testing
+import TrawlHTTP
+
+@testable import TrawlURL
+
+@Suite("Resolving references, RFC 3986 §5.4")
+struct ResolveTests {
+    @Test(
+        "the examples of the standard",
+        arguments: [
+            ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+            ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
+            ("#s", "http://a/b/c/d;p?q"), ("g#s", "http://a/b/c/g"), ("g?y#s", "http://a/b/c/g?y"),
+            (";x", "http://a/b/c/;x"), ("g;x", "http://a/b/c/g;x"), ("", "http://a/b/c/d;p?q"),
+            (".", "http://a/b/c/"), ("./", "http://a/b/c/"), ("..", "http://a/b/"), ("../", "http://a/b/"),
+            ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../", "http://a/"), ("../../g", "http://a/g"),
+            ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"),
+            ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."),
+            ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"), ("./g/.", "http://a/b/c/g/"),
+            ("g/./h", "http://a/b/c/g/h"), ("g/../h", "http://a/b/c/h"), ("g;x=1/./y", "http://a/b/c/g;x=1/y"),
+            ("g;x=1/../y", "http://a/b/c/y"), ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"),
+            ("g#s/../x", "http://a/b/c/g"), ("https://h/x", "https://h/x"), ("//u:p@h:81/x", "http://h:81/x"),
+        ])
+    func examples(reference: String, expected: String) throws {
+        let parser = URLParser()
+        let base = try parser.parse("http://a/b/c/d;p?q")
+        #expect(try parser.resolve(reference, against: base).text == expected)
+    }
+
+    @Test("a fragment is inherited unless the reference has one")
+    func fragment() throws {
+        let parser = URLParser()
+        let base = try parser.parse("http://a/b#old")
+        #expect(try parser.resolve("c", against: base).fragment == "old")
+        #expect(try parser.resolve("c#new", against: base).fragment == "new")
+        #expect(try parser.resolve("//other/c", against: base).fragment == "old")
+    }
+
+    @Test("user information does not come from a reference, nor from its base")
+    func userInformation() throws {
+        let parser = URLParser()
+        let base = try parser.parse("http://me:secret@a/b")
+        let target = try parser.resolve("http://x:y@a/c", against: base)
+        #expect(target.user == nil)
+        #expect(target.password == nil)
+        #expect(try parser.resolve("d", against: base).user == nil)
+    }
+
+    @Test("references that lead nowhere are refused", arguments: ["http:g", "javascript:1", "//", "http:///x", "/\u{0}"])
+    func refused(reference: String) throws {
+        let parser = URLParser()
+        let base = try parser.parse("http://a/b")
+        #expect(throws: URLFailure.self) { try parser.resolve(reference, against: base) }
+    }
+}

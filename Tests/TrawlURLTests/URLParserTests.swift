@@ -1,0 +1,119 @@
+import Testing
+import TrawlHTTP
+
+@testable import TrawlURL
+
+@Suite("URL parsing and normalisation")
+struct URLParserTests {
+    @Test(
+        "URLs come out in normal form",
+        arguments: [
+            ("http://example.org", "http://example.org/"),
+            ("HTTP://EXAMPLE.org/A", "http://example.org/A"),
+            ("http://example.org:80/", "http://example.org/"),
+            ("https://example.org:443/a", "https://example.org/a"),
+            ("https://example.org:8443/a", "https://example.org:8443/a"),
+            ("http://example.org/a/./b/../c", "http://example.org/a/c"),
+            ("http://example.org/../../x", "http://example.org/x"),
+            ("http://example.org/a b?c d", "http://example.org/a%20b?c+d"),
+            ("http://example.org/\u{e9}?\u{e9}", "http://example.org/%c3%a9?%c3%a9"),
+            ("http://b\u{fc}cher.example/", "http://xn--bcher-kva.example/"),
+            ("http://B\u{dc}CHER.example/", "http://xn--bcher-kva.example/"),
+            ("http://0x7f.1/", "http://127.0.0.1/"),
+            ("http://2130706433/", "http://127.0.0.1/"),
+            ("http://[::1]:8080/", "http://[::1]:8080/"),
+            ("http://[FE80::1%25eth0]/", "http://[fe80::1%25eth0]/"),
+            ("http://user:secret@example.org/x", "http://example.org/x"),
+            ("http://example.org?q=1", "http://example.org/?q=1"),
+            ("http://example.org/?", "http://example.org/?"),
+            ("http://example.org/%7Euser/%2f", "http://example.org/%7Euser/%2f"),
+            ("http://example.org//a//b", "http://example.org//a//b"),
+            ("foo://example.org/x", "foo://example.org/x"),
+        ])
+    func normalForm(text: String, expected: String) throws {
+        #expect(try URLParser().parse(text).text == expected)
+    }
+
+    @Test("the parts are told apart, user information decoded")
+    func parts() throws {
+        let uri = try URLParser().parse("https://us%40er:p%3Aw@Example.org:8443/a/b?x=1&y#frag")
+        #expect(uri.origin == Origin(scheme: "https", host: "example.org", port: 8443))
+        #expect(uri.path == "/a/b")
+        #expect(uri.query == "x=1&y")
+        #expect(uri.fragment == "frag")
+        #expect(uri.user == "us@er")
+        #expect(uri.password == "p:w")
+        #expect(uri.text == "https://example.org:8443/a/b?x=1&y")
+    }
+
+    @Test(
+        "what is not a URL with a host is refused",
+        arguments: [
+            ("", URLFailure.empty),
+            ("http:///path", .noHost),
+            ("http://", .noHost),
+            ("file:///etc/passwd", .noHost),
+            ("mailto:someone@example.org", .unsupportedScheme("mailto")),
+            ("JavaScript:alert(1)", .unsupportedScheme("javascript")),
+            ("http:/example.org/", .unsupportedScheme("http")),
+            (String(repeating: "a", count: 65_536), .tooLong),
+        ])
+    func refused(text: String, expected: URLFailure) {
+        #expect(throws: expected) { try URLParser().parse(text) }
+    }
+
+    @Test(
+        "damaged URLs are refused",
+        arguments: [
+            "example.org", "/path", "http://exa mple.org/", "http://example.org:99999/", "http://example.org:x/",
+            "http://example.org:0/", "http://example.org/\u{1}", "http://example.org/\n", "http://example.org/\u{7f}",
+            "http://[::1", "http://[zz]/", "http://a\\@b/", "http://a\\b/", "http://exa<mple/", "http://%00/",
+            "http://:80/", "http://@/", "http://user@/",
+        ])
+    func malformed(text: String) {
+        #expect(throws: URLFailure.self) { try URLParser().parse(text) }
+    }
+
+    @Test(
+        "a scheme is guessed on demand",
+        arguments: [
+            ("example.org", "http://example.org/"),
+            ("localhost:8080/x", "http://localhost:8080/x"),
+            ("ftp.example.org", "http://ftp.example.org/"),
+            ("example.org/?u=http://other/", "http://example.org/?u=http://other/"),
+            ("https://example.org", "https://example.org/"),
+        ])
+    func guessing(text: String, expected: String) throws {
+        #expect(try URLParser().parse(text, guessingScheme: true).text == expected)
+    }
+
+    @Test("the short way gives libcurl's answer wherever it gives one")
+    func shortWay() {
+        let short = URLParser()
+        let long = URLParser(usesFastPath: false)
+        let hosts = [
+            "example.org", "a", "a-b.c", "a--b", "x.1.2", "1.2.3.4", "01.2.3.4", "256.1.1.1", "1.2.3", "1.2.3.4.5", "a.", ".a",
+            "a..b", "-a", "a-", "xn--bcher-kva.de", "0x7f.1", "a.0x7", "1a.b", "a.1b", "127.0.0.1", "0.0.0.0", "a_b", "localhost",
+        ]
+        let ports = ["", ":", ":80", ":443", ":8080", ":0", ":080", ":65535", ":65536", ":8a"]
+        let tails = [
+            "", "/", "//", "/a", "/a/b/", "/.", "/..", "/a/./b", "/a/../b", "/a.b", "/a..", "/.a", "/%41", "/a%2fb", "?", "?a", "/?",
+            "/?a=1", "/?a?b", "/?./..", "/a#f", "/a?b#f", "/#", "/a;p=1", "/a:b@c", "/a'b", "/a\"b", "/~x!$&'()*+,;=", "/a[b]",
+            "/a\\b", "/a|b", "/a^b",
+        ]
+        var compared = 0
+        for scheme in ["http://", "https://", "ftp://", "HTTP://"] {
+            for host in hosts {
+                for port in ports {
+                    for tail in tails {
+                        let text = scheme + host + port + tail
+                        let answers = (try? short.parse(text), try? long.parse(text))
+                        #expect(answers.0 == answers.1, "\(text)")
+                        if PlainURL.parse(text) != nil { compared += 1 }
+                    }
+                }
+            }
+        }
+        #expect(compared > 1000)
+    }
+}
