@@ -23,8 +23,8 @@ strict := $(if $(STRICT),-Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra)
 testing := --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
 # What touches threads, C or shared memory.
 sanitized := ^(TrawlPlatform|TrawlCoding|TrawlURL|TrawlTransfer|TrawlStore|TrawlWorker|Trawl)Tests\.
-lint_paths := Package.swift $(wildcard Sources Tests Benchmarks docs/examples)
-shell_scripts = $(shell grep -rlE '^\#!/bin/(ba)?sh' deploy .ci Tests Benchmarks 2>/dev/null)
+lint_paths := Package.swift $(wildcard Sources Tests docs/examples)
+shell_scripts = $(shell grep -rlE '^\#!/bin/(ba)?sh' deploy .ci Tests 2>/dev/null)
 
 .PHONY: help
 help: ## this list
@@ -76,8 +76,8 @@ format: ## rewrite the Swift sources to .swift-format
 .PHONY: bench
 bench: build ## compare with other fetchers on this machine; ARGS are passed on
 	@deploy/bootstrap.sh build bench
-	@[[ -x Benchmarks/run ]] || { echo 'bench: there is no Benchmarks/run yet' >&2; exit 1; }
-	Benchmarks/run $(ARGS)
+	$(SWIFT) build $(release) --product library-load
+	Tests/Benchmarks/run $(ARGS)
 
 .PHONY: install
 install: build ## PREFIX=/usr/local, DESTDIR=

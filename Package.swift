@@ -18,6 +18,8 @@ let package = Package(
         .library(name: "Trawl", targets: ["Trawl"]),
         .executable(name: "trawl", targets: ["TrawlCommand"]),
         .executable(name: "trawl-worker", targets: ["TrawlWorkerMain"]),
+        .executable(name: "loopback-origin", targets: ["LoopbackOrigin"]),
+        .executable(name: "library-load", targets: ["LibraryLoad"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -67,15 +69,20 @@ let package = Package(
         .executableTarget(name: "TrawlWorkerMain", dependencies: ["TrawlWorker"], swiftSettings: effects),
 
         // Servers and workers that misbehave on purpose, and the tests.
-        .executableTarget(name: "loopback-origin", path: "Tests/LoopbackOrigin", swiftSettings: common),
+        .executableTarget(
+            name: "LoopbackOrigin", path: "Tests/LoopbackOrigin", exclude: ["README.md"], swiftSettings: common),
+        .executableTarget(
+            name: "LibraryLoad", dependencies: ["Trawl"], path: "Tests/Benchmarks/LibraryLoad", swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(name: "TrawlHTTPTests", dependencies: ["TrawlHTTP"], swiftSettings: common),
         .testTarget(name: "TrawlProtocolTests", dependencies: ["TrawlProtocol", "TrawlHTTP"], swiftSettings: common),
         .testTarget(name: "TrawlFrontierTests", dependencies: ["TrawlFrontier", "TrawlHTTP"], swiftSettings: common),
         .testTarget(
             name: "TrawlSupervisionTests", dependencies: ["TrawlSupervision", "TrawlHTTP"], swiftSettings: common),
-        .testTarget(name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP"], swiftSettings: common),
-        .testTarget(name: "TrawlCodingTests", dependencies: ["TrawlCoding", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(
+            name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common),
+        .testTarget(
+            name: "TrawlCodingTests", dependencies: ["TrawlCoding", "TrawlHTTP", "CZlib"], swiftSettings: common),
         .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
     ]
 )

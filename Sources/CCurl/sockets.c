@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <openssl/ssl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -81,4 +82,8 @@ int64_t ccurl_socket_bytes_received(int32_t fd) {
         return -ENOSYS;
     }
     return (int64_t)info.tcpi_bytes_received;
+}
+
+int32_t ccurl_no_new_privileges(void) {
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno;
 }

@@ -54,9 +54,9 @@ package struct TransferProfile: Sendable, Hashable {
     /// Bytes of a body kept in memory; above it the fetch fails as too large.
     package var memoryBytes: UInt64 = 1 << 30
     /// Content codings applied one over the other.
-    package var codingLayers: UInt8 = 5
-    /// Decoded bytes for one encoded byte, beyond a floor of 1 MiB; 0 is no limit.
-    package var codingRatio: UInt32 = 2_000
+    package var codingLayers: UInt8 = 3
+    /// Decoded bytes for one encoded byte, beyond a floor of 8 MiB; 0 is no limit.
+    package var codingRatio: UInt32 = 250
     /// Bytes libcurl reads at a time; 0 lets the worker choose by how many transfers it runs.
     package var receiveBuffer: UInt32 = 0
     /// Whether `http` URLs are fetched.

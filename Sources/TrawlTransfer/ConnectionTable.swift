@@ -17,6 +17,8 @@ final class Connection {
     /// Nanoseconds of the monotonic clock after which the server closes it, or nil (`Keep-Alive: timeout`).
     var deadline: UInt64?
     var isHTTP2 = false
+    /// The last response had no body, so libcurl would not have shown bytes beyond it.
+    var mayHideExcess = false
     /// Seen to be unfit for another request.
     var isSpoiled = false
 

@@ -100,7 +100,7 @@ struct HeadAssembler {
                 continue
             }
             let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
-            var value = FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
+            let value = FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
             var folded: [UInt8] = []
             while let next = rest.first, next == 0x20 || next == 0x09 {
                 // RFC 9112 §5.2: a user agent replaces each obs-fold with a space before it reads the value.
@@ -108,10 +108,18 @@ struct HeadAssembler {
                 folded.append(0x20)
                 folded.append(contentsOf: FieldSyntax.trimmed(nextLine(&rest)))
             }
-            let isFolded = !folded.isEmpty
-            try folded.withUnsafeBytes { (joined) throws(HeadError) in
-                if isFolded { value = FieldSyntax.trimmed(joined) }
-                try add(name, value, isFolded: isFolded, to: &fields, &facts)
+            if folded.isEmpty {
+                try add(name, value, isFolded: false, to: &fields, &facts)
+            } else {
+                let failure: HeadError? = folded.withUnsafeBytes { joined in
+                    do throws(HeadError) {
+                        try add(name, FieldSyntax.trimmed(joined), isFolded: true, to: &fields, &facts)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                if let failure { throw failure }
             }
             guard fields.count <= maximumFields else { throw .tooLarge("the head has more fields than the limit") }
         }

@@ -61,7 +61,7 @@ struct HeadFacts: Equatable {
             return (.chunked, contentLength == nil && version != .http1_0)
         }
         if let contentLength { return (.length(contentLength), !hasTransferEncoding) }
-        return (version == .http2 ? .length(0) : .untilClose, version == .http2)
+        return (.untilClose, version == .http2)
     }
 
     /// Whether a name is one of those that say where a body ends.

@@ -83,8 +83,8 @@ extension Endpoint {
 extension Exchange {
     /// Sends as much of an answer as `head` and `after` say.
     ///
-    /// Nothing by default. With `head=1`, or `after` alone: a head that declares `declared` bytes, then `after` bytes of
-    /// the body. With `head=0&after=N`: the first N bytes of the head.
+    /// Nothing by default. With `head=1`, or `after` alone: a head that declares `declared` bytes, then `after` bytes
+    /// of the body. With `head=0&after=N`: the first N bytes of the head.
     fileprivate func sendPart() throws(ConnectionEnd) {
         let after = try query.int("after", 0)
         let sendsHead = query.has("head") ? query.flag("head") : query.has("after")

@@ -2,8 +2,8 @@ import Glibc
 
 /// A value behind a plain POSIX mutex.
 ///
-/// `Synchronization.Mutex` hands the lock over in strict order on Linux; with dozens of threads that take it twice for
-/// each request this made every one of them wait for a context switch, and cost five times the rest of the request.
+/// Not `Synchronization.Mutex`: on Linux that spins and then waits on a priority-inheriting futex. Taken twice for each
+/// request by 64 threads on two cores it cost 57 of 73 microseconds of CPU per request; this one costs next to nothing.
 ///
 /// `@unchecked Sendable` holds because `value` is touched only between lock and unlock.
 final class Guarded<Value: Sendable>: @unchecked Sendable {

@@ -14,33 +14,39 @@ struct WorkerProcessHostTests {
     @Test("socket and segment may have each other's number in the host")
     func swapped() async {
         await #expect(processExitsWith: .exitCode(0)) {
-            let saved = [fcntl(3, F_DUPFD_CLOEXEC, 50), fcntl(4, F_DUPFD_CLOEXEC, 50)]
-            let pair = try ControlSocket.pair()
-            let here = try pair.here.duplicated(atLeast: 60).release()
-            let segment = try MemoryFile(name: "test-segment")
-            let high = [
-                try pair.there.duplicated(atLeast: 60).release(),
-                try segment.descriptor.duplicated(atLeast: 60).release(),
-            ]
-            dup2(high[0], 4)
-            dup2(high[1], 3)
-            let control = Descriptor(adopting: 4)
-            let memory = Descriptor(adopting: 3)
-            let process = try WorkerProcess.spawn(
-                executable: "/bin/sh", arguments: ["sh", "-c", listDescriptors], environment: ["PATH=/usr/bin:/bin"],
-                control: control, segment: memory)
-            _ = control.release()
-            _ = memory.release()
-            for (number, old) in zip([3, 4] as [Int32], saved) {
-                if old >= 0 { dup2(old, number) } else { close(number) }
+            let thread = try NamedThread.start(name: "swapped") {
+                let output = try? Self.spawnWithSwappedNumbers()
+                exit(Self.isWhole(output ?? "") ? 0 : 1)
             }
-            close(high[0])
-            close(pair.keepingHere().release())
-            var none: [Int32] = []
-            let output = try readAll(here, descriptors: &none)
-            guard try waitForExit(process) == .exited(0) else { exit(2) }
-            exit(Self.isWhole(output) ? 0 : 1)
+            thread.join()
         }
+    }
+
+    /// Spawns from a thread with a table of descriptors of its own, so that the numbers are free to take.
+    private static func spawnWithSwappedNumbers() throws -> String {
+        let unshare = try #require(dlsym(nil, "unshare"))
+        let cloneFiles: Int32 = 0x400
+        try #require(unsafeBitCast(unshare, to: (@convention(c) (Int32) -> Int32).self)(cloneFiles) == 0)
+        // All is moved up and the low numbers are closed before they are taken.
+        let pair = try ControlSocket.pair()
+        let here = try pair.here.duplicated(atLeast: 1000)
+        let there = try pair.there.duplicated(atLeast: 1000)
+        close(pair.keepingHere().release())
+        let memory = try Self.highSegment()
+        // Only this thread sees the numbers change; what was there is still open for all others.
+        let process = try WorkerProcess.spawn(
+            executable: "/bin/sh", arguments: ["sh", "-c", listDescriptors], environment: ["PATH=/usr/bin:/bin"],
+            control: Descriptor(adopting: dup2(there.rawValue, 4)),
+            segment: Descriptor(adopting: dup2(memory.rawValue, 3)))
+        close(there.release())
+        var none: [Int32] = []
+        let output = try readAll(here.rawValue, descriptors: &none)
+        return try waitForExit(process) == .exited(0) ? output : ""
+    }
+
+    private static func highSegment() throws -> Descriptor {
+        let segment = try MemoryFile(name: "test-segment")
+        return try segment.descriptor.duplicated(atLeast: 1000)
     }
 
     @Test("a host without stdio starts workers with whole stdio, and its own descriptors keep off those numbers")

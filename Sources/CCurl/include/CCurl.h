@@ -55,6 +55,11 @@ int32_t ccurl_tls_pending(CURL *easy);
 /// Whether TLS agreed on HTTP/2: 1, else 0.
 int32_t ccurl_tls_is_http2(CURL *easy);
 
+// The process.
+
+/// prctl(PR_SET_NO_NEW_PRIVS).
+int32_t ccurl_no_new_privileges(void);
+
 // Sockets.
 
 /// socket(2) for that address, close-on-exec from birth.

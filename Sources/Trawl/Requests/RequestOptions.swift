@@ -88,10 +88,10 @@ extension RequestOptions {
         public var bodyBytes: UInt64?
         /// Bytes of a body kept in memory. Default 1 GiB.
         public var memoryBytes: UInt64 = 1 << 30
-        /// Content codings applied one over the other. Default 5.
-        public var codingLayers = 5
-        /// Decoded bytes for one encoded byte, beyond the first MiB; 0 is no limit. Default 2,000.
-        public var codingRatio = 2000
+        /// Content codings applied one over the other. Default 3.
+        public var codingLayers = 3
+        /// Decoded bytes for one encoded byte, beyond the first 8 MiB; 0 is no limit. Default 250.
+        public var codingRatio = 250
 
         /// The defaults.
         public init() {}

@@ -1,0 +1,173 @@
+import CCurl
+import Glibc
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+// What libcurl calls. Each finds its object, which lives as long as the handle, and calls one method.
+
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Unmanaged<Transfer>? {
+    context.map { Unmanaged<Transfer>.fromOpaque($0) }
+}
+
+func onHeader(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?) -> Int {
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer(context)?._withUnsafeGuaranteedRef { $0.receivedLine(line) ? line.count : -1 } ?? -1
+}
+
+func onBody(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?) -> Int {
+    let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer(context)?._withUnsafeGuaranteedRef { $0.received(piece) } ?? -1
+}
+
+func onRead(_ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?) -> Int {
+    let room = UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
+    return transfer(context)?._withUnsafeGuaranteedRef { $0.readBody(into: room) } ?? Int(CURL_READFUNC_ABORT)
+}
+
+func onSeek(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
+    guard origin == SEEK_SET, offset >= 0, let transfer = transfer(context) else { return Int32(CURL_SEEKFUNC_FAIL) }
+    transfer._withUnsafeGuaranteedRef { $0.requestFileOffset = UInt64(offset) }
+    return Int32(CURL_SEEKFUNC_OK)
+}
+
+func onRequest(
+    _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
+    _ remotePort: Int32, _ localPort: Int32
+) -> Int32 {
+    guard let remote, let local else { return Int32(CURL_PREREQFUNC_ABORT) }
+    let mayGo = transfer(context)?._withUnsafeGuaranteedRef { $0.mayRequest(remote, local, localPort) } ?? false
+    return Int32(mayGo ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
+}
+
+func onOpenSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let context, let address else { return -1 }
+    return Unmanaged<ConnectionTable>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.openSocket(address) }
+}
+
+func onCloseSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {
+    guard let context else { return 1 }
+    return Unmanaged<ConnectionTable>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.closeSocket(socket) }
+}
+
+extension Transfer {
+    /// A connection is chosen and the request about to be sent on it: the guard's moment.
+    ///
+    /// libcurl 7.88 reuses connections on which bytes wait that nobody asked for; they would become the next response.
+    func mayRequest(
+        _ remote: UnsafePointer<CChar>, _ local: UnsafePointer<CChar>, _ localPort: Int32
+    ) -> Bool {
+        requestsBegun += 1
+        if requestsBegun > 1, head == nil, mayHaveBeenSent, !lease.method.isIdempotent {
+            // libcurl repeats any request that died on a reused connection without a byte of response. The server may
+            // have acted on it (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
+            failure = HopFailure(
+                .connectionLost, curlCode: CURLE_GOT_NOTHING.rawValue,
+                detail: "the connection closed under a request that must not be repeated")
+            return false
+        }
+        connection = loop.connections.find(remote: remote, local: local, localPort: localPort)
+        if let connection {
+            isReused = connection.uses > 0
+            if isReused, !connection.isHTTP2, !isFit(connection) {
+                connection.isSpoiled = true
+                _ = ccurl_socket_shutdown(connection.socket)
+                wantsFreshConnection = true
+                return false
+            }
+            if connection.uses == 0, profile.profile.version == .http2 || profile.profile.version == .http2PriorKnowledge {
+                connection.isHTTP2 =
+                    profile.profile.version == .http2PriorKnowledge || ccurl_tls_is_http2(easy.raw) == 1
+            }
+            connection.uses += 1
+            connection.deadline = nil
+        } else {
+            isReused = false
+        }
+        // Before the first byte is handed to the system: a coordinator that finds this worker dead must know.
+        if !mayHaveBeenSent {
+            progress?.markRequestMayHaveBeenSent()
+            mayHaveBeenSent = true
+        }
+        lastActivity = loop.runningClock
+        return true
+    }
+
+    /// Whether a connection that was used before holds nothing but silence.
+    private func isFit(_ connection: Connection) -> Bool {
+        if connection.isSpoiled { return false }
+        if let deadline = connection.deadline, loop.now >= deadline { return false }
+        // -EAGAIN is the one good answer: no byte waits, and the stream has not ended.
+        guard ccurl_socket_peek(connection.socket) == -EAGAIN else { return false }
+        let pending = ccurl_tls_pending(easy.raw)
+        if pending > 0 { return false }
+        if pending < 0, connection.mayHideExcess {
+            // libcurl drops, without a word, what came in the same read as a head without a body.
+            return ccurl_socket_bytes_received(connection.socket) <= connection.accountedBytes
+        }
+        return true
+    }
+
+    /// A line of a head, or of HTTP/2's trailer section.
+    func receivedLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard failure == nil else { return false }
+        lastActivity = loop.runningClock
+        connection?.accountedBytes += Int64(line.count)
+        do throws(HeadError) {
+            guard try heads.take(line) else { return true }
+            let (head, facts) = try heads.parse()
+            if head.isInterim {
+                loop.output.send(.interim(lease: lease.id, head))
+                return true
+            }
+            return receivedHead(head, facts)
+        } catch {
+            switch error {
+            case .malformed(let text): failure = HopFailure(.malformedResponse, detail: text.description)
+            case .tooLarge(let text): failure = HopFailure(.headTooLarge, detail: text.description)
+            }
+            return false
+        }
+    }
+
+    /// Bytes of a body as they came from the wire.
+    ///
+    /// Nothing is taken before it is clear that it can be: what libcurl is told to keep, it delivers again.
+    func received(_ piece: UnsafeRawBufferPointer) -> Int {
+        guard failure == nil else { return -1 }
+        if awaitsAnswer || isBackedUp || loop.output.isCongested {
+            isPaused = true
+            rest()
+            return Int(CURL_WRITEFUNC_PAUSE)
+        }
+        lastActivity = loop.runningClock
+        connection?.accountedBytes += Int64(piece.count)
+        receivedBytes += UInt64(piece.count)
+        progress?.set(received: receivedBytes)
+        return process(piece) ? piece.count : -1
+    }
+
+    /// The next bytes of a request body that lies in a file.
+    func readBody(into room: UnsafeMutableRawBufferPointer) -> Int {
+        guard case .descriptor(let length) = lease.body, requestFile >= 0 else { return 0 }
+        let left = length - min(length, requestFileOffset)
+        let wanted = Int(clamping: min(left, UInt64(room.count)))
+        guard wanted > 0 else { return 0 }
+        var count: Int
+        repeat {
+            count = pread(requestFile, room.baseAddress, wanted, off_t(clamping: requestFileOffset))
+        } while count < 0 && errno == EINTR
+        guard count > 0 else {
+            failure = HopFailure(
+                .requestBody, systemError: count < 0 ? errno : 0,
+                detail: count < 0 ? "the body's file cannot be read" : "the body's file is shorter than announced")
+            return Int(CURL_READFUNC_ABORT)
+        }
+        requestFileOffset += UInt64(count)
+        progress?.set(sent: requestFileOffset)
+        lastActivity = loop.runningClock
+        return count
+    }
+}

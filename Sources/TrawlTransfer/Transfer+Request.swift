@@ -1,0 +1,89 @@
+import CCurl
+import TrawlHTTP
+import TrawlProtocol
+
+extension Transfer {
+    /// Options that never change. Everything that is policy in libcurl is off: redirects, cookies, netrc, HSTS,
+    /// authentication and both kinds of decoding.
+    func setFixedOptions() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        let raw = easy.raw
+        easy.set(CURLOPT_NOSIGNAL, 1)
+        easy.set(CURLOPT_NOPROGRESS, 1)
+        easy.set(CURLOPT_FOLLOWLOCATION, 0)
+        easy.set(CURLOPT_HTTP_TRANSFER_DECODING, 0)
+        easy.set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+        easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        easy.set(CURLOPT_NETRC, 0)
+        easy.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+        // The URL is in normal form already; libcurl shall not see other dots than we do.
+        easy.set(CURLOPT_PATH_AS_IS, 1)
+        easy.set(CURLOPT_TCP_NODELAY, 1)
+        _ = ccurl_set_pointer(raw, CURLOPT_ERRORBUFFER, easy.errorBuffer)
+        _ = ccurl_set_pointer(raw, CURLOPT_PRIVATE, context)
+        _ = ccurl_set_header(raw, onHeader, context)
+        _ = ccurl_set_write(raw, onBody, context)
+        _ = ccurl_set_read(raw, onRead, context)
+        _ = ccurl_set_seek(raw, onSeek, context)
+        _ = ccurl_set_prerequest(raw, onRequest, context)
+        let table = Unmanaged.passUnretained(loop.connections).toOpaque()
+        _ = ccurl_set_open_socket(raw, onOpenSocket, table)
+        _ = ccurl_set_close_socket(raw, onCloseSocket, table)
+    }
+
+    /// Options of the lease.
+    ///
+    /// - Returns: Why the request cannot be made, if so.
+    func setOptions() -> HopFailure? {
+        profile.apply(to: easy, receiveBuffer: loop.receiveBuffer(for: profile))
+        guard let scheme = lease.url.utf8.firstIndex(of: UInt8(ascii: ":")).map({ lease.url[..<$0] }),
+            (scheme == "http" && profile.profile.allowsHTTP) || (scheme == "https" && profile.profile.allowsHTTPS)
+        else { return HopFailure(.unsupportedScheme, detail: "only http and https are fetched, as far as allowed") }
+
+        var shape = EasyHandle.RequestShape()
+        shape.freshConnect = !lease.mayReuseConnection
+        shape.forbidReuse = !lease.mayKeepConnection
+        let hasBody = lease.body != .none
+        if lease.method == .head {
+            guard !hasBody else { return HopFailure(.malformedRequest, detail: "HEAD with a body") }
+            shape.form = .head
+        } else if hasBody || lease.method.announcesEmptyBody {
+            shape.form = .post
+            if lease.method != .post { shape.custom = lease.method.name }
+        } else {
+            // A CONNECT of our own would turn the connection into a tunnel that nobody reads.
+            guard lease.method.name != "CONNECT" else { return HopFailure(.malformedRequest, detail: "CONNECT") }
+            if lease.method != .get { shape.custom = lease.method.name }
+        }
+        easy.apply(shape)
+        if shape.form == .post { setBody() }
+        if easy.fields?.isSame(lease.fields, hasBody: shape.form == .post) != true {
+            let fields = FieldList(lease.fields, hasBody: shape.form == .post)
+            _ = ccurl_set_pointer(easy.raw, CURLOPT_HTTPHEADER, fields.head)
+            easy.fields = fields
+        }
+        let code = lease.url.withCString { ccurl_set_string(easy.raw, CURLOPT_URL, $0) }
+        guard code == CURLE_OK else { return HopFailure(.malformedRequest, curlCode: code.rawValue, detail: "the URL") }
+        return nil
+    }
+
+    private func setBody() {
+        switch lease.body {
+        case .none:
+            _ = ccurl_set_offset(easy.raw, CURLOPT_POSTFIELDSIZE_LARGE, 0)
+            _ = ccurl_set_pointer(easy.raw, CURLOPT_POSTFIELDS, easy.errorBuffer)
+        case .inline(let bytes):
+            // libcurl reads it while it sends.
+            if requestBody.count < bytes.count {
+                requestBody.deallocate()
+                requestBody = .allocate(byteCount: bytes.count, alignment: 16)
+            }
+            requestBody.copyBytes(from: bytes)
+            _ = ccurl_set_offset(easy.raw, CURLOPT_POSTFIELDSIZE_LARGE, Int64(bytes.count))
+            _ = ccurl_set_pointer(easy.raw, CURLOPT_POSTFIELDS, requestBody.baseAddress ?? UnsafeMutableRawPointer(easy.errorBuffer))
+        case .descriptor(let length):
+            _ = ccurl_set_pointer(easy.raw, CURLOPT_POSTFIELDS, nil)
+            _ = ccurl_set_offset(easy.raw, CURLOPT_POSTFIELDSIZE_LARGE, Int64(clamping: length))
+        }
+    }
+}

@@ -1,0 +1,261 @@
+import CCurl
+import Glibc
+import TrawlCoding
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+extension Transfer {
+    /// How much of a body that nobody wants is read to keep its connection.
+    private static let drained: UInt64 = 64 << 10
+    /// How much of a coded body is decoded at a time when each step may run out of credit.
+    private static let slice = 1 << 10
+
+    /// The final head is complete.
+    ///
+    /// - Returns: False when the transfer is over; `failure` says why.
+    func receivedHead(_ head: ResponseHead, _ facts: HeadFacts) -> Bool {
+        // libcurl starts again by itself after 417 (RFC 9110 §15.5.18); only the last head counts.
+        if self.head != nil { resetResponse() }
+        guard head.status != 101 else {
+            // RFC 9110 §15.2.2: only in answer to an Upgrade field, which is never sent.
+            failure = HopFailure(.malformedResponse, detail: "101 without a request to upgrade")
+            return false
+        }
+        self.head = head
+        self.facts = facts
+        let (framing, keepsConnection) = facts.framing(
+            status: head.status, version: head.version, isHead: lease.method == .head)
+        // ASI-CONN-02: a server that will take five more requests at most is left alone.
+        let isNearlyUsedUp = facts.keepAliveRequests.map { $0 <= 5 } ?? false
+        if head.version != .http2, !keepsConnection || isNearlyUsedUp { easy.forbidReuse() }
+        connection?.mayHideExcess = framing == .none
+        let limit = profile.profile.bodyBytes
+        if case .length(let length) = framing {
+            progress?.set(expected: length)
+            if limit > 0, length > limit {
+                failure = HopFailure(.bodyTooLarge, detail: "\(length) bytes announced, \(limit) allowed")
+                return false
+            }
+        }
+        if head.version != .http2, framing == .chunked { chunks = ChunkDecoder() }
+        chooseSink(head, facts)
+        // A part of a coded representation cannot be decoded (RFC 9110 §14.4).
+        if facts.hasContentEncoding, profile.profile.decoding == .streaming, framing != .none, head.status != 206,
+            !dropsBody
+        {
+            do throws(DecodingError) {
+                decoder = try loop.decoders.take(
+                    for: ContentCoding.list(head.fields.values("Content-Encoding")), limits: profile.limits)
+            } catch {
+                failure = Self.failure(error)
+                return false
+            }
+        }
+        if lease.heads != .withEnd {
+            loop.output.send(.head(lease: lease.id, head))
+            isHeadSent = true
+            if lease.heads == .answered {
+                awaitsAnswer = true
+                rest()
+            }
+        }
+        return true
+    }
+
+    private func chooseSink(_ head: ResponseHead, _ facts: HeadFacts) {
+        if lease.dropsRedirectBodies, Redirect.isFollowed(head.status), facts.hasLocation {
+            dropsBody = true
+            store.useNothing()
+            return
+        }
+        let isSuccess = head.status / 100 == 2
+        switch lease.sink {
+        case .file, .descriptor:
+            if isSuccess || lease.savesErrorBodies {
+                use(lease.sink)
+            } else {
+                store.useMemory(limit: profile.profile.memoryBytes)
+            }
+        case .discard, .memory, .stream:
+            use(lease.sink)
+        }
+    }
+
+    private func use(_ sink: BodySink) {
+        switch sink {
+        case .discard:
+            store.useNothing()
+        case .memory:
+            store.useMemory(limit: profile.profile.memoryBytes)
+        case .file(let root, let path, let replaces):
+            guard Int(root) < loop.roots.count else {
+                failure = HopFailure(.file, systemError: EINVAL, detail: "no such output directory")
+                return
+            }
+            store.useFile(
+                loop.roots[Int(root)], path: path, replaces: replaces, sync: lease.syncsFile,
+                makesEmpty: lease.createsEmptyFile)
+        case .descriptor:
+            store.useDescriptor(sinkDescriptor)
+            sinkDescriptor = -1
+        case .stream:
+            store.useStream()
+        }
+    }
+
+    /// The coordinator's answer to a head.
+    func answered(_ disposition: HeadDisposition, descriptors: [Int32]) {
+        guard awaitsAnswer else {
+            for descriptor in descriptors { _ = Glibc.close(descriptor) }
+            return
+        }
+        awaitsAnswer = false
+        switch disposition {
+        case .proceed:
+            break
+        case .redirectBody(let sink):
+            if case .descriptor = sink {
+                if sinkDescriptor >= 0 { _ = Glibc.close(sinkDescriptor) }
+                sinkDescriptor = descriptors.first ?? -1
+            }
+            if case .stream(let credit) = sink { self.credit = Int(credit) }
+            store.abandon()
+            dropsBody = false
+            use(sink)
+            if failure != nil {
+                conclude(CURLE_WRITE_ERROR)
+                return
+            }
+        case .cancel:
+            failure = HopFailure(.cancelled)
+            conclude(CURLE_WRITE_ERROR)
+            return
+        }
+        pump()
+    }
+
+    /// Takes bytes of the wire, as far as credit reaches; the rest is held.
+    ///
+    /// - Returns: False when the transfer is over; `failure` or `endsEarly` says why.
+    func process(_ piece: UnsafeRawBufferPointer) -> Bool {
+        if dropsBody, receivedBytes > Self.drained {
+            // Cheaper to open a connection than to read on.
+            endsEarly = true
+            return false
+        }
+        guard store.isStream, decoder != nil || chunks != nil else { return consume(piece) }
+        var rest = piece
+        while !rest.isEmpty {
+            guard pending.isEmpty else {
+                held.append(contentsOf: rest)
+                return true
+            }
+            let length = min(rest.count, decoder == nil ? rest.count : Self.slice)
+            guard consume(UnsafeRawBufferPointer(rebasing: rest[..<length])) else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest[length...])
+        }
+        return true
+    }
+
+    /// Takes the transfer coding off.
+    private func consume(_ piece: UnsafeRawBufferPointer) -> Bool {
+        guard chunks != nil else { return decode(piece) }
+        var input = piece
+        do throws(ChunkError) {
+            while let run = try chunks?.next(in: &input) {
+                guard decode(run) else { return false }
+            }
+        } catch {
+            failure = HopFailure(.malformedResponse, detail: "chunked: \(error)")
+            return false
+        }
+        if let chunks, chunks.excess > 0 {
+            // libcurl ends the response at the same byte but forgets that there were more.
+            easy.forbidReuse()
+            connection?.isSpoiled = true
+        }
+        return true
+    }
+
+    /// Takes the content codings off.
+    private func decode(_ piece: UnsafeRawBufferPointer) -> Bool {
+        guard let decoder else { return deliver(piece) }
+        do throws(DecodingError) {
+            try decoder.decode(piece) { (decoded) throws(DecodingError) in
+                guard deliver(decoded) else { throw .refused }
+            }
+            return true
+        } catch {
+            if failure == nil { failure = Self.failure(error) }
+            return false
+        }
+    }
+
+    /// Hands decoded bytes to where they go.
+    private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let limit = profile.profile.bodyBytes
+        guard limit == 0 || store.length + UInt64(bytes.count) <= limit else {
+            failure = HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes")
+            return false
+        }
+        if store.isStream {
+            store.count(bytes.count)
+            stream(bytes)
+            return true
+        }
+        do throws(HopFailure) {
+            try store.write(bytes)
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+
+    /// Sends what credit reaches for; the rest waits in `pending`.
+    func stream(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while !rest.isEmpty, credit > 0, pending.isEmpty {
+            let length = min(rest.count, credit, WireProtocol.maximumInlineBody)
+            loop.output.sendData(lease: lease.id, UnsafeRawBufferPointer(rebasing: rest[..<length]))
+            credit -= length
+            rest = UnsafeRawBufferPointer(rebasing: rest[length...])
+        }
+        if !rest.isEmpty { pending.append(contentsOf: rest) }
+    }
+
+    /// Ends the transfer when one of its times is up.
+    func checkTimes() {
+        guard restingSince == nil else { return }
+        let now = loop.runningClock
+        if lease.timeout > 0, now - startedAt >= lease.timeout &* 1_000_000 {
+            failure = HopFailure(.timedOut, detail: "not complete after \(lease.timeout) ms")
+            conclude(CURLE_OPERATION_TIMEDOUT)
+            return
+        }
+        let inactivity = UInt64(profile.profile.inactivityTimeout) * 1_000_000
+        // Before a connection stands, libcurl's own limit holds.
+        guard inactivity > 0, requestsBegun > 0, now - lastActivity >= inactivity else { return }
+        // A body inside the lease is sent by libcurl without asking.
+        var uploaded: Int64 = 0
+        _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
+        if uploaded > lastUploaded {
+            lastUploaded = uploaded
+            lastActivity = now
+            return
+        }
+        failure = HopFailure(.inactive, detail: "no byte for \(profile.profile.inactivityTimeout) ms")
+        conclude(CURLE_OPERATION_TIMEDOUT)
+    }
+}
+
+extension Redirect {
+    /// Whether a response of that status with a `Location` is followed (RFC 9110 §15.4).
+    static func isFollowed(_ status: UInt16) -> Bool {
+        switch status {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
+}

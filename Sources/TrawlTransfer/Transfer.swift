@@ -1,0 +1,363 @@
+import CCurl
+import Glibc
+import TrawlCoding
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+/// One lease being carried out, with the easy handle that does it.
+///
+/// Objects are reused for lease after lease. libcurl calls back into the methods of `Transfer+Callbacks`; those never
+/// throw past C, they note a `failure` and return a code that ends the transfer.
+final class Transfer {
+    // Safe: the loop owns all its transfers and outlives them.
+    unowned(unsafe) let loop: TransferLoop
+    let easy: EasyHandle
+    let store = BodyStore()
+    var heads = HeadAssembler()
+
+    // One lease.
+    var lease = Lease(id: 0, profile: 0, progressIndex: 0, method: .get, url: "", fields: FieldLines())
+    var profile: ResolvedProfile
+    /// Where it stands in the loop's list; -1 when idle.
+    var place = -1
+    var progress: SharedProgressLine?
+    var requestBody = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    var requestFile: Int32 = -1
+    var requestFileOffset: UInt64 = 0
+    var sinkDescriptor: Int32 = -1
+    /// Times of the loop's running clock.
+    var startedAt: UInt64 = 0
+    var lastActivity: UInt64 = 0
+    var restingSince: UInt64?
+    var lastUploaded: Int64 = 0
+
+    // One attempt.
+    /// Why the transfer was ended from here.
+    var failure: HopFailure?
+    var connection: Connection?
+    var isReused = false
+    var requestsBegun = 0
+    var mayHaveBeenSent = false
+    var wantsFreshConnection = false
+    var isInMulti = false
+    /// libcurl's result while the end still waits for an answer or for credit.
+    var heldResult: CURLcode?
+
+    // One response.
+    var head: ResponseHead?
+    var facts = HeadFacts()
+    var isHeadSent = false
+    var awaitsAnswer = false
+    var isPaused = false
+    var chunks: ChunkDecoder?
+    var decoder: ContentDecoder?
+    var receivedBytes: UInt64 = 0
+    /// The rest of the body is not wanted, and the transfer ends well.
+    var dropsBody = false
+    var endsEarly = false
+    /// Decoded bytes that credit did not reach for.
+    var pending: [UInt8] = []
+    /// Bytes of the wire not decoded yet because of `pending`.
+    var held: [UInt8] = []
+    var credit = 0
+
+    init?(loop: TransferLoop, profile: ResolvedProfile) {
+        guard let easy = EasyHandle() else { return nil }
+        self.loop = loop
+        self.easy = easy
+        self.profile = profile
+        setFixedOptions()
+    }
+
+    deinit {
+        requestBody.deallocate()
+        closeDescriptors()
+    }
+
+    /// Takes a lease and gives it to libcurl. A failure is an end that has been reported already.
+    func begin(_ lease: Lease, profile: ResolvedProfile, progress: SharedProgressLine, descriptors: [Int32]) {
+        self.lease = lease
+        self.profile = profile
+        self.progress = progress
+        var descriptors = descriptors[...]
+        if case .descriptor = lease.body { requestFile = descriptors.popFirst() ?? -1 }
+        if case .descriptor = lease.sink { sinkDescriptor = descriptors.popFirst() ?? -1 }
+        requestFileOffset = 0
+        startedAt = loop.runningClock
+        restingSince = nil
+        lastUploaded = 0
+        if case .stream(let credit) = lease.sink { self.credit = Int(credit) } else { credit = 0 }
+        progress.begin(lease: lease.id)
+        heads.maximumBytes = Int(profile.profile.headBytes)
+        heads.maximumFields = Int(profile.profile.headFields)
+        resetAttempt()
+        mayHaveBeenSent = false
+        if let refusal = setOptions() {
+            failure = refusal
+            end(CURLE_OK)
+            return
+        }
+        enterMulti()
+    }
+
+    /// Tries once more on a connection nobody has used.
+    func restart() {
+        resetAttempt()
+        var shape = easy.shape
+        shape.freshConnect = true
+        shape.forbidReuse = !lease.mayKeepConnection
+        easy.apply(shape)
+        enterMulti()
+    }
+
+    private func enterMulti() {
+        lastActivity = loop.runningClock
+        let code = curl_multi_add_handle(loop.multi, easy.raw)
+        guard code == CURLM_OK else {
+            failure = HopFailure(.internalError, detail: "libcurl refuses the transfer (\(code.rawValue))")
+            end(CURLE_OK)
+            return
+        }
+        isInMulti = true
+    }
+
+    private func resetAttempt() {
+        failure = nil
+        connection = nil
+        isReused = false
+        requestsBegun = 0
+        wantsFreshConnection = false
+        heldResult = nil
+        requestFileOffset = 0
+        easy.errorBuffer.pointee = 0
+        resetResponse()
+        heads.reset()
+    }
+
+    /// Forgets what came so far, when another response takes its place.
+    func resetResponse() {
+        head = nil
+        facts = HeadFacts()
+        isHeadSent = false
+        awaitsAnswer = false
+        isPaused = false
+        chunks = nil
+        if let decoder { loop.decoders.give(decoder) }
+        decoder = nil
+        receivedBytes = 0
+        dropsBody = false
+        endsEarly = false
+        if !pending.isEmpty { pending = [] }
+        if !held.isEmpty { held = [] }
+    }
+
+    /// Whether bytes of the body still have to leave.
+    var isBackedUp: Bool { !pending.isEmpty || !held.isEmpty }
+
+    // MARK: - Resting
+
+    /// Stops the clocks of the transfer.
+    func rest() {
+        if restingSince == nil { restingSince = loop.runningClock }
+    }
+
+    /// Lets the clocks go on as if no time had passed.
+    private func stopResting() {
+        guard let since = restingSince else { return }
+        startedAt += loop.runningClock - since
+        lastActivity = loop.runningClock
+        restingSince = nil
+    }
+
+    /// Goes on as far as answer, credit and the coordinator's buffer allow.
+    func pump() {
+        guard !awaitsAnswer, !loop.output.isCongested, failure == nil else { return }
+        if !pending.isEmpty {
+            let bytes = pending
+            pending = []
+            bytes.withUnsafeBytes { stream($0) }
+        }
+        if pending.isEmpty, !held.isEmpty {
+            let bytes = held
+            held = []
+            guard bytes.withUnsafeBytes({ process($0) }) else {
+                conclude(CURLE_WRITE_ERROR)
+                return
+            }
+        }
+        guard !isBackedUp else { return }
+        stopResting()
+        if let result = heldResult {
+            heldResult = nil
+            end(result)
+        } else if isPaused {
+            isPaused = false
+            // This calls back with what libcurl kept, from inside.
+            let code = curl_easy_pause(easy.raw, CURLPAUSE_CONT)
+            if code != CURLE_OK { conclude(code) }
+        }
+    }
+
+    // MARK: - Ending
+
+    /// Takes the transfer out of libcurl and ends it.
+    func conclude(_ result: CURLcode) {
+        leaveMulti()
+        end(result)
+    }
+
+    func leaveMulti() {
+        guard isInMulti else { return }
+        isInMulti = false
+        _ = curl_multi_remove_handle(loop.multi, easy.raw)
+    }
+
+    /// libcurl is done with the transfer; it is no longer in the multi handle.
+    func end(_ result: CURLcode) {
+        if wantsFreshConnection, failure == nil {
+            restart()
+            return
+        }
+        let succeeded = result == CURLE_OK || (endsEarly && failure == nil)
+        if succeeded, failure == nil {
+            if awaitsAnswer || isBackedUp {
+                heldResult = result
+                rest()
+                return
+            }
+            checkEnd()
+        }
+        report(result, succeeded: succeeded)
+    }
+
+    /// What only the end of the body can show.
+    private func checkEnd() {
+        guard head != nil else {
+            failure = HopFailure(.malformedResponse, detail: "no response")
+            return
+        }
+        guard !endsEarly else { return }
+        do throws(ChunkError) {
+            try chunks?.finish()
+        } catch {
+            failure = HopFailure(.truncated, detail: "the chunked body has no end")
+            return
+        }
+        do throws(DecodingError) {
+            try decoder?.finish()
+        } catch {
+            failure = Self.failure(error)
+        }
+    }
+
+    private func report(_ result: CURLcode, succeeded: Bool) {
+        var end = LeaseEnd(lease: lease.id, outcome: .complete(.discarded(length: 0)))
+        var descriptor: Int32?
+        if succeeded, failure == nil {
+            do throws(HopFailure) {
+                let (delivery, passed) = try store.finish()
+                end.outcome = .complete(delivery)
+                descriptor = passed
+            } catch {
+                failure = error
+            }
+        }
+        if !succeeded || failure != nil {
+            store.abandon()
+            end.outcome = .failed(describe(result))
+        }
+        if !isHeadSent { end.head = head }
+        if let chunks, chunks.isComplete { end.trailers = chunks.trailers }
+        if let decoder, !decoder.chain.undone.isEmpty {
+            end.decoded = decoder.chain.undone.reversed().map(\.name)
+        }
+        end.metrics = metrics()
+        setKeepAliveDeadline()
+        loop.output.send(.ended(end), descriptor: descriptor)
+        resetResponse()
+        closeDescriptors()
+        connection = nil
+        progress?.end()
+        progress = nil
+        loop.retire(self)
+    }
+
+    private func describe(_ result: CURLcode) -> HopFailure {
+        var failure: HopFailure
+        if let known = self.failure {
+            failure = known
+        } else {
+            let kind = CurlFailure.kind(result, easy: easy.raw, hasHead: head != nil)
+            var text = String(cString: easy.errorBuffer)
+            if text.isEmpty { text = String(cString: curl_easy_strerror(result)) }
+            var error = 0
+            _ = ccurl_get_long(easy.raw, CURLINFO_OS_ERRNO, &error)
+            failure = HopFailure(
+                kind, curlCode: result.rawValue, systemError: Int32(truncatingIfNeeded: error), detail: text)
+            // 7.88 reports a field line of more than 100 KiB as lack of memory.
+            if kind == .outOfMemory, requestsBegun > 0, head == nil { failure.kind = .headTooLarge }
+        }
+        failure.requestSent = mayHaveBeenSent
+        return failure
+    }
+
+    /// ASI-CONN-02: the server's own limit on an idle connection, where it is shorter than ours.
+    private func setKeepAliveDeadline() {
+        guard let connection, let seconds = facts.keepAliveTimeout else { return }
+        connection.deadline = loop.now &+ seconds &* 1_000_000_000
+    }
+
+    private func metrics() -> HopMetrics {
+        var metrics = HopMetrics()
+        metrics.nameResolved = time(CURLINFO_NAMELOOKUP_TIME_T)
+        metrics.connected = time(CURLINFO_CONNECT_TIME_T)
+        metrics.secured = time(CURLINFO_APPCONNECT_TIME_T)
+        metrics.requestSent = time(CURLINFO_PRETRANSFER_TIME_T)
+        metrics.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+        metrics.ended = time(CURLINFO_TOTAL_TIME_T)
+        metrics.reusedConnection = isReused
+        metrics.bytesReceived = UInt64(heads.bytes) + receivedBytes
+        var requestSize = 0
+        _ = ccurl_get_long(easy.raw, CURLINFO_REQUEST_SIZE, &requestSize)
+        var uploaded: Int64 = 0
+        _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
+        metrics.bytesSent = UInt64(max(0, requestSize)) + UInt64(max(0, uploaded))
+        if let connection {
+            metrics.connection = connection.number
+            metrics.remoteAddress = connection.remoteAddress
+            var port = 0
+            _ = ccurl_get_long(easy.raw, CURLINFO_PRIMARY_PORT, &port)
+            metrics.remotePort = UInt16(truncatingIfNeeded: port)
+        }
+        loop.counters.countTransfer()
+        loop.counters.countIn(metrics.bytesReceived)
+        loop.counters.countOut(metrics.bytesSent)
+        return metrics
+    }
+
+    private func time(_ info: CURLINFO) -> UInt32 {
+        var microseconds: Int64 = 0
+        _ = ccurl_get_offset(easy.raw, info, &microseconds)
+        return UInt32(clamping: microseconds)
+    }
+
+    private func closeDescriptors() {
+        if requestFile >= 0 { _ = Glibc.close(requestFile) }
+        requestFile = -1
+        if sinkDescriptor >= 0 { _ = Glibc.close(sinkDescriptor) }
+        sinkDescriptor = -1
+    }
+
+    static func failure(_ error: DecodingError) -> HopFailure {
+        switch error {
+        case .tooManyLayers(let limit): HopFailure(.decoding, detail: "more than \(limit) content codings")
+        case .corrupt(let coding, let reason): HopFailure(.decoding, detail: "\(coding.name): \(reason)")
+        case .truncated(let coding): HopFailure(.truncated, detail: "the \(coding.name) data has no end")
+        case .tooLarge(let limit): HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes decoded")
+        case .ratioTooHigh(let limit): HopFailure(.decoding, detail: "unfolds more than \(limit) times")
+        case .outOfMemory: HopFailure(.outOfMemory)
+        case .refused: HopFailure(.internalError)
+        }
+    }
+}

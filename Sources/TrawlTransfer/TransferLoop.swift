@@ -1,0 +1,204 @@
+import CCurl
+import Glibc
+import TrawlCoding
+import TrawlHTTP
+package import TrawlPlatform
+package import TrawlProtocol
+
+/// Why a message of the coordinator makes no sense.
+package enum ProtocolViolation: Error, Equatable, Sendable {
+    case unknownProfile
+    case tooManyLeases
+    case progressIndex
+    case leaseWhileDraining
+    case greetingTwice
+}
+
+/// Runs transfers: one libcurl multi handle and everything around it that keeps its answers trustworthy.
+///
+/// Bound to the transfer thread. It reads no socket of the coordinator's and takes no decision about fetches: leases
+/// come in by method calls, and what is to be said goes to `output`.
+package final class TransferLoop {
+    let multi: UnsafeMutableRawPointer
+    let output: TransferOutput
+    let connections = ConnectionTable()
+    let decoders = DecoderPool()
+    let roots: [OutputRoot]
+    let counters: SharedWorkerLine
+
+    private let segment: SharedSegment
+    private let slot: Int
+    private let leases: Int
+    private var profiles: [UInt32: ResolvedProfile] = [:]
+    private var idle: ContiguousArray<Transfer> = []
+    private var active: ContiguousArray<Transfer> = []
+    private var usedIndexes: [Bool]
+    private var lastTick: UInt64 = 0
+
+    /// Nanoseconds of the monotonic clock at the beginning of this turn.
+    private(set) var now: UInt64
+    /// Nanoseconds in which the loop ran. It leaves out the time in which this process was stopped or starved, so that
+    /// no transfer pays for it.
+    private(set) var runningClock: UInt64 = 0
+
+    /// How long a turn may take before the rest of it does not count.
+    private static let longestTurn: UInt64 = 1_000_000_000
+    private static let tick: UInt64 = 250_000_000
+
+    /// A loop without transfers, or nil when libcurl cannot make one.
+    ///
+    /// - Parameters:
+    ///   - leases: The most transfers at a time.
+    ///   - roots: Directories beneath which files may be made, by the numbers leases use.
+    ///   - slot: The worker's place in `segment`.
+    package init?(leases: Int, roots: [OutputRoot], segment: SharedSegment, slot: Int, output: TransferOutput) {
+        guard slot < segment.workers, leases <= segment.transfersPerWorker, let multi = curl_multi_init() else { return nil }
+        self.multi = multi
+        self.output = output
+        self.roots = roots
+        self.segment = segment
+        self.slot = slot
+        self.leases = leases
+        counters = segment.worker(slot)
+        usedIndexes = [Bool](repeating: false, count: segment.transfersPerWorker)
+        now = MonotonicClock.now().nanoseconds
+        _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(leases * 2, 16))
+        _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    }
+
+    deinit {
+        for transfer in active { transfer.leaveMulti() }
+        active.removeAll()
+        idle.removeAll()
+        curl_multi_cleanup(multi)
+    }
+
+    /// How many leases are being carried out.
+    package var activeCount: Int { active.count }
+
+    /// Defines a profile, or another one under a known number; leases already begun keep theirs.
+    package func define(_ profile: TransferProfile, number: UInt32) {
+        profiles[number] = ResolvedProfile(profile)
+    }
+
+    /// Begins a lease.
+    ///
+    /// - Parameter descriptors: Those of its frame; they belong to the loop, also after an error.
+    package func begin(_ lease: Lease, descriptors: [Int32]) throws(ProtocolViolation) {
+        var accepted = false
+        defer { if !accepted { for descriptor in descriptors { _ = Glibc.close(descriptor) } } }
+        guard let profile = profiles[lease.profile] else { throw .unknownProfile }
+        guard active.count < leases else { throw .tooManyLeases }
+        let index = Int(lease.progressIndex)
+        guard index < usedIndexes.count, !usedIndexes[index] else { throw .progressIndex }
+        guard let transfer = idle.popLast() ?? Transfer(loop: self, profile: profile) else {
+            output.send(.ended(LeaseEnd(lease: lease.id, outcome: .failed(HopFailure(.outOfMemory)))))
+            return
+        }
+        accepted = true
+        usedIndexes[index] = true
+        transfer.place = active.count
+        active.append(transfer)
+        transfer.begin(
+            lease, profile: profile, progress: segment.progress(worker: slot, transfer: index), descriptors: descriptors)
+    }
+
+    /// The answer to a head; ignored when the lease is not known any more.
+    package func answer(_ lease: UInt64, _ disposition: HeadDisposition, descriptors: [Int32]) {
+        guard let transfer = find(lease) else {
+            for descriptor in descriptors { _ = Glibc.close(descriptor) }
+            return
+        }
+        transfer.answered(disposition, descriptors: descriptors)
+    }
+
+    /// Ends a lease; ignored when it is not known any more.
+    package func cancel(_ lease: UInt64) {
+        guard let transfer = find(lease) else { return }
+        transfer.failure = HopFailure(.cancelled)
+        transfer.conclude(CURLE_ABORTED_BY_CALLBACK)
+    }
+
+    /// More room for a streamed body; ignored when the lease is not known any more.
+    package func credit(_ lease: UInt64, bytes: UInt32) {
+        guard let transfer = find(lease) else { return }
+        transfer.credit = Int(clamping: UInt64(transfer.credit) + UInt64(bytes))
+        transfer.pump()
+    }
+
+    /// Waits for something to happen on a connection or on the control socket.
+    ///
+    /// - Parameters:
+    ///   - control: The control socket; it is always watched for reading.
+    ///   - wantsToWrite: Whether to watch it for writing too.
+    ///   - milliseconds: The longest wait.
+    /// - Returns: What the control socket is ready for.
+    package func wait(control: Int32, wantsToWrite: Bool, milliseconds: Int32) -> (readable: Bool, writable: Bool) {
+        var watched = curl_waitfd(
+            fd: control, events: Int16(CURL_WAIT_POLLIN) | (wantsToWrite ? Int16(CURL_WAIT_POLLOUT) : 0), revents: 0)
+        let code = curl_multi_poll(multi, &watched, 1, milliseconds, nil)
+        advanceClocks()
+        // When even polling fails, the socket is tried anyway: its end must not be missed.
+        guard code == CURLM_OK else { return (true, true) }
+        let seen = watched.revents
+        let isBroken = seen & ~Int16(CURL_WAIT_POLLIN | CURL_WAIT_POLLOUT | CURL_WAIT_POLLPRI) != 0
+        return (seen & Int16(CURL_WAIT_POLLIN) != 0 || isBroken, seen & Int16(CURL_WAIT_POLLOUT) != 0)
+    }
+
+    /// Lets libcurl work, and ends what has ended.
+    package func turn() {
+        counters.beat()
+        var running: Int32 = 0
+        _ = curl_multi_perform(multi, &running)
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE else { continue }
+            let result = message.pointee.data.result
+            var context: UnsafeMutableRawPointer?
+            _ = ccurl_get_pointer(message.pointee.easy_handle, CURLINFO_PRIVATE, &context)
+            guard let context else { continue }
+            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            transfer.leaveMulti()
+            transfer.end(result)
+        }
+        if runningClock &- lastTick >= Self.tick {
+            lastTick = runningClock
+            for transfer in active { transfer.checkTimes() }
+        }
+    }
+
+    /// Lets transfers go on when enough of `output` has been sent.
+    package func relieve() {
+        guard output.isCongested, output.frames.count <= TransferOutput.highWater / 2 else { return }
+        output.isCongested = false
+        for transfer in active { transfer.pump() }
+    }
+
+    /// A transfer has reported its end.
+    func retire(_ transfer: Transfer) {
+        guard transfer.place >= 0 else { return }
+        usedIndexes[Int(transfer.lease.progressIndex)] = false
+        if let last = active.popLast(), last !== transfer {
+            active[transfer.place] = last
+            last.place = transfer.place
+        }
+        transfer.place = -1
+        idle.append(transfer)
+    }
+
+    /// Bytes libcurl reads at a time: much for a few transfers, and never more than 8 MiB in all.
+    func receiveBuffer(for profile: ResolvedProfile) -> Int {
+        if profile.profile.receiveBuffer > 0 { return min(max(Int(profile.profile.receiveBuffer), 1 << 10), 512 << 10) }
+        return min(max((8 << 20) / max(leases, 1), 16 << 10), 256 << 10)
+    }
+
+    private func find(_ lease: UInt64) -> Transfer? {
+        active.first { $0.lease.id == lease }
+    }
+
+    private func advanceClocks() {
+        let time = MonotonicClock.now().nanoseconds
+        runningClock &+= min(time &- now, Self.longestTurn)
+        now = time
+    }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import TrawlPlatform
+import TrawlProtocol
+import TrawlTransfer
+
+/// The first exchange of a worker: the greeting, and everything that has to fit.
+struct Handshake {
+    let control: Int32
+    /// What came after the greeting is in here already.
+    private(set) var incoming = IncomingFrames()
+    let output = TransferOutput()
+    private(set) var worker: SharedWorkerLine?
+
+    init(control: Int32) {
+        self.control = control
+    }
+
+    /// How a handshake that failed ends the worker.
+    struct Refusal: Error {
+        let status: Int32
+    }
+
+    enum Outcome {
+        case success(TransferLoop)
+        case failure(Int32)
+    }
+
+    /// Waits for the greeting and answers it.
+    mutating func run(segment: borrowing Descriptor) -> Outcome {
+        do throws(Refusal) {
+            guard let hello = try greeting() else { return .failure(Worker.Status.finished) }
+            let ready = Ready(
+                build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion,
+                processID: UInt32(bitPattern: getpid()))
+            output.frames.append(.ready(ready))
+            // The answer goes out even when nothing fits, so that the coordinator can say what does not.
+            guard hello.version == WireProtocol.version, hello.build == BuildIdentity.text,
+                hello.segmentLayout == SharedSegment.layoutVersion
+            else {
+                sendAnswer()
+                return .failure(Worker.Status.cannotWork)
+            }
+            return .success(try loop(for: hello, segment))
+        } catch {
+            return .failure(error.status)
+        }
+    }
+
+    private func loop(for hello: Hello, _ segment: borrowing Descriptor) throws(Refusal) -> TransferLoop {
+        let attached: SharedSegment
+        do {
+            let copy = try segment.duplicated(atLeast: 3)
+            attached = try SharedSegment.attach(copy)
+        } catch {
+            throw Refusal(status: Worker.Status.cannotWork)
+        }
+        var roots: [OutputRoot] = []
+        do throws(SystemError) {
+            for path in hello.roots { roots.append(try OutputRoot(path: path)) }
+        } catch {
+            throw Refusal(status: Worker.Status.cannotWork)
+        }
+        guard hello.leases > 0,
+            let loop = TransferLoop(
+                leases: Int(hello.leases), roots: roots, segment: attached, slot: Int(hello.slot), output: output)
+        else { throw Refusal(status: Worker.Status.cannotWork) }
+        return loop
+    }
+
+    /// The first frame, or nil when the coordinator went away before it.
+    private mutating func greeting() throws(Refusal) -> Hello? {
+        while true {
+            do throws(FrameError) {
+                if let (message, descriptors) = try incoming.next(CoordinatorMessage.init) {
+                    for descriptor in descriptors { _ = Glibc.close(descriptor) }
+                    guard case .hello(let hello) = message else {
+                        throw FrameError.invalid(.magic)
+                    }
+                    return hello
+                }
+            } catch {
+                throw Refusal(status: Worker.Status.protocolViolation)
+            }
+            var watched = pollfd(fd: control, events: Int16(POLLIN), revents: 0)
+            _ = poll(&watched, 1, -1)
+            switch ControlReader.read(control, into: &incoming) {
+            case .some: continue
+            case .nothing: continue
+            case .ended: return nil
+            case .broken: throw Refusal(status: Worker.Status.internalError)
+            }
+        }
+    }
+
+    private func sendAnswer() {
+        _ = output.frames.withNextStretch { bytes, _ in try? ControlSocket.send(control, bytes) }
+    }
+}
+
+/// Reads the control socket.
+enum ControlReader {
+    enum Outcome { case some, nothing, ended, broken }
+
+    /// One read of what is there.
+    static func read(_ control: Int32, into incoming: inout IncomingFrames) -> Outcome {
+        var descriptors: [Int32] = []
+        var outcome = Outcome.nothing
+        do throws(SystemError) {
+            _ = try incoming.fill { (room) throws(SystemError) in
+                switch try ControlSocket.receive(control, into: room, descriptors: &descriptors) {
+                case .bytes(let count):
+                    outcome = .some
+                    return count
+                case .wouldBlock:
+                    return 0
+                case .endOfStream:
+                    outcome = .ended
+                    return 0
+                }
+            }
+        } catch {
+            outcome = .broken
+        }
+        incoming.add(descriptors)
+        return outcome
+    }
+}

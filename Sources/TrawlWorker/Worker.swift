@@ -1,0 +1,53 @@
+// TrawlWorker: one worker. It carries out leases and reports their ends; it decides nothing about fetches, opens files
+// beneath the directories named at its start alone, and ends when its control socket does.
+
+import Glibc
+import TrawlPlatform
+import TrawlProtocol
+import TrawlTransfer
+
+/// The life of one worker, from its handshake to its end.
+package enum Worker {
+    /// Runs a worker on the calling thread until the coordinator drains it or goes away.
+    ///
+    /// libcurl must not be in use on other threads for the first time at this moment; its global state is set up here.
+    ///
+    /// - Parameters:
+    ///   - control: The worker's end of the control socket, non-blocking. It is closed at the end.
+    ///   - segment: The shared segment. It is closed at the end.
+    ///   - isOwnProcess: Whether the process is a worker and nothing else, so that its limits and privileges may be
+    ///     changed.
+    /// - Returns: An exit status: 0 drained or end of the control socket; 65 frames that make no sense; 70 a failure of
+    ///   this program or its system; 78 a coordinator of another version.
+    package static func run(control: Int32, segment: Int32, isOwnProcess: Bool) -> Int32 {
+        let control = Descriptor(adopting: control)
+        let segment = Descriptor(adopting: segment)
+        if isOwnProcess { ProcessSetup.apply() }
+        blockBrokenPipe()
+        guard GlobalLibcurl.isReady else { return Status.internalError }
+        var handshake = Handshake(control: control.rawValue)
+        switch handshake.run(segment: segment) {
+        case .failure(let status):
+            return status
+        case .success(let loop):
+            var session = WorkerSession(control: control.rawValue, loop: loop, handshake: handshake)
+            return session.run()
+        }
+    }
+
+    /// Statuses after sysexits.h.
+    enum Status {
+        static let finished: Int32 = 0
+        static let protocolViolation: Int32 = 65
+        static let internalError: Int32 = 70
+        static let cannotWork: Int32 = 78
+    }
+
+    /// OpenSSL writes to closed sockets without asking for EPIPE.
+    private static func blockBrokenPipe() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}

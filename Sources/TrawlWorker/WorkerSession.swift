@@ -1,0 +1,124 @@
+import Glibc
+import TrawlPlatform
+import TrawlProtocol
+import TrawlTransfer
+
+/// The main loop of a worker after its handshake.
+struct WorkerSession {
+    /// The heart beats at least this often.
+    private static let longestWait: Int32 = 250
+
+    private let control: Int32
+    private let loop: TransferLoop
+    private let output: TransferOutput
+    private var incoming: IncomingFrames
+    private var isDraining = false
+    private var isBlocked = false
+
+    init(control: Int32, loop: TransferLoop, handshake: Handshake) {
+        self.control = control
+        self.loop = loop
+        output = handshake.output
+        incoming = handshake.incoming
+    }
+
+    /// What ends the loop.
+    private struct End: Error {
+        let status: Int32
+    }
+
+    /// Runs until the coordinator drains this worker or goes away.
+    ///
+    /// Files begun are discarded in every case, by the transfers that own them.
+    mutating func run() -> Int32 {
+        defer { closeLeftovers() }
+        do throws(End) {
+            // Frames may have come with the greeting.
+            try takeFrames()
+            while true {
+                loop.turn()
+                try flush()
+                if isDraining, loop.activeCount == 0, output.frames.isEmpty { return Worker.Status.finished }
+                let ready = loop.wait(control: control, wantsToWrite: isBlocked, milliseconds: Self.longestWait)
+                if ready.writable { isBlocked = false }
+                if ready.readable { try receive() }
+            }
+        } catch {
+            return error.status
+        }
+    }
+
+    private mutating func receive() throws(End) {
+        switch ControlReader.read(control, into: &incoming) {
+        case .some: try takeFrames()
+        case .nothing: break
+        // The coordinator is gone, and with it everyone who could want an answer.
+        case .ended: throw End(status: Worker.Status.finished)
+        case .broken: throw End(status: Worker.Status.internalError)
+        }
+    }
+
+    private mutating func takeFrames() throws(End) {
+        do throws(FrameError) {
+            while let (message, descriptors) = try incoming.next(CoordinatorMessage.init) {
+                do throws(ProtocolViolation) {
+                    try take(message, descriptors)
+                } catch {
+                    throw FrameError.invalid(.length)
+                }
+            }
+        } catch {
+            throw End(status: Worker.Status.protocolViolation)
+        }
+    }
+
+    private mutating func take(_ message: CoordinatorMessage, _ descriptors: [Int32]) throws(ProtocolViolation) {
+        switch message {
+        case .lease(let lease):
+            guard !isDraining else {
+                for descriptor in descriptors { _ = Glibc.close(descriptor) }
+                throw .leaseWhileDraining
+            }
+            try loop.begin(lease, descriptors: descriptors)
+        case .profile(let number, let profile):
+            loop.define(profile, number: number)
+        case .answer(let lease, let disposition):
+            loop.answer(lease, disposition, descriptors: descriptors)
+        case .cancel(let lease):
+            loop.cancel(lease)
+        case .credit(let lease, let bytes):
+            loop.credit(lease, bytes: bytes)
+        case .drain:
+            isDraining = true
+        case .hello:
+            for descriptor in descriptors { _ = Glibc.close(descriptor) }
+            throw .greetingTwice
+        }
+    }
+
+    /// Sends what the socket takes.
+    private mutating func flush() throws(End) {
+        guard !isBlocked else { return }
+        do throws(SystemError) {
+            while !output.frames.isEmpty {
+                let sent = try output.frames.withNextStretch { (bytes, descriptors) throws(SystemError) in
+                    try ControlSocket.send(control, bytes, descriptors: descriptors)
+                }
+                guard let sent else {
+                    isBlocked = true
+                    break
+                }
+                for descriptor in output.frames.sent(sent) { _ = Glibc.close(descriptor) }
+            }
+        } catch {
+            // The coordinator is gone.
+            throw End(status: error.errno == EPIPE ? Worker.Status.finished : Worker.Status.internalError)
+        }
+        loop.relieve()
+    }
+
+    private mutating func closeLeftovers() {
+        for descriptor in incoming.removeDescriptors() { _ = Glibc.close(descriptor) }
+        for descriptor in output.frames.removeAll() { _ = Glibc.close(descriptor) }
+    }
+}

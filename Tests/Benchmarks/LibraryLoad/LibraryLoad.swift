@@ -1,0 +1,115 @@
+import Glibc
+import Synchronization
+import Trawl
+
+/// Fetches many URLs through the library and prints what it cost: the benchmark's stand-in for a host program.
+///
+///     library-load LIST CALLERS WORKERS discard|memory|files DIR
+///
+/// LIST has one URL a line; with `files` each body goes to DIR/NNN/N. CALLERS tasks fetch one after the other. Output is
+/// one JSON line: seconds of wall time, CPU microseconds per request of this process and of the workers, peak memory.
+@main
+struct LibraryLoad {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 5, let callers = Int(arguments[2]), let workers = Int(arguments[3]) else {
+            fputs("usage: library-load LIST CALLERS WORKERS discard|memory|files [DIR]\n", stderr)
+            exit(2)
+        }
+        let urls = try readLines(arguments[1])
+        let mode = arguments[4]
+        let directory = arguments.count > 5 ? arguments[5] : ""
+        var configuration = Configuration()
+        configuration.workers = workers
+        configuration.connectionsPerHost = 0
+        if mode == "files" {
+            configuration.outputDirectories = [directory]
+            for index in 0...(urls.count / 1000) { mkdir(path(directory, index * 1000, isFolder: true), 0o755) }
+        }
+
+        let next = Atomic<Int>(0)
+        let failures = Atomic<Int>(0)
+        let start = now()
+        let ownBefore = cpu(RUSAGE_SELF)
+        try await withCoordinator(configuration) { coordinator in
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<callers {
+                    group.addTask {
+                        while true {
+                            let index = next.add(1, ordering: .relaxed).oldValue
+                            if index >= urls.count { return }
+                            let destination: Destination =
+                                switch mode {
+                                case "files": .file(path(directory, index, isFolder: false))
+                                case "memory": .memory
+                                default: .discard
+                                }
+                            do {
+                                let response = try await coordinator.send(Request(urls[index]), into: destination)
+                                if response.status != 200 { failures.add(1, ordering: .relaxed) }
+                            } catch {
+                                if failures.add(1, ordering: .relaxed).oldValue < 3 { fputs("\(error)\n", stderr) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        let wall = now() - start
+        let own = cpu(RUSAGE_SELF) - ownBefore
+        let children = cpu(RUSAGE_CHILDREN)
+        let count = Double(urls.count)
+        print(
+            """
+            {"requests":\(urls.count),"failures":\(failures.load(ordering: .relaxed)),"wall":\(wall),\
+            "perSecond":\(count / wall),"coordinatorMicroseconds":\(own / count * 1e6),\
+            "workerMicroseconds":\(children / count * 1e6),"coordinatorPeakKiB":\(peak(RUSAGE_SELF)),\
+            "workerPeakKiB":\(peak(RUSAGE_CHILDREN))}
+            """)
+        if failures.load(ordering: .relaxed) > 0 { exit(1) }
+    }
+
+    private static func path(_ directory: String, _ index: Int, isFolder: Bool) -> String {
+        let folder = "\(directory)/\(index / 1000)"
+        return isFolder ? folder : "\(folder)/\(index)"
+    }
+
+    private static func readLines(_ path: String) throws -> [String] {
+        guard let file = fopen(path, "r") else {
+            perror(path)
+            exit(2)
+        }
+        defer { fclose(file) }
+        var lines: [String] = []
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        while getline(&line, &capacity, file) > 0 {
+            guard let line else { break }
+            lines.append(String(String(cString: line).prefix { $0 != "\n" && $0 != "\t" }))
+        }
+        free(line)
+        return lines
+    }
+
+    private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private static func usage(_ who: __rusage_who) -> rusage {
+        var usage = rusage()
+        getrusage(who, &usage)
+        return usage
+    }
+
+    private static func cpu(_ who: __rusage_who) -> Double {
+        let usage = usage(who)
+        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+            + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+    }
+
+    private static func peak(_ who: __rusage_who) -> Int {
+        usage(who).ru_maxrss
+    }
+}

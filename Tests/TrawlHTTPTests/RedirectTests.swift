@@ -1,0 +1,101 @@
+import Testing
+import TrawlHTTP
+
+@Suite("Redirects, RFC 9110 §15.4")
+struct RedirectTests {
+    private static let methods: [Method] = [.get, .head, .post, .put, .delete, .patch, .options]
+
+    /// Method and body of the next hop.
+    private struct Next: Equatable, CustomTestStringConvertible {
+        var method: Method
+        var keepsBody: Bool
+        var testDescription: String { "\(method.name) \(keepsBody ? "with" : "without") body" }
+    }
+
+    private static func expected(_ status: UInt16, _ method: Method, _ mode: RedirectMode) -> Next {
+        let same = Next(method: method, keepsBody: true)
+        let get = Next(method: .get, keepsBody: false)
+        switch (status, mode) {
+        case (301, .standard), (302, .standard): return method == .post ? get : same
+        case (301, .preserve), (302, .preserve), (307, _), (308, _): return same
+        case (303, .standard), (303, .preserve): return method == .head ? Next(method: .head, keepsBody: false) : get
+        default: return get
+        }
+    }
+
+    @Test(
+        "method and body of the next hop: status × method × mode",
+        arguments: [301, 302, 303, 307, 308] as [UInt16], [.standard, .classic, .preserve] as [RedirectMode])
+    func matrix(status: UInt16, mode: RedirectMode) throws {
+        for method in Self.methods {
+            let redirect = try #require(Redirect(head: head(status), method: method, mode: mode))
+            #expect(
+                Next(method: redirect.method, keepsBody: redirect.keepsBody) == Self.expected(status, method, mode),
+                "\(status) \(method.name) \(mode)")
+            #expect(redirect.location == "../next?q")
+        }
+    }
+
+    @Test("nothing is followed in manual mode", arguments: [301, 302, 303, 307, 308] as [UInt16])
+    func manual(status: UInt16) throws {
+        #expect(Redirect(head: try head(status), method: .get, mode: .manual) == nil)
+    }
+
+    @Test(
+        "other statuses are answers, whatever Location says",
+        arguments: [200, 201, 300, 304, 305, 306, 309, 399, 404] as [UInt16],
+        [.standard, .classic, .preserve] as [RedirectMode])
+    func answers(status: UInt16, mode: RedirectMode) throws {
+        #expect(Redirect(head: try head(status), method: .get, mode: mode) == nil)
+    }
+
+    @Test("without Location there is nowhere to go")
+    func noLocation() {
+        let head = ResponseHead(status: 302, version: .http1_1, reason: "", fields: FieldLines())
+        #expect(Redirect(head: head, method: .get, mode: .standard) == nil)
+    }
+
+    @Test("fields about the body go when the body goes")
+    func bodyFields() throws {
+        let about = [
+            "Content-Type", "content-encoding", "CONTENT-LENGTH", "Content-Language", "Content-Location", "Content-MD5",
+            "Content-Digest", "Content-Disposition", "Content-Range", "Digest", "Repr-Digest", "Last-Modified",
+            "Expect",
+            "Transfer-Encoding", "Trailer",
+        ]
+        let others = ["User-Agent", "Accept", "X-Content", "Contents", "Content", "Authorization"]
+        let fields = try lines(about + others)
+        let dropping = try #require(Redirect(head: head(303), method: .post, mode: .standard))
+        #expect(names(dropping.fields(from: fields, changesOrigin: false)) == others)
+        let keeping = try #require(Redirect(head: head(307), method: .post, mode: .standard))
+        #expect(names(keeping.fields(from: fields, changesOrigin: false)) == about + others)
+    }
+
+    @Test("secrets do not leave their origin, and a cookie set by hand does not outlive its request")
+    func secrets() throws {
+        let fields = try lines(["authorization", "Cookie", "Proxy-Authorization", "Host", "Accept", "COOKIE"])
+        let redirect = try #require(Redirect(head: head(302), method: .get, mode: .standard))
+        #expect(names(redirect.fields(from: fields, changesOrigin: true)) == ["Accept"])
+        #expect(
+            names(redirect.fields(from: fields, changesOrigin: false))
+                == ["authorization", "Proxy-Authorization", "Host", "Accept"])
+    }
+
+    private func head(_ status: UInt16) throws -> ResponseHead {
+        var fields = FieldLines()
+        try fields.append("location", "../next?q")
+        return ResponseHead(status: status, version: .http1_1, reason: "", fields: fields)
+    }
+
+    private func lines(_ names: [String]) throws -> FieldLines {
+        var fields = FieldLines()
+        for name in names { try fields.append(name, "v") }
+        return fields
+    }
+
+    private func names(_ fields: FieldLines) -> [String] {
+        var names: [String] = []
+        fields.forEach { name, _ in names.append(FieldLines.text(name)) }
+        return names
+    }
+}

@@ -1,0 +1,89 @@
+import Testing
+import TrawlHTTP
+
+@testable import TrawlProtocol
+
+@Suite("Messages to bytes and back")
+struct MessageRoundTripTests {
+    @Test("every message of a coordinator comes back as it was", arguments: 0..<CoordinatorMessage.kinds)
+    func coordinator(kind: Int) throws {
+        for seed in 0..<300 as Range<UInt64> {
+            var random = SplitMix(seed: seed)
+            let message = CoordinatorMessage.random(kind: kind, using: &random)
+            #expect(try coordinatorMessages(frame(message)) == [message], "seed \(seed)")
+        }
+    }
+
+    @Test("every message of a worker comes back as it was", arguments: 0..<WorkerMessage.kinds)
+    func worker(kind: Int) throws {
+        for seed in 0..<300 as Range<UInt64> {
+            var random = SplitMix(seed: seed)
+            let message = WorkerMessage.random(kind: kind, using: &random)
+            #expect(try workerMessages(frame(message)) == [message], "seed \(seed)")
+        }
+    }
+
+    @Test("every failure has its number, and keeps it")
+    func failureNumbers() {
+        #expect(HopFailure.Kind.allCases.map(\.rawValue) == Array(1...24))
+        #expect(HopFailure.Kind.internalError.rawValue == 24)
+    }
+
+    @Test("the layout is the documented one, byte for byte")
+    func layout() throws {
+        #expect(frame(CoordinatorMessage.drain) == [0, 0, 0, 0, 7, 0, 0, 0])
+        #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
+        #expect(
+            frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [1, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                    3, 0, 0, 0,
+                ])
+        var fields = FieldLines()
+        try fields.append("A", "bc")
+        var lease = Lease(id: 1, profile: 2, progressIndex: 3, method: .get, url: "u", fields: fields)
+        lease.sink = .descriptor
+        lease.timeout = 4
+        let payload: [UInt8] =
+            little(UInt64(1)) + little(UInt32(2)) + little(UInt16(3)) + [0, 0b11_0000] + little(UInt64(4))
+            + [3, 0, 0, 0] + Array("GET".utf8) + [1, 0, 0, 0] + Array("u".utf8)
+            + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0]
+        #expect(frame(CoordinatorMessage.lease(lease)) == frame(kind: 3, descriptors: 1, payload))
+        #expect(
+            frame(WorkerMessage.data(lease: 9, [1, 2])) == frame(kind: 19, little(UInt64(9)) + [2, 0, 0, 0, 1, 2]))
+    }
+
+    @Test("data written from a buffer is the same frame")
+    func writeData() {
+        var writer = WireWriter()
+        [1, 2, 3].withUnsafeBytes { _ = WorkerMessage.writeData(lease: 5, $0, to: &writer) }
+        #expect(writer.bytes == frame(WorkerMessage.data(lease: 5, Array([1, 2, 3].withUnsafeBytes { Array($0) }))))
+    }
+
+    @Test("the longest head and the longest inline body fit one frame")
+    func longest() throws {
+        // The shortest line that takes most when packed: three bytes and CR LF on the wire, nine here.
+        var fields = FieldLines()
+        for _ in 0..<(WireProtocol.maximumHead / 5) { try fields.append("a", "b") }
+        let head = ResponseHead(status: 200, version: .http1_1, reason: "OK", fields: fields)
+        var end = LeaseEnd(
+            lease: 1, outcome: .complete(.inline([UInt8](repeating: 1, count: WireProtocol.maximumInlineBody))),
+            head: head)
+        end.trailers = fields
+        var writer = WireWriter()
+        #expect(WorkerMessage.ended(end).write(to: &writer))
+        #expect(try workerMessages(writer.bytes) == [.ended(end)])
+    }
+
+    @Test("a message longer than a frame may be is not written at all")
+    func tooLong() throws {
+        var writer = WireWriter()
+        CoordinatorMessage.drain.write(to: &writer)
+        let before = writer.bytes
+        let url = String(repeating: "u", count: WireProtocol.maximumPayload)
+        let lease = Lease(id: 1, profile: 1, progressIndex: 0, method: .get, url: url, fields: FieldLines())
+        #expect(!CoordinatorMessage.lease(lease).write(to: &writer))
+        #expect(writer.bytes == before)
+        #expect(CoordinatorMessage.drain.write(to: &writer))
+        #expect(try coordinatorMessages(writer.bytes) == [.drain, .drain])
+    }
+}

@@ -1,0 +1,161 @@
+import TrawlHTTP
+
+@testable import TrawlProtocol
+
+extension CoordinatorMessage {
+    /// How many kinds there are for `random(kind:using:)`.
+    static let kinds = 7
+
+    static func random(kind: Int, using random: inout SplitMix) -> CoordinatorMessage {
+        switch kind {
+        case 0:
+            .hello(
+                Hello(
+                    build: random.text(), segmentLayout: random.integer(), slot: random.integer(),
+                    generation: random.integer(), leases: random.integer(), roots: random.texts()))
+        case 1: .profile(number: random.integer(), .random(using: &random))
+        case 2: .lease(.random(using: &random))
+        case 3:
+            .answer(
+                lease: random.integer(),
+                random.pick([.proceed, .cancel, .redirectBody(.random(using: &random))]))
+        case 4: .cancel(lease: random.integer())
+        case 5: .credit(lease: random.integer(), bytes: random.integer())
+        default: .drain
+        }
+    }
+}
+
+extension WorkerMessage {
+    /// How many kinds there are for `random(kind:using:)`.
+    static let kinds = 5
+
+    static func random(kind: Int, using random: inout SplitMix) -> WorkerMessage {
+        switch kind {
+        case 0: .ready(Ready(build: random.text(), segmentLayout: random.integer(), processID: random.integer()))
+        case 1: .interim(lease: random.integer(), .random(statuses: [100, 102, 103, 199], using: &random))
+        case 2: .head(lease: random.integer(), .random(using: &random))
+        case 3: .data(lease: random.integer(), random.bytes(upTo: 300) + [7])
+        default: .ended(.random(using: &random))
+        }
+    }
+}
+
+extension TransferProfile {
+    static func random(using random: inout SplitMix) -> TransferProfile {
+        var profile = TransferProfile()
+        profile.version = random.pick([.http1_0, .http1_1, .http2, .http2PriorKnowledge])
+        profile.decoding = random.pick([.streaming, .off])
+        profile.addressFamily = random.pick([.any, .ipv4, .ipv6])
+        profile.connectTimeout = random.integer()
+        profile.inactivityTimeout = random.integer()
+        profile.idleLifetime = random.integer()
+        profile.headBytes = UInt32.random(in: 0...UInt32(WireProtocol.maximumHead), using: &random)
+        profile.headFields = random.integer()
+        profile.bodyBytes = random.integer()
+        profile.memoryBytes = random.integer()
+        profile.codingLayers = random.integer()
+        profile.codingRatio = random.integer()
+        profile.receiveBuffer = random.integer()
+        profile.allowsHTTP = random.bool()
+        profile.allowsHTTPS = random.bool()
+        profile.verifiesPeer = random.bool()
+        profile.verifiesHost = random.bool()
+        profile.minimumTLS = random.pick([.any, .tls1_0, .tls1_1, .tls1_2, .tls1_3])
+        profile.maximumTLS = random.pick([.any, .tls1_0, .tls1_1, .tls1_2, .tls1_3])
+        profile.caFile = random.text()
+        profile.clientCertificate = random.text()
+        profile.clientKey = random.text()
+        profile.resolve = random.texts()
+        profile.connectTo = random.texts()
+        profile.proxy = random.text()
+        profile.interface = random.text()
+        return profile
+    }
+}
+
+extension Lease {
+    static func random(using random: inout SplitMix) -> Lease {
+        var lease = Lease(
+            id: random.integer(), profile: random.integer(), progressIndex: random.integer(),
+            method: random.pick([.get, .post, .put, .options]), url: random.text(upTo: 60),
+            fields: .random(using: &random))
+        lease.body = random.pick([.none, .inline(random.bytes(upTo: 200)), .descriptor(length: random.integer())])
+        lease.sink = .random(using: &random)
+        lease.heads = random.pick([.withEnd, .early, .answered])
+        lease.timeout = random.integer()
+        lease.savesErrorBodies = random.bool()
+        lease.createsEmptyFile = random.bool()
+        lease.dropsRedirectBodies = random.bool()
+        lease.syncsFile = random.bool()
+        lease.mayReuseConnection = random.bool()
+        lease.mayKeepConnection = random.bool()
+        lease.keys = random.bytes(upTo: 64)
+        return lease
+    }
+}
+
+extension BodySink {
+    static func random(using random: inout SplitMix) -> BodySink {
+        random.pick([
+            .discard, .memory, .file(root: random.integer(), path: random.text(), replaces: random.bool()), .descriptor,
+            .stream(credit: random.integer()),
+        ])
+    }
+}
+
+extension LeaseEnd {
+    static func random(using random: inout SplitMix) -> LeaseEnd {
+        let length: UInt64 = random.integer()
+        let failure = HopFailure(
+            random.pick(HopFailure.Kind.allCases), curlCode: random.integer(),
+            systemError: Int32(bitPattern: random.integer()), requestSent: random.bool(), detail: random.text())
+        var end = LeaseEnd(
+            lease: random.integer(),
+            outcome: random.pick([
+                .complete(.discarded(length: length)), .complete(.inline(random.bytes(upTo: 300))),
+                .complete(.memory(length: length)), .complete(.file(length: length)),
+                .complete(.descriptor(length: length)), .complete(.streamed(length: length)), .failed(failure),
+            ]))
+        if random.bool() { end.head = .random(using: &random) }
+        end.trailers = .random(using: &random)
+        end.decoded = random.texts()
+        end.metrics.nameResolved = random.integer()
+        end.metrics.connected = random.integer()
+        end.metrics.secured = random.integer()
+        end.metrics.requestSent = random.integer()
+        end.metrics.firstByte = random.integer()
+        end.metrics.ended = random.integer()
+        end.metrics.connection = random.integer()
+        end.metrics.reusedConnection = random.bool()
+        end.metrics.bytesReceived = random.integer()
+        end.metrics.bytesSent = random.integer()
+        end.metrics.remoteAddress = random.text()
+        end.metrics.remotePort = random.integer()
+        return end
+    }
+}
+
+extension ResponseHead {
+    static func random(statuses: [UInt16] = [101, 200, 404, 999], using random: inout SplitMix) -> ResponseHead {
+        ResponseHead(
+            status: random.pick(statuses), version: random.pick(HTTPVersion.allCases), reason: random.text(),
+            fields: .random(using: &random))
+    }
+}
+
+extension FieldLines {
+    static func random(using random: inout SplitMix) -> FieldLines {
+        var fields = FieldLines()
+        for _ in 0..<Int.random(in: 0...4, using: &random) {
+            let value = random.text().filter { $0 != "\0" && $0 != "\n" }
+            do {
+                try fields.append(random.pick(["Host", "accept", "X-A", "~"]), value)
+            } catch {
+                // Names and values above are allowed.
+                preconditionFailure("\(error)")
+            }
+        }
+        return fields
+    }
+}
