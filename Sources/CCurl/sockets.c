@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/tcp.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
 #include <string.h>
@@ -86,4 +87,8 @@ int64_t ccurl_socket_bytes_received(int32_t fd) {
 
 int32_t ccurl_no_new_privileges(void) {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno;
+}
+
+int32_t ccurl_keep_freed_memory(int32_t bytes) {
+    return mallopt(M_MMAP_THRESHOLD, 1 << 20) && mallopt(M_TRIM_THRESHOLD, bytes);
 }

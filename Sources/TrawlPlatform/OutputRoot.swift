@@ -61,8 +61,8 @@ package final class OutputRoot {
                 do {
                     let names = PartNames(name: name, random: try random.next())
                     if let part = try PartFile.create(in: directory, names: names, mode: mode) { return part }
-                } catch  where error.errno == ENOENT && !isSecondTry {
-                    // Someone removed the directory since it was last used.
+                } catch  where (error.errno == ENOENT || error.errno == EPERM) && !isSecondTry {
+                    // Someone removed the directory since it was last used; some file systems say EPERM for that.
                     isSecondTry = true
                     recent.removeAll()
                     directory = try self.directory(at: parent)

@@ -10,36 +10,49 @@ final class OpenDirectory: Sendable {
     }
 }
 
-/// A file being written under a temporary name beside its destination.
+/// A file being written in its destination's directory, without a name until it is complete.
 ///
-/// It ends by `publish`, which makes it appear complete under its own name, or by `discard`; one that is let go of is
-/// discarded. It belongs to one thread at a time.
+/// So a killed process leaves nothing behind. File systems that have no unnamed files get a temporary name beside the
+/// destination's. It ends by `publish`, which makes it appear complete under its own name, or by `discard`; one that is let
+/// go of is discarded. It belongs to one thread at a time.
 package final class PartFile {
     private let directory: OpenDirectory
     private let names: PartNames
     private var file: Descriptor?
-    private var isLinked = true
+    /// Whether the temporary name exists.
+    private var hasTemporaryName: Bool
+    private var isOver = false
 
-    private init(directory: OpenDirectory, names: PartNames, file: consuming Descriptor) {
+    private init(directory: OpenDirectory, names: PartNames, file: consuming Descriptor, hasTemporaryName: Bool) {
         self.directory = directory
         self.names = names
         self.file = consume file
+        self.hasTemporaryName = hasTemporaryName
     }
 
     deinit {
-        if isLinked { unlink() }
+        if hasTemporaryName { unlink() }
     }
 
-    /// Makes the temporary file; `nil` when its name is taken already.
+    /// Makes the file; `nil` when it needs a temporary name and that is taken already.
     static func create(
         in directory: OpenDirectory, names: PartNames, mode: UInt32
     ) throws(SystemError) -> PartFile? {
+        let unnamed = cplatform_openat_unnamed(directory.descriptor.rawValue, mode)
+        switch unnamed {
+        case -EOPNOTSUPP, -EISDIR, -EINVAL, -ENOSYS: break
+        default:
+            return PartFile(
+                directory: directory, names: names, file: try Descriptor.adopt(unnamed, "openat"),
+                hasTemporaryName: false)
+        }
         let result = names.withCStrings { part, _ in
             let flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW
             return cplatform_openat(directory.descriptor.rawValue, part, flags, mode)
         }
         if result == -EEXIST { return nil }
-        return PartFile(directory: directory, names: names, file: try Descriptor.adopt(result, "openat"))
+        return PartFile(
+            directory: directory, names: names, file: try Descriptor.adopt(result, "openat"), hasTemporaryName: true)
     }
 
     /// Makes a temporary file beside a destination the user chose, wherever that is.
@@ -112,41 +125,55 @@ package final class PartFile {
     /// - Throws: After an error nothing has appeared, except when syncing the directory failed. `publish` may be tried again
     ///   after `EEXIST`; otherwise discard.
     package func publish(replacing: Bool, sync: Bool) throws(SystemError) {
-        precondition(isLinked, "a file is published or discarded once")
-        if let open = file.take() {
-            if sync { _ = try check(cplatform_fsync(open.rawValue), "fsync") }
-            // Network file systems report a full disk only here.
-            try open.close()
-        }
+        precondition(!isOver, "a file is published or discarded once")
         let directory = directory.descriptor.rawValue
-        if replacing {
-            let result = names.withCStrings { cplatform_rename(directory, $0, $1) }
-            _ = try check(result, "renameat")
+        if sync, let number = file?.rawValue { _ = try check(cplatform_fsync(number), "fsync") }
+        if let number = file?.rawValue, !hasTemporaryName {
+            try publishUnnamed(number, in: directory, replacing: replacing)
         } else {
-            try publishNew(in: directory)
+            // Network file systems report a full disk only here.
+            if let open = file.take() { try open.close() }
+            try publishNamed(in: directory, replacing: replacing)
         }
-        isLinked = false
+        hasTemporaryName = false
+        isOver = true
+        file = nil
         if sync { _ = try check(cplatform_fsync(directory), "fsync") }
     }
 
-    private func publishNew(in directory: Int32) throws(SystemError) {
+    private func publishUnnamed(_ number: Int32, in directory: Int32, replacing: Bool) throws(SystemError) {
+        let linked = names.withCStrings { _, name in cplatform_link_open(number, directory, name) }
+        guard linked == -EEXIST, replacing else {
+            _ = try check(linked, "linkat")
+            return
+        }
+        // A link never replaces; a rename does.
+        _ = try check(names.withCStrings { part, _ in cplatform_link_open(number, directory, part) }, "linkat")
+        hasTemporaryName = true
+        try publishNamed(in: directory, replacing: true)
+    }
+
+    private func publishNamed(in directory: Int32, replacing: Bool) throws(SystemError) {
+        if replacing {
+            _ = try check(names.withCStrings { cplatform_rename(directory, $0, $1) }, "renameat")
+            return
+        }
         let renamed = names.withCStrings { cplatform_rename_new(directory, $0, $1) }
         guard renamed == -EINVAL || renamed == -ENOSYS else {
             _ = try check(renamed, "renameat2")
             return
         }
         // File systems without that flag: a hard link fails on an existing name just as well.
-        let linked = names.withCStrings { cplatform_linkat(directory, $0, $1) }
-        _ = try check(linked, "linkat")
+        _ = try check(names.withCStrings { cplatform_linkat(directory, $0, $1) }, "linkat")
         unlink()
     }
 
     /// Removes the file. Does nothing after `publish`.
     package func discard() {
         file = nil
-        guard isLinked else { return }
-        unlink()
-        isLinked = false
+        isOver = true
+        if hasTemporaryName { unlink() }
+        hasTemporaryName = false
     }
 
     /// A name that someone else removed is as good as removed.

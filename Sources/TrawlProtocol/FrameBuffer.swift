@@ -126,7 +126,7 @@ package struct FrameBuffer: Sendable {
             start = 0
         }
         if storage.count - end < minimum {
-            storage.append(contentsOf: repeatElement(0, count: max(minimum, storage.count)))
+            storage += [UInt8](repeating: 0, count: max(minimum, storage.count))
         }
     }
 

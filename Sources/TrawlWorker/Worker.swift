@@ -23,7 +23,7 @@ package enum Worker {
         let control = Descriptor(adopting: control)
         let segment = Descriptor(adopting: segment)
         if isOwnProcess { ProcessSetup.apply() }
-        blockBrokenPipe()
+        blockWriteSignals()
         guard GlobalLibcurl.isReady else { return Status.internalError }
         var handshake = Handshake(control: control.rawValue)
         switch handshake.run(segment: segment) {
@@ -43,11 +43,12 @@ package enum Worker {
         static let cannotWork: Int32 = 78
     }
 
-    /// OpenSSL writes to closed sockets without asking for EPIPE.
-    private static func blockBrokenPipe() {
+    /// OpenSSL writes to closed sockets without asking for EPIPE, and a file size limit shall be an error, not an end.
+    private static func blockWriteSignals() {
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
+        sigaddset(&signals, SIGXFSZ)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 }

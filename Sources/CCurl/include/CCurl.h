@@ -59,6 +59,8 @@ int32_t ccurl_tls_is_http2(CURL *easy);
 
 /// prctl(PR_SET_NO_NEW_PRIVS).
 int32_t ccurl_no_new_privileges(void);
+/// mallopt: allocations below 1 MiB come from the heap, and its top is kept up to `bytes`. 0 when refused.
+int32_t ccurl_keep_freed_memory(int32_t bytes);
 
 // Sockets.
 

@@ -39,6 +39,10 @@ int32_t cplatform_rename(int32_t directory, const char *from, const char *to);
 int32_t cplatform_rename_new(int32_t directory, const char *from, const char *to);
 /// linkat(2) inside one directory.
 int32_t cplatform_linkat(int32_t directory, const char *from, const char *to);
+/// open(2) of a file without a name in a directory (O_TMPFILE), for writing.
+int32_t cplatform_openat_unnamed(int32_t directory, uint32_t mode);
+/// Gives an open file a name; never replaces one.
+int32_t cplatform_link_open(int32_t fd, int32_t directory, const char *name);
 int32_t cplatform_fsync(int32_t fd);
 /// st_mode, following symbolic links.
 int32_t cplatform_mode_at(int32_t directory, const char *name, uint32_t *mode);

@@ -1,0 +1,235 @@
+import Testing
+import Trawl
+
+@Suite("Requests reach the origin as they were asked for, ASI-REQ-01, 02, 03, 10, 11, 12", .bed())
+struct RequestTests {
+    @Test("field lines keep their order, their case and their doubles", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func fieldOrder(engine: Engine) async throws {
+        let bed = try Bed.current
+        var request = Request(bed.url("/anything"))
+        request.fields.add("X-Zebra", "1")
+        request.fields.add("x-apple", "two words")
+        request.fields.add("X-zebra", "3")
+        request.fields.add("X-Empty", "")
+        let seen = try await bed.coordinator(engine).send(request).seen()
+        let own = seen.fields.filter { $0[0].lowercased().hasPrefix("x-") }
+        #expect(own == [["X-Zebra", "1"], ["x-apple", "two words"], ["X-zebra", "3"], ["X-Empty", ""]])
+    }
+
+    @Test("setting a field replaces all its lines whatever their case", .timeLimit(.minutes(1)))
+    func setField() async throws {
+        let bed = try Bed.current
+        var request = Request(bed.url("/anything"))
+        request.fields.add("X-Value", "1")
+        request.fields.add("x-value", "2")
+        request.fields.set("X-VALUE", "3")
+        request.fields["Accept"] = "text/plain"
+        let seen = try await bed.coordinator.send(request).seen()
+        #expect(seen.values("x-value") == ["3"])
+        #expect(seen.values("accept") == ["text/plain"])
+    }
+
+    @Test(
+        "a field line with CR, LF or NUL is refused before anything is sent", .timeLimit(.minutes(1)),
+        arguments: [
+            ("X-Split", "a\r\nX-Injected: b"), ("X-Feed", "a\nb"), ("X-Return", "a\rb"), ("X-Nul", "a\0b"),
+            ("X Space", "v"), ("X-Colon:", "v"), ("", "v"), ("X\r\nY", "v"),
+        ])
+    func refusedField(name: String, value: String) async throws {
+        let bed = try Bed.current
+        let target = "/anything?refused=\(name.percentEncoded)&value=\(value.percentEncoded)"
+        var request = Request(bed.url(target))
+        request.fields.add(name, value)
+        await failure(.badRequest) { try await bed.coordinator.send(request) }
+        #expect(try bed.origin.log(prefix: target).isEmpty)
+    }
+
+    @Test(
+        "any method is sent as it is", .timeLimit(.minutes(1)),
+        arguments: ["GET", "POST", "PUT", "DELETE", "PATCH", "PURGE", "OPTIONS", "get", "X-ODD!"])
+    func methods(name: String) async throws {
+        let bed = try Bed.current
+        let seen = try await bed.coordinator.send(Request(Request.Method(name), bed.url("/anything"))).seen()
+        #expect(seen.method == name)
+        #expect(seen.bodyLength == 0)
+    }
+
+    @Test("HEAD brings a head and no body", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func head(engine: Engine) async throws {
+        let bed = try Bed.current
+        for _ in 0..<3 {
+            let response = try await bed.coordinator(engine).send(Request(.head, bed.url("/bytes/1000")))
+            #expect(response.status == 200)
+            #expect(response.fields["Content-Length"] == "1000")
+            #expect(response.body.isEmpty)
+        }
+    }
+
+    @Test("a method that is no token is refused", .timeLimit(.minutes(1)), arguments: ["", "GE T", "G\r\nX", "é"])
+    func badMethod(name: String) async throws {
+        let bed = try Bed.current
+        await failure(.badRequest) {
+            try await bed.coordinator.send(Request(Request.Method(name), bed.url("/anything")))
+        }
+    }
+
+    @Test("a body without a method is posted", .timeLimit(.minutes(1)))
+    func bodyMeansPost() async throws {
+        let bed = try Bed.current
+        let seen = try await bed.coordinator.send(Request(bed.url("/anything"), body: .text("hello"))).seen()
+        #expect(seen.method == "POST")
+        #expect(seen.bodyLength == 5)
+        #expect(seen.value("content-length") == "5")
+    }
+
+    @Test("GET and HEAD with a body are refused unless that is allowed", .timeLimit(.minutes(1)))
+    func bodyOnGET() async throws {
+        let bed = try Bed.current
+        var request = Request(.get, bed.url("/anything"), body: .text("hello"))
+        await failure(.badRequest) { try await bed.coordinator.send(request) }
+        await failure(.badRequest) {
+            try await bed.coordinator.send(Request(.head, bed.url("/anything"), body: .text("hello")))
+        }
+        request.options.allowsBodyOnGET = true
+        let allowed = try await bed.coordinator.send(request).seen()
+        #expect(allowed.method == "GET")
+        #expect(allowed.bodyLength == 5)
+        request.options.allowsBodyOnGET = false
+        request.options.upgradesMethodForBody = true
+        #expect(try await bed.coordinator.send(request).seen().method == "POST")
+    }
+
+    @Test("DELETE keeps its body, and becomes POST only when asked", .timeLimit(.minutes(1)))
+    func bodyOnDELETE() async throws {
+        let bed = try Bed.current
+        var request = Request(.delete, bed.url("/anything"), body: .text("hello"))
+        let kept = try await bed.coordinator.send(request).seen()
+        #expect(kept.method == "DELETE")
+        #expect(kept.bodyLength == 5)
+        request.options.upgradesMethodForBody = true
+        #expect(try await bed.coordinator.send(request).seen().method == "POST")
+    }
+
+    @Test("POST, PUT and PATCH without a body announce length 0", .timeLimit(.minutes(1)), arguments: ["POST", "PUT", "PATCH"])
+    func emptyBody(name: String) async throws {
+        let bed = try Bed.current
+        for body in [Request.Body.none, .bytes([])] {
+            let request = Request(Request.Method(name), bed.url("/anything"), body: body)
+            let seen = try await bed.coordinator.send(request).seen()
+            #expect(seen.method == name)
+            #expect(seen.value("content-length") == "0")
+        }
+    }
+
+    @Test("GET, HEAD, DELETE and OPTIONS without a body announce none", .timeLimit(.minutes(1)), arguments: ["GET", "DELETE", "OPTIONS"])
+    func noLength(name: String) async throws {
+        let bed = try Bed.current
+        let seen = try await bed.coordinator.send(Request(Request.Method(name), bed.url("/anything"))).seen()
+        #expect(seen.values("content-length").isEmpty)
+        #expect(seen.values("transfer-encoding").isEmpty)
+    }
+
+    @Test(
+        "bodies of any size come back from the echo unchanged", .timeLimit(.minutes(2)),
+        arguments: [1, 32 << 10, (64 << 10) - 1, 64 << 10, 65 << 10, 5 << 20], Engine.allCases)
+    func bodySizes(count: Int, engine: Engine) async throws {
+        let bed = try Bed.current
+        let bytes = ReferenceBytes.bytes(count, seed: UInt64(count))
+        for method in [Request.Method.post, .put] {
+            let response = try await bed.coordinator(engine).send(Request(method, bed.url("/echo"), body: .bytes(bytes)))
+            #expect(response.status == 200)
+            #expect(response.body.count == count)
+            #expect(response.body.bytes == bytes)
+        }
+        let seen = try await bed.coordinator(engine).send(Request(bed.url("/anything"), body: .bytes(bytes))).seen()
+        #expect(seen.value("content-length") == String(count))
+        #expect(seen.bodyFNV1a64 == ReferenceBytes.hash(bytes))
+    }
+
+    @Test("a body can be gathered in pieces, and the two styles exclude each other", .timeLimit(.minutes(1)))
+    func pieces() async throws {
+        let bed = try Bed.current
+        var request = Request(bed.url("/echo"))
+        try request.append("one ".utf8)
+        try request.append([])
+        try request.append("two".utf8)
+        #expect(try await bed.coordinator.send(request).bodyText == "one two")
+        var whole = Request(bed.url("/echo"), body: .text("whole"))
+        do throws(FetchError) {
+            try whole.append("more".utf8)
+            Issue.record("a body set as a whole was appended to")
+        } catch {
+            #expect(error.code == .badRequest)
+        }
+    }
+
+    @Test("the User-Agent is the line set by hand, the request's, the coordinator's or a generated one", .timeLimit(.minutes(1)))
+    func userAgent() async throws {
+        let bed = try Bed.current
+        func sent(_ coordinator: Coordinator, _ adjust: (inout Request) -> Void) async throws -> String? {
+            var request = Request(bed.url("/anything"))
+            adjust(&request)
+            return try await coordinator.send(request).seen().value("user-agent")
+        }
+        let generated = try #require(try await sent(bed.coordinator) { _ in })
+        #expect(generated.contains("Linux"))
+        #expect(generated.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F })
+        #expect(try await sent(bed.coordinator) { $0.options.userAgent = "Mine/1" } == "Mine/1")
+        let byHand = try await sent(bed.coordinator) {
+            $0.options.userAgent = "Mine/1"
+            $0.fields.set("user-agent", "Hand/2")
+        }
+        #expect(byHand == "Hand/2")
+        #expect(try await sent(bed.coordinator) { _ in } == generated, "one request's value is not the next one's")
+        let ours = try await withTestCoordinator(adjust: { $0.userAgent = "Ours/3" }) { coordinator in
+            try await sent(coordinator) { _ in }
+        }
+        #expect(ours == "Ours/3")
+        let redirected = try await sent(bed.coordinator) {
+            $0.url = bed.url("/redirect/2")
+            $0.options.userAgent = "Mine/1"
+        }
+        #expect(redirected == "Mine/1")
+    }
+
+    @Test("HTTP/1.0 is spoken when asked for, and the connection is not kept", .timeLimit(.minutes(1)))
+    func http10() async throws {
+        let bed = try Bed.current
+        var request = Request(bed.url("/anything"))
+        request.options.transport.version = .http1_0
+        let first = try await bed.coordinator.send(request)
+        let second = try await bed.coordinator.send(request)
+        #expect(try first.seen().version.hasSuffix("1.0"))
+        #expect(first.fields["X-Connection"] != second.fields["X-Connection"])
+        request.options.transport.version = .http1_1
+        #expect(try await bed.coordinator.send(request).seen().version.hasSuffix("1.1"))
+    }
+
+    @Test(
+        "a condition set by hand is sent, and 304 is the answer with an empty body", .timeLimit(.minutes(1)),
+        arguments: [("If-None-Match", "\"b-100-1\""), ("If-Modified-Since", "Wed, 01 Jan 2020 00:00:00 GMT")])
+    func conditional(name: String, value: String) async throws {
+        let bed = try Bed.current
+        var request = Request(bed.url("/bytes/100?etag=1"))
+        request.fields.set(name, value)
+        let response = try await bed.coordinator.send(request)
+        #expect(response.status == 304)
+        #expect(response.body.isEmpty)
+        request.fields.set(name, name == "If-None-Match" ? "\"other\"" : "Tue, 01 Jan 2019 00:00:00 GMT")
+        let fresh = try await bed.coordinator.send(request)
+        #expect(fresh.status == 200)
+        #expect(fresh.body.bytes == ReferenceBytes.bytes(100))
+    }
+
+    @Test("user information of the URL is not sent", .timeLimit(.minutes(1)))
+    func userInformation() async throws {
+        let bed = try Bed.current
+        let url = bed.url("/anything").replacing("http://", with: "http://user:secret@")
+        let response = try await bed.coordinator.send(Request(url))
+        let seen = try response.seen()
+        #expect(!seen.target.contains("secret"))
+        #expect(seen.fields.allSatisfy { !$0[1].contains("secret") })
+        #expect(!response.url.contains("secret"))
+        #expect(!response.originalURL.contains("secret"))
+    }
+}

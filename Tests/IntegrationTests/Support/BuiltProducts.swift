@@ -1,0 +1,36 @@
+import Foundation
+import Glibc
+
+/// The executables that were built beside the running tests.
+enum BuiltProducts {
+    /// What is missing and where it was looked for.
+    struct Missing: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The directory of the running test executable.
+    static func directory() throws -> String {
+        guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
+            throw Missing(description: "/proc/self/exe cannot be read")
+        }
+        return (own as NSString).deletingLastPathComponent
+    }
+
+    /// The server for these tests.
+    static func loopbackOrigin() throws -> String { try product("loopback-origin") }
+
+    /// The worker that coordinators start.
+    static func trawlWorker() throws -> String { try product("trawl-worker") }
+
+    /// The command.
+    static func trawl() throws -> String { try product("trawl") }
+
+    /// An executable product of this package, by name.
+    static func product(_ name: String) throws -> String {
+        let path = try directory() + "/" + name
+        guard access(path, X_OK) == 0 else {
+            throw Missing(description: "\(path) is missing: build the product \(name), as `make test` does")
+        }
+        return path
+    }
+}

@@ -1,0 +1,152 @@
+import Glibc
+import Synchronization
+
+/// A process a test started, and will end.
+///
+/// Its standard input is a stream whose other end is held here, so a child that ends with its input never outlives the tests.
+final class ChildProcess: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct State {
+        var input: Int32
+        var status: Int32?
+    }
+
+    let pid: pid_t
+    /// What it writes to standard output; belongs to this object.
+    let output: Int32
+    private let state: Mutex<State>
+
+    /// Starts an executable.
+    ///
+    /// - Parameters:
+    ///   - arguments: Without the name of the program.
+    ///   - errors: A file for standard error; nil shares that of the tests.
+    init(_ executable: String, _ arguments: [String], environment: [String]? = nil, errors: String? = nil) throws {
+        let (inputHere, inputThere) = try Self.pair()
+        let outputHere: Int32
+        let outputThere: Int32
+        do {
+            (outputHere, outputThere) = try Self.pair()
+        } catch {
+            close(inputHere)
+            close(inputThere)
+            throw error
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, inputThere, 0)
+        posix_spawn_file_actions_adddup2(&actions, outputThere, 1)
+        if let errors {
+            posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+
+        var argv: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
+        var envp: [UnsafeMutablePointer<CChar>?] = (environment ?? []).map { strdup($0) } + [nil]
+        defer { (argv + envp).forEach { free($0) } }
+        var pid: pid_t = 0
+        let result =
+            environment == nil
+            ? posix_spawn(&pid, executable, &actions, &attributes, &argv, environ)
+            : posix_spawn(&pid, executable, &actions, &attributes, &argv, &envp)
+        close(inputThere)
+        close(outputThere)
+        guard result == 0 else {
+            close(inputHere)
+            close(outputHere)
+            throw Failure(description: "\(executable) cannot be started: errno \(result)")
+        }
+        self.pid = pid
+        output = outputHere
+        state = Mutex(State(input: inputHere))
+    }
+
+    /// Two ends of a stream, close-on-exec from birth: no other child inherits them.
+    private static func pair() throws -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw Failure(description: "socketpair: errno \(errno)")
+        }
+        return (ends[0], ends[1])
+    }
+
+    deinit {
+        end()
+        close(output)
+    }
+
+    /// Reads a line of standard output; nil at its end or when none comes in time.
+    func readLine(within seconds: Int32 = 30) -> String? {
+        var line: [UInt8] = []
+        var wait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        while poll(&wait, 1, seconds * 1000) > 0 {
+            var byte: UInt8 = 0
+            guard read(output, &byte, 1) == 1 else { return nil }
+            if byte == 0x0A { return String(decoding: line, as: UTF8.self) }
+            line.append(byte)
+        }
+        return nil
+    }
+
+    /// Whether it has not ended yet.
+    var isRunning: Bool {
+        state.withLock { state in
+            reap(&state, WNOHANG)
+            return state.status == nil
+        }
+    }
+
+    /// Gives it the end of its standard input.
+    func closeInput() {
+        state.withLock { state in
+            if state.input >= 0 { close(state.input) }
+            state.input = -1
+        }
+    }
+
+    /// Ends it by the end of its input, then by SIGTERM, then by SIGKILL, and waits for it.
+    ///
+    /// - Parameter grace: Milliseconds it is given after each of the first two.
+    func end(grace: Int32 = 5000) {
+        closeInput()
+        if waitForExit(grace) { return }
+        signal(SIGTERM)
+        if waitForExit(grace) { return }
+        signal(SIGKILL)
+        state.withLock { state in reap(&state, 0) }
+    }
+
+    /// Sends a signal, unless it has ended.
+    func signal(_ number: Int32) {
+        state.withLock { state in
+            reap(&state, WNOHANG)
+            // Not reaped, so the number is still its own.
+            if state.status == nil { kill(pid, number) }
+        }
+    }
+
+    private func waitForExit(_ milliseconds: Int32) -> Bool {
+        for _ in 0..<max(1, milliseconds) {
+            if !isRunning { return true }
+            usleep(1000)
+        }
+        return false
+    }
+
+    private func reap(_ state: inout State, _ flags: Int32) {
+        guard state.status == nil else { return }
+        var status: Int32 = 0
+        let result = waitpid(pid, &status, flags)
+        if result == pid { state.status = status } else if result < 0 && errno == ECHILD { state.status = -1 }
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+
+/// A client of a few lines that asks the origin about itself: no part of what is tested takes part in the answer.
+enum PlainClient {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Sends a GET on a connection of its own and returns the body.
+    static func get(port: UInt16, target: String) throws -> [UInt8] {
+        let answer = try exchange(
+            port: port, "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n")
+        guard let end = end(ofHead: answer) else { throw Failure(description: "no head in the answer to \(target)") }
+        guard answer.starts(with: Array("HTTP/1.1 200".utf8)) else {
+            throw Failure(description: "\(target): \(String(decoding: answer.prefix(64), as: UTF8.self))")
+        }
+        return Array(answer[end...])
+    }
+
+    /// Sends bytes and returns all that comes until the peer closes.
+    static func exchange(port: UInt16, _ request: String) throws -> [UInt8] {
+        let descriptor = try connect(port: port)
+        defer { close(descriptor) }
+        let bytes = Array(request.utf8)
+        guard send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
+            throw Failure(description: "send: errno \(errno)")
+        }
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw Failure(description: "recv: errno \(errno)") }
+            if count == 0 { return answer }
+            answer += buffer[..<count]
+        }
+    }
+
+    /// A connection to a port of 127.0.0.1, with a limit of 30 s on every call.
+    static func connect(port: UInt16) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure(description: "socket: errno \(errno)") }
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+        guard SocketAddress.loopback(port).withPointer({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
+            let reason = errno
+            close(descriptor)
+            throw Failure(description: "connect to port \(port): errno \(reason)")
+        }
+        return descriptor
+    }
+
+    private static func end(ofHead bytes: [UInt8]) -> Int? {
+        let mark = Array("\r\n\r\n".utf8)
+        guard bytes.count >= mark.count else { return nil }
+        return (0...(bytes.count - mark.count)).first { Array(bytes[$0..<($0 + mark.count)]) == mark }
+            .map { $0 + mark.count }
+    }
+}
+
+/// An IPv4 address for the calls of the socket interface.
+struct SocketAddress {
+    private var address = sockaddr_in()
+
+    /// A port of 127.0.0.1.
+    static func loopback(_ port: UInt16) -> SocketAddress {
+        var result = SocketAddress()
+        result.address.sin_family = sa_family_t(AF_INET)
+        result.address.sin_port = port.bigEndian
+        result.address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return result
+    }
+
+    func withPointer<Value>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value {
+        withUnsafeBytes(of: address) { bytes in
+            body(bytes.assumingMemoryBound(to: sockaddr.self).baseAddress.unsafelyUnwrapped, socklen_t(bytes.count))
+        }
+    }
+}
+
+/// A listening socket of 127.0.0.1 on a port the system chose.
+final class ListeningSocket: Sendable {
+    let descriptor: Int32
+    let port: UInt16
+
+    init(backlog: Int32 = 16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let bound = SocketAddress.loopback(0).withPointer { [descriptor] in bind(descriptor, $0, $1) }
+        var name = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let named = withUnsafeMutablePointer(to: &name) { [descriptor] pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+        }
+        guard descriptor >= 0, bound == 0, listen(descriptor, backlog) == 0, named == 0 else {
+            throw PlainClient.Failure(description: "no socket to listen on: errno \(errno)")
+        }
+        port = UInt16(bigEndian: name.sin_port)
+    }
+
+    deinit { close(descriptor) }
+}

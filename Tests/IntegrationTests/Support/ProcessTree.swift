@@ -1,0 +1,76 @@
+import Foundation
+import Glibc
+
+/// What `/proc` says about processes.
+enum ProcessTree {
+    /// The running children of a process, zombies left out.
+    static func children(of pid: Int32 = getpid()) -> [Int32] {
+        processes().filter { $0.parent == pid && $0.state != "Z" }.map(\.pid)
+    }
+
+    /// The children that ended and were not waited for.
+    static func zombies(of pid: Int32 = getpid()) -> [Int32] {
+        processes().filter { $0.parent == pid && $0.state == "Z" }.map(\.pid)
+    }
+
+    /// How many descriptors a process has open.
+    static func descriptorCount(of pid: Int32 = getpid()) -> Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count) ?? 0
+    }
+
+    /// What the open descriptors of a process are, for messages.
+    static func descriptors(of pid: Int32 = getpid()) -> [String] {
+        let directory = "/proc/\(pid)/fd"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted().map { name in
+            name + " " + ((try? FileManager.default.destinationOfSymbolicLink(atPath: directory + "/" + name)) ?? "")
+        }
+    }
+
+    /// The names of a process's threads.
+    static func threads(of pid: Int32 = getpid()) -> [String] {
+        let directory = "/proc/\(pid)/task"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).compactMap { thread in
+            text("\(directory)/\(thread)/comm")?.trimmingCharacters(in: .newlines)
+        }
+    }
+
+    /// Bytes of anonymous memory a process holds, mapped files left out.
+    static func anonymousMemory(of pid: Int32 = getpid()) -> Int {
+        let line = text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+        let kilobytes = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) }
+        return (kilobytes ?? 0) << 10
+    }
+
+    /// Bytes of all memory a process has in use: anonymous, mapped and shared.
+    static func residentMemory(of pid: Int32 = getpid()) -> Int {
+        let fields = text("/proc/\(pid)/statm")?.split(separator: " ") ?? []
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
+    }
+
+    private struct Entry {
+        let pid: Int32
+        let parent: Int32
+        let state: Substring
+    }
+
+    private static func processes() -> [Entry] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { name in
+            // The name of the program is in parentheses and may hold anything.
+            guard let pid = Int32(name), let stat = text("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else {
+                return nil
+            }
+            let fields = stat[stat.index(after: end)...].split(separator: " ")
+            guard fields.count > 1, let parent = Int32(fields[1]) else { return nil }
+            return Entry(pid: pid, parent: parent, state: fields[0])
+        }
+    }
+
+    private static func text(_ path: String) -> String? {
+        // Files of /proc have no length, so they are read to their end.
+        guard let stream = fopen(path, "re") else { return nil }
+        defer { fclose(stream) }
+        var bytes = [UInt8](repeating: 0, count: 16 << 10)
+        let count = fread(&bytes, 1, bytes.count, stream)
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+}

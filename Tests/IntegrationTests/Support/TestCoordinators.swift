@@ -1,0 +1,53 @@
+import Testing
+import Trawl
+
+/// A coordinator's configuration with the worker that was built beside the tests.
+///
+/// There is no limit of connections to a host: all test servers are the same few hosts.
+func testConfiguration(workers: Int = 2, outputDirectories: [String] = []) throws -> Configuration {
+    var configuration = Configuration()
+    configuration.workers = workers
+    configuration.connectionsPerHost = 0
+    configuration.outputDirectories = outputDirectories
+    if workers > 0 { configuration.workerExecutable = try BuiltProducts.trawlWorker() }
+    return configuration
+}
+
+/// So many coordinators of tests live at a time, besides those of suites.
+private let coordinators = Gate(width: 4)
+@TaskLocal private var holdsPlace = false
+
+/// Runs `body` with a coordinator of its own.
+///
+/// - Parameter adjust: Changes the configuration before the start.
+func withTestCoordinator<Value>(
+    workers: Int = 2, outputDirectories: [String] = [], adjust: (inout Configuration) -> Void = { _ in },
+    _ body: (Coordinator) async throws -> Value
+) async throws -> Value {
+    var configuration = try testConfiguration(workers: workers, outputDirectories: outputDirectories)
+    adjust(&configuration)
+    if holdsPlace { return try await withCoordinator(configuration, body) }
+    await coordinators.enter()
+    defer { coordinators.leave() }
+    return try await $holdsPlace.withValue(true) { try await withCoordinator(configuration, body) }
+}
+
+/// What runs the transfers of a test.
+enum Engine: Sendable, CaseIterable, CustomTestStringConvertible {
+    case workers
+    case inProcess
+
+    var workers: Int {
+        switch self {
+        case .workers: 2
+        case .inProcess: 0
+        }
+    }
+
+    var testDescription: String {
+        switch self {
+        case .workers: "with worker processes"
+        case .inProcess: "in this process"
+        }
+    }
+}
