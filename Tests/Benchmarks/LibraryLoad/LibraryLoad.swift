@@ -11,9 +11,19 @@ import Trawl
 @main
 struct LibraryLoad {
     static func main() async throws {
+        try await run()
+    }
+
+    private final class Counters: Sendable {
+        let next = Atomic<Int>(0)
+        let failures = Atomic<Int>(0)
+    }
+
+    @concurrent
+    private static func run() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count >= 5, let callers = Int(arguments[2]), let workers = Int(arguments[3]) else {
-            fputs("usage: library-load LIST CALLERS WORKERS discard|memory|files [DIR]\n", stderr)
+            complain("usage: library-load LIST CALLERS WORKERS discard|memory|files [DIR]")
             exit(2)
         }
         let urls = try readLines(arguments[1])
@@ -27,16 +37,15 @@ struct LibraryLoad {
             for index in 0...(urls.count / 1000) { mkdir(path(directory, index * 1000, isFolder: true), 0o755) }
         }
 
-        let next = Atomic<Int>(0)
-        let failures = Atomic<Int>(0)
+        let counters = Counters()
         let start = now()
-        let ownBefore = cpu(RUSAGE_SELF)
+        let ownBefore = cpu(own)
         try await withCoordinator(configuration) { coordinator in
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<callers {
                     group.addTask {
                         while true {
-                            let index = next.add(1, ordering: .relaxed).oldValue
+                            let index = counters.next.add(1, ordering: .relaxed).oldValue
                             if index >= urls.count { return }
                             let destination: Destination =
                                 switch mode {
@@ -46,9 +55,9 @@ struct LibraryLoad {
                                 }
                             do {
                                 let response = try await coordinator.send(Request(urls[index]), into: destination)
-                                if response.status != 200 { failures.add(1, ordering: .relaxed) }
+                                if response.status != 200 { counters.failures.add(1, ordering: .relaxed) }
                             } catch {
-                                if failures.add(1, ordering: .relaxed).oldValue < 3 { fputs("\(error)\n", stderr) }
+                                if counters.failures.add(1, ordering: .relaxed).oldValue < 3 { complain("\(error)") }
                             }
                         }
                     }
@@ -56,18 +65,21 @@ struct LibraryLoad {
             }
         }
         let wall = now() - start
-        let own = cpu(RUSAGE_SELF) - ownBefore
-        let children = cpu(RUSAGE_CHILDREN)
+        let ownTime = cpu(own) - ownBefore
+        let workerTime = cpu(children)
         let count = Double(urls.count)
         print(
             """
-            {"requests":\(urls.count),"failures":\(failures.load(ordering: .relaxed)),"wall":\(wall),\
-            "perSecond":\(count / wall),"coordinatorMicroseconds":\(own / count * 1e6),\
-            "workerMicroseconds":\(children / count * 1e6),"coordinatorPeakKiB":\(peak(RUSAGE_SELF)),\
-            "workerPeakKiB":\(peak(RUSAGE_CHILDREN))}
+            {"requests":\(urls.count),"failures":\(counters.failures.load(ordering: .relaxed)),"wall":\(wall),\
+            "perSecond":\(count / wall),"coordinatorMicroseconds":\(ownTime / count * 1e6),\
+            "workerMicroseconds":\(workerTime / count * 1e6),"coordinatorPeakKiB":\(peak(own)),\
+            "workerPeakKiB":\(peak(children))}
             """)
-        if failures.load(ordering: .relaxed) > 0 { exit(1) }
+        if counters.failures.load(ordering: .relaxed) > 0 { exit(1) }
     }
+
+    private static let own = __rusage_who_t(RUSAGE_SELF.rawValue)
+    private static let children = __rusage_who_t(RUSAGE_CHILDREN.rawValue)
 
     private static func path(_ directory: String, _ index: Int, isFolder: Bool) -> String {
         let folder = "\(directory)/\(index / 1000)"
@@ -91,25 +103,30 @@ struct LibraryLoad {
         return lines
     }
 
+    private static func complain(_ text: String) {
+        let line = Array((text + "\n").utf8)
+        _ = write(2, line, line.count)
+    }
+
     private static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    private static func usage(_ who: __rusage_who) -> rusage {
+    private static func usage(_ who: __rusage_who_t) -> rusage {
         var usage = rusage()
         getrusage(who, &usage)
         return usage
     }
 
-    private static func cpu(_ who: __rusage_who) -> Double {
+    private static func cpu(_ who: __rusage_who_t) -> Double {
         let usage = usage(who)
         return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
             + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }
 
-    private static func peak(_ who: __rusage_who) -> Int {
+    private static func peak(_ who: __rusage_who_t) -> Int {
         usage(who).ru_maxrss
     }
 }

@@ -29,15 +29,21 @@ struct RequestTests {
         #expect(seen.values("accept") == ["text/plain"])
     }
 
+    /// Named, so that no control byte ends up in the output of the tests.
+    static let badFields: [(title: String, name: String, value: String)] = [
+        ("CR and LF in the value", "X-Split", "a\r\nX-Injected: b"), ("LF in the value", "X-Feed", "a\nb"),
+        ("CR in the value", "X-Return", "a\rb"), ("NUL in the value", "X-Nul", "a\0b"),
+        ("a space in the name", "X Space", "v"), ("a colon in the name", "X-Colon:", "v"), ("no name", "", "v"),
+        ("CR and LF in the name", "X\r\nY", "v"),
+    ]
+
     @Test(
-        "a field line with CR, LF or NUL is refused before anything is sent", .timeLimit(.minutes(1)),
-        arguments: [
-            ("X-Split", "a\r\nX-Injected: b"), ("X-Feed", "a\nb"), ("X-Return", "a\rb"), ("X-Nul", "a\0b"),
-            ("X Space", "v"), ("X-Colon:", "v"), ("", "v"), ("X\r\nY", "v"),
-        ])
-    func refusedField(name: String, value: String) async throws {
+        "a field line that could end early or is none is refused before anything is sent", .timeLimit(.minutes(1)),
+        arguments: badFields.map(\.title))
+    func refusedField(title: String) async throws {
         let bed = try Bed.current
-        let target = "/anything?refused=\(name.percentEncoded)&value=\(value.percentEncoded)"
+        let (_, name, value) = try #require(Self.badFields.first { $0.title == title })
+        let target = "/anything?refused=" + title.percentEncoded
         var request = Request(bed.url(target))
         request.fields.add(name, value)
         await failure(.badRequest) { try await bed.coordinator.send(request) }
@@ -65,11 +71,13 @@ struct RequestTests {
         }
     }
 
-    @Test("a method that is no token is refused", .timeLimit(.minutes(1)), arguments: ["", "GE T", "G\r\nX", "é"])
-    func badMethod(name: String) async throws {
+    @Test("a method that is no token is refused", .timeLimit(.minutes(1)))
+    func badMethod() async throws {
         let bed = try Bed.current
-        await failure(.badRequest) {
-            try await bed.coordinator.send(Request(Request.Method(name), bed.url("/anything")))
+        for name in ["", "GE T", "G\r\nX", "G\0", "é"] {
+            await failure(.badRequest) {
+                try await bed.coordinator.send(Request(Request.Method(name), bed.url("/anything")))
+            }
         }
     }
 

@@ -1,0 +1,9 @@
+import ArgumentParser
+import Trawl
+import TrawlWorker
+
+@main
+enum Main {
+    static func main() {
+    }
+}

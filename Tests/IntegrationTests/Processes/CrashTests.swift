@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+import Trawl
+
+@Suite("Workers that die", .timeLimit(.minutes(3)))
+struct CrashTests {
+    @Test("the hop that two workers crash on fails, and those that were beside it succeed")
+    func poison() async throws {
+        // The first generation holds everything until the bad hop comes, so all are in flight at the first crash.
+        try await withFaultyWorkers(["--on", "/bad", "--hold", "crash", "11"]) { coordinator in
+            let good = (0..<20).map { fakeRequest("/good/\($0)") }
+            let fetches = good.map { coordinator.start($0) }
+            let bad = await follow(coordinator, fakeRequest("/bad"))
+            #expect(bad.code == .workerLost && bad.attempts == 2 && bad.ends == 1)
+            #expect(bad.response == nil)
+            for (fetch, request) in zip(fetches, good) {
+                let course = await follow(fetch)
+                expectAnswered(course, request)
+                #expect(course.attempts == 2)
+            }
+        }
+    }
+
+    @Test("a request that must not be repeated fails once it was sent", arguments: [Request.Method.post, .patch])
+    func notRepeatable(method: Request.Method) async throws {
+        try await withFaultyWorkers(["--generations", "1", "--sent", "crash", "11"]) { coordinator in
+            let course = await follow(coordinator, fakeRequest("/", method: method))
+            #expect(course.code == .workerLost && course.attempts == 1 && course.ends == 1)
+            if case .failure(let error) = course.result {
+                #expect(!error.isRetryable && error.detail.contains("\(method.name) must not be repeated"))
+            }
+        }
+    }
+
+    @Test("a request that must not be repeated is repeated when nothing of it was sent")
+    func notSent() async throws {
+        try await withFaultyWorkers(["--generations", "1", "crash", "11"]) { coordinator in
+            let request = fakeRequest("/", method: .post)
+            let course = await follow(coordinator, request)
+            expectAnswered(course, request)
+            #expect(course.attempts == 2)
+        }
+    }
+
+    @Test("an idempotent request is repeated although it was sent", arguments: [Request.Method.get, .put, .delete])
+    func idempotent(method: Request.Method) async throws {
+        try await withFaultyWorkers(["--generations", "1", "--sent", "crash", "11"]) { coordinator in
+            let request = fakeRequest("/", method: method)
+            let course = await follow(coordinator, request)
+            expectAnswered(course, request)
+            #expect(course.attempts == 2)
+        }
+    }
+
+    @Test("a kill from outside is no reason to suspect the hop")
+    func killedFromOutside() async throws {
+        // Three generations are killed at the same hop.
+        try await withFaultyWorkers(["--generations", "3", "crash", "9"]) { coordinator in
+            let request = fakeRequest("/")
+            let course = await follow(coordinator, request)
+            expectAnswered(course, request)
+            #expect(course.attempts == 4)
+        }
+    }
+
+    @Test("what a worker said before its end counts")
+    func lastWords() async throws {
+        // Answers the first lease and crashes at the second, so the answer and the end may be seen together.
+        try await withFaultyWorkers(["--after", "1", "--sent", "crash", "11"]) { coordinator in
+            for round in 0..<20 {
+                let first = fakeRequest("/\(round)/first", method: .post)
+                let fetches = [coordinator.start(first), coordinator.start(fakeRequest("/\(round)/second"))]
+                let course = await follow(fetches[0])
+                expectAnswered(course, first)
+                #expect(course.attempts == 1)
+                _ = await follow(fetches[1])
+            }
+        }
+    }
+
+    @Test("a worker that never ends a lease keeps its fetch no longer than the fetch's own limit")
+    func never() async throws {
+        try await withFaultyWorkers(["never", "--on", "/bad"]) { coordinator in
+            let bad = coordinator.start(fakeRequest("/bad", seconds: 1))
+            let good = fakeRequest("/good")
+            expectAnswered(await follow(coordinator, good), good)
+            let course = await follow(bad)
+            #expect(course.code == .timeout && course.ends == 1 && course.attempts == 1)
+            expectAnswered(await follow(coordinator, good), good)
+        }
+    }
+
+    @Test("a worker whose heartbeat stops is ended, and its fetches are done again", .enabled(if: runsLongTests))
+    func frozen() async throws {
+        try await withFaultyWorkers(["freeze", "--generations", "1"]) { coordinator in
+            let request = fakeRequest("/", seconds: 60)
+            let course = await follow(coordinator, request)
+            expectAnswered(course, request)
+            #expect(course.worker == "0.2" && course.attempts == 2)
+        }
+    }
+
+    @Test("a worker that ignores the end of its socket and SIGTERM is killed at shutdown")
+    func stubborn() async throws {
+        let clock = ContinuousClock()
+        var start = clock.now
+        try await withFaultyWorkers(["stay"], workers: 3) { coordinator in
+            let request = fakeRequest("/")
+            expectAnswered(await follow(coordinator, request), request)
+            start = clock.now
+        }
+        // A second for the end of the socket, one for SIGTERM.
+        #expect(start.duration(to: clock.now) > .milliseconds(1900))
+        #expect(start.duration(to: clock.now) < .seconds(10))
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+import Trawl
+
+@Suite("Workers that break the protocol", .timeLimit(.minutes(3)))
+struct GarbageTests {
+    /// Each ends its worker, and the lease it happens at is not answered.
+    static let lethal: [[String]] = [
+        ["crash", "11"], ["exit", "0"], ["exit", "1"], ["half-frame", "0"], ["half-frame", "1"], ["garbage-then-exit"],
+        ["garbage"], ["random-frame"], ["mutated-frame"], ["stray-descriptors"], ["two-heads"], ["interim-flood"],
+        ["data-without-credit"], ["stream-length"], ["no-head"], ["memory-unsealed"], ["memory-size"], ["memory-huge"],
+        ["memory-on-disk"], ["memory-pipe"], ["memory-missing"], ["memory-surplus"], ["uninvited-file"],
+        ["uninvited-descriptor"], ["close-socket"],
+    ]
+
+    @Test("the worker is ended, its fetches are done again, and nobody else notices", arguments: lethal)
+    func once(fault: [String]) async throws {
+        try await withFaultyWorkers(["--generations", "1", "--on", "/bad"] + fault, workers: 2) { coordinator in
+            let good = (0..<30).map { fakeRequest("/good/\($0)") }
+            let bad = fakeRequest("/bad")
+            let fetches = good.map { coordinator.start($0) }
+            let course = await follow(coordinator, bad)
+            expectAnswered(course, bad)
+            // The other worker's first generation may meet it too.
+            #expect((2...3).contains(course.attempts))
+            #expect(course.worker?.hasSuffix(".1") == false)
+            for (fetch, request) in zip(fetches, good) { expectAnswered(await follow(fetch), request) }
+            let later = fakeRequest("/later")
+            expectAnswered(await follow(coordinator, later), later)
+        }
+    }
+
+    @Test("a fetch at which two workers break fails alone", arguments: lethal)
+    func always(fault: [String]) async throws {
+        try await withFaultyWorkers(["--on", "/bad"] + fault, workers: 2) { coordinator in
+            let good = (0..<30).map { fakeRequest("/good/\($0)") }
+            let fetches = good.map { coordinator.start($0) }
+            let course = await follow(coordinator, fakeRequest("/bad"))
+            #expect(course.code == .workerLost, "\(String(describing: course.result))")
+            #expect(course.ends == 1 && course.attempts == 2, "\(course.attempts) attempts")
+            for (fetch, request) in zip(fetches, good) { expectAnswered(await follow(fetch), request) }
+            let later = fakeRequest("/later")
+            expectAnswered(await follow(coordinator, later), later)
+        }
+    }
+
+    @Test("data beyond the credits of a stream ends the worker and fails the stream")
+    func streamBeyondCredit() async throws {
+        try await withFaultyWorkers(["--generations", "1", "--on", "/bad", "data-without-credit"]) { coordinator in
+            let course = await follow(coordinator, fakeRequest("/bad"), into: .stream)
+            #expect(course.ends == 1)
+            // What the reader was given cannot be taken back, so the fetch cannot start again.
+            #expect(course.code == .workerLost)
+            #expect(course.data.count <= 5 << 16)
+        }
+    }
+
+    @Test("frames about leases of others are ignored", arguments: [["foreign-leases", "5000"], ["other-workers"]])
+    func foreign(fault: [String]) async throws {
+        try await withFaultyWorkers(fault, workers: 2) { coordinator in
+            let requests = (0..<40).map { fakeRequest("/\($0)") }
+            for (course, request) in zip(await followAll(coordinator, requests), requests) {
+                expectAnswered(course, request)
+                #expect(course.attempts == 1 && course.worker?.hasSuffix(".1") == true)
+            }
+        }
+    }
+
+    @Test("the second end of a lease is ignored")
+    func twoEnds() async throws {
+        try await withFaultyWorkers(["two-ends"]) { coordinator in
+            for number in 0..<100 {
+                let request = fakeRequest("/\(number)")
+                let course = await follow(coordinator, request)
+                expectAnswered(course, request)
+                #expect(course.attempts == 1 && course.worker == "0.1")
+            }
+        }
+    }
+
+    @Test("a second greeting ends the worker")
+    func twoGreetings() async throws {
+        try await withFaultyWorkers(["two-greetings", "--generations", "1"]) { coordinator in
+            let request = fakeRequest("/")
+            let course = await follow(coordinator, request)
+            expectAnswered(course, request)
+            #expect(course.worker == "0.2")
+        }
+    }
+
+    @Test("a worker that never stops talking keeps nobody from being served, or from ending")
+    func endless() async throws {
+        try await withFaultyWorkers(["endless", "--on", "/bad"], workers: 2) { coordinator in
+            let bad = coordinator.start(fakeRequest("/bad", seconds: 5))
+            let clock = ContinuousClock()
+            let start = clock.now
+            let requests = (0..<20).map { fakeRequest("/good/\($0)") }
+            for (course, request) in zip(await followAll(coordinator, requests), requests) {
+                // A fetch at the busy worker may wait for ever: that worker reads nothing.
+                if course.worker != nil { expectAnswered(course, request) }
+            }
+            #expect(start.duration(to: clock.now) < .seconds(40))
+            let course = await follow(bad)
+            #expect(course.code == .timeout, "\(String(describing: course.result))")
+        }
+    }
+
+    @Test("good workers serve every destination after a bad start")
+    func destinations() async throws {
+        let directory = try TemporaryDirectory()
+        let out = try directory.makeDirectory("out")
+        let other = try directory.makeDirectory("other")
+        try await withFaultyWorkers(
+            ["garbage", "--generations", "1"], workers: 1, outputDirectories: [out]
+        ) { coordinator in
+            let request = fakeRequest("/file")
+            for path in [out + "/a", other + "/b"] {
+                let response = try await coordinator.send(request, into: .file(path))
+                #expect(response.file == path && response.receivedLength == UInt64(request.url.utf8.count))
+            }
+            let stream = await follow(coordinator, request, into: .stream)
+            #expect(stream.ends == 1 && String(decoding: stream.data, as: UTF8.self) == request.url)
+            let discarded = try await coordinator.send(request, into: .discard)
+            #expect(discarded.receivedLength == UInt64(request.url.utf8.count))
+            let large = try await coordinator.send(fakeRequest("/memory/300000"))
+            #expect(large.body.bytes == [UInt8](repeating: UInt8(ascii: "m"), count: 300_000))
+        }
+        #expect(try directory.names() == ["other", "other/b", "out", "out/a"])
+    }
+}
