@@ -83,6 +83,13 @@ let package = Package(
             name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common),
         .testTarget(
             name: "TrawlCodingTests", dependencies: ["TrawlCoding", "TrawlHTTP", "CZlib"], swiftSettings: common),
+        .testTarget(
+            name: "TrawlTests",
+            dependencies: [
+                "Trawl", "TrawlHTTP", "TrawlProtocol", "TrawlSupervision",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: common),
         .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
     ]
 )

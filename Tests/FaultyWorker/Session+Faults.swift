@@ -26,7 +26,10 @@ extension Session {
         switch options.fault {
         case .none, .stay: answer(job)
         case .exitAtStart, .silent, .print, .earlyFrame, .version, .build, .layout, .twoGreetings, .descriptors: break
-        case .crash: raise(Int32(options.value))
+        case .crash:
+            // Without a handler of the runtime's own that would print a report.
+            signal(Int32(options.value), SIG_DFL)
+            raise(Int32(options.value))
         case .exit: exit(Int32(options.value))
         case .halfFrame:
             let frame = inlineEnd(lease).frame

@@ -29,7 +29,7 @@ extension FrameBuffer {
     mutating func receive(_ bytes: some Collection<UInt8>) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = fill { free in
+            let count = fill(minimum: 1) { free in
                 let part = rest.prefix(free.count)
                 free.copyBytes(from: part)
                 return part.count

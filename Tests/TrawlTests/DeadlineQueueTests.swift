@@ -1,0 +1,43 @@
+import Testing
+import TrawlHTTP
+
+@testable import Trawl
+
+@Suite("Deadlines of fetches")
+struct DeadlineQueueTests {
+    private func instant(_ nanoseconds: UInt64) -> MonotonicInstant { MonotonicInstant(nanoseconds: nanoseconds) }
+
+    @Test("they come up in order, and not before their time", arguments: [1, 2, 3, 4, 5] as [UInt64])
+    func order(seed: UInt64) {
+        var random = SplitMix(seed: seed)
+        var queue = DeadlineQueue()
+        let times = (0..<500).map { _ in UInt64.random(in: 0..<300, using: &random) }
+        for (place, time) in times.enumerated() {
+            queue.insert(FetchKey(use: 1, place: place), deadline: instant(time))
+        }
+        #expect(queue.earliest == times.min().map(instant))
+        var seen: [Int] = []
+        for now in stride(from: UInt64(0), through: 300, by: 7) {
+            while let key = queue.next(dueAt: instant(now)) {
+                #expect(times[key.place] <= now)
+                seen.append(key.place)
+            }
+            #expect(queue.earliest.map { $0 > instant(now) } ?? true)
+        }
+        #expect(seen.sorted() == Array(0..<500))
+        #expect(seen.map { times[$0] } == times.sorted())
+    }
+
+    @Test("entries of ended fetches are dropped when they are the most")
+    func compaction() {
+        var queue = DeadlineQueue()
+        for place in 0..<10_000 { queue.insert(FetchKey(use: 1, place: place), deadline: instant(UInt64(20_000 - place))) }
+        queue.compact(living: 10_000) { _ in false }
+        #expect(queue.count == 10_000)
+        queue.compact(living: 10) { $0.place < 10 }
+        #expect(queue.count == 10)
+        var places: [Int] = []
+        while let key = queue.next(dueAt: instant(.max)) { places.append(key.place) }
+        #expect(places == Array(0..<10).reversed())
+    }
+}

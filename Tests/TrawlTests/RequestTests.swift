@@ -1,0 +1,69 @@
+import HTTPTypes
+import Testing
+
+@testable import Trawl
+
+@Suite("Requests as values")
+struct RequestTests {
+    @Test("without a method it is GET, or POST once there is a body; a method that was set stays")
+    func method() throws {
+        var request = Request("http://a/")
+        #expect(request.effectiveMethod == .get)
+        try request.append([])
+        #expect(request.effectiveMethod == .get)
+        try request.append("ab".utf8)
+        try request.append("c".utf8)
+        #expect(request.effectiveMethod == .post)
+        #expect(request.body.bytes == Array("abc".utf8))
+        request.method = .put
+        #expect(request.effectiveMethod == .put)
+        request.body = .text("whole")
+        #expect(throws: FetchError.self) { try request.append([1]) }
+        #expect(request.body.bytes == Array("whole".utf8))
+    }
+
+    @Test("a copy has all settings, and survives being written and read")
+    func codable() throws {
+        var request = Request("PURGE", "http://a/?q", fields: ["A": "1", "a": "2"], body: .bytes([0, 255]))
+        request.options.redirects.limit = 3
+        request.options.timeLimits.inactivity = .milliseconds(1500)
+        let copy = request
+        request.options.redirects.limit = 4
+        #expect(copy.options.redirects.limit == 3)
+        #expect(copy != request)
+    }
+
+    @Test("field lines keep order and spelling, compare without case, and refuse what would break a message")
+    func fields() {
+        var fields: Fields = ["Accept": "a", "X-One": "1", "accept": "b"]
+        #expect(fields.values("ACCEPT") == ["a", "b"])
+        fields.set("aCCept", "c")
+        #expect(fields.all.map(\.name) == ["aCCept", "X-One"])
+        fields["x-one"] = nil
+        #expect(fields.count == 1)
+        #expect(fields.refused == nil)
+        for (name, value) in [("A", "b\r\nC: d"), ("A", "b\0"), ("A b", "c"), ("", "c"), ("A\n", "")] {
+            var bad = Fields()
+            bad.add(name, value)
+            #expect(bad.isEmpty && bad.refused != nil)
+        }
+    }
+
+    @Test("field lines come from and go to swift-http-types")
+    func interchange() {
+        var http = HTTPFields()
+        http.append(HTTPField(name: .accept, value: "a"))
+        http.append(HTTPField(name: .accept, value: "b"))
+        let fields = Fields(http)
+        #expect(fields.values("accept") == ["a", "b"])
+        #expect(fields.httpFields == http)
+    }
+
+    @Test("the preset after ASIHTTPRequest")
+    func preset() {
+        #expect(RequestOptions.asi.timeLimits.inactivity == .seconds(10))
+        #expect(RequestOptions.asi.redirects.limit == 5)
+        #expect(RequestOptions.default.redirects.limit == 20)
+        #expect(RequestOptions.default.timeLimits.resource == .seconds(604_800))
+    }
+}

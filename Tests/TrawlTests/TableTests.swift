@@ -1,0 +1,51 @@
+import Testing
+import TrawlHTTP
+import TrawlProtocol
+
+@testable import Trawl
+
+@Suite("The engine's tables")
+struct TableTests {
+    @Test("a transfer profile keeps its number as long as 256 are in use")
+    func profiles() {
+        var table = ProfileTable()
+        func profile(_ seconds: UInt32) -> TransferProfile {
+            var profile = TransferProfile()
+            profile.inactivityTimeout = seconds
+            return profile
+        }
+        let first = table.assignment(for: profile(0))
+        #expect(table.assignment(for: profile(0)) == first)
+        for number in 1..<256 as Range<UInt32> { #expect(table.assignment(for: profile(number)).number == number) }
+        #expect(table.assignment(for: profile(0)) == first)
+        let reused = table.assignment(for: profile(1000))
+        #expect(reused.number == first.number && reused.version != first.version)
+        let back = table.assignment(for: profile(0))
+        #expect(back != first)
+    }
+
+    @Test("options reach the worker's profile one by one")
+    func profileOfOptions() {
+        var options = RequestOptions()
+        #expect(options.profile == TransferProfile())
+        options.transport.version = .http1_0
+        options.timeLimits.connect = .milliseconds(1)
+        options.timeLimits.inactivity = .zero
+        options.sizeLimits.bodyBytes = 7
+        options.sizeLimits.headBytes = 1 << 30
+        options.transport.verifiesPeer = false
+        options.transport.minimumTLS = .tls1_3
+        options.contentDecoding = .onRead
+        options.transport.resolve = ["a:80:127.0.0.1"]
+        let profile = options.profile
+        #expect(profile.version == .http1_0)
+        #expect(profile.connectTimeout == 1)
+        #expect(profile.inactivityTimeout == 0)
+        #expect(profile.bodyBytes == 7)
+        #expect(profile.headBytes == UInt32(WireProtocol.maximumHead))
+        #expect(!profile.verifiesPeer)
+        #expect(profile.minimumTLS == .tls1_3)
+        #expect(profile.decoding == .off)
+        #expect(profile.resolve == ["a:80:127.0.0.1"])
+    }
+}

@@ -1,0 +1,171 @@
+import Glibc
+import Testing
+import TrawlHTTP
+import TrawlProtocol
+
+@Suite("Faults of servers, as one worker tells them", .serialized)
+struct FaultTests {
+    @Test(
+        "each fault has its name",
+        arguments: [
+            ("/close", HopFailure.Kind.connectionLost),
+            ("/reset", .connectionLost),
+            ("/close?head=0&after=10", .connectionLost),
+            ("/close?head=1", .truncated),
+            ("/close?after=100", .truncated),
+            ("/reset?after=100", .connectionLost),
+            ("/truncate", .truncated),
+            ("/truncate?chunked=1", .truncated),
+            ("/truncate?chunked=1&declared=500&sent=500", .truncated),
+            ("/garbage", .malformedResponse),
+            ("/endless-head", .headTooLarge),
+            ("/big-head", .headTooLarge),
+            ("/big-head?one=1", .headTooLarge),
+            ("/many-fields", .headTooLarge),
+            ("/garbage-head?kind=binary", .malformedResponse),
+            ("/garbage-head?kind=nul", .malformedResponse),
+            ("/garbage-head?kind=first-fold", .malformedResponse),
+            ("/garbage-head?kind=bare-cr", .malformedResponse),
+            ("/garbage-head?kind=bad-status", .malformedResponse),
+            ("/garbage-head?kind=big-status", .malformedResponse),
+            ("/garbage-head?kind=no-status", .malformedResponse),
+            ("/garbage-head?kind=bad-version", .malformedResponse),
+            ("/garbage-head?kind=no-version", .malformedResponse),
+            ("/garbage-head?kind=negative-length", .malformedResponse),
+            ("/garbage-head?kind=huge-length", .malformedResponse),
+            ("/garbage-head?kind=text-length", .malformedResponse),
+            ("/bad-chunk?kind=size", .malformedResponse),
+            ("/bad-chunk?kind=empty", .malformedResponse),
+            ("/bad-chunk?kind=prefix", .malformedResponse),
+            ("/bad-chunk?kind=crlf", .malformedResponse),
+            ("/bad-chunk?kind=negative", .malformedResponse),
+            ("/bad-chunk?kind=overflow", .malformedResponse),
+            ("/bad-chunk?kind=lf", .malformedResponse),
+            ("/bad-chunk?kind=ext", .malformedResponse),
+            ("/bad-chunk?kind=no-last", .truncated),
+            ("/bad-chunk?kind=huge", .truncated),
+            ("/bad-chunk?kind=trailer-flood", .malformedResponse),
+            ("/two-lengths", .malformedResponse),
+            ("/two-lengths?comma=1", .malformedResponse),
+            ("/gzip-truncated", .truncated),
+            ("/gzip-badcrc", .decoding),
+            ("/coding?names=gzip", .decoding),
+            ("/interim?list=101", .malformedResponse),
+        ])
+    func faults(target: String, expected: HopFailure.Kind) throws {
+        let worker = try TestCoordinator()
+        let exchange = try worker.fetch(target)
+        #expect(exchange.failure?.kind == expected, "\(exchange.end.outcome)")
+        #expect(exchange.failure?.requestSent != false)
+        // The worker goes on.
+        #expect(try worker.fetch("/bytes/10").body == stream(10))
+    }
+
+    @Test(
+        "oddities that mean one thing only are taken",
+        arguments: [
+            "/obs-fold", "/both-lengths", "/http10", "/http10?keep=1", "/no-reason", "/no-reason?bare=1", "/lowercase",
+            "/bad-chunk?kind=good", "/bad-chunk?kind=good-ext", "/two-lengths?a=5&b=5", "/gzip-garbage-after",
+            "/garbage-head?kind=no-colon", "/garbage-head?kind=empty-name", "/garbage-head?kind=bare-lf",
+            "/bytes/100?nolength=1", "/early-response",
+        ])
+    func oddities(target: String) throws {
+        let worker = try TestCoordinator()
+        let exchange = try worker.fetch(target)
+        #expect(exchange.failure == nil, "\(exchange.end.outcome)")
+        #expect(exchange.head != nil)
+        #expect(try worker.fetch("/bytes/10").body == stream(10))
+    }
+
+    @Test("chunks win over a length, and the connection is not used again")
+    func bothLengths() throws {
+        let worker = try TestCoordinator()
+        #expect(try worker.fetch("/both-lengths").body == Array("hello".utf8))
+        #expect(try worker.fetch("/bytes/1").end.metrics.connection == 2)
+    }
+
+    @Test("nothing is listening, and no such host")
+    func unreachable() throws {
+        let worker = try TestCoordinator()
+        // Port 1 of an address nobody listens on.
+        let refused = try worker.fetch("http://127.0.0.1:1/")
+        #expect(refused.failure?.kind == .cannotConnect)
+        #expect(refused.failure?.systemError == ECONNREFUSED)
+        #expect(refused.failure?.requestSent == false)
+        let unknown = try worker.fetch("http://no-such-host.invalid/")
+        #expect(unknown.failure?.kind == .hostNotFound)
+        #expect(try worker.fetch("ftp://127.0.0.1/x").failure?.kind == .unsupportedScheme)
+        #expect(try worker.fetch("/x", TrawlHTTP.Method("CONNECT")!).failure?.kind == .malformedRequest)
+    }
+
+    @Test("a scheme the profile does not allow is refused")
+    func schemes() throws {
+        var profile = TransferProfile()
+        profile.allowsHTTP = false
+        let exchange = try TestCoordinator(profile: profile).fetch("/bytes/1")
+        #expect(exchange.failure?.kind == .unsupportedScheme)
+    }
+
+    @Test("silence, slowness and limits of time")
+    func times() throws {
+        var profile = TransferProfile()
+        profile.inactivityTimeout = 600
+        let worker = try TestCoordinator(profile: profile)
+        #expect(try worker.fetch("/stall").failure?.kind == .inactive)
+        #expect(try worker.fetch("/stall?after=10").failure?.kind == .inactive)
+        // Slow, but never silent for so long.
+        #expect(try worker.fetch("/drip?bytes=8&interval=200").failure == nil)
+        #expect(try worker.fetch("/drip?bytes=100&interval=100") { $0.timeout = 700 }.failure?.kind == .timedOut)
+    }
+
+    @Test("a request that must not be repeated is not, when its reused connection closes")
+    func closedUnderRequest() throws {
+        let worker = try TestCoordinator()
+        #expect(try worker.fetch("/close-after-request").failure == nil)
+        let lost = try worker.fetch("/close-after-request", .post) { $0.body = .inline([1]) }
+        #expect(lost.failure?.kind == .connectionLost)
+        #expect(lost.failure?.requestSent == true)
+        #expect(try worker.fetch("/close-after-request").failure == nil)
+        // One that may be repeated goes out once more, on a new connection.
+        let again = try worker.fetch("/close-after-request")
+        #expect(again.failure == nil)
+        #expect(again.head?.status == 200)
+    }
+
+    @Test("a connection the server closed while it was idle is not used")
+    func closedWhileIdle() throws {
+        let worker = try TestCoordinator()
+        for _ in 0..<3 {
+            #expect(try worker.fetch("/close-idle?ms=20", .post) { $0.body = .inline([1]) }.failure == nil)
+            usleep(60_000)
+        }
+    }
+
+    @Test("Keep-Alive limits are kept: idle time, and requests nearly used up")
+    func keepAlive() throws {
+        let worker = try TestCoordinator()
+        #expect(try worker.fetch("/keepalive?timeout=1&max=100").end.metrics.connection == 1)
+        #expect(try worker.fetch("/keepalive?timeout=1&max=100").end.metrics.connection == 1)
+        usleep(1_100_000)
+        #expect(try worker.fetch("/keepalive?timeout=9&max=5").end.metrics.connection == 2)
+        #expect(try worker.fetch("/bytes/1").end.metrics.connection == 3)
+    }
+
+    @Test("uploads that a server breaks off")
+    func uploads() throws {
+        let worker = try TestCoordinator()
+        let bytes = stream(4 << 20)
+        for target in ["/upload-reset?after=1000", "/early-response?after=1000"] {
+            let exchange = try worker.fetch(target, .post, descriptors: [try temporaryFile(bytes)]) {
+                $0.body = .descriptor(length: UInt64(bytes.count))
+            }
+            // The answer may be lost with the reset that follows it.
+            #expect(exchange.failure?.kind == .connectionLost || exchange.head?.status == 413)
+        }
+        let short = try worker.fetch("/echo", .post, descriptors: [try temporaryFile([1, 2, 3])]) {
+            $0.body = .descriptor(length: 10)
+        }
+        #expect(short.failure?.kind == .requestBody)
+        #expect(try worker.fetch("/bytes/10").body == stream(10))
+    }
+}

@@ -1,0 +1,228 @@
+import Foundation
+import Glibc
+import Testing
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+@testable import TrawlWorker
+
+@Suite("The life of a worker", .serialized)
+struct SessionTests {
+    @Test("it greets, and ends with the control socket")
+    func greeting() throws {
+        let worker = try TestCoordinator()
+        #expect(worker.ready?.build == BuildIdentity.text)
+        #expect(worker.ready?.segmentLayout == SharedSegment.layoutVersion)
+        worker.hangUp()
+        #expect(worker.exitStatus() == 0)
+    }
+
+    @Test("it ends when nobody ever greets it")
+    func silence() throws {
+        let worker = try TestCoordinator(greets: false)
+        worker.hangUp()
+        #expect(worker.exitStatus() == 0)
+    }
+
+    @Test("a coordinator of another build, version or layout, or a place that does not exist")
+    func mismatch() throws {
+        let good = Hello(
+            build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: 0, generation: 1, leases: 4,
+            roots: [])
+        var build = good
+        build.build = "another"
+        var layout = good
+        layout.segmentLayout += 1
+        var version = good
+        version.version += 1
+        for hello in [build, layout, version] {
+            let worker = try TestCoordinator(hello: hello)
+            guard case .ready(let ready)? = try worker.next()?.0 else {
+                Issue.record("no answer")
+                return
+            }
+            #expect(ready.build == BuildIdentity.text)
+            #expect(worker.exitStatus() == 78)
+        }
+        var slot = good
+        slot.slot = 9
+        var leases = good
+        leases.leases = 1000
+        var roots = good
+        roots.roots = ["/nonexistent/directory"]
+        for hello in [slot, leases, roots] {
+            #expect(try TestCoordinator(hello: hello).exitStatus() == 78)
+        }
+    }
+
+    @Test("frames that make no sense end it with 65")
+    func hostileFrames() throws {
+        let frames: [[UInt8]] = [
+            [0xFF, 0xFF, 0xFF, 0xFF, 3, 0, 0, 0], [0, 0, 0, 0, 99, 0, 0, 0], [0, 0, 0, 0, 7, 0, 1, 0],
+            [0, 0, 0, 0, 7, 3, 0, 0], [4, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3, 4], [1, 0, 0, 0, 7, 0, 0, 0, 1],
+            [0, 0, 0, 0, 20, 0, 0, 0],
+        ]
+        for frame in frames {
+            let worker = try TestCoordinator()
+            worker.sendRaw(frame)
+            #expect(worker.exitStatus() == 65, "\(frame)")
+        }
+        let ungreeted = try TestCoordinator(greets: false)
+        ungreeted.send(.drain)
+        #expect(ungreeted.exitStatus() == 65)
+    }
+
+    @Test("leases that cannot be meant end it with 65")
+    func impossibleLeases() throws {
+        let wrong: [(TestCoordinator) throws -> Void] = [
+            { $0.send(.lease(try $0.lease("/bytes/1") { $0.profile = 9 })) },
+            { $0.send(.lease(try $0.lease("/bytes/1") { $0.progressIndex = 16 })) },
+            { worker in
+                for _ in 0..<2 { worker.send(.lease(try worker.lease("/stall") { $0.progressIndex = 3 })) }
+            },
+            { worker in
+                for _ in 0..<5 { worker.send(.lease(try worker.lease("/stall"))) }
+            },
+            { worker in
+                worker.send(.lease(try worker.lease("/stall")))
+                worker.send(.drain)
+                worker.send(.lease(try worker.lease("/stall")))
+            },
+            { $0.send(.hello(Hello(build: BuildIdentity.text, segmentLayout: 1, slot: 0, generation: 1, leases: 1, roots: []))) },
+        ]
+        for step in wrong {
+            let worker = try TestCoordinator(leases: 4)
+            try step(worker)
+            #expect(worker.exitStatus() == 65)
+        }
+    }
+
+    @Test("words about leases that have ended are ignored")
+    func races() throws {
+        let worker = try TestCoordinator()
+        worker.send(.cancel(lease: 77))
+        worker.send(.credit(lease: 77, bytes: 1))
+        worker.send(.answer(lease: 77, .proceed))
+        worker.send(.answer(lease: 77, .redirectBody(.descriptor)), descriptors: [try temporaryFile([])])
+        #expect(try worker.fetch("/bytes/10").body == stream(10))
+    }
+
+    @Test("a drained worker finishes what it has")
+    func drain() throws {
+        let worker = try TestCoordinator()
+        let slow = try worker.lease("/delay/300")
+        worker.send(.lease(slow))
+        worker.send(.drain)
+        #expect(try worker.collect(slow.id).head?.status == 200)
+        #expect(worker.exitStatus() == 0)
+    }
+
+    @Test("a lease can be cancelled at any point, and the worker goes on", arguments: ["/stall", "/stall?after=100", "/endless", "/delay/10", "/bytes/10", "http://127.0.0.1:1/"])
+    func cancel(target: String) throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        for delay in [UInt32(0), 1_000, 20_000] {
+            for sink in [BodySink.discard, .stream(credit: 100), .file(root: 0, path: "x", replaces: true)] {
+                let lease = try worker.lease(target) { $0.sink = sink }
+                worker.send(.lease(lease))
+                if delay > 0 { usleep(delay) }
+                worker.send(.cancel(lease: lease.id))
+                let exchange = try worker.collect(lease.id)
+                #expect(exchange.end.lease == lease.id)
+                if target.hasPrefix("/stall") || target == "/endless" { #expect(exchange.failure?.kind == .cancelled) }
+            }
+        }
+        #expect(try worker.fetch("/bytes/10").body == stream(10))
+        #expect(scratch.names.isEmpty || scratch.names == ["x"])
+    }
+
+    @Test("a coordinator that reads nothing stops transfers, and its end ends the worker and its files")
+    func backPressure() throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(leases: 4, roots: [scratch.path])
+        for _ in 0..<3 {
+            worker.send(.lease(try worker.lease("/endless") { $0.sink = .stream(credit: 100_000_000) }))
+        }
+        worker.send(.lease(try worker.lease("/endless") { $0.sink = .file(root: 0, path: "x", replaces: true) }))
+        let line = worker.segment.worker(0)
+        // Until a whole beat passes in which nothing more was received.
+        var received: [UInt64] = []
+        func total() -> UInt64 {
+            (0..<16).reduce(0) { $0 + (worker.segment.progress(worker: 0, transfer: $1).snapshot()?.received ?? 0) }
+        }
+        for _ in 0..<200 {
+            let beat = line.heartbeat
+            while line.heartbeat < beat + 2 { usleep(10_000) }
+            received.append(total())
+            if received.count > 1, received[received.count - 1] == received[received.count - 2] { break }
+        }
+        #expect(received.last == received.dropLast().last)
+        #expect(try #require(received.last) > 0)
+        worker.hangUp()
+        #expect(worker.exitStatus() == 0)
+        #expect(scratch.names.isEmpty)
+    }
+
+    @Test("after back-pressure everything still comes")
+    func relief() throws {
+        let worker = try TestCoordinator(leases: 4)
+        var leases: [UInt64] = []
+        for _ in 0..<4 {
+            let lease = try worker.lease("/bytes/2000000") { $0.sink = .stream(credit: 100_000_000) }
+            worker.send(.lease(lease))
+            leases.append(lease.id)
+        }
+        usleep(300_000)
+        var bodies: [UInt64: [UInt8]] = [:]
+        var ended = 0
+        while ended < 4, let (message, _) = try worker.next() {
+            if case .data(let lease, let bytes) = message { bodies[lease, default: []] += bytes }
+            if case .ended(let end) = message {
+                #expect(end.outcome == .complete(.streamed(length: 2_000_000)))
+                ended += 1
+            }
+        }
+        for lease in leases { #expect(bodies[lease] == stream(2_000_000)) }
+    }
+
+    @Test("the shared segment shows heart, progress and whether a request went out")
+    func progress() throws {
+        let worker = try TestCoordinator()
+        let lease = try worker.lease("/stall?after=1000&declared=5000")
+        worker.send(.lease(lease))
+        let line = worker.segment.progress(worker: 0, transfer: Int(lease.progressIndex))
+        var snapshot = line.snapshot()
+        for _ in 0..<1000 where snapshot?.received != 1000 {
+            usleep(10_000)
+            snapshot = line.snapshot()
+        }
+        #expect(snapshot?.lease == lease.id)
+        #expect(snapshot?.received == 1000)
+        #expect(snapshot?.expected == 5000)
+        #expect(snapshot?.requestMayHaveBeenSent == true)
+        let beat = worker.segment.worker(0).heartbeat
+        for _ in 0..<1000 where worker.segment.worker(0).heartbeat == beat { usleep(10_000) }
+        #expect(worker.segment.worker(0).heartbeat > beat)
+        worker.send(.cancel(lease: lease.id))
+        _ = try worker.collect(lease.id)
+        #expect(line.snapshot()?.lease == 0)
+        #expect(worker.segment.worker(0).transfersDone == 1)
+    }
+
+    @Test("no descriptor stays open when a worker ends")
+    func descriptors() throws {
+        func count() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
+        _ = try TestCoordinator().fetch("/bytes/1")
+        let before = count()
+        for _ in 0..<5 {
+            let worker = try TestCoordinator()
+            _ = try worker.fetch("/bytes/100000")
+            _ = try worker.fetch("/echo", .post, descriptors: [try temporaryFile([1])]) { $0.body = .descriptor(length: 1) }
+            worker.send(.lease(try worker.lease("/stall") { $0.sink = .descriptor }), descriptors: [try temporaryFile([])])
+            worker.hangUp()
+            #expect(worker.exitStatus() == 0)
+        }
+        #expect(count() <= before)
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Glibc
+import Testing
+import TrawlHTTP
+import TrawlProtocol
+
+@Suite("Where bodies go", .serialized)
+struct SinkTests {
+    @Test("memory: small bodies inside the frame, large ones in a sealed file", arguments: [0, 1, 65_536, 65_537, 3_000_000])
+    func memory(size: Int) throws {
+        let exchange = try TestCoordinator().fetch("/bytes/\(size)")
+        #expect(exchange.body == stream(size))
+        #expect(exchange.wasSealed == (size > 65_536))
+    }
+
+    @Test("discard: only the length is told")
+    func discard() throws {
+        let exchange = try TestCoordinator().fetch("/bytes/70000") { $0.sink = .discard }
+        #expect(exchange.end.outcome == .complete(.discarded(length: 70_000)))
+    }
+
+    @Test("file: whole under its name, with the directories it needs", arguments: [1, 65_536, 65_537, 3_000_000])
+    func file(size: Int) throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        let exchange = try worker.fetch("/bytes/\(size)?chunked=1") {
+            $0.sink = .file(root: 0, path: "a/b/c", replaces: false)
+            $0.syncsFile = true
+        }
+        #expect(exchange.end.outcome == .complete(.file(length: UInt64(size))))
+        #expect(scratch.content("a/b/c") == stream(size))
+        #expect(scratch.names == ["a", "a/b", "a/b/c"])
+    }
+
+    @Test("file: nothing is left after a failure", arguments: ["/truncate?declared=200000&sent=100000", "/gzip-badcrc", "/reset?after=100000"])
+    func fileFailure(target: String) throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        let exchange = try worker.fetch(target) { $0.sink = .file(root: 0, path: "x", replaces: true) }
+        #expect(exchange.failure != nil)
+        #expect(scratch.names.isEmpty)
+    }
+
+    @Test("file: an earlier one is replaced only when the lease says so")
+    func replacing() throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        _ = try worker.fetch("/bytes/10") { $0.sink = .file(root: 0, path: "x", replaces: false) }
+        let second = try worker.fetch("/bytes/20") { $0.sink = .file(root: 0, path: "x", replaces: false) }
+        #expect(second.failure?.kind == .file)
+        #expect(second.failure?.systemError == EEXIST)
+        #expect(scratch.content("x") == stream(10))
+        let third = try worker.fetch("/bytes/20") { $0.sink = .file(root: 0, path: "x", replaces: true) }
+        #expect(third.failure == nil)
+        #expect(scratch.content("x") == stream(20))
+        #expect(scratch.names == ["x"])
+    }
+
+    @Test("file: paths that lead out of the root, and roots that do not exist", arguments: ["../x", "/x", "a/../../x", ""])
+    func paths(path: String) throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        #expect(try worker.fetch("/bytes/1") { $0.sink = .file(root: 0, path: path, replaces: true) }.failure?.kind == .file)
+        #expect(try worker.fetch("/bytes/1") { $0.sink = .file(root: 7, path: "x", replaces: true) }.failure?.kind == .file)
+        #expect(scratch.names.isEmpty)
+    }
+
+    @Test("file: no file for an empty body or an error page, unless the lease wants one")
+    func withoutFile() throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        let empty = try worker.fetch("/bytes/0") { $0.sink = .file(root: 0, path: "empty", replaces: false) }
+        #expect(empty.end.outcome == .complete(.discarded(length: 0)))
+        let error = try worker.fetch("/status/404?body=gone") { $0.sink = .file(root: 0, path: "error", replaces: false) }
+        #expect(error.body == Array("gone".utf8))
+        #expect(scratch.names.isEmpty)
+        _ = try worker.fetch("/bytes/0") {
+            $0.sink = .file(root: 0, path: "empty", replaces: false)
+            $0.createsEmptyFile = true
+        }
+        _ = try worker.fetch("/status/404?body=gone") {
+            $0.sink = .file(root: 0, path: "error", replaces: false)
+            $0.savesErrorBodies = true
+        }
+        #expect(scratch.names == ["empty", "error"])
+        #expect(scratch.content("error") == Array("gone".utf8))
+    }
+
+    @Test("descriptor: the bytes are in the file that came with the lease")
+    func descriptor() throws {
+        let worker = try TestCoordinator()
+        let file = try temporaryFile([])
+        let copy = dup(file)
+        defer { close(copy) }
+        let exchange = try worker.fetch("/bytes/200000", descriptors: [file]) { $0.sink = .descriptor }
+        #expect(exchange.end.outcome == .complete(.descriptor(length: 200_000)))
+        var bytes = [UInt8](repeating: 0, count: 200_000)
+        #expect(pread(copy, &bytes, bytes.count, 0) == bytes.count)
+        #expect(bytes == stream(200_000))
+    }
+
+    @Test("stream: everything comes in pieces of bounded size, whatever the credit", arguments: [1, 1000, 100_000, 10_000_000])
+    func streaming(credit: Int) throws {
+        let worker = try TestCoordinator()
+        for target in ["/bytes/300000", "/bytes/300000?chunked=1"] where credit > 1 {
+            let exchange = try worker.fetch(target) { $0.sink = .stream(credit: UInt32(credit)) }
+            #expect(exchange.end.outcome == .complete(.streamed(length: 300_000)))
+            #expect(exchange.streamed == stream(300_000))
+        }
+        let coded = try worker.fetch("/gzip?chunked=1") { $0.sink = .stream(credit: UInt32(credit)) }
+        #expect(coded.streamed == plainText)
+    }
+
+    @Test("stream: without credit nothing comes, and an exact credit is enough for the end")
+    func noCredit() throws {
+        let worker = try TestCoordinator()
+        let lease = try worker.lease("/bytes/5000?chunked=1") { $0.sink = .stream(credit: 0) }
+        worker.send(.lease(lease))
+        #expect(!worker.hasMessage(milliseconds: 200))
+        worker.send(.credit(lease: lease.id, bytes: 3000))
+        guard case .data(_, let first)? = try worker.next()?.0 else {
+            Issue.record("no data")
+            return
+        }
+        #expect(first == Array(stream(5000)[..<3000]))
+        #expect(!worker.hasMessage(milliseconds: 100))
+        worker.send(.credit(lease: lease.id, bytes: 2000))
+        guard case .data(_, let second)? = try worker.next()?.0, case .ended(let end)? = try worker.next()?.0 else {
+            Issue.record("no end")
+            return
+        }
+        #expect(first + second == stream(5000))
+        #expect(end.outcome == .complete(.streamed(length: 5000)))
+    }
+
+    @Test("a transfer rests at its head until the answer, and can change its destination then")
+    func answers() throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        for (target, size) in [("/bytes/0", 0), ("/bytes/100", 100), ("/bytes/200000?chunked=1", 200_000)] {
+            for choice in 0..<4 {
+                let lease = try worker.lease(target) { $0.heads = .answered }
+                worker.send(.lease(lease))
+                guard case .head(lease.id, let head)? = try worker.next()?.0 else {
+                    Issue.record("no head")
+                    return
+                }
+                #expect(head.status == 200)
+                #expect(!worker.hasMessage(milliseconds: 20))
+                switch choice {
+                case 0:
+                    worker.send(.answer(lease: lease.id, .proceed))
+                    #expect(try worker.collect(lease.id).body == stream(size))
+                case 1:
+                    worker.send(.answer(lease: lease.id, .redirectBody(.file(root: 0, path: "x", replaces: true))))
+                    #expect(try worker.collect(lease.id).failure == nil)
+                    #expect(size == 0 || scratch.content("x") == stream(size))
+                case 2:
+                    let file = try temporaryFile([])
+                    let copy = dup(file)
+                    worker.send(.answer(lease: lease.id, .redirectBody(.descriptor)), descriptors: [file])
+                    #expect(try worker.collect(lease.id).end.outcome == .complete(.descriptor(length: UInt64(size))))
+                    #expect(lseek(copy, 0, SEEK_END) == size)
+                    close(copy)
+                default:
+                    worker.send(.answer(lease: lease.id, .cancel))
+                    #expect(try worker.collect(lease.id).failure?.kind == .cancelled)
+                }
+            }
+        }
+    }
+
+    @Test("an early head comes before the body, and not again at the end")
+    func earlyHead() throws {
+        let exchange = try TestCoordinator().fetch("/bytes/10") { $0.heads = .early }
+        #expect(exchange.earlyHead?.status == 200)
+        #expect(exchange.end.head == nil)
+        #expect(exchange.body == stream(10))
+    }
+}
