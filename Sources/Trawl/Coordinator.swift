@@ -109,8 +109,11 @@ public final class Coordinator: Sendable {
     }
 
     /// Stops (SIGSTOP) or continues (SIGCONT) all workers: what a terminal's job control does to the coordinator.
+    ///
+    /// Blocks the calling thread until the signal is sent, so that the caller may stop itself next.
     package func signalWorkers(_ signal: Int32) {
-        mailbox.post(.signalWorkers(signal))
+        let done = WakeUpGate()
+        if mailbox.post(.signalWorkers(signal, done)) { done.wait() }
     }
 
     func post(_ command: Mailbox.Command) {

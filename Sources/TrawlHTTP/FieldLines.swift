@@ -1,8 +1,9 @@
 /// An ordered list of field lines: header or trailer section of a message.
 ///
 /// Names compare without regard to case and keep the spelling they came with; lines of one name are never joined.
-/// Values are bytes. Lists are equal when their lines are equal byte for byte, names with their case. The whole list is one packed byte array, which is also its form in worker frames, so that it
-/// crosses a process boundary with one copy and one check.
+/// Values are bytes. Lists are equal when their lines are equal byte for byte, the case of names included. The whole
+/// list is one packed byte array, which is also its form in worker frames, so that it crosses a process boundary with
+/// one copy and one check.
 ///
 /// - Source: RFC 9110 §5.
 package struct FieldLines: Sendable, Hashable {

@@ -46,7 +46,9 @@ final class FieldList {
             (nodes + index).initialize(to: curl_slist(data: text, next: index + 1 < lines ? nodes + index + 1 : nil))
             index += 1
             for part in parts {
-                if let base = part.baseAddress { UnsafeMutableRawPointer(text).copyMemory(from: base, byteCount: part.count) }
+                if let base = part.baseAddress {
+                    UnsafeMutableRawPointer(text).copyMemory(from: base, byteCount: part.count)
+                }
                 text += part.count
             }
             text.pointee = 0
@@ -82,6 +84,7 @@ final class FieldList {
     /// Fields whose values follow from the body, and which libcurl writes: two sources of framing never meet
     /// (RFC 9112 §6.3).
     private static func isFraming(_ name: UnsafeRawBufferPointer) -> Bool {
-        FieldSyntax.equalIgnoringCase(name, "Content-Length") || FieldSyntax.equalIgnoringCase(name, "Transfer-Encoding")
+        FieldSyntax.equalIgnoringCase(name, "Content-Length")
+            || FieldSyntax.equalIgnoringCase(name, "Transfer-Encoding")
     }
 }

@@ -96,8 +96,8 @@ struct HeadAssembler {
             }
             isFirst = false
             guard let colon = line.firstIndex(of: 0x3A) else {
-                // Not a field line, and no rule says what it means: dropped, as browsers do. It cannot speak of framing.
-                continue
+                // No field line (RFC 9112 §5); libcurl refuses it as well.
+                throw .malformed("a line without a colon")
             }
             let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
             let value = FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))

@@ -134,7 +134,9 @@ struct HeadFacts: Equatable {
     @inline(__always)
     private static func equal(_ bytes: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
         guard bytes.count == text.utf8CodeUnitCount else { return false }
-        for index in 0..<bytes.count where FieldSyntax.lowercased(bytes[index]) != text.utf8Start[index] { return false }
+        for index in 0..<bytes.count where FieldSyntax.lowercased(bytes[index]) != text.utf8Start[index] {
+            return false
+        }
         return true
     }
 }

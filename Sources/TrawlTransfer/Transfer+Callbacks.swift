@@ -10,17 +10,23 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Unmanaged<Transfer
     context.map { Unmanaged<Transfer>.fromOpaque($0) }
 }
 
-func onHeader(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?) -> Int {
+func onHeader(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?)
+    -> Int
+{
     let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
     return transfer(context)?._withUnsafeGuaranteedRef { $0.receivedLine(line) ? line.count : -1 } ?? -1
 }
 
-func onBody(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?) -> Int {
+func onBody(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?)
+    -> Int
+{
     let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
     return transfer(context)?._withUnsafeGuaranteedRef { $0.received(piece) } ?? -1
 }
 
-func onRead(_ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?) -> Int {
+func onRead(_ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?)
+    -> Int
+{
     let room = UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
     return transfer(context)?._withUnsafeGuaranteedRef { $0.readBody(into: room) } ?? Int(CURL_READFUNC_ABORT)
 }
@@ -77,7 +83,9 @@ extension Transfer {
                 wantsFreshConnection = true
                 return false
             }
-            if connection.uses == 0, profile.profile.version == .http2 || profile.profile.version == .http2PriorKnowledge {
+            if connection.uses == 0,
+                profile.profile.version == .http2 || profile.profile.version == .http2PriorKnowledge
+            {
                 connection.isHTTP2 =
                     profile.profile.version == .http2PriorKnowledge || ccurl_tls_is_http2(easy.raw) == 1
             }

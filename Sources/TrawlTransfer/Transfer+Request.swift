@@ -80,7 +80,8 @@ extension Transfer {
             }
             requestBody.copyBytes(from: bytes)
             _ = ccurl_set_offset(easy.raw, CURLOPT_POSTFIELDSIZE_LARGE, Int64(bytes.count))
-            _ = ccurl_set_pointer(easy.raw, CURLOPT_POSTFIELDS, requestBody.baseAddress ?? UnsafeMutableRawPointer(easy.errorBuffer))
+            _ = ccurl_set_pointer(
+                easy.raw, CURLOPT_POSTFIELDS, requestBody.baseAddress ?? UnsafeMutableRawPointer(easy.errorBuffer))
         case .descriptor(let length):
             _ = ccurl_set_pointer(easy.raw, CURLOPT_POSTFIELDS, nil)
             _ = ccurl_set_offset(easy.raw, CURLOPT_POSTFIELDSIZE_LARGE, Int64(clamping: length))

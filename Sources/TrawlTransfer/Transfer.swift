@@ -295,6 +295,8 @@ final class Transfer {
             _ = ccurl_get_long(easy.raw, CURLINFO_OS_ERRNO, &error)
             failure = HopFailure(
                 kind, curlCode: result.rawValue, systemError: Int32(truncatingIfNeeded: error), detail: text)
+            // What is no HTTP/1 response at all is HTTP/0.9 to libcurl, which does not speak it.
+            if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }
             // 7.88 reports a field line of more than 100 KiB as lack of memory.
             if kind == .outOfMemory, requestsBegun > 0, head == nil { failure.kind = .headTooLarge }
         }

@@ -52,7 +52,9 @@ package final class TransferLoop {
     ///   - roots: Directories beneath which files may be made, by the numbers leases use.
     ///   - slot: The worker's place in `segment`.
     package init?(leases: Int, roots: [OutputRoot], segment: SharedSegment, slot: Int, output: TransferOutput) {
-        guard slot < segment.workers, leases <= segment.transfersPerWorker, let multi = curl_multi_init() else { return nil }
+        guard slot < segment.workers, leases <= segment.transfersPerWorker, let multi = curl_multi_init() else {
+            return nil
+        }
         self.multi = multi
         self.output = output
         self.roots = roots
@@ -100,7 +102,8 @@ package final class TransferLoop {
         transfer.place = active.count
         active.append(transfer)
         transfer.begin(
-            lease, profile: profile, progress: segment.progress(worker: slot, transfer: index), descriptors: descriptors)
+            lease, profile: profile, progress: segment.progress(worker: slot, transfer: index), descriptors: descriptors
+        )
     }
 
     /// The answer to a head; ignored when the lease is not known any more.

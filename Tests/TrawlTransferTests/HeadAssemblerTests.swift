@@ -6,8 +6,9 @@ import TrawlHTTP
 /// Feeds a head line by line, as libcurl does.
 private func assemble(_ text: String, into assembler: inout HeadAssembler) throws -> (ResponseHead, HeadFacts)? {
     var parsed: (ResponseHead, HeadFacts)?
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
-        let bytes = Array(line.utf8) + [0x0A]
+    // By bytes: CR LF is one Character.
+    for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast() {
+        let bytes = Array(line) + [0x0A]
         if try bytes.withUnsafeBytes({ try assembler.take($0) }) { parsed = try assembler.parse() }
     }
     return parsed
@@ -49,6 +50,7 @@ struct HeadAssemblerTests {
             "HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length:\r\n 5\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nnonsense\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\n\r\n",
@@ -58,9 +60,9 @@ struct HeadAssemblerTests {
         #expect(throws: HeadError.self) { try parse(text) }
     }
 
-    @Test("fields keep order and spelling, folded ones become one line, lines without a colon are dropped")
+    @Test("fields keep order and spelling, folded ones become one line, bad names are dropped")
     func fields() throws {
-        let (head, _) = try parse("HTTP/1.1 200 OK\r\nB: 1\r\nnonsense\r\na:  x \r\n\ty\r\nB:2\r\nE:\r\nbad name: 1\r\n\r\n")
+        let (head, _) = try parse("HTTP/1.1 200 OK\r\nB: 1\r\na:  x \r\n\ty\r\nB:2\r\nE:\r\nbad name: 1\r\n\r\n")
         var lines: [String] = []
         head.fields.forEach { lines.append(FieldLines.text($0) + "=" + FieldLines.text($1)) }
         #expect(lines == ["B=1", "a=x y", "B=2", "E="])
@@ -114,7 +116,8 @@ struct HeadAssemblerTests {
 
     @Test("Keep-Alive is read, and HTTP/1.0 with chunks is not trusted further")
     func keepAlive() throws {
-        let (_, facts) = try parse("HTTP/1.1 200 OK\r\nKeep-Alive: timeout=15, max=3\r\nTransfer-Encoding: chunked\r\n\r\n")
+        let (_, facts) = try parse(
+            "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=15, max=3\r\nTransfer-Encoding: chunked\r\n\r\n")
         #expect(facts.keepAliveTimeout == 15)
         #expect(facts.keepAliveRequests == 3)
         #expect(facts.framing(status: 200, version: .http1_0, isHead: false) == (.chunked, false))

@@ -21,7 +21,8 @@ struct RequestFormTests {
 
     @Test("field lines keep order and spelling, and libcurl adds none of its own")
     func order() throws {
-        #expect(try lines([("b", "1"), ("A", "2"), ("b", "3")], hasBody: false) == ["b: 1", "A: 2", "b: 3", "Accept:"])
+        #expect(
+            try lines([("b", "1"), ("A", "2"), ("b", "3")], hasBody: false) == ["b: 1", "A: 2", "b: 3", "Accept:"])
         #expect(try lines([("accept", "x")], hasBody: true) == ["accept: x", "Content-Type:"])
         #expect(try lines([], hasBody: false) == ["Accept:"])
     }
@@ -48,7 +49,10 @@ struct RequestFormTests {
     @Test("replaced name resolution becomes routes of the transfer alone")
     func routes() {
         let routes = ConnectRoutes(
-            resolve: ["a.example:80:127.0.0.1", "b.example:443:::1,::2", "*:81:127.0.0.2", "-c.example:80", "+d:1:[::1]", "bad"],
+            resolve: [
+                "a.example:80:127.0.0.1", "b.example:443:::1,::2", "*:81:127.0.0.2", "-c.example:80", "+d:1:[::1]",
+                "bad",
+            ],
             connectTo: ["x:80:a.example:80", "y:80:other:8080"])
         #expect(
             routes.entries == [

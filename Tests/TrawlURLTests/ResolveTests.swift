@@ -18,7 +18,8 @@ struct ResolveTests {
             ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."),
             ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"), ("./g/.", "http://a/b/c/g/"),
             ("g/./h", "http://a/b/c/g/h"), ("g/../h", "http://a/b/c/h"), ("g;x=1/./y", "http://a/b/c/g;x=1/y"),
-            ("g;x=1/../y", "http://a/b/c/y"), ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"),
+            ("g;x=1/../y", "http://a/b/c/y"), ("g?y/./x", "http://a/b/c/g?y/./x"),
+            ("g?y/../x", "http://a/b/c/g?y/../x"),
             ("g#s/../x", "http://a/b/c/g"), ("https://h/x", "https://h/x"), ("//u:p@h:81/x", "http://h:81/x"),
         ])
     func examples(reference: String, expected: String) throws {
@@ -46,7 +47,8 @@ struct ResolveTests {
         #expect(try parser.resolve("d", against: base).user == nil)
     }
 
-    @Test("references that lead nowhere are refused", arguments: ["http:g", "javascript:1", "//", "http:///x", "/\u{0}"])
+    @Test(
+        "references that lead nowhere are refused", arguments: ["http:g", "javascript:1", "//", "http:///x", "/\u{0}"])
     func refused(reference: String) throws {
         let parser = URLParser()
         let base = try parser.parse("http://a/b")

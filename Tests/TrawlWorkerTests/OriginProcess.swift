@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import TrawlHTTP
 
 /// The loopback origin, started once for all tests; it ends with the test process, whose end closes its input.
 final class OriginProcess: Sendable {
@@ -11,10 +12,12 @@ final class OriginProcess: Sendable {
     static let shared = Result { try OriginProcess() }
 
     private init() throws {
-        let directory = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+        let directory = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+            .deletingLastPathComponent()
         let candidates = ["loopback-origin", "LoopbackOrigin"].map { directory.appendingPathComponent($0) }
         let executable = try #require(
-            candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }, "no origin in \(directory.path)")
+            candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }, "no origin in \(directory.path)"
+        )
         let process = Process()
         let output = Pipe()
         let stdin = Pipe()
@@ -43,7 +46,9 @@ final class Scratch {
     init() throws {
         var template = Array((NSTemporaryDirectory() + "/trawl-worker-XXXXXX").utf8CString)
         path = try #require(
-            template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) } })
+            template.withUnsafeMutableBufferPointer {
+                $0.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
+            })
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
@@ -82,8 +87,22 @@ let plainText: [UInt8] = (1...400).flatMap { number in
 
 /// An open file without a name, from its start.
 func temporaryFile(_ bytes: [UInt8]) throws -> Int32 {
-    let file = open(NSTemporaryDirectory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0o600)
+    var template = Array((NSTemporaryDirectory() + "/trawl-body-XXXXXX").utf8CString)
+    let file = mkstemp(&template)
     try #require(file >= 0)
-    #expect(write(file, bytes, bytes.count) == bytes.count)
+    _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+    unlink(&template)
+    let written = write(file, bytes, bytes.count)
+    #expect(written == bytes.count)
+    lseek(file, 0, SEEK_SET)
     return file
 }
+
+/// The method of that name.
+func named(_ name: String) throws -> HTTPMethod {
+    let method = HTTPMethod(name)
+    return try #require(method)
+}
+
+// Foundation has a Method too.
+typealias HTTPMethod = TrawlHTTP.Method

@@ -15,7 +15,7 @@ struct PoisonTests {
         ])
     func poison(target: String) throws {
         let worker = try TestCoordinator()
-        let method: TrawlHTTP.Method = target.hasPrefix("/poison/head") ? .head : .get
+        let method: HTTPMethod = target.hasPrefix("/poison/head") ? .head : .get
         let first = try worker.fetch(target, method)
         #expect(first.failure == nil, "\(first.end.outcome)")
         #expect(first.head?.fields.contains("X-Poison") == false)
@@ -67,7 +67,9 @@ struct PoisonTests {
             #expect(try worker.fetch("/bytes/100", .head).failure == nil)
             #expect(try worker.fetch("/status/204").failure == nil)
             #expect(try worker.fetch("/bytes/100?chunked=1").failure == nil)
-            let conditional = try worker.fetch("/bytes/100?etag=1") { try? $0.fields.append("If-None-Match", "\"b-100-1\"") }
+            let conditional = try worker.fetch("/bytes/100?etag=1") {
+                try? $0.fields.append("If-None-Match", "\"b-100-1\"")
+            }
             #expect(conditional.head?.status == 304)
             #expect(try worker.fetch("/interim").failure == nil)
             #expect(try worker.fetch("/bytes/100").end.metrics.connection == 1)

@@ -89,7 +89,12 @@ struct SessionTests {
                 worker.send(.drain)
                 worker.send(.lease(try worker.lease("/stall")))
             },
-            { $0.send(.hello(Hello(build: BuildIdentity.text, segmentLayout: 1, slot: 0, generation: 1, leases: 1, roots: []))) },
+            {
+                $0.send(
+                    .hello(
+                        Hello(build: BuildIdentity.text, segmentLayout: 1, slot: 0, generation: 1, leases: 1, roots: [])
+                    ))
+            },
         ]
         for step in wrong {
             let worker = try TestCoordinator(leases: 4)
@@ -118,7 +123,9 @@ struct SessionTests {
         #expect(worker.exitStatus() == 0)
     }
 
-    @Test("a lease can be cancelled at any point, and the worker goes on", arguments: ["/stall", "/stall?after=100", "/endless", "/delay/10", "/bytes/10", "http://127.0.0.1:1/"])
+    @Test(
+        "a lease can be cancelled at any point, and the worker goes on",
+        arguments: ["/stall", "/stall?after=100", "/endless", "/delay/10", "/bytes/10", "http://127.0.0.1:1/"])
     func cancel(target: String) throws {
         let scratch = try Scratch()
         let worker = try TestCoordinator(roots: [scratch.path])
@@ -218,8 +225,11 @@ struct SessionTests {
         for _ in 0..<5 {
             let worker = try TestCoordinator()
             _ = try worker.fetch("/bytes/100000")
-            _ = try worker.fetch("/echo", .post, descriptors: [try temporaryFile([1])]) { $0.body = .descriptor(length: 1) }
-            worker.send(.lease(try worker.lease("/stall") { $0.sink = .descriptor }), descriptors: [try temporaryFile([])])
+            _ = try worker.fetch("/echo", .post, descriptors: [try temporaryFile([1])]) {
+                $0.body = .descriptor(length: 1)
+            }
+            worker.send(
+                .lease(try worker.lease("/stall") { $0.sink = .descriptor }), descriptors: [try temporaryFile([])])
             worker.hangUp()
             #expect(worker.exitStatus() == 0)
         }

@@ -6,7 +6,9 @@ import TrawlProtocol
 
 @Suite("Where bodies go", .serialized)
 struct SinkTests {
-    @Test("memory: small bodies inside the frame, large ones in a sealed file", arguments: [0, 1, 65_536, 65_537, 3_000_000])
+    @Test(
+        "memory: small bodies inside the frame, large ones in a sealed file",
+        arguments: [0, 1, 65_536, 65_537, 3_000_000])
     func memory(size: Int) throws {
         let exchange = try TestCoordinator().fetch("/bytes/\(size)")
         #expect(exchange.body == stream(size))
@@ -32,7 +34,9 @@ struct SinkTests {
         #expect(scratch.names == ["a", "a/b", "a/b/c"])
     }
 
-    @Test("file: nothing is left after a failure", arguments: ["/truncate?declared=200000&sent=100000", "/gzip-badcrc", "/reset?after=100000"])
+    @Test(
+        "file: nothing is left after a failure",
+        arguments: ["/truncate?declared=200000&sent=100000", "/gzip-badcrc", "/reset?after=100000"])
     func fileFailure(target: String) throws {
         let scratch = try Scratch()
         let worker = try TestCoordinator(roots: [scratch.path])
@@ -56,12 +60,17 @@ struct SinkTests {
         #expect(scratch.names == ["x"])
     }
 
-    @Test("file: paths that lead out of the root, and roots that do not exist", arguments: ["../x", "/x", "a/../../x", ""])
+    @Test(
+        "file: paths that lead out of the root, and roots that do not exist",
+        arguments: ["../x", "/x", "a/../../x", ""])
     func paths(path: String) throws {
         let scratch = try Scratch()
         let worker = try TestCoordinator(roots: [scratch.path])
-        #expect(try worker.fetch("/bytes/1") { $0.sink = .file(root: 0, path: path, replaces: true) }.failure?.kind == .file)
-        #expect(try worker.fetch("/bytes/1") { $0.sink = .file(root: 7, path: "x", replaces: true) }.failure?.kind == .file)
+        #expect(
+            try worker.fetch("/bytes/1") { $0.sink = .file(root: 0, path: path, replaces: true) }.failure?.kind == .file
+        )
+        #expect(
+            try worker.fetch("/bytes/1") { $0.sink = .file(root: 7, path: "x", replaces: true) }.failure?.kind == .file)
         #expect(scratch.names.isEmpty)
     }
 
@@ -71,7 +80,9 @@ struct SinkTests {
         let worker = try TestCoordinator(roots: [scratch.path])
         let empty = try worker.fetch("/bytes/0") { $0.sink = .file(root: 0, path: "empty", replaces: false) }
         #expect(empty.end.outcome == .complete(.discarded(length: 0)))
-        let error = try worker.fetch("/status/404?body=gone") { $0.sink = .file(root: 0, path: "error", replaces: false) }
+        let error = try worker.fetch("/status/404?body=gone") {
+            $0.sink = .file(root: 0, path: "error", replaces: false)
+        }
         #expect(error.body == Array("gone".utf8))
         #expect(scratch.names.isEmpty)
         _ = try worker.fetch("/bytes/0") {
@@ -99,7 +110,9 @@ struct SinkTests {
         #expect(bytes == stream(200_000))
     }
 
-    @Test("stream: everything comes in pieces of bounded size, whatever the credit", arguments: [1, 1000, 100_000, 10_000_000])
+    @Test(
+        "stream: everything comes in pieces of bounded size, whatever the credit",
+        arguments: [1, 1000, 100_000, 10_000_000])
     func streaming(credit: Int) throws {
         let worker = try TestCoordinator()
         for target in ["/bytes/300000", "/bytes/300000?chunked=1"] where credit > 1 {

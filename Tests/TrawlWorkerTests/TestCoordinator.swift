@@ -135,12 +135,14 @@ final class TestCoordinator {
     }
 
     /// A lease of a target of the origin.
-    func lease(_ target: String, _ method: TrawlHTTP.Method = .get, _ adjust: (inout Lease) -> Void = { _ in }) throws -> Lease {
+    func lease(_ target: String, _ method: HTTPMethod = .get, _ adjust: (inout Lease) -> Void = { _ in }) throws
+        -> Lease
+    {
         lastLease += 1
         var fields = FieldLines()
         try fields.append("User-Agent", "test")
         try fields.append("Accept", "*/*")
-        let url = target.hasPrefix("http") ? target : try OriginProcess.shared.get().base + target
+        let url = target.contains("://") ? target : try OriginProcess.shared.get().base + target
         var lease = Lease(
             id: lastLease, profile: 1, progressIndex: UInt16(lastLease % 16), method: method, url: url, fields: fields)
         adjust(&lease)
@@ -149,7 +151,8 @@ final class TestCoordinator {
 
     /// Carries out one lease and collects what it brings.
     func fetch(
-        _ target: String, _ method: TrawlHTTP.Method = .get, descriptors: [Int32] = [], _ adjust: (inout Lease) -> Void = { _ in }
+        _ target: String, _ method: HTTPMethod = .get, descriptors: [Int32] = [],
+        _ adjust: (inout Lease) -> Void = { _ in }
     ) throws -> Exchange {
         let lease = try lease(target, method, adjust)
         send(.lease(lease), descriptors: descriptors)

@@ -27,7 +27,7 @@ struct TransferTests {
     @Test("the request is what the lease says, and nothing else")
     func request() throws {
         let worker = try TestCoordinator()
-        let exchange = try worker.fetch("/anything/x?y=1", TrawlHTTP.Method("PURGE")!) { lease in
+        let exchange = try worker.fetch("/anything/x?y=1", named("PURGE")) { lease in
             try? lease.fields.append("X-Empty", "")
             try? lease.fields.append("x-odd", "1")
             try? lease.fields.append("X-Odd", "2")
@@ -39,10 +39,12 @@ struct TransferTests {
                 #"["User-Agent","test"],["Accept","*/*"],["X-Empty",""],["x-odd","1"],["X-Odd","2"]]"#))
     }
 
-    @Test("a body is sent with any method, from the lease or from a file", arguments: ["POST", "PUT", "PATCH", "DELETE", "GET", "QUERY"])
+    @Test(
+        "a body is sent with any method, from the lease or from a file",
+        arguments: ["POST", "PUT", "PATCH", "DELETE", "GET", "QUERY"])
     func bodies(method: String) throws {
         let worker = try TestCoordinator()
-        let method = try #require(TrawlHTTP.Method(method))
+        let method = try named(method)
         for length in [1, 5000, 65_536] {
             let bytes = stream(length, seed: 3)
             let inline = try worker.fetch("/echo", method) { $0.body = .inline(bytes) }
@@ -70,7 +72,7 @@ struct TransferTests {
     func emptyBodies() throws {
         let worker = try TestCoordinator()
         for (method, announced) in [("POST", true), ("PUT", true), ("PATCH", true), ("GET", false), ("DELETE", false)] {
-            let exchange = try worker.fetch("/anything", try #require(TrawlHTTP.Method(method)))
+            let exchange = try worker.fetch("/anything", try named(method))
             let text = String(decoding: exchange.body, as: UTF8.self)
             #expect(text.contains("\"\(method)\""))
             #expect(text.contains("Content-Length") == announced, "\(method)")
@@ -99,7 +101,9 @@ struct TransferTests {
         #expect(exchange.head?.status == 200)
     }
 
-    @Test("content codings are undone, unless the profile says otherwise", arguments: ["gzip", "deflate", "raw-deflate", "brotli", "gzip-multi"])
+    @Test(
+        "content codings are undone, unless the profile says otherwise",
+        arguments: ["gzip", "deflate", "raw-deflate", "brotli", "gzip-multi"])
     func codings(name: String) throws {
         let worker = try TestCoordinator()
         for query in ["", "?chunked=1"] {

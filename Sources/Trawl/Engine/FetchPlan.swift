@@ -11,6 +11,15 @@ struct FetchPlan: Sendable {
         /// Too long for a frame: a memory file.
         case file(MemoryBody)
 
+        /// Its length.
+        var count: Int {
+            switch self {
+            case .none: 0
+            case .inline(let bytes): bytes.count
+            case .file(let file): file.count
+            }
+        }
+
         static func == (left: Body, right: Body) -> Bool {
             switch (left, right) {
             case (.none, .none): true

@@ -18,7 +18,7 @@ final class FetchPlanner: Sendable {
     init(configuration: Configuration) {
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
-        plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true)
+        plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true, omitting: [])
     }
 
     /// The plan of a request.
@@ -87,7 +87,11 @@ final class FetchPlanner: Sendable {
             throw FetchError(.badRequest, "the field \(name) belongs to the transfer", url: target.text)
         }
         let options = request.options
-        if request.fields.isEmpty, options.acceptsCompressedResponses, options.userAgent == nil { return plainFields }
+        if request.fields.isEmpty, options.acceptsCompressedResponses, options.userAgent == nil,
+            options.omittedFields.isEmpty
+        {
+            return plainFields
+        }
         var lines = request.fields.lines
         if let length = lines.first("Content-Length") {
             guard length == String(request.body.bytes.count) else {
@@ -96,14 +100,18 @@ final class FetchPlanner: Sendable {
             lines.removeAll("Content-Length")
         }
         return Self.withDefaults(
-            lines, userAgent: options.userAgent ?? userAgent, acceptsCompressed: options.acceptsCompressedResponses)
+            lines, userAgent: options.userAgent ?? userAgent, acceptsCompressed: options.acceptsCompressedResponses,
+            omitting: options.omittedFields)
     }
 
-    private static func withDefaults(_ lines: FieldLines, userAgent: String, acceptsCompressed: Bool) -> FieldLines {
+    private static func withDefaults(
+        _ lines: FieldLines, userAgent: String, acceptsCompressed: Bool, omitting omitted: [String]
+    ) -> FieldLines {
         var defaults = FieldLines()
         func add(_ name: String, _ value: String) {
             // Generated values hold no control bytes; a configured user agent that does is left out.
-            if !lines.contains(name) { try? defaults.append(name, value) }
+            if lines.contains(name) || omitted.contains(where: { FieldSyntax.equalIgnoringCase($0, name) }) { return }
+            try? defaults.append(name, value)
         }
         add("User-Agent", userAgent)
         add("Accept", "*/*")

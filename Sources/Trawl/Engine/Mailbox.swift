@@ -9,8 +9,8 @@ final class Mailbox: Sendable {
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
         case shutDown(grace: Duration)
-        /// Stops or continues all workers, as a terminal's job control does with the coordinator.
-        case signalWorkers(Int32)
+        /// Stops or continues all workers, as a terminal's job control does with the coordinator; then opens the gate.
+        case signalWorkers(Int32, WakeUpGate)
     }
 
     private struct State {

@@ -79,9 +79,14 @@ extension Supervisor {
         fetch.engine.head = nil
         fetch.engine.interim = []
         fetch.engine.delivered = 0
-        fetch.channel?.post(.attempt(fetch.engine.attempts))
-
         let plan = fetch.plan
+        if let channel = fetch.channel {
+            channel.record(
+                SentRequest(
+                    method: fetch.engine.method, target: fetch.engine.target, fields: fetch.engine.fields,
+                    bodyLength: fetch.engine.sendsBody ? plan.body.count : nil))
+            channel.post(.attempt(fetch.engine.attempts))
+        }
         let assignment = profiles.assignment(for: plan.profile)
         var lease = Lease(
             id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
@@ -186,6 +191,11 @@ extension Supervisor {
     private func ended(_ end: LeaseEnd, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
         let memory = takeMemory(descriptors)
         let lease = LeaseID(rawValue: end.lease)
+        // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
+        if let fetch = fetch(of: end.lease, from: link), let reason = violation(in: end, memory, fetch) {
+            refuse(link, reason)
+            return false
+        }
         guard let hop = leases.ended(lease, from: link.slot), let fetch = fetches[FetchKey(rawValue: hop)] else {
             return true
         }
@@ -198,16 +208,9 @@ extension Supervisor {
             return true
         case .accept: break
         }
-        do throws(Violation) {
-            try settle(fetch, end, memory, from: link)
-            slots[link.slot].completedLease()
-            return true
-        } catch {
-            // The lease is gone from the table, so this hop's fate is decided here: it is as good as lost in a crash.
-            refuse(link, error.reason)
-            requeueOrFail(fetch, asSuspect: true, canRepeat: fetch.engine.method.isIdempotent)
-            return false
-        }
+        settle(fetch, end, memory, from: link)
+        slots[link.slot].completedLease()
+        return true
     }
 
     /// Maps the memory file that came with an end, and closes whatever came.
@@ -225,14 +228,36 @@ extension Supervisor {
         return result
     }
 
-    /// What a worker said makes no sense.
-    private struct Violation: Error {
-        let reason: String
+    /// What in the end of a hop makes no sense; nil when it can be accepted.
+    private func violation(
+        in end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, _ fetch: RunningFetch
+    ) -> String? {
+        guard case .complete(let delivery) = end.outcome else { return nil }
+        guard let head = end.head ?? fetch.engine.head else { return "an end without a head" }
+        // The body of a redirect that is followed is of no interest.
+        if redirect(of: head, fetch) != nil { return nil }
+        switch delivery {
+        case .discarded, .inline: return nil
+        case .memory(let count):
+            guard case .success(let mapped) = memory, UInt64(mapped.count) == count else {
+                return "a memory file that is not acceptable"
+            }
+            return count > fetch.plan.profile.memoryBytes ? "a body above its limit" : nil
+        case .file:
+            if case .rooted = fetch.plan.sink { return nil }
+            return "a file nobody asked for"
+        case .descriptor:
+            if case .opened = fetch.plan.sink { return nil }
+            return "a file nobody asked for"
+        case .streamed(let count):
+            if case .stream = fetch.plan.sink, count == fetch.engine.delivered { return nil }
+            return "a stream of another length"
+        }
     }
 
     private func settle(
         _ fetch: RunningFetch, _ end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, from link: WorkerLink
-    ) throws(Violation) {
+    ) {
         let head = end.head ?? fetch.engine.head
         fetch.engine.metrics.append(
             HopReport(
@@ -242,14 +267,11 @@ extension Supervisor {
         case .failed(let failure):
             answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
         case .complete(let delivery):
-            guard let head else { throw Violation(reason: "an end without a head") }
+            guard let head else { preconditionFailure("an end without a head was accepted") }
             switch redirect(of: head, fetch) {
             case .follow(let redirect, let target): follow(redirect, to: target, head, fetch)
             case .refuse(let error): answer(fetch, with: .failure(error))
-            case nil:
-                let response = try response(fetch, head, end, delivery, memory)
-                if case .failure(let error) = response { return answer(fetch, with: .failure(error)) }
-                answer(fetch, with: response)
+            case nil: answer(fetch, with: response(fetch, head, end, delivery, memory))
             }
         }
     }
@@ -257,7 +279,7 @@ extension Supervisor {
     private func response(
         _ fetch: RunningFetch, _ head: TrawlHTTP.ResponseHead, _ end: LeaseEnd, _ delivery: BodyDelivery,
         _ memory: Result<MappedBytes, MemoryFileError>?
-    ) throws(Violation) -> Result<Response, FetchError> {
+    ) -> Result<Response, FetchError> {
         var storage = ResponseBody.Storage.bytes([])
         var file: String?
         let length: UInt64
@@ -267,21 +289,13 @@ extension Supervisor {
             storage = .bytes(bytes)
             length = UInt64(bytes.count)
         case .memory(let count):
-            guard case .success(let mapped) = memory, UInt64(mapped.count) == count else {
-                throw Violation(reason: "a memory file that is not acceptable")
-            }
-            guard count <= fetch.plan.profile.memoryBytes else { throw Violation(reason: "a body above its limit") }
-            storage = .mapped(mapped)
+            if case .success(let mapped) = memory { storage = .mapped(mapped) }
             length = count
         case .file(let count):
-            guard case .rooted = fetch.plan.sink else { throw Violation(reason: "a file nobody asked for") }
             file = fetch.plan.path
             length = count
         case .descriptor(let count):
-            guard case .opened(let destination) = fetch.plan.sink else {
-                throw Violation(reason: "a file nobody asked for")
-            }
-            if count > 0 || fetch.plan.fileOptions.createsEmptyFile {
+            if case .opened(let destination) = fetch.plan.sink, count > 0 || fetch.plan.fileOptions.createsEmptyFile {
                 do throws(SystemError) {
                     try destination.publish(
                         replaces: fetch.plan.fileOptions.replaces, syncs: fetch.plan.fileOptions.syncs)
@@ -292,11 +306,7 @@ extension Supervisor {
                 file = destination.path
             }
             length = count
-        case .streamed(let count):
-            guard case .stream = fetch.plan.sink, count == fetch.engine.delivered else {
-                throw Violation(reason: "a stream of another length")
-            }
-            length = count
+        case .streamed(let count): length = count
         }
         let codings =
             end.decoded.isEmpty ? head.fields.values("Content-Encoding") : end.decoded
@@ -349,7 +359,8 @@ extension Supervisor {
         _ redirect: Redirect, to target: TargetURI, _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch
     ) {
         let hop = Response.RedirectHop(
-            url: fetch.engine.target.text, status: Int(head.status), location: target.textWithFragment)
+            url: fetch.engine.target.text, status: Int(head.status), location: target.textWithFragment,
+            head: Response.ResponseHead(head))
         fetch.engine.redirects.append(hop)
         fetch.channel?.post(.redirected(hop))
         fetch.engine.fields = redirect.fields(

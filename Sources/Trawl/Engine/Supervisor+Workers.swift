@@ -71,18 +71,32 @@ extension Supervisor {
         case .drained: break
         case .endOfStream:
             link.closeStream(poller)
-            // A thread's end is its stream's end; a process's exit comes through its pidfd, within the grace.
+            lostContact(link)
+            // A thread's end is its stream's end; a process's exit comes through its pidfd.
             if case .thread = link.engine { workerExited(link) }
         case .garbage(let error): refuse(link, "\(error)")
         }
     }
 
+    /// The worker cannot be talked to any more: it gets nothing new, and has the grace to exit by itself.
+    func lostContact(_ link: WorkerLink) {
+        guard link.lostAt == nil else { return }
+        link.lostAt = now
+        leases.workerDraining(link.slot)
+    }
+
     /// The worker broke the protocol: it is ended, and its hops are suspects.
     func refuse(_ link: WorkerLink, _ reason: String) {
-        refusals[link.slot] = "it sent what is not a frame of this protocol (\(reason))"
+        markRefused(link, reason)
         link.closeStream(poller)
+        leases.workerDraining(link.slot)
         perform(slots[link.slot].kill(.garbage), on: link.slot)
         if case .thread = link.engine { workerExited(link) }
+    }
+
+    private func markRefused(_ link: WorkerLink, _ reason: String) {
+        link.isRefused = true
+        refusals[link.slot] = "it sent what is not a frame of this protocol (\(reason))"
     }
 
     private func take(_ message: WorkerMessage, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
@@ -102,8 +116,9 @@ extension Supervisor {
         let expected = (WireProtocol.version, BuildIdentity.text, SharedSegment.layoutVersion)
         guard (ready.version, ready.build, ready.segmentLayout) == expected else {
             refusals[slot] =
-                "it speaks protocol \(ready.version) of build \(ready.build.terminalSafe), "
-                + "this program protocol \(expected.0) of build \(expected.1)"
+                "it speaks protocol \(ready.version) of build \(ready.build.terminalSafe) with segment layout "
+                + "\(ready.segmentLayout), this program protocol \(expected.0) of build \(expected.1) with layout "
+                + "\(expected.2)"
             link.closeStream(poller)
             switch slots[slot].retire(.incompatible) {
             case .kill: signal(slot, SIGKILL)
@@ -138,13 +153,19 @@ extension Supervisor {
         if link.isOpen {
             switch link.read(exhaustively: true, { take($0, $1, from: link) }) {
             case .drained, .endOfStream: break
-            case .garbage(let error): refusals[slot] = "\(error)"
+            case .garbage(let error): markRefused(link, "\(error)")
             }
             link.closeStream(poller)
         }
         links[slot] = nil
+        // To send garbage, or to leave with work in hand and without being told to go, is a crash whatever the status.
+        var suspicion = slots[slot].attributed(exit)
+        if case .no = closing, exit == .exited(status: WorkerExitStatus.finished), leases.heldCount(of: slot) > 0 {
+            suspicion = .killedByUs(.garbage)
+        }
+        if link.isRefused { suspicion = .killedByUs(.garbage) }
         let lost = leases.workerLost(
-            slot, exit: slots[slot].attributed(exit),
+            slot, exit: suspicion,
             wasSent: { lease in
                 // The words of a lease that never began still tell of an earlier one.
                 guard lease.index < segment.transfersPerWorker,
@@ -196,10 +217,16 @@ extension Supervisor {
 
     /// The regular look at all workers and observed fetches.
     func tick(onTime: Bool) {
-        for slot in slots.indices where links[slot] != nil {
+        for slot in slots.indices {
+            guard let link = links[slot] else { continue }
             switch slots[slot].tick(beat: segment.worker(slot).heartbeat, onTime: onTime, at: now) {
-            case .kill: signal(slot, SIGKILL)
+            case .kill:
+                leases.workerDraining(slot)
+                signal(slot, SIGKILL)
             case .none: break
+            }
+            if let lostAt = link.lostAt, lostAt.duration(to: now) >= Self.exitGrace {
+                perform(slots[slot].kill(.garbage), on: slot)
             }
         }
         reportProgress()

@@ -149,8 +149,9 @@ final class Supervisor {
             conclude(fetch, with: .failure(FetchError(.cancelled, "", url: fetch.engine.target.text)))
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
         case .shutDown(let grace): beginShutdown(grace: grace)
-        case .signalWorkers(let signal):
+        case .signalWorkers(let signal, let done):
             for case .process(let process)? in links.map({ $0?.engine }) { _ = try? process.signal(signal) }
+            done.open()
         }
     }
 
@@ -180,7 +181,11 @@ final class Supervisor {
     }
 
     private func flush() {
-        for slot in dirty { links[slot]?.flush(poller, token: Token.socket(slot)) }
+        for slot in dirty {
+            guard let link = links[slot] else { continue }
+            link.flush(poller, token: Token.socket(slot))
+            if !link.canSend { lostContact(link) }
+        }
         dirty.removeAll(keepingCapacity: true)
     }
 
@@ -194,9 +199,14 @@ final class Supervisor {
         let late = mailbox.close()
         let error = downReason ?? FetchError(.shutDown, "the coordinator is shut down")
         for fetch in fetches.all { conclude(fetch, with: .failure(error)) }
-        for case .submit(let fetch) in late {
-            fetch.channel?.post(.ended(.failure(error)))
-            fetch.outcome.resolve(.failure(error))
+        for command in late {
+            switch command {
+            case .submit(let fetch):
+                fetch.channel?.post(.ended(.failure(error)))
+                fetch.outcome.resolve(.failure(error))
+            case .signalWorkers(_, let done): done.open()
+            case .cancel, .consumed, .shutDown: break
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
 
@@ -23,8 +24,14 @@ final class WorkerLink {
     private var wantsWrite = false
     /// Whether the stream still works.
     private(set) var isOpen = true
+    /// Whether the worker takes what is sent; what it says is read on all the same.
+    private(set) var canSend = true
     /// Whether the worker's greeting was accepted.
     var isGreeted = false
+    /// Whether the worker broke the protocol and was refused.
+    var isRefused = false
+    /// Since when the worker cannot be talked to, although it was not told to go.
+    var lostAt: MonotonicInstant?
     /// The kernel's count of out-of-memory kills when this worker started.
     let memoryKillsAtStart: UInt64?
 
@@ -42,7 +49,7 @@ final class WorkerLink {
     /// Queues a message. Descriptors are duplicated, so the caller keeps its own.
     /// - Returns: False when it is too long for a frame, or no descriptor is left.
     func send(_ message: CoordinatorMessage, descriptors: [Int32] = []) -> Bool {
-        guard isOpen else { return true }
+        guard isOpen, canSend else { return true }
         var copies: [Int32] = []
         for descriptor in descriptors {
             let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
@@ -60,8 +67,9 @@ final class WorkerLink {
     /// Tells the worker what a profile number means, unless it knows.
     func tell(_ assignment: ProfileTable.Assignment, _ profile: TransferProfile) -> Bool {
         if toldProfiles[assignment.number] == assignment.version { return true }
+        guard send(.profile(number: assignment.number, profile)) else { return false }
         toldProfiles[assignment.number] = assignment.version
-        return send(.profile(number: assignment.number, profile))
+        return true
     }
 
     /// Sends what the socket takes.
@@ -74,7 +82,12 @@ final class WorkerLink {
                     return .failure(error)
                 }
             }
-            guard case .success(let count) = sent else { return closeStream(poller) }
+            guard case .success(let count) = sent else {
+                // Nobody reads any more; what was said before is still to be read.
+                canSend = false
+                for descriptor in outgoing.removeAll() { close(descriptor) }
+                break
+            }
             guard let count else { break }
             for descriptor in outgoing.sent(count) { close(descriptor) }
         }
@@ -92,13 +105,14 @@ final class WorkerLink {
         case garbage(FrameError)
     }
 
-    /// Reads all there is and hands each message over.
+    /// Reads what there is and hands each message over. One that never stops talking gets no more than its turn.
     ///
     /// - Parameters:
     ///   - exhaustively: Whether to go on until nothing is left: the worker has ended.
     ///   - body: Returns false to stop: the worker broke the rules and is being ended.
     func read(exhaustively: Bool = false, _ body: (WorkerMessage, [Int32]) -> Bool) -> ReadEnd {
-        while isOpen {
+        for _ in 0..<(exhaustively ? 1024 : 16) {
+            guard isOpen else { return .endOfStream }
             var descriptors: [Int32] = []
             var end: ReadEnd?
             let count = incoming.fill(minimum: 128 << 10) { buffer in
@@ -127,7 +141,7 @@ final class WorkerLink {
             }
             if let end { return end }
         }
-        return .endOfStream
+        return .drained
     }
 
     /// Gives the stream up; the worker sees its end.

@@ -9,7 +9,10 @@ final class EventChannel: Sendable {
         var waiting: [FetchEvent] = []
         var first = 0
         var reader: CheckedContinuation<FetchEvent?, Never>?
-        var hasReader = false
+        /// The blocked thread that is the reader instead.
+        var blocked: WakeUpGate?
+        /// The requests sent, in order of their attempts.
+        var sent: [SentRequest] = []
         var isFinished = false
     }
 
@@ -17,9 +20,11 @@ final class EventChannel: Sendable {
 
     /// Adds an event. Nothing is added after the end.
     func post(_ event: FetchEvent) {
+        var blocked: WakeUpGate?
         let reader: CheckedContinuation<FetchEvent?, Never>? = state.withLock { state in
             guard !state.isFinished else { return nil }
             if case .ended = event { state.isFinished = true }
+            blocked = state.blocked.take()
             if let reader = state.reader {
                 state.reader = nil
                 return reader
@@ -33,6 +38,7 @@ final class EventChannel: Sendable {
             }
             return nil
         }
+        blocked?.open()
         reader?.resume(returning: event)
     }
 
@@ -43,18 +49,7 @@ final class EventChannel: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let now: FetchEvent?? = state.withLock { state in
-                    if state.first < state.waiting.count {
-                        let event = state.waiting[state.first]
-                        state.first += 1
-                        if state.first == state.waiting.count {
-                            state.waiting.removeAll(keepingCapacity: true)
-                            state.first = 0
-                        } else if state.first > 64 {
-                            state.waiting.removeFirst(state.first)
-                            state.first = 0
-                        }
-                        return .some(event)
-                    }
+                    if let event = Self.takeFirst(&state) { return .some(event) }
                     if state.isFinished || Task.isCancelled { return .some(nil) }
                     precondition(state.reader == nil, "the events of a fetch have one reader")
                     state.reader = continuation
@@ -69,5 +64,47 @@ final class EventChannel: Sendable {
             }
             reader?.resume(returning: nil)
         }
+    }
+
+    /// Blocks the calling thread until there is an event.
+    ///
+    /// - Returns: nil after the end.
+    func nextBlocking() -> FetchEvent? {
+        let gate = WakeUpGate()
+        while true {
+            let now: FetchEvent?? = state.withLock { state in
+                if let event = Self.takeFirst(&state) { return .some(event) }
+                if state.isFinished { return .some(nil) }
+                precondition(state.reader == nil && state.blocked == nil, "the events of a fetch have one reader")
+                state.blocked = gate
+                return nil
+            }
+            if let now { return now }
+            gate.wait()
+        }
+    }
+
+    /// Keeps what an attempt sends, before its event is posted.
+    func record(_ request: SentRequest) {
+        state.withLock { $0.sent.append(request) }
+    }
+
+    /// The request of an attempt, 1 for the first.
+    func sent(attempt: Int) -> SentRequest? {
+        state.withLock { $0.sent.indices.contains(attempt - 1) ? $0.sent[attempt - 1] : nil }
+    }
+
+    private static func takeFirst(_ state: inout State) -> FetchEvent? {
+        guard state.first < state.waiting.count else { return nil }
+        let event = state.waiting[state.first]
+        state.first += 1
+        if state.first == state.waiting.count {
+            state.waiting.removeAll(keepingCapacity: true)
+            state.first = 0
+        } else if state.first > 64 {
+            state.waiting.removeFirst(state.first)
+            state.first = 0
+        }
+        return event
     }
 }

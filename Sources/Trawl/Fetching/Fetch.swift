@@ -51,6 +51,22 @@ public final class Fetch: Sendable {
         if let running { running.coordinator.post(.cancel(running.fetch)) }
     }
 
+    /// The next event, for a program that has a thread to block; nil after the end.
+    ///
+    /// A fetch has one reader: this or ``events``.
+    package func nextEventBlocking() -> FetchEvent? {
+        let event = channel.nextBlocking()
+        if case .data(let bytes) = event, let running {
+            running.coordinator.post(.consumed(running.fetch, bytes.count))
+        }
+        return event
+    }
+
+    /// What the attempt of that number sends, 1 for the first; known once its event has come.
+    package func sentRequest(attempt: Int) -> SentRequest? {
+        channel.sent(attempt: attempt)
+    }
+
     fileprivate func nextEvent() async -> FetchEvent? {
         let event = await channel.next()
         if case .data(let bytes) = event, let running {

@@ -8,10 +8,12 @@ package import TrawlHTTP
 ///
 /// - Source: RFC 9110 §5.
 public struct Fields: Sendable, Hashable {
+    /// The lines in packed form.
     package var lines: FieldLines
     /// The first name whose line was refused, escaped for display; such fields cannot be sent.
     package private(set) var refused: String?
 
+    /// The lines of a packed list.
     package init(_ lines: FieldLines) {
         self.lines = lines
     }

@@ -14,6 +14,8 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var contentDecoding = ContentDecoding.streaming
     /// The `User-Agent` of this request; nil is the coordinator's. A field line set by hand wins over both.
     public var userAgent: String?
+    /// Names of generated field lines that are left out, such as `Accept`. Default none.
+    public var omittedFields: [String] = []
     /// Whether GET and HEAD may carry a body; otherwise such a request is refused. Default false.
     public var allowsBodyOnGET = false
     /// Whether GET, HEAD and DELETE with a body become POST, as ASIHTTPRequest did. Default false.

@@ -33,6 +33,7 @@ public struct HopReport: Sendable, Hashable {
     /// The peer's address and port; nil when there was no connection.
     public let remoteAddress: String?
 
+    /// The report of what a worker measured.
     package init(url: String, status: Int, version: String, slot: Int, metrics: HopMetrics) {
         func phase(_ microseconds: UInt32) -> Duration? {
             microseconds == 0 ? nil : .microseconds(Int64(microseconds))

@@ -45,6 +45,7 @@ public struct Response: Sendable {
         /// The field lines, in order.
         public let fields: Fields
 
+        /// The public form of a head.
         package init(_ head: TrawlHTTP.ResponseHead) {
             status = Int(head.status)
             version = head.version.text
@@ -61,6 +62,8 @@ public struct Response: Sendable {
         public let status: Int
         /// Where it led.
         public let location: String
+        /// Its whole head.
+        public let head: ResponseHead
     }
 
     /// Whether and how far a response's own codings were compressed, as ASIHTTPRequest's flag told.
