@@ -1,6 +1,5 @@
 import CPlatform
 import Glibc
-import Synchronization
 
 /// A thread of our own for blocking C, with a name and with the host's signals blocked.
 ///
@@ -12,10 +11,10 @@ package final class NamedThread: Sendable {
         case joined
     }
 
-    private let life: Mutex<Life>
+    private let life: Guarded<Life>
 
     private init(_ thread: pthread_t) {
-        life = Mutex(.running(thread))
+        life = Guarded(.running(thread))
     }
 
     /// A thread that was not joined frees itself when it ends.

@@ -1,6 +1,5 @@
 import CPlatform
 import Glibc
-import Synchronization
 
 /// How a child ended.
 package enum ProcessExit: Equatable, Sendable {
@@ -25,7 +24,7 @@ package final class WorkerProcess: Sendable {
     package let processID: Int32
     private let watched: Descriptor
     private let isLost: Bool
-    private let exit = Mutex<ProcessExit?>(nil)
+    private let exit = Guarded<ProcessExit?>(nil)
 
     private init(processID: Int32, watched: consuming Descriptor, isLost: Bool) {
         self.processID = processID

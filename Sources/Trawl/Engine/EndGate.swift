@@ -1,4 +1,4 @@
-import Synchronization
+import TrawlPlatform
 
 /// Opens once; tasks wait for it.
 final class EndGate: Sendable {
@@ -7,7 +7,7 @@ final class EndGate: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     func open() {
         let waiters = state.withLock { state in

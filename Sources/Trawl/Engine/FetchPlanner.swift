@@ -1,4 +1,3 @@
-import Synchronization
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
@@ -11,7 +10,7 @@ final class FetchPlanner: Sendable {
     private let userAgent: String
     private let roots: [String]
     /// A parser keeps one libcurl handle, so callers take turns; parsing does not block.
-    private let urls = Mutex(URLParser())
+    private let urls = Guarded(URLParser())
     /// The generated lines of a request without lines of its own.
     private let plainFields: FieldLines
 

@@ -1,4 +1,3 @@
-import Synchronization
 import TrawlPlatform
 
 /// What callers say to the supervisor: a list under a lock and a wake-up for its thread.
@@ -19,7 +18,7 @@ final class Mailbox: Sendable {
     }
 
     let wakeUp: WakeUp
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     init() throws(SystemError) {
         wakeUp = try WakeUp()

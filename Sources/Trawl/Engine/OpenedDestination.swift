@@ -35,14 +35,17 @@ final class OpenedDestination: @unchecked Sendable {
             }
         }
         existing = nil
-        do {
-            part = try PartFile.create(besideAbsolutePath: try Self.absolute(path))
-        } catch let error as SystemError {
-            throw FetchError.file(path, error.errno)
-        } catch let error as FetchError {
-            throw error
+        let absolute = try Self.absolute(path)
+        do throws(OutputError) {
+            part = try PartFile.create(besideAbsolutePath: absolute)
         } catch {
-            throw FetchError(.file, "\(path.terminalSafe): \(error)")
+            switch error {
+            case .system(let error): throw FetchError.file(path, error.errno)
+            case .notARegularFile: throw FetchError(.file, "\(path.terminalSafe): not a regular file")
+            case .invalidPath:
+                let isLong = path.utf8.split(separator: UInt8(ascii: "/")).contains { $0.count > Int(NAME_MAX) }
+                throw FetchError.file(path, isLong ? ENAMETOOLONG : EINVAL)
+            }
         }
     }
 

@@ -1,4 +1,3 @@
-import Synchronization
 import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
@@ -74,7 +73,7 @@ final class OutcomeCell: Sendable {
         var blocked: [WakeUpGate] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// Gives the answer to all who wait and will wait.
     /// - Returns: False when there was one already.

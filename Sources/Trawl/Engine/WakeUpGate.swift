@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// Blocks one thread until another opens the gate; for the blocking form of a fetch.
 ///

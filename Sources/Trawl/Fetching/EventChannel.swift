@@ -1,4 +1,4 @@
-import Synchronization
+import TrawlPlatform
 
 /// The events of one fetch on their way to one reader.
 ///
@@ -16,7 +16,7 @@ final class EventChannel: Sendable {
         var isFinished = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// Adds an event. Nothing is added after the end.
     func post(_ event: FetchEvent) {

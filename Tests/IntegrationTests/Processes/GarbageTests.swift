@@ -86,20 +86,21 @@ struct GarbageTests {
         }
     }
 
-    @Test("a worker that never stops talking keeps nobody from being served, or from ending")
+    @Test("a worker that never stops talking keeps nobody at other workers from being served, or from ending")
     func endless() async throws {
         try await withFaultyWorkers(["endless", "--on", "/bad"], workers: 2) { coordinator in
             let bad = coordinator.start(fakeRequest("/bad", seconds: 5))
-            let clock = ContinuousClock()
-            let start = clock.now
-            let requests = (0..<20).map { fakeRequest("/good/\($0)") }
-            for (course, request) in zip(await followAll(coordinator, requests), requests) {
-                // A fetch at the busy worker may wait for ever: that worker reads nothing.
-                if course.worker != nil { expectAnswered(course, request) }
+            var served = 0
+            for number in 0..<20 where served < 5 {
+                // One that is given to the busy worker, which reads nothing, ends by its own limit.
+                let request = fakeRequest("/good/\(number)", seconds: 2)
+                let course = await follow(coordinator, request)
+                if course.code == .timeout { continue }
+                expectAnswered(course, request)
+                served += 1
             }
-            #expect(start.duration(to: clock.now) < .seconds(40))
-            let course = await follow(bad)
-            #expect(course.code == .timeout, "\(String(describing: course.result))")
+            #expect(served == 5)
+            #expect(await follow(bad).code == .timeout)
         }
     }
 

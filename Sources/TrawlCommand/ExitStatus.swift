@@ -1,0 +1,74 @@
+import Trawl
+
+/// Exit statuses: sysexits.h where it has a word, curl's codes for a single URL.
+enum ExitStatus {
+    static let success: Int32 = 0
+    static let someFailed: Int32 = 1
+    static let usage: Int32 = 2
+    static let engineDown: Int32 = 69
+    static let cannotCreate: Int32 = 73
+    static let outputError: Int32 = 74
+    static let stopped: Int32 = 75
+
+    /// curl's own codes that follow from no error of the library.
+    enum Curl {
+        static let httpError: Int32 = 22
+        static let writeError: Int32 = 23
+        static let readError: Int32 = 26
+    }
+
+    /// curl's exit code for a failed fetch.
+    ///
+    /// The kind of the failure decides; libcurl's own code only where it says more.
+    static func curlCode(for error: FetchError) -> Int32 {
+        switch error.code {
+        case .invalidURL: 3
+        case .unsupportedURL, .redirectRefused: 1
+        case .hostNotFound: 6
+        case .cannotConnect: refined(error, among: [45], else: 7)
+        case .proxy: refined(error, among: [5, 97], else: 97)
+        case .timeout: 28
+        case .tls: refined(error, among: [53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91], else: 35)
+        case .tlsUntrusted: refined(error, among: [77, 82, 83, 90, 91], else: 60)
+        case .tlsCertificateDate, .tlsHostMismatch: 60
+        case .tlsClientCertificate: 58
+        case .tooManyRedirects: 47
+        case .protocolViolation: refined(error, among: [1, 16, 56, 92], else: 8)
+        case .truncated: 18
+        case .connectionLost: refined(error, among: [52, 55], else: 56)
+        case .decoding: 61
+        case .tooLarge: 63
+        case .file: Curl.writeError
+        case .badRequest: 43
+        case .cancelled, .shutDown: 42
+        case .engineDown: engineDown
+        default: 70
+        }
+    }
+
+    private static func refined(_ error: FetchError, among codes: [UInt32], else code: Int32) -> Int32 {
+        guard case .curl(let cause) = error.cause, codes.contains(cause) else { return code }
+        return Int32(cause)
+    }
+}
+
+/// What a run of several URLs came to, for its exit status.
+struct RunTally: Equatable {
+    var succeeded = 0
+    var failed = 0
+    var bytes: UInt64 = 0
+    var engineIsDown = false
+    /// No space, a quota or a broken disk: more files would meet the same.
+    var outputIsBroken = false
+    /// Standard output was closed by its reader.
+    var outputIsClosed = false
+    var wasStopped = false
+
+    var status: Int32 {
+        if outputIsClosed { return ExitStatus.success }
+        if wasStopped { return ExitStatus.stopped }
+        if engineIsDown { return ExitStatus.engineDown }
+        if outputIsBroken { return ExitStatus.outputError }
+        return failed > 0 ? ExitStatus.someFailed : ExitStatus.success
+    }
+}

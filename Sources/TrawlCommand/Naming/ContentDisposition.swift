@@ -1,0 +1,84 @@
+/// The file name in a Content-Disposition field.
+///
+/// - Source: RFC 6266 §4; RFC 8187 §3.2 for the form with a star.
+enum ContentDisposition {
+    /// A safe name, or nil when the value has none.
+    static func fileName(_ value: String) -> String? {
+        var plain: String?
+        var extended: String?
+        for (name, text) in parameters(value) {
+            switch name {
+            case "filename": plain = plain ?? text
+            case "filename*": extended = extended ?? decoded(text)
+            default: break
+            }
+        }
+        // RFC 6266 §4.3: the one with a star counts when both are there.
+        guard let name = extended ?? plain else { return nil }
+        // Only the last part: what looks like a path is not followed.
+        let last = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last ?? []
+        return FileName.safe(String(String.UnicodeScalarView(last)))
+    }
+
+    private static func parameters(_ value: String) -> [(name: String, value: String)] {
+        var result: [(name: String, value: String)] = []
+        var rest = Array(value.unicodeScalars)[...]
+        // The disposition type says nothing about names.
+        rest = rest.drop { $0 != ";" }
+        while rest.first == ";" {
+            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+            let name = rest.prefix { $0 != "=" && $0 != ";" }
+            rest = rest.dropFirst(name.count)
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+            var text = String.UnicodeScalarView()
+            if rest.first == "\"" {
+                rest = rest.dropFirst()
+                while let scalar = rest.popFirst(), scalar != "\"" {
+                    // RFC 9110 §5.6.4: a backslash stands for the next character.
+                    if scalar == "\\", let escaped = rest.popFirst() { text.append(escaped) } else { text.append(scalar) }
+                }
+            } else {
+                let token = rest.prefix { $0 != ";" && $0 != " " && $0 != "\t" }
+                text.append(contentsOf: token)
+                rest = rest.dropFirst(token.count)
+            }
+            rest = rest.drop { $0 != ";" }
+            let key = String(String.UnicodeScalarView(name.filter { $0 != " " && $0 != "\t" })).lowercased()
+            result.append((key, String(text)))
+        }
+        return result
+    }
+
+    /// `charset'language'percent-encoded`; UTF-8 and ISO-8859-1 are known.
+    private static func decoded(_ text: String) -> String? {
+        let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        var bytes: [UInt8] = []
+        var encoded = Array(parts[2].utf8)[...]
+        while let byte = encoded.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = encoded.popFirst().flatMap(digit), let low = encoded.popFirst().flatMap(digit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        switch parts[0].lowercased() {
+        case "utf-8": return String(validating: bytes, as: UTF8.self)
+        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        default: return nil
+        }
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

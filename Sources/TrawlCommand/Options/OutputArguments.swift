@@ -1,0 +1,56 @@
+import ArgumentParser
+
+/// Where bodies go.
+struct OutputArguments: ParsableArguments {
+    @Option(
+        name: [.customShort("o", allowingJoined: true), .customLong("output")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Write the body to this file, '-' is standard output. Once for each URL.", valueName: "file"))
+    var outputs: [String] = []
+
+    @Flag(
+        name: [.customShort("O"), .customLong("remote-name")],
+        help: "Name files after the last part of the URL's path, or index.html.")
+    var remoteName = false
+
+    // curl's -O --remote-name-all: -O holds for all URLs here, so there is nothing more to say.
+    @Flag(name: .customLong("remote-name-all"), help: .hidden)
+    var remoteNameAll = false
+
+    @Flag(
+        name: [.customShort("J"), .customLong("remote-header-name")],
+        help: "With -O: use the name of Content-Disposition. An earlier file of that name is not replaced.")
+    var headerName = false
+
+    @Option(
+        name: .customLong("output-dir"), parsing: .unconditional,
+        help: ArgumentHelp("Put files here; without -o as if -O were given.", valueName: "dir"))
+    var directory: String?
+
+    @Flag(name: .customLong("create-dirs"), help: "Make directories that are missing.")
+    var createsDirectories = false
+
+    @Flag(name: .customLong("include"), help: "Write response heads before bodies. (-i is --input-file.)")
+    var include = false
+
+    @Flag(name: [.customShort("f"), .customLong("fail")], help: "A status of 400 or more is a failure; write nothing.")
+    var fail = false
+
+    @Option(
+        name: [.customShort("i", allowingJoined: true), .customLong("input-file")], parsing: .unconditional,
+        help: ArgumentHelp(
+            "Fetch the URLs in this file into files; '-' is standard input. One a line, a tab and a file name may follow.",
+            valueName: "file"))
+    var inputFile: String?
+
+    /// Whether names come from URLs.
+    var namesFromURL: Bool { remoteName || remoteNameAll || headerName }
+
+    func validate() throws {
+        if !outputs.isEmpty, namesFromURL { throw ValidationError("-o and -O exclude each other") }
+        if outputs.contains("") { throw ValidationError("-o wants a file name") }
+        if inputFile != nil, !outputs.isEmpty, outputs != ["-"] {
+            throw ValidationError("with -i, names come from the list, -O or Content-Disposition; only '-o -' is possible")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+
+/// What is said meanwhile and afterwards.
+struct ReportArguments: ParsableArguments {
+    @Flag(name: [.customShort("s"), .customLong("silent")], help: "No progress and no messages.")
+    var silent = false
+
+    @Flag(name: [.customShort("S"), .customLong("show-error")], help: "With -s: messages of failures all the same.")
+    var showError = false
+
+    @Flag(name: [.customShort("q"), .customLong("quiet")], help: "No progress and no notes, failures alone.")
+    var quiet = false
+
+    @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Show heads of requests and responses.")
+    var verbose = false
+
+    @Option(
+        name: [.customShort("w", allowingJoined: true), .customLong("write-out")], parsing: .unconditional,
+        help: ArgumentHelp(
+            "Print this after each URL; %{http_code} and its like, \\n and \\t are filled in. '@FILE' reads it.",
+            valueName: "format"))
+    var writeOut: String?
+
+    @Option(
+        name: .customLong("progress"), parsing: .unconditional,
+        help: ArgumentHelp("bar, plain (lines) or none. Default: bar on a terminal.", valueName: "kind"))
+    var progress: ProgressKind?
+
+    @Flag(name: [.customLong("no-progress"), .customLong("no-progress-meter")], help: "As --progress none.")
+    var noProgress = false
+
+    /// Whether failures are told.
+    var tellsFailures: Bool { !silent || showError }
+    /// Whether notes are made, such as of a name that was taken.
+    var makesNotes: Bool { !silent && !quiet }
+
+    /// The progress to show.
+    /// - Parameters:
+    ///   - onTerminal: Whether standard error is a terminal.
+    ///   - sharesTerminal: Whether bodies go to a terminal too.
+    func progressKind(onTerminal: Bool, sharesTerminal: Bool) -> ProgressKind {
+        if silent || quiet || noProgress { return .none }
+        switch progress {
+        case .plain: return .plain
+        case ProgressKind.none: return .none
+        case .bar: return onTerminal ? .bar : .none
+        case nil: return onTerminal && !sharesTerminal && !verbose ? .bar : .none
+        }
+    }
+}
+
+/// The value of `--progress`.
+enum ProgressKind: String, ExpressibleByArgument, CaseIterable {
+    case bar, plain, none
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import Trawl
+
+/// What is sent.
+struct RequestArguments: ParsableArguments {
+    @Option(
+        name: [.customShort("H", allowingJoined: true), .customLong("header")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Send this field line. 'Name;' sends it without a value, 'Name:' leaves a generated one out. Repeatable.",
+            valueName: "name:value"))
+    var headers: [FieldArgument] = []
+
+    @Option(
+        name: [.customShort("A", allowingJoined: true), .customLong("user-agent")], parsing: .unconditional,
+        help: ArgumentHelp("Send this User-Agent; an empty one sends none.", valueName: "name"))
+    var userAgent: String?
+
+    @Option(
+        name: [.customShort("e", allowingJoined: true), .customLong("referer")], parsing: .unconditional,
+        help: ArgumentHelp("Send this Referer.", valueName: "url"))
+    var referer: String?
+
+    @Option(
+        name: [.customShort("X", allowingJoined: true), .customLong("request")], parsing: .unconditional,
+        help: ArgumentHelp("Use this method.", valueName: "method"))
+    var method: String?
+
+    @Option(
+        name: [.customShort("d", allowingJoined: true), .customLong("data"), .customLong("data-ascii")],
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "POST this form data; '@FILE' reads a file without its line ends, '@-' standard input. Repeatable.",
+            valueName: "data"))
+    var data: [FormData] = []
+
+    @Option(
+        name: .customLong("data-raw"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("As --data, but '@' means itself.", valueName: "data"))
+    var dataRaw: [RawData] = []
+
+    @Option(
+        name: .customLong("data-binary"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("As --data, but a file is sent byte for byte.", valueName: "data"))
+    var dataBinary: [BinaryData] = []
+
+    @Option(
+        name: .customLong("json"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("POST this as JSON and ask for JSON; '@FILE' reads a file. Repeatable.", valueName: "data"))
+    var json: [BinaryData] = []
+
+    @Flag(name: [.customShort("I"), .customLong("head")], help: "Ask for the head alone and print it.")
+    var head = false
+
+    @Flag(name: .customLong("compressed"), help: "Ask for compressed responses and decompress them.")
+    var compressed = false
+
+    func validate() throws {
+        let forms = !data.isEmpty || !dataRaw.isEmpty || !dataBinary.isEmpty
+        if forms, !json.isEmpty { throw ValidationError("--json and --data exclude each other") }
+        if head, forms || !json.isEmpty { throw ValidationError("--head and --data exclude each other") }
+    }
+
+    /// Fills in what these options say.
+    func apply(to request: inout Request, read: (String) throws(CommandError) -> [UInt8]) throws(CommandError) {
+        if head { request.method = .head }
+        if let method { request.method = Request.Method(method) }
+        if let userAgent {
+            if userAgent.isEmpty {
+                request.options.omittedFields.append("User-Agent")
+            } else {
+                request.options.userAgent = userAgent
+            }
+        }
+        if let referer, !referer.isEmpty { request.fields.add("Referer", referer) }
+        FieldArgument.apply(headers, to: &request)
+        request.options.acceptsCompressedResponses = compressed
+        request.options.contentDecoding = compressed ? .streaming : .off
+        try applyBody(to: &request, read: read)
+    }
+
+    private func applyBody(
+        to request: inout Request, read: (String) throws(CommandError) -> [UInt8]
+    ) throws(CommandError) {
+        let omitted = request.options.omittedFields.map { $0.lowercased() }
+        func setDefault(_ name: String, _ value: String) {
+            if request.fields[name] == nil, !omitted.contains(name.lowercased()) { request.fields.add(name, value) }
+        }
+        let pieces: [RequestBody.Piece]
+        if !json.isEmpty {
+            pieces = json.map { .init(kind: .binary, text: $0.text, order: $0.order) }
+            setDefault("Content-Type", "application/json")
+            setDefault("Accept", "application/json")
+        } else {
+            let forms = data.map { RequestBody.Piece(kind: .form, text: $0.text, order: $0.order) }
+            let raws = dataRaw.map { RequestBody.Piece(kind: .raw, text: $0.text, order: $0.order) }
+            let binaries = dataBinary.map { RequestBody.Piece(kind: .binary, text: $0.text, order: $0.order) }
+            pieces = forms + raws + binaries
+            if pieces.isEmpty { return }
+            setDefault("Content-Type", "application/x-www-form-urlencoded")
+        }
+        request.body = .bytes(try RequestBody.bytes(of: pieces, separator: json.isEmpty ? "&" : "", read: read))
+        if request.method == nil { request.method = .post }
+        // The user's word counts, as in curl.
+        request.options.allowsBodyOnGET = true
+    }
+}

@@ -1,0 +1,155 @@
+import Testing
+import Trawl
+
+@Suite("Events come in order and end once, ASI-EVT-01, 04, ASI-CAN-01, 03", .bed())
+struct EventTests {
+    @Test("a fetch starts once and ends once, last", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func order(engine: Engine) async throws {
+        let bed = try Bed.current
+        let fetch = bed.coordinator(engine).start(Request(bed.url("/redirect/2")))
+        let words = await allEvents(of: fetch).map(word).filter { $0 != "progress" }
+        #expect(
+            words == [
+                "started", "attempt 1", "redirected 302", "attempt 2", "redirected 302", "attempt 3", "head 200", "ended",
+            ])
+    }
+
+    @Test("data comes between head and end, and is the body", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func stream(engine: Engine) async throws {
+        let bed = try Bed.current
+        let fetch = bed.coordinator(engine).start(
+            Request(bed.url("/redirect-to?url=/bytes/300000")), into: .stream)
+        var words: [String] = []
+        for await event in fetch.events {
+            let word = word(event)
+            if word != "progress", word != "data" || words.last != "data" { words.append(word) }
+        }
+        #expect(words == ["started", "attempt 1", "redirected 302", "attempt 2", "head 200", "data", "ended"])
+    }
+
+    @Test("a failure ends the events with the error that the response gives", .timeLimit(.minutes(1)))
+    func failures() async throws {
+        let bed = try Bed.current
+        let fetch = bed.coordinator.start(Request(bed.url("/truncate")))
+        let words = await allEvents(of: fetch).map(word).filter { $0 != "progress" }
+        #expect(words == ["started", "attempt 1", "head 200", "failed truncated"])
+        await failure(.truncated) { try await fetch.response }
+        await failure(.truncated) { try await fetch.response }
+    }
+
+    @Test("a request that cannot be sent fails through its handle", .timeLimit(.minutes(1)))
+    func unsendable() async throws {
+        let bed = try Bed.current
+        let fetch = bed.coordinator.start(Request("http://"))
+        #expect(await allEvents(of: fetch).map(word) == ["started", "failed invalid_url"])
+        await failure(.invalidURL) { try await fetch.response }
+    }
+
+    @Test("events read late are all there", .timeLimit(.minutes(1)))
+    func lateReader() async throws {
+        let bed = try Bed.current
+        let fetch = bed.coordinator.start(Request(bed.url("/bytes/100")))
+        _ = try await fetch.response
+        let words = await allEvents(of: fetch).map(word).filter { $0 != "progress" }
+        #expect(words == ["started", "attempt 1", "head 200", "ended"])
+    }
+
+    @Test("the response may be asked for many times, and a cancel after the end changes nothing", .timeLimit(.minutes(1)))
+    func cancelAfterEnd() async throws {
+        let bed = try Bed.current
+        let fetch = bed.coordinator.start(Request(bed.url("/bytes/100")))
+        let first = try await fetch.response
+        fetch.cancel()
+        let second = try await fetch.response
+        #expect(first.body.bytes == second.body.bytes)
+        #expect(await allEvents(of: fetch).map(word).last == "ended")
+    }
+
+    @Test("a fetch cancelled at once ends cancelled", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func cancelAtOnce(engine: Engine) async throws {
+        let bed = try Bed.current
+        let fetch = bed.coordinator(engine).start(Request(bed.url("/stall?at-once=1")))
+        fetch.cancel()
+        fetch.cancel()
+        let error = await failure(.cancelled) { try await fetch.response }
+        #expect(error?.legacyCode == 4)
+        #expect(error?.urlErrorCode == -999)
+        let words = await allEvents(of: fetch).map(word).filter { !$0.hasPrefix("attempt") }
+        #expect(words == ["started", "failed cancelled"])
+    }
+
+    @Test("cancelling the task cancels the fetch", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func cancelTask(engine: Engine) async throws {
+        let bed = try Bed.current
+        let mark = "/stall?cancel-task=\(engine)".replacing(" ", with: "")
+        let request = Request(bed.url(mark))
+        let task = Task { try await bed.coordinator(engine).send(request) }
+        #expect(try await eventually { try !bed.origin.log(prefix: mark).isEmpty })
+        task.cancel()
+        await failure(.cancelled) { try await task.value }
+    }
+
+    @Test("a task cancelled before it asks gets its error without a request", .timeLimit(.minutes(1)))
+    func cancelledBefore() async throws {
+        let bed = try Bed.current
+        let request = Request(bed.url("/stall?cancelled-before=1"))
+        let task = Task {
+            _ = await eventually(within: .seconds(30)) { Task.isCancelled }
+            return try await bed.coordinator.send(request)
+        }
+        task.cancel()
+        await failure(.cancelled) { try await task.value }
+    }
+
+    @Test(
+        "cancelling works in every state", .timeLimit(.minutes(1)),
+        arguments: [
+            "/stall", "/stall?head=0&after=20", "/stall?head=1", "/stall?after=100000", "/endless", "/endless?chunked=1",
+            "/endless-head", "/delay/30000", "/drip?bytes=1000", "/gzip-bomb?size=100000000000",
+            "/redirect-to?url=/delay/30000",
+        ])
+    func cancelInState(target: String) async throws {
+        let bed = try Bed.current
+        for destination in [Destination.discard, .stream, .file(bed.outputDirectory + "/state"), .file(bed.directory.file("state"))] {
+            var request = Request(bed.url(target))
+            request.options.sizeLimits.codingRatio = 0
+            request.options.sizeLimits.headBytes = 1 << 20
+            request.options.sizeLimits.headFields = 1 << 20
+            let fetch = bed.coordinator.start(request, into: destination)
+            for await event in fetch.events {
+                if case .attempt = event { break }
+            }
+            fetch.cancel()
+            do {
+                _ = try await fetch.response
+                Issue.record("\(target) ended well")
+            } catch {
+                // The endless head may have met its limit first.
+                #expect([.cancelled, .tooLarge].contains(error.code), "\(error)")
+            }
+        }
+        #expect(try await eventually { try !bed.directory.names().contains { $0.contains("state") } })
+    }
+
+    @Test("letting go of a stream's handle cancels it", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func dropStream(engine: Engine) async throws {
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: engine.workers) { coordinator in
+                do {
+                    let fetch = coordinator.start(Request(origin.url("/endless")), into: .stream)
+                    for await event in fetch.events { if case .data = event { break } }
+                }
+                let isFree = try await eventually { try origin.concurrency().now == 0 }
+                #expect(isFree)
+            }
+        }
+    }
+
+    @Test("letting go of another handle lets the fetch go on", .timeLimit(.minutes(1)))
+    func dropFile() async throws {
+        let bed = try Bed.current
+        let name = "let-go"
+        _ = bed.coordinator.start(Request(bed.url("/bytes/200000?rate=2000000")), into: .file(bed.directory.file(name)))
+        #expect(await eventually { bed.directory.content(name)?.count == 200_000 })
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+import Trawl
+
+@Suite("A coordinator begins and ends without a trace, POOL-10")
+struct LifecycleTests {
+    @Test("sendBlocking serves plain threads", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func blocking(engine: Engine) async throws {
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: engine.workers) { coordinator in
+                let counts = await withTaskGroup(of: Int.self) { group in
+                    for index in 1...8 as ClosedRange<Int> {
+                        let request = Request(origin.url("/bytes/\(index * 50_000)"))
+                        group.addTask {
+                            await withCheckedContinuation { continuation in
+                                Thread.detachNewThread {
+                                    let response = try? coordinator.sendBlocking(request)
+                                    continuation.resume(returning: response?.body.count ?? -1)
+                                }
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(counts.sorted() == (1...8).map { $0 * 50_000 })
+            }
+        }
+    }
+
+    @Test("sendBlocking fails as send does", .timeLimit(.minutes(1)))
+    func blockingFailures() async throws {
+        try await withTestCoordinator(workers: 0) { coordinator in
+            let codes = await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    func code(_ destination: Destination, _ url: String) -> FetchError.Code? {
+                        do throws(FetchError) {
+                            _ = try coordinator.sendBlocking(Request(url), into: destination)
+                            return nil
+                        } catch {
+                            return error.code
+                        }
+                    }
+                    continuation.resume(returning: [
+                        code(.memory, "http://"), code(.stream, "http://127.0.0.1/"), code(.memory, "gopher://x/"),
+                    ])
+                }
+            }
+            #expect(codes == [.invalidURL, .badRequest, .unsupportedURL])
+        }
+    }
+
+    @Test("URLs that are none are refused", .timeLimit(.minutes(1)), arguments: ["", "http://", "not a url", "/path", "http://[::1", "http://host:port/"])
+    func badURLs(url: String) async throws {
+        try await withTestCoordinator(workers: 0) { coordinator in
+            let error = await failure { try await coordinator.send(Request(url)) }
+            #expect([.invalidURL, .unsupportedURL].contains(error?.code))
+            #expect([5, 6].contains(error?.legacyCode))
+        }
+    }
+
+    @Test("a shutdown ends every fetch", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func shutdown(engine: Engine) async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let output = try directory.makeDirectory("out")
+            let coordinator = try Coordinator(
+                testConfiguration(workers: engine.workers, outputDirectories: [output]))
+            let fetches = (0..<60).map { index in
+                let destinations: [Destination] = [
+                    .memory, .stream, .discard, .file(output + "/\(index)"), .file(directory.file("\(index)")),
+                ]
+                let targets = ["/stall", "/stall?after=100000", "/endless", "/delay/60000"]
+                return coordinator.start(
+                    Request(origin.url(targets[index % 4])), into: destinations[index % 5])
+            }
+            #expect(try await eventually { try origin.concurrency().now > 10 })
+            await coordinator.shutdown()
+            for fetch in fetches {
+                let error = await failure { try await fetch.response }
+                #expect([.shutDown, .cancelled].contains(error?.code), "\(String(describing: error))")
+                let words = await allEvents(of: fetch).map(word)
+                #expect(words.count { $0.hasPrefix("failed") || $0 == "ended" } == 1)
+            }
+            #expect(try directory.names() == ["out"])
+            await coordinator.shutdown()
+            await failure(.shutDown) { try await coordinator.send(Request(origin.url("/bytes/1"))) }
+            await failure(.shutDown) { try await coordinator.start(Request(origin.url("/bytes/1"))).response }
+        }
+    }
+
+    @Test("a shutdown with grace lets fetches in flight end well", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func graceful(engine: Engine) async throws {
+        try await withOrigin { origin in
+            let coordinator = try Coordinator(testConfiguration(workers: engine.workers))
+            let fetches = (0..<10).map { _ in coordinator.start(Request(origin.url("/delay/1500"))) }
+            #expect(try await eventually { try origin.log(prefix: "/delay").count == 10 })
+            await coordinator.shutdown(grace: .seconds(20))
+            for fetch in fetches { #expect(try await fetch.response.status == 200) }
+        }
+    }
+
+    @Test("a configuration that makes no sense is refused", .timeLimit(.minutes(1)))
+    func badConfiguration() throws {
+        func code(_ adjust: (inout Configuration) -> Void) throws -> FetchError.Code? {
+            var configuration = try testConfiguration(workers: 1)
+            adjust(&configuration)
+            do throws(FetchError) {
+                let coordinator = try Coordinator(configuration)
+                coordinator.shutdownBlocking()
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(try code { $0.workers = -1 } == .badRequest)
+        #expect(try code { $0.workers = 65 } == .badRequest)
+        #expect(try code { $0.transfersPerWorker = 0 } == .badRequest)
+        #expect(try code { $0.connectionsPerHost = -1 } == .badRequest)
+        #expect(try code { $0.workerExecutable = "/nonexistent/trawl-worker" } == .engineDown)
+        #expect(try code { $0.outputDirectories = ["/nonexistent/directory"] } == .file)
+        #expect(try code { _ in } == nil)
+    }
+
+    /// In a process of its own, where nothing else opens descriptors or starts threads.
+    @Test("with worker processes no child, descriptor or thread stays", .timeLimit(.minutes(2)))
+    func noTraceOfWorkers() async {
+        await #expect(processExitsWith: .success) { try await leavesNoTrace(workers: 2) }
+    }
+
+    @Test("in one process no descriptor or thread stays", .timeLimit(.minutes(2)))
+    func noTraceInProcess() async {
+        await #expect(processExitsWith: .success) { try await leavesNoTrace(workers: 0) }
+    }
+
+    @Test("a worker has stdio, its socket and the segment, and nothing else of its parent", .timeLimit(.minutes(1)))
+    func inheritance() async {
+        await #expect(processExitsWith: .success) {
+            // Descriptors a host may have, with and without close-on-exec.
+            let directory = try TemporaryDirectory()
+            let inherited = open(directory.file("inherited"), O_CREAT | O_RDWR, 0o600)
+            defer { close(inherited) }
+            try await withOrigin { origin in
+                try await withTestCoordinator(workers: 2) { coordinator in
+                    for _ in 0..<8 { _ = try await coordinator.send(Request(origin.url("/bytes/1"))) }
+                    let workers = ProcessTree.children().filter { $0 != origin.pid }
+                    #expect(workers.count == 2)
+                    for worker in workers {
+                        let open = ProcessTree.descriptors(of: worker)
+                        #expect(!open.contains { $0.contains(directory.path) }, "\(open)")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Starts and ends coordinators and compares what the process holds before and after.
+private func leavesNoTrace(workers: Int) async throws {
+    let directory = try TemporaryDirectory()
+    try await withOrigin { origin in
+        func run() async throws {
+            try await withTestCoordinator(workers: workers, outputDirectories: [directory.path]) { coordinator in
+                let fetches = (0..<20).map { index in
+                    coordinator.start(
+                        Request(origin.url(["/bytes/200000", "/stall?after=1000", "/gzip", "/redirect/3"][index % 4])),
+                        into: [.memory, .file(directory.file("\(index)")), .stream, .discard, .file("/dev/null")][index % 5])
+                }
+                for (index, fetch) in fetches.enumerated() where index % 4 != 1 && index % 5 != 2 {
+                    _ = try await fetch.response
+                }
+            }
+        }
+        // The first run makes what a process makes once.
+        try await run()
+        let settled = await eventually { ProcessTree.children() == [origin.pid] }
+        #expect(settled)
+        let descriptors = ProcessTree.descriptorCount()
+        let threads = ProcessTree.threads().filter { $0.hasPrefix("trawl") }
+        #expect(threads.isEmpty, "\(threads)")
+        for _ in 0..<8 { try await run() }
+        #expect(ProcessTree.children() == [origin.pid])
+        #expect(ProcessTree.zombies().isEmpty)
+        #expect(await eventually { ProcessTree.threads().allSatisfy { !$0.hasPrefix("trawl") } })
+        let same = await eventually(within: .seconds(10)) { ProcessTree.descriptorCount() <= descriptors }
+        #expect(same, "\(descriptors) descriptors before, now \(ProcessTree.descriptors())")
+    }
+}

@@ -1,0 +1,62 @@
+import Testing
+import Trawl
+
+/// Bytes beyond an answer must never become the next answer.
+@Suite("Bytes beyond a response poison nothing")
+struct PoisonTests {
+    static let targets = [
+        "/poison/late?ms=0", "/poison/late?ms=1", "/poison/late?ms=5", "/poison/with-body?bytes=16", "/poison/with-body?bytes=100000",
+        "/poison/short-length?ms=0", "/poison/short-length?ms=2", "/poison/chunked?ms=0", "/poison/chunked?ms=2",
+        "/poison/304?ms=0", "/poison/304?ms=2", "/poison/204?ms=0", "/poison/204?ms=2", "/poison/head?ms=0",
+        "/poison/head?ms=2",
+    ]
+
+    @Test("in clear", .timeLimit(.minutes(3)), arguments: targets, Engine.allCases)
+    func clear(target: String, engine: Engine) async throws {
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: engine.workers) { coordinator in
+                try await rounds(target, on: coordinator) { Request(origin.url($0)) }
+            }
+        }
+    }
+
+    @Test("over TLS", .enabled(if: NginxServer.canTerminateTLS, "nginx with its stream module and openssl are not installed"), .timeLimit(.minutes(3)), arguments: targets)
+    func tls(target: String) async throws {
+        try await withOrigin { origin in
+            let front = try await TLSFront(before: origin.port)
+            defer { front.server.stop() }
+            try await withTestCoordinator(workers: 2) { coordinator in
+                try await rounds(target, on: coordinator) { target in
+                    var request = Request(front.url(target))
+                    request.options.transport.caFile = front.certificate
+                    return request
+                }
+            }
+        }
+    }
+
+    /// Takes poison and then asks for known bytes, at moments that differ by a few milliseconds.
+    private func rounds(_ target: String, on coordinator: Coordinator, _ request: (String) -> Request) async throws {
+        var random = SeededGenerator(seed: 7)
+        for round in 0..<50 {
+            var poisoned = request(target)
+            if target.hasPrefix("/poison/head") { poisoned.method = .head }
+            let response = try await coordinator.send(poisoned)
+            check(response, round)
+            // Sometimes at once, sometimes while or after the poison comes.
+            let pause = Int.random(in: 0..<8, using: &random)
+            if pause > 2 { try await Task.sleep(for: .milliseconds(pause - 2)) }
+            for step in 0..<2 {
+                let seed = UInt64(round * 2 + step + 1)
+                let next = try await coordinator.send(request("/bytes/64?seed=\(seed)"))
+                check(next, round)
+                #expect(next.body.bytes == ReferenceBytes.bytes(64, seed: seed), "round \(round)")
+            }
+        }
+    }
+
+    private func check(_ response: Response, _ round: Int) {
+        #expect(response.fields["X-Poison"] == nil, "round \(round)")
+        #expect(!response.bodyText.contains("POISON"), "round \(round)")
+    }
+}

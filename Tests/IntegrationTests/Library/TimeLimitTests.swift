@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+import Testing
+import Trawl
+
+@Suite("Time limits end what takes too long and nothing else, ASI-RTY-01, 02", .bed())
+struct TimeLimitTests {
+    @Test("a drip keeps a fetch alive under the limit of inactivity", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func drip(engine: Engine) async throws {
+        let response = try await Bed.current.get("/drip?bytes=20&interval=100", on: engine) {
+            $0.timeLimits.inactivity = .seconds(1)
+        }
+        #expect(response.body.bytes == ReferenceBytes.bytes(20))
+    }
+
+    @Test("the limit of the whole fetch does not care about bytes", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func resource(engine: Engine) async throws {
+        let bed = try Bed.current
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let error = await failure(.timeout) {
+            try await bed.get("/drip?bytes=1000&interval=20", on: engine) { $0.timeLimits.resource = .milliseconds(500) }
+        }
+        #expect(clock.now - begin >= .milliseconds(490))
+        #expect(error?.legacyCode == 2)
+        #expect(error?.urlErrorCode == -1001)
+    }
+
+    @Test("the limit of the whole fetch spans redirects", .timeLimit(.minutes(1)))
+    func resourceOverRedirects() async throws {
+        let bed = try Bed.current
+        let target = "/redirect-to?url=" + "/redirect-to?url=/delay/30000".percentEncoded
+        await failure(.timeout) { try await bed.get(target) { $0.timeLimits.resource = .milliseconds(400) } }
+    }
+
+    @Test("the limit of inactivity says so, and is not met early", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func inactivity(engine: Engine) async throws {
+        let bed = try Bed.current
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let error = await failure(.timeout) {
+            try await bed.get("/stall?after=100", on: engine) { $0.timeLimits.inactivity = .milliseconds(500) }
+        }
+        #expect(clock.now - begin >= .milliseconds(490))
+        #expect(error?.isRetryable == true)
+        #expect(try await bed.get("/delay/300", on: engine) { $0.timeLimits.inactivity = .seconds(2) }.status == 200)
+    }
+
+    @Test("zero is no limit", .timeLimit(.minutes(1)))
+    func noLimit() async throws {
+        let response = try await Bed.current.get("/delay/300") {
+            $0.timeLimits.inactivity = .zero
+            $0.timeLimits.resource = .zero
+            $0.timeLimits.connect = .zero
+        }
+        #expect(response.status == 200)
+    }
+
+    @Test("a fetch that is not begun yet meets its limit too", .timeLimit(.minutes(1)))
+    func waiting() async throws {
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: 1, adjust: { $0.connectionsPerHost = 1 }) { coordinator in
+                let first = coordinator.start(Request(origin.url("/stall")))
+                for await event in first.events { if case .attempt = event { break } }
+                var second = Request(origin.url("/bytes/1"))
+                second.options.timeLimits.resource = .milliseconds(300)
+                await failure(.timeout) { try await coordinator.send(second) }
+                let log = try origin.log(prefix: "/bytes")
+                #expect(log.isEmpty)
+                first.cancel()
+            }
+        }
+    }
+
+    @Test("a connection that is never made meets its limit", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func connect(engine: Engine) async throws {
+        // A listener nobody accepts from, its queue filled: the next connections are left without an answer.
+        let listener = try ListeningSocket(backlog: 0)
+        var waiting: [Int32] = []
+        defer { waiting.forEach { _ = close($0) } }
+        var isFull = false
+        while !isFull, waiting.count < 64 {
+            let descriptor = socket(
+                AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            waiting.append(descriptor)
+            _ = SocketAddress.loopback(listener.port).withPointer { Glibc.connect(descriptor, $0, $1) }
+            var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            isFull = poll(&wait, 1, 200) == 0
+        }
+        try #require(isFull, "the queue of the listener does not fill up")
+        let port = listener.port
+        let error = await failure(.timeout) {
+            var request = Request("http://127.0.0.1:\(port)/")
+            request.options.timeLimits.connect = .milliseconds(400)
+            return try await Bed.current.coordinator(engine).send(request)
+        }
+        #expect(error?.detail.contains("connection") == true)
+        #expect(error?.isRetryable == true)
+    }
+
+    @Test("a slow upload is activity", .timeLimit(.minutes(1)))
+    func upload() async throws {
+        // The origin reads nothing for a while; the system's buffers take what they can.
+        let bed = try Bed.current
+        let request = Request(.post, bed.url("/echo"), body: .bytes(ReferenceBytes.bytes(8 << 20)))
+        #expect(try await bed.coordinator.send(request).body.count == 8 << 20)
+    }
+}

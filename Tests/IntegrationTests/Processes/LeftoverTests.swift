@@ -1,0 +1,68 @@
+import Foundation
+import Glibc
+import Testing
+import Trawl
+
+/// What coordinators leave behind: nothing. Each in a process of its own, where everything can be counted.
+@Suite("What is left when a coordinator has ended", .timeLimit(.minutes(3)))
+struct LeftoverTests {
+    @Test("no descriptor, thread or child, after many starts and stops")
+    func startsAndStops() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.once(workers: 1)
+            let descriptors = ProcessTree.descriptorCount()
+            for workers in 1...10 { try await Self.once(workers: workers) }
+            Self.expectNothingNew(since: descriptors)
+        }
+    }
+
+    @Test("no descriptor or child, after many workers died")
+    func deaths() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.once(workers: 1)
+            let descriptors = ProcessTree.descriptorCount()
+            let faults = [
+                ["crash", "9"], ["garbage"], ["mutated-frame"], ["memory-surplus"], ["memory-size"], ["stray-descriptors"],
+                ["campaign", "50"],
+            ]
+            for fault in faults {
+                try await withFaultyWorkers(["--generations", "8"] + fault, workers: 2) { coordinator in
+                    let requests = (0..<8).map { fakeRequest("/\($0)") }
+                    for course in await followAll(coordinator, requests) { #expect(course.ends == 1) }
+                    print(fault, ProcessTree.descriptorCount())
+                }
+            }
+            Self.expectNothingNew(since: descriptors)
+        }
+    }
+
+    @Test("a coordinator that is only let go of ends its workers")
+    func letGo() async {
+        await #expect(processExitsWith: .success) {
+            var configuration = try testConfiguration()
+            configuration.workerExecutable = try BuiltProducts.faultyWorker()
+            configuration.workerArguments = ["none"]
+            var coordinator: Coordinator? = try Coordinator(configuration)
+            _ = try await coordinator?.send(fakeRequest("/"))
+            #expect(ProcessTree.children().count == 2)
+            coordinator = nil
+            #expect(await eventually { ProcessTree.children().isEmpty && ProcessTree.zombies().isEmpty })
+        }
+    }
+
+    private static func once(workers: Int) async throws {
+        try await withFaultyWorkers(["none"], workers: workers) { coordinator in
+            let requests = (0..<20).map { fakeRequest("/\($0)") }
+            for (course, request) in zip(await followAll(coordinator, requests), requests) {
+                expectAnswered(course, request)
+            }
+            #expect(ProcessTree.children().count == workers)
+        }
+    }
+
+    private static func expectNothingNew(since descriptors: Int) {
+        #expect(ProcessTree.descriptorCount() <= descriptors, "\(ProcessTree.descriptors())")
+        #expect(ProcessTree.children().isEmpty && ProcessTree.zombies().isEmpty)
+        #expect(!ProcessTree.threads().contains { $0.hasPrefix("trawl") }, "\(ProcessTree.threads())")
+    }
+}
