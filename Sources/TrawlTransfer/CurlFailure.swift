@@ -43,8 +43,8 @@ enum CurlFailure {
         var result = 0
         _ = ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &result)
         switch result {
-        // The chain is good: it was libcurl's own check of the name.
-        case 0, 62, 63, 64: return .tlsHostMismatch
+        // The chain is good, or not looked at yet (libcurl begins with 1): it was libcurl's own check of the name.
+        case 0, 1, 62, 63, 64: return .tlsHostMismatch
         case 9, 10, 13, 14: return .tlsCertificateDate
         default: return .tlsUntrusted
         }

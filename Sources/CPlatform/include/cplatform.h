@@ -147,4 +147,11 @@ int32_t cplatform_reap(int32_t pidfd, int32_t keep, int32_t *value);
 /// Kills the child `process` and waits for it, for one that could not be watched.
 int32_t cplatform_kill_and_wait(int32_t process);
 
+// Terminals.
+
+/// The columns of the terminal `fd` (TIOCGWINSZ); 0 when it says nothing, -errno when it is none.
+int32_t cplatform_terminal_columns(int32_t fd);
+/// Whether the calling process is in the foreground of the terminal `fd`.
+int32_t cplatform_is_foreground(int32_t fd);
+
 #endif

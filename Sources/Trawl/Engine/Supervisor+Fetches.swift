@@ -7,6 +7,8 @@ import TrawlURL
 
 /// Fetches: queueing, leasing, redirects, ends.
 extension Supervisor {
+    /// Interim responses kept for the final response.
+    static let interimKept = 64
     /// Bytes of a streamed body that may be on their way to its reader.
     static let streamWindow: UInt32 = 256 << 10
 
@@ -37,11 +39,15 @@ extension Supervisor {
     /// Gives waiting hops to workers as long as both are there.
     func dispatch() {
         if !suspects.isEmpty {
-            suspects.removeAll { hop in
-                guard let fetch = fetches[FetchKey(rawValue: hop.hop)], fetch.engine.life.isWaiting else { return true }
-                guard let worker = leases.choose(for: hop.host, isSuspect: true) else { return false }
-                lease(fetch, to: worker)
-                return true
+            let waiting = suspects
+            suspects = []
+            for hop in waiting {
+                guard let fetch = fetches[FetchKey(rawValue: hop.hop)], fetch.engine.life.isWaiting else { continue }
+                if let worker = leases.choose(for: hop.host, isSuspect: true) {
+                    lease(fetch, to: worker)
+                } else {
+                    suspects.append(hop)
+                }
             }
         }
         while leases.freeCapacity > 0, let ready = queues.next() {
@@ -151,12 +157,9 @@ extension Supervisor {
             return false
         case .interim(let lease, let head):
             guard let fetch = fetch(of: lease, from: link) else { return true }
-            guard fetch.engine.interim.count < 64 else {
-                refuse(link, "too many interim responses")
-                return false
-            }
             let head = Response.ResponseHead(head)
-            fetch.engine.interim.append(head)
+            // A server may send any number of them; the first tell enough.
+            if fetch.engine.interim.count < Self.interimKept { fetch.engine.interim.append(head) }
             fetch.channel?.post(.interim(head))
         case .head(let lease, let head):
             guard let fetch = fetch(of: lease, from: link) else { return true }

@@ -28,6 +28,8 @@ final class Supervisor {
     }
 
     static let tickInterval = Duration.milliseconds(250)
+    /// Without fetches the heartbeats alone need a look.
+    static let idleTickInterval = Duration.seconds(1)
     /// How long a worker may take to exit once its socket is closed, and again after SIGTERM.
     static let exitGrace = Duration.seconds(1)
 
@@ -83,7 +85,8 @@ final class Supervisor {
             goDown(FetchError(.engineDown, "\(error)", cause: .system(error.errno)))
         }
         for slot in slots.indices { start(slot) }
-        var nextTick = now.advanced(by: Self.tickInterval)
+        var interval = Self.tickInterval
+        var nextTick = now.advanced(by: interval)
         var commands: [Mailbox.Command] = []
         while !isFinished {
             let wake = nextWakeUp(notAfter: nextTick)
@@ -100,7 +103,8 @@ final class Supervisor {
             for command in mailbox.take(reusing: &commands) { handle(command) }
             if now >= nextTick {
                 tick(onTime: nextTick.duration(to: now) < Self.tickInterval)
-                nextTick = now.advanced(by: Self.tickInterval)
+                interval = fetches.count == 0 ? Self.idleTickInterval : Self.tickInterval
+                nextTick = now.advanced(by: interval)
             }
             runTimers()
             dispatch()

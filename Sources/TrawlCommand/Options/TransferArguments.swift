@@ -6,6 +6,9 @@ struct TransferArguments: ParsableArguments {
     @Flag(name: [.customShort("L"), .customLong("location")], help: "Follow redirects.")
     var location = false
 
+    @Flag(name: .customLong("allow-downgrade"), help: "Follow redirects from https to http too.")
+    var allowsDowngrade = false
+
     @Option(
         name: .customLong("max-redirs"), parsing: .unconditional,
         help: ArgumentHelp("Follow at most so many redirects; -1 is 1000. Default 20.", valueName: "count"))

@@ -81,17 +81,20 @@ private func storm(workers: Int, seed: UInt64) async throws {
             }
             #expect(ends.count == 500)
             for (words, sameEnd) in ends {
-                #expect(words.first == "started")
-                #expect(words.count { $0 == "started" } == 1)
-                #expect(words.count { $0 == "ended" || $0.hasPrefix("failed") } == 1)
-                #expect(["ended", "failed cancelled", "failed too_large"].contains(words.last ?? ""), "\(words)")
-                #expect(sameEnd)
+                let starts = words.count { $0 == "started" }
+                let ends = words.count { $0 == "ended" || $0.hasPrefix("failed") }
+                expectInChild(words.first == "started" && starts == 1 && ends == 1, "\(words)")
+                expectInChild(
+                    ["ended", "failed cancelled", "failed too_large"].contains(words.last ?? ""), "\(words)")
+                expectInChild(sameEnd, "\(words) is not what the response says")
             }
-            #expect(ends.count { $0.words.last == "failed cancelled" } > 100, "the storm was none")
+            expectInChild(ends.count { $0.words.last == "failed cancelled" } > 100, "the storm was none")
 
-            #expect(try await eventually { try origin.concurrency().now == 0 }, "the origin still serves somebody")
-            let after = await eventually { descriptors() <= before }
-            #expect(after, "\(before) descriptors before, \(descriptors()) after: \(ProcessTree.descriptors())")
+            let isIdle = try await eventually { try origin.concurrency().now == 0 }
+            let served = try origin.concurrency().now
+            expectInChild(isIdle, "the origin still serves \(served) requests")
+            let isSame = await eventually { descriptors() <= before }
+            expectInChild(isSame, "\(before) descriptors before, \(descriptors()) after: \(ProcessTree.descriptors())")
             let names = try directory.names()
             #expect(!names.contains { $0.hasSuffix(".part") })
             // The coordinator works as before.

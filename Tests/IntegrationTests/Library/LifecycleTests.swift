@@ -146,7 +146,7 @@ struct LifecycleTests {
                     #expect(workers.count == 2)
                     for worker in workers {
                         let open = ProcessTree.descriptors(of: worker)
-                        #expect(!open.contains { $0.contains(directory.path) }, "\(open)")
+                        expectInChild(!open.contains { $0.contains(directory.path) }, "\(open)")
                     }
                 }
             }
@@ -173,15 +173,16 @@ private func leavesNoTrace(workers: Int) async throws {
         // The first run makes what a process makes once.
         try await run()
         let settled = await eventually { ProcessTree.children() == [origin.pid] }
-        #expect(settled)
+        expectInChild(settled, "\(ProcessTree.children())")
         let descriptors = ProcessTree.descriptorCount()
         let threads = ProcessTree.threads().filter { $0.hasPrefix("trawl") }
-        #expect(threads.isEmpty, "\(threads)")
+        expectInChild(threads.isEmpty, "\(threads)")
         for _ in 0..<8 { try await run() }
-        #expect(ProcessTree.children() == [origin.pid])
-        #expect(ProcessTree.zombies().isEmpty)
-        #expect(await eventually { ProcessTree.threads().allSatisfy { !$0.hasPrefix("trawl") } })
+        expectInChild(ProcessTree.children() == [origin.pid], "\(ProcessTree.children())")
+        expectInChild(ProcessTree.zombies().isEmpty, "\(ProcessTree.zombies())")
+        let areOver = await eventually { ProcessTree.threads().allSatisfy { !$0.hasPrefix("trawl") } }
+        expectInChild(areOver, "\(ProcessTree.threads())")
         let same = await eventually(within: .seconds(10)) { ProcessTree.descriptorCount() <= descriptors }
-        #expect(same, "\(descriptors) descriptors before, now \(ProcessTree.descriptors())")
+        expectInChild(same, "\(descriptors) descriptors before, now \(ProcessTree.descriptors())")
     }
 }

@@ -105,9 +105,9 @@ private func readSlowly(workers: Int) async throws {
                 default: break
                 }
             }
-            #expect(received == size)
-            #expect(most - before < 48 << 20, "grew by \((most - before) >> 20) MiB from \(before >> 20) MiB")
-            #expect(mostOfWorkers < 48 << 20, "a worker held \(mostOfWorkers >> 20) MiB")
+            expectInChild(received == size, "received \(received)")
+            expectInChild(most - before < 48 << 20, "grew by \((most - before) >> 20) MiB from \(before >> 20) MiB")
+            expectInChild(mostOfWorkers < 48 << 20, "a worker held \(mostOfWorkers >> 20) MiB")
         }
     }
 }

@@ -26,10 +26,28 @@ struct LeftoverTests {
                 ["campaign", "50"],
             ]
             for fault in faults {
-                try await withFaultyWorkers(["--generations", "8"] + fault, workers: 2) { coordinator in
+                try await withFaultyWorkers(["--generations", "3"] + fault, workers: 2) { coordinator in
                     let requests = (0..<8).map { fakeRequest("/\($0)") }
                     for course in await followAll(coordinator, requests) { #expect(course.ends == 1) }
-                    print(fault, ProcessTree.descriptorCount())
+                }
+            }
+            Self.expectNothingNew(since: descriptors)
+        }
+    }
+
+    @Test("no descriptor, after workers that could not be started")
+    func failedStarts() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.once(workers: 1)
+            let descriptors = ProcessTree.descriptorCount()
+            let directory = try TemporaryDirectory()
+            try directory.put("worker", Array("no program\n".utf8))
+            chmod(directory.file("worker"), 0o755)
+            for _ in 0..<10 {
+                try await withTestCoordinator(workers: 4) {
+                    $0.workerExecutable = directory.file("worker")
+                } _: { coordinator in
+                    await failure(.engineDown) { try await coordinator.send(fakeRequest("/")) }
                 }
             }
             Self.expectNothingNew(since: descriptors)

@@ -90,3 +90,13 @@ func readStream(_ fetch: Fetch) async throws -> [UInt8] {
     }
     return bytes
 }
+
+/// An expectation for the body of an exit test, whose process reports that something failed, but not what.
+func expectInChild(
+    _ condition: Bool, _ message: @autoclosure () -> String, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    if condition { return }
+    let message = message()
+    FileHandle.standardError.write(Data("\(sourceLocation): \(message)\n".utf8))
+    Issue.record(Comment(rawValue: message), sourceLocation: sourceLocation)
+}

@@ -47,6 +47,16 @@ enum ProcessTree {
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
     }
 
+    /// The established IPv4 connections to a port: how many bytes wait to be read at this end of each.
+    static func unreadBytes(ofConnectionsTo port: UInt16) -> [Int] {
+        let remote = ":" + String(format: "%04X", port)
+        return (text("/proc/net/tcp", limit: 4 << 20) ?? "").split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ")
+            guard fields.count > 4, fields[2].hasSuffix(remote), fields[3] == "01" else { return nil }
+            return fields[4].split(separator: ":").last.flatMap { Int($0, radix: 16) }
+        }
+    }
+
     private struct Entry {
         let pid: Int32
         let parent: Int32
@@ -65,11 +75,11 @@ enum ProcessTree {
         }
     }
 
-    private static func text(_ path: String) -> String? {
+    private static func text(_ path: String, limit: Int = 16 << 10) -> String? {
         // Files of /proc have no length, so they are read to their end.
         guard let stream = fopen(path, "re") else { return nil }
         defer { fclose(stream) }
-        var bytes = [UInt8](repeating: 0, count: 16 << 10)
+        var bytes = [UInt8](repeating: 0, count: limit)
         let count = fread(&bytes, 1, bytes.count, stream)
         return String(decoding: bytes[..<count], as: UTF8.self)
     }

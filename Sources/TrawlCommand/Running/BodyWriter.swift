@@ -1,0 +1,80 @@
+import Glibc
+import Trawl
+import TrawlPlatform
+
+/// Where this process itself writes a body: standard output, a device, or a file that appears when it is complete.
+///
+/// Bound to one thread.
+final class BodyWriter {
+    private enum Place {
+        case standardOutput
+        case device(Int32)
+        case part(PartFile)
+    }
+
+    /// For messages.
+    let name: String
+    private let place: Place
+    private let replaces: Bool
+
+    private init(_ place: Place, name: String, replaces: Bool) {
+        self.place = place
+        self.name = name
+        self.replaces = replaces
+    }
+
+    deinit {
+        if case .device(let number) = place { close(number) }
+    }
+
+    /// Standard output.
+    static let standardOutputName = "standard output"
+
+    static func standardOutput() -> BodyWriter {
+        BodyWriter(.standardOutput, name: standardOutputName, replaces: true)
+    }
+
+    /// A file at the path, or the device, pipe or terminal that is there already.
+    ///
+    /// - Parameter path: Absolute.
+    static func file(_ path: String, replaces: Bool) throws(SystemError) -> BodyWriter {
+        var info = stat()
+        let exists = stat(path, &info) == 0
+        if exists, info.st_mode & S_IFMT == S_IFDIR { throw SystemError(errno: EISDIR, call: "open") }
+        // The second half: names that stand for an open file, whatever it is.
+        if (exists && info.st_mode & S_IFMT != S_IFREG) || path.hasPrefix("/dev/") || path.hasPrefix("/proc/") {
+            let number = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
+            return BodyWriter(.device(number), name: path.terminalSafe, replaces: true)
+        }
+        if exists, !replaces { throw SystemError(errno: EEXIST, call: "open") }
+        do throws(OutputError) {
+            return BodyWriter(
+                .part(try PartFile.create(besideAbsolutePath: path)), name: path.terminalSafe, replaces: replaces)
+        } catch {
+            switch error {
+            case .system(let error): throw error
+            case .invalidPath, .notARegularFile: throw SystemError(errno: EINVAL, call: "open")
+            }
+        }
+    }
+
+    /// Appends bytes.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        switch place {
+        case .standardOutput: try StandardStreams.write(bytes, to: STDOUT_FILENO)
+        case .device(let number): try StandardStreams.write(bytes, to: number)
+        case .part(let part): try part.write(bytes)
+        }
+    }
+
+    /// Makes a file appear under its name.
+    func finish() throws(SystemError) {
+        if case .part(let part) = place { try part.publish(replacing: replaces, sync: false) }
+    }
+
+    /// Leaves no file.
+    func abandon() {
+        if case .part(let part) = place { part.discard() }
+    }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import Synchronization
+import Trawl
+import TrawlPlatform
+
+/// Standard error: messages and the progress line, which make room for each other.
+final class Console: Sendable {
+    private let tellsFailures: Bool
+    private let makesNotes: Bool
+    /// Columns of the progress line that stands there now.
+    private let drawn = Mutex(0)
+
+    init(_ arguments: ReportArguments) {
+        tellsFailures = arguments.tellsFailures
+        makesNotes = arguments.makesNotes
+    }
+
+    /// Something failed.
+    func failure(_ message: String) {
+        if tellsFailures { write("trawl: \(message)\n") }
+    }
+
+    /// Something a person may want to know.
+    func note(_ message: String) {
+        if makesNotes { write("trawl: \(message)\n") }
+    }
+
+    /// Whole lines, as they are.
+    func write(_ lines: String) {
+        drawn.withLock { drawn in
+            StandardStreams.writeText(Self.erasing(&drawn) + lines, to: STDERR_FILENO)
+        }
+    }
+
+    /// Draws the progress line over the one before.
+    func draw(_ line: String) {
+        guard Terminal.isForeground(STDERR_FILENO) else { return }
+        drawn.withLock { drawn in
+            let count = line.utf8.count
+            let rest = String(repeating: " ", count: max(0, drawn - count))
+            StandardStreams.writeText("\r" + line + rest, to: STDERR_FILENO)
+            drawn = max(count, 0)
+        }
+    }
+
+    /// Takes the progress line away.
+    func erase() {
+        drawn.withLock { drawn in
+            let text = Self.erasing(&drawn)
+            if !text.isEmpty { StandardStreams.writeText(text, to: STDERR_FILENO) }
+        }
+    }
+
+    /// Plain characters only: no terminal takes them amiss.
+    private static func erasing(_ drawn: inout Int) -> String {
+        guard drawn > 0 else { return "" }
+        defer { drawn = 0 }
+        return "\r" + String(repeating: " ", count: drawn) + "\r"
+    }
+}

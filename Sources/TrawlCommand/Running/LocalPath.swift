@@ -1,0 +1,54 @@
+import Glibc
+import TrawlPlatform
+
+/// Paths of the user's.
+enum LocalPath {
+    /// Names that mean standard output.
+    static func isStandardOutput(_ path: String) -> Bool {
+        ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
+    }
+
+    /// Names of devices and open files, to which nothing can be renamed.
+    static func isSpecial(_ path: String) -> Bool {
+        path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
+    }
+
+    /// The path from the root, `directory` before a relative one.
+    static func absolute(_ path: String, in directory: String? = nil) throws(SystemError) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let directory else {
+            guard let current = getcwd(nil, 0) else { throw SystemError(errno: errno, call: "getcwd") }
+            defer { free(current) }
+            return joined(String(cString: current), path)
+        }
+        return joined(try absolute(directory), path)
+    }
+
+    static func joined(_ directory: String, _ name: String) -> String {
+        directory.hasSuffix("/") ? directory + name : directory + "/" + name
+    }
+
+    /// The directory a path is in.
+    static func parent(_ path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Makes a directory and those above it, where they are missing.
+    static func makeDirectories(_ path: String) throws(SystemError) {
+        if mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, parent(path) != path, parent(path) != "." else {
+            throw SystemError(errno: errno, call: "mkdir")
+        }
+        try makeDirectories(parent(path))
+        if mkdir(path, 0o777) != 0, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
+    }
+
+    /// Whether a list may name this file: relative, not leading out.
+    static func staysInside(_ path: String) -> Bool {
+        !path.isEmpty && !path.hasPrefix("/")
+            && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
+                !$0.isEmpty && $0 != "." && $0 != ".." && $0.utf8.count <= 255
+            }
+    }
+}

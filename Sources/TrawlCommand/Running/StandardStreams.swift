@@ -1,0 +1,70 @@
+import Glibc
+import Trawl
+import TrawlPlatform
+
+/// Standard input, output and error.
+enum StandardStreams {
+    /// Makes sure that 0, 1 and 2 are open, so that no file or socket of ours gets one of these numbers, and that a
+    /// reader who goes away is an error of writing and not the end of this process.
+    static func makeSafe() {
+        signal(SIGPIPE, SIG_IGN)
+        for number in 0...2 where fcntl(Int32(number), F_GETFD) < 0 {
+            // The wrong way round on purpose: using a stream that was closed stays an error.
+            _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
+        }
+    }
+
+    /// Writes all bytes; waits when the descriptor is non-blocking and full.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            if written >= 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&poller, 1, -1)
+            case let number: throw SystemError(errno: number, call: "write")
+            }
+        }
+    }
+
+    /// Writes a text as one piece where that is possible; a failure has nowhere to be told.
+    static func writeText(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { try? write(UnsafeRawBufferPointer($0), to: descriptor) }
+    }
+
+    /// Reads a file to its end; `-` is standard input.
+    static func readAll(_ path: String, limit: Int = 1 << 30) throws(CommandError) -> [UInt8] {
+        let name = path == "-" ? "standard input" : path.terminalSafe
+        let number = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { throw CommandError("\(name): \(SystemError.reason(errno))", status: ExitStatus.Curl.readError) }
+        defer { if path != "-" { close(number) } }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(number, &chunk, chunk.count)
+            if count == 0 { return bytes }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw CommandError("\(name): \(SystemError.reason(errno))", status: ExitStatus.Curl.readError)
+            }
+            bytes += chunk[..<count]
+            if bytes.count > limit {
+                throw CommandError("\(name): longer than \(limit) bytes", status: ExitStatus.Curl.readError)
+            }
+        }
+    }
+}
+
+extension SystemError {
+    /// The system's words for an error number, without a call's name.
+    static func reason(_ number: Int32) -> String {
+        String(SystemError(errno: number, call: "").description.dropFirst(2))
+    }
+}

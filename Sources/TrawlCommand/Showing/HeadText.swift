@@ -1,0 +1,52 @@
+import Trawl
+import TrawlHTTP
+
+/// Heads of messages as text.
+enum HeadText {
+    /// Status line, field lines and the empty line, as they stood on the wire.
+    static func bytes(_ head: Response.ResponseHead) -> [UInt8] {
+        var bytes = Array(statusLine(head).utf8)
+        bytes += [0x0D, 0x0A]
+        head.fields.lines.forEach { name, value in
+            bytes += name
+            bytes += [0x3A, 0x20]
+            bytes += value
+            bytes += [0x0D, 0x0A]
+        }
+        bytes += [0x0D, 0x0A]
+        return bytes
+    }
+
+    /// The head in lines that are safe on a terminal.
+    ///
+    /// - Parameter prefix: Stands before every line, the empty one at the end included.
+    static func lines(_ head: Response.ResponseHead, prefix: String) -> String {
+        var text = prefix + statusLine(head).terminalSafe + "\n"
+        for (name, value) in head.fields.all { text += "\(prefix)\(name.terminalSafe): \(value.terminalSafe)\n" }
+        return text + prefix + "\n"
+    }
+
+    /// What is sent, in lines that are safe on a terminal. Secrets are not shown.
+    static func lines(_ request: SentRequest, version: String, prefix: String) -> String {
+        let target = request.target
+        let path = target.query.map { "\(target.path)?\($0)" } ?? target.path
+        var text = "\(prefix)\(request.method.name) \(path.terminalSafe) \(version)\n"
+        if !request.fields.contains("Host") { text += "\(prefix)Host: \(authority(target).terminalSafe)\n" }
+        request.fields.forEach { name, value in
+            let name = FieldLines.text(name)
+            let isSecret = ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased())
+            text += "\(prefix)\(name): \(isSecret ? "[not shown]" : FieldLines.text(value).terminalSafe)\n"
+        }
+        if let length = request.bodyLength { text += "\(prefix)Content-Length: \(length)\n" }
+        return text + prefix + "\n"
+    }
+
+    private static func statusLine(_ head: Response.ResponseHead) -> String {
+        "\(head.version) \(head.status)\(head.reason.isEmpty ? "" : " " + head.reason)"
+    }
+
+    private static func authority(_ target: TargetURI) -> String {
+        let start = target.text.dropFirst(target.origin.scheme.count + 3)
+        return String(start.prefix { $0 != "/" && $0 != "?" })
+    }
+}

@@ -1,0 +1,118 @@
+import Trawl
+
+/// What `-w` prints after a fetch: text with `%{variables}`, of which the names are curl's.
+struct WriteOut: Equatable, Sendable {
+    enum Piece: Equatable, Sendable {
+        case text(String)
+        case variable(Variable)
+        case field(String)
+        case switchToError
+        case switchToOutput
+    }
+
+    enum Variable: String, CaseIterable, Sendable {
+        case contentType = "content_type"
+        case errorMessage = "errormsg"
+        case exitCode = "exitcode"
+        case fileName = "filename_effective"
+        case httpCode = "http_code"
+        case responseCode = "response_code"
+        case httpVersion = "http_version"
+        case method
+        case numberOfRedirects = "num_redirects"
+        case redirectURL = "redirect_url"
+        case remoteAddress = "remote_ip"
+        case remotePort = "remote_port"
+        case scheme
+        case sizeDownload = "size_download"
+        case sizeHeader = "size_header"
+        case speedDownload = "speed_download"
+        case timeAppConnect = "time_appconnect"
+        case timeConnect = "time_connect"
+        case timeNameLookup = "time_namelookup"
+        case timePretransfer = "time_pretransfer"
+        case timeRedirect = "time_redirect"
+        case timeStartTransfer = "time_starttransfer"
+        case timeTotal = "time_total"
+        case url
+        case urlEffective = "url_effective"
+    }
+
+    private(set) var pieces: [Piece] = []
+
+    /// Reads a format.
+    /// - Throws: For a variable that does not exist, rather than leave it out in silence.
+    init(_ format: String) throws(CommandError) {
+        var text = ""
+        var rest = Array(format.unicodeScalars)[...]
+        func flush(_ pieces: inout [Piece]) {
+            if !text.isEmpty { pieces.append(.text(text)) }
+            text = ""
+        }
+        while let scalar = rest.popFirst() {
+            if scalar == "\\", let next = rest.first, let meant = Self.escapes[next] {
+                rest = rest.dropFirst()
+                text.unicodeScalars.append(meant)
+            } else if scalar == "%", rest.first == "%" {
+                rest = rest.dropFirst()
+                text += "%"
+            } else if scalar == "%", rest.first == "{", let end = rest.firstIndex(of: "}") {
+                let name = Self.string(rest[..<end].dropFirst())
+                rest = rest[rest.index(after: end)...]
+                flush(&pieces)
+                pieces.append(try Self.variable(name))
+            } else if scalar == "%", Self.string(rest.prefix(7)) == "header{", let end = rest.firstIndex(of: "}") {
+                let name = Self.string(rest[..<end].dropFirst(7))
+                rest = rest[rest.index(after: end)...]
+                flush(&pieces)
+                pieces.append(.field(name))
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        flush(&pieces)
+    }
+
+    /// The text for standard output and the one for standard error.
+    func text(_ values: WriteOutValues) -> (output: String, error: String) {
+        var output = ""
+        var error = ""
+        var toError = false
+        for piece in pieces {
+            let text: String
+            switch piece {
+            case .text(let literal): text = literal
+            case .variable(let variable): text = values.text(variable)
+            case .field(let name): text = values.field(name)
+            case .switchToError:
+                toError = true
+                continue
+            case .switchToOutput:
+                toError = false
+                continue
+            }
+            if toError { error += text } else { output += text }
+        }
+        return (output, error)
+    }
+
+    private static let escapes: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t", "\\": "\\"]
+
+    private static func variable(_ name: String) throws(CommandError) -> Piece {
+        switch name {
+        case "stderr": return .switchToError
+        case "stdout": return .switchToOutput
+        default: break
+        }
+        guard let variable = Variable(rawValue: name) else {
+            throw CommandError("--write-out has no variable \(name.terminalSafe)")
+        }
+        return .variable(variable)
+    }
+
+    private static func string(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: scalars)
+        return String(view)
+    }
+}

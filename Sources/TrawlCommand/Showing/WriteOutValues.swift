@@ -1,0 +1,84 @@
+import Trawl
+
+/// What one fetch gives to `-w`.
+struct WriteOutValues: Sendable {
+    var url: String
+    var method: String
+    var response: Response?
+    var error: FetchError?
+    var exitCode: Int32
+    /// What went wrong, when it is no error of the library.
+    var message = ""
+    /// From the start of the fetch to its end.
+    var total: Duration
+    var fileName: String?
+
+    func text(_ variable: WriteOut.Variable) -> String {
+        let last = response?.metrics.last
+        switch variable {
+        case .contentType: return response?.fields["Content-Type"] ?? ""
+        case .errorMessage: return message.isEmpty ? error?.detail ?? "" : message
+        case .exitCode: return String(exitCode)
+        case .fileName: return fileName ?? ""
+        case .httpCode, .responseCode: return Self.padded(response?.status ?? 0, to: 3)
+        case .httpVersion: return response.map { String($0.head.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
+        case .method: return method
+        case .numberOfRedirects: return String(response?.redirects.count ?? 0)
+        case .redirectURL: return response.flatMap(Self.redirectURL) ?? ""
+        case .remoteAddress: return last?.remoteAddress.map { Self.address($0).host } ?? ""
+        case .remotePort: return last?.remoteAddress.map { Self.address($0).port } ?? "0"
+        case .scheme: return String((response?.url ?? url).prefix { $0 != ":" })
+        case .sizeDownload: return String(response?.receivedLength ?? 0)
+        case .sizeHeader: return String(response.map { HeadText.bytes($0.head).count } ?? 0)
+        case .speedDownload: return String(speed)
+        case .timeAppConnect: return Self.seconds(last?.secured ?? .zero)
+        case .timeConnect: return Self.seconds(last?.connected ?? .zero)
+        case .timeNameLookup: return Self.seconds(last?.nameResolved ?? .zero)
+        case .timePretransfer: return Self.seconds(last?.requestSent ?? .zero)
+        case .timeRedirect: return Self.seconds(redirectTime)
+        case .timeStartTransfer: return Self.seconds(redirectTime + (last?.firstByte ?? .zero))
+        case .timeTotal: return Self.seconds(total)
+        case .url: return url
+        case .urlEffective: return response?.url ?? url
+        }
+    }
+
+    /// The value of a response's field, as in `%header{name}`.
+    func field(_ name: String) -> String {
+        response?.fields[name] ?? ""
+    }
+
+    private var redirectTime: Duration {
+        response?.metrics.dropLast().reduce(.zero) { $0 + $1.ended } ?? .zero
+    }
+
+    private var speed: UInt64 {
+        let seconds = total / .seconds(1)
+        guard let length = response?.receivedLength, seconds > 0 else { return 0 }
+        return UInt64(min(Double(length) / seconds, 1e18))
+    }
+
+    /// Where a redirect that was not followed leads; the field as it came.
+    private static func redirectURL(_ response: Response) -> String? {
+        (300..<400).contains(response.status) ? response.fields["Location"] : nil
+    }
+
+    /// Cuts `127.0.0.1:80` or `[::1]:80`.
+    static func address(_ text: String) -> (host: String, port: String) {
+        guard let colon = text.lastIndex(of: ":") else { return (text, "0") }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        return (String(host), String(text[text.index(after: colon)...]))
+    }
+
+    /// Seconds with six places after the point, as curl has them.
+    static func seconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = max(.zero, duration).components
+        return "\(seconds).\(padded(Int(attoseconds / 1_000_000_000_000), to: 6))"
+    }
+
+    private static func padded(_ number: Int, to width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

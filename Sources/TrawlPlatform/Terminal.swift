@@ -1,0 +1,21 @@
+import CPlatform
+import Glibc
+
+/// Questions about the terminal behind a descriptor.
+package enum Terminal {
+    /// Whether there is one.
+    package static func isTerminal(_ descriptor: Int32) -> Bool {
+        isatty(descriptor) == 1
+    }
+
+    /// Its width; 80 when it does not say.
+    package static func columns(_ descriptor: Int32) -> Int {
+        let columns = cplatform_terminal_columns(descriptor)
+        return columns > 0 ? Int(columns) : 80
+    }
+
+    /// Whether this process is in its foreground; one in the background must not draw on it.
+    package static func isForeground(_ descriptor: Int32) -> Bool {
+        cplatform_is_foreground(descriptor) != 0
+    }
+}
