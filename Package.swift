@@ -68,11 +68,15 @@ let package = Package(
             swiftSettings: effects),
         .executableTarget(name: "TrawlWorkerMain", dependencies: ["TrawlWorker"], swiftSettings: effects),
 
-        // Servers and workers that misbehave on purpose, and the tests.
+        // Programs for tests and benchmarks: a server and a worker that misbehave on purpose, a host under load.
         .executableTarget(
             name: "LoopbackOrigin", path: "Tests/LoopbackOrigin", exclude: ["README.md"], swiftSettings: common),
         .executableTarget(
+            name: "FaultyWorker", dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlPlatform"],
+            path: "Tests/FaultyWorker", exclude: ["README.md"], swiftSettings: common),
+        .executableTarget(
             name: "LibraryLoad", dependencies: ["Trawl"], path: "Tests/Benchmarks/LibraryLoad", swiftSettings: common),
+
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(name: "TrawlHTTPTests", dependencies: ["TrawlHTTP"], swiftSettings: common),
         .testTarget(name: "TrawlProtocolTests", dependencies: ["TrawlProtocol", "TrawlHTTP"], swiftSettings: common),
@@ -83,6 +87,14 @@ let package = Package(
             name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common),
         .testTarget(
             name: "TrawlCodingTests", dependencies: ["TrawlCoding", "TrawlHTTP", "CZlib"], swiftSettings: common),
+        .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(
+            name: "TrawlTransferTests", dependencies: ["TrawlTransfer", "TrawlHTTP", "TrawlProtocol", "CCurl"],
+            swiftSettings: common),
+        .testTarget(
+            name: "TrawlWorkerTests",
+            dependencies: ["TrawlWorker", "TrawlHTTP", "TrawlProtocol", "TrawlPlatform", "LoopbackOrigin"],
+            swiftSettings: common),
         .testTarget(
             name: "TrawlTests",
             dependencies: [
@@ -90,6 +102,10 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: common),
-        .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlCommandTests", dependencies: ["TrawlCommand"], swiftSettings: common),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["Trawl", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin", "FaultyWorker"],
+            swiftSettings: common),
     ]
 )

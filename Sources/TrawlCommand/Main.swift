@@ -19,7 +19,7 @@ enum Main {
     private static func run(_ arguments: [String]) -> Int32 {
         do {
             var command = try TrawlCommand.parseAsRoot(arguments)
-            if var get = command as? GetCommand { return get.execute() }
+            if let get = command as? GetCommand { return get.execute() }
             try command.run()
             return ExitStatus.success
         } catch {

@@ -9,6 +9,13 @@ package enum MonotonicClock {
         clock_gettime(CLOCK_MONOTONIC, &time)
         return MonotonicInstant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
     }
+
+    /// Rests the calling thread, which must be one that may block; a signal may end it early.
+    package static func sleep(for duration: Duration) {
+        let nanoseconds = max(0, duration.clampedNanoseconds)
+        var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        nanosleep(&time, nil)
+    }
 }
 
 /// The clock of dates; it may jump in either direction.

@@ -20,7 +20,7 @@ struct PoisonTests {
         #expect(first.failure == nil, "\(first.end.outcome)")
         #expect(first.head?.fields.contains("X-Poison") == false)
         // Time for the late ones to arrive, before the next request is made.
-        usleep(60_000)
+        usleep(150_000)
         for _ in 0..<3 {
             let next = try worker.fetch("/bytes/100", .post) { $0.body = .inline([1]) }
             #expect(next.failure == nil, "\(next.end.outcome)")

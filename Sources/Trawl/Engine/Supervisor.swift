@@ -28,6 +28,10 @@ final class Supervisor {
     }
 
     static let tickInterval = Duration.milliseconds(250)
+    /// Leases in flight from which on turns keep a distance, and that distance: little beside what a worker has in hand
+    /// then, and enough for several of its ends.
+    static let crowd = 16
+    static let turnSpacing = Duration.microseconds(100)
     /// Without fetches the heartbeats alone need a look.
     static let idleTickInterval = Duration.seconds(1)
     /// How long a worker may take to exit once its socket is closed, and again after SIGTERM.
@@ -89,6 +93,7 @@ final class Supervisor {
         var nextTick = now.advanced(by: interval)
         var commands: [Mailbox.Command] = []
         while !isFinished {
+            spaceTurns()
             let wake = nextWakeUp(notAfter: nextTick)
             var events: [Poller.Event] = []
             do throws(SystemError) {
@@ -111,6 +116,14 @@ final class Supervisor {
             flush()
         }
         finish()
+    }
+
+    /// Lets events gather while much is in flight: a turn for each frame would cost more than the frames.
+    private func spaceTurns() {
+        guard leases.heldCount >= Self.crowd else { return }
+        let elapsed = now.duration(to: MonotonicClock.now())
+        guard elapsed < Self.turnSpacing else { return }
+        MonotonicClock.sleep(for: Self.turnSpacing - elapsed)
     }
 
     private var isFinished: Bool {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Synchronization
 import Trawl
 
 /// A piece of a request's body with its place among the pieces of other options.
@@ -13,11 +14,15 @@ protocol DataArgument: ExpressibleByArgument {
 
 extension DataArgument {
     init?(argument: String) {
-        self.init(text: argument, order: argumentOrder.wrappingAdd(1, ordering: .relaxed).newValue)
+        let order = argumentOrder.withLock { order in
+            order += 1
+            return order
+        }
+        self.init(text: argument, order: order)
     }
 }
 
-private let argumentOrder = Atomic<Int>(0)
+private let argumentOrder = Mutex(0)
 
 /// `-d`: text or `@FILE`, from which CR, LF and NUL are taken.
 struct FormData: DataArgument {

@@ -39,17 +39,18 @@ struct ReportArguments: ParsableArguments {
     ///   - onTerminal: Whether standard error is a terminal.
     ///   - sharesTerminal: Whether bodies go to a terminal too.
     func progressKind(onTerminal: Bool, sharesTerminal: Bool) -> ProgressKind {
-        if silent || quiet || noProgress { return .none }
+        if silent || quiet || noProgress { return .hidden }
         switch progress {
         case .plain: return .plain
-        case ProgressKind.none: return .none
-        case .bar: return onTerminal ? .bar : .none
-        case nil: return onTerminal && !sharesTerminal && !verbose ? .bar : .none
+        case .hidden: return .hidden
+        case .bar: return onTerminal ? .bar : .hidden
+        case nil: return onTerminal && !sharesTerminal && !verbose ? .bar : .hidden
         }
     }
 }
 
 /// The value of `--progress`.
 enum ProgressKind: String, ExpressibleByArgument, CaseIterable {
-    case bar, plain, none
+    case bar, plain
+    case hidden = "none"
 }

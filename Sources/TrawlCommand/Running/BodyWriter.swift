@@ -28,10 +28,8 @@ final class BodyWriter {
     }
 
     /// Standard output.
-    static let standardOutputName = "standard output"
-
     static func standardOutput() -> BodyWriter {
-        BodyWriter(.standardOutput, name: standardOutputName, replaces: true)
+        BodyWriter(.standardOutput, name: "standard output", replaces: true)
     }
 
     /// A file at the path, or the device, pipe or terminal that is there already.
@@ -43,7 +41,7 @@ final class BodyWriter {
         if exists, info.st_mode & S_IFMT == S_IFDIR { throw SystemError(errno: EISDIR, call: "open") }
         // The second half: names that stand for an open file, whatever it is.
         if (exists && info.st_mode & S_IFMT != S_IFREG) || path.hasPrefix("/dev/") || path.hasPrefix("/proc/") {
-            let number = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            let number = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
             guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
             return BodyWriter(.device(number), name: path.terminalSafe, replaces: true)
         }
@@ -56,6 +54,20 @@ final class BodyWriter {
             case .system(let error): throw error
             case .invalidPath, .notARegularFile: throw SystemError(errno: EINVAL, call: "open")
             }
+        }
+    }
+
+    /// Whether it is this process's standard output.
+    var isStandardOutput: Bool {
+        if case .standardOutput = place { true } else { false }
+    }
+
+    /// Whether bytes go to a terminal.
+    var isTerminal: Bool {
+        switch place {
+        case .standardOutput: Terminal.isTerminal(STDOUT_FILENO)
+        case .device(let number): Terminal.isTerminal(number)
+        case .part: false
         }
     }
 

@@ -16,12 +16,15 @@ enum LocalPath {
     /// The path from the root, `directory` before a relative one.
     static func absolute(_ path: String, in directory: String? = nil) throws(SystemError) -> String {
         if path.hasPrefix("/") { return path }
-        guard let directory else {
-            guard let current = getcwd(nil, 0) else { throw SystemError(errno: errno, call: "getcwd") }
-            defer { free(current) }
-            return joined(String(cString: current), path)
-        }
+        guard let directory else { return joined(try current(), path) }
         return joined(try absolute(directory), path)
+    }
+
+    /// The working directory.
+    static func current() throws(SystemError) -> String {
+        guard let path = getcwd(nil, 0) else { throw SystemError(errno: errno, call: "getcwd") }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     static func joined(_ directory: String, _ name: String) -> String {

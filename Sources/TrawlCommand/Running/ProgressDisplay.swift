@@ -22,7 +22,7 @@ final class ProgressDisplay: Sendable {
     init(_ kind: ProgressKind, on console: Console) {
         self.console = console
         self.kind = kind
-        stop = kind == .none ? nil : try? WakeUp()
+        stop = kind == .hidden ? nil : try? WakeUp()
         guard let stop else { return }
         let started = try? NamedThread.start(name: "trawl-progress", stackSize: 1 << 18) { [self] in run(stop) }
         thread.withLock { $0 = started }

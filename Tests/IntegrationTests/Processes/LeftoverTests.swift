@@ -9,18 +9,16 @@ struct LeftoverTests {
     @Test("no descriptor, thread or child, after many starts and stops")
     func startsAndStops() async {
         await #expect(processExitsWith: .success) {
-            try await Self.once(workers: 1)
-            let descriptors = ProcessTree.descriptorCount()
+            let leftovers = try await Leftovers()
             for workers in 1...10 { try await Self.once(workers: workers) }
-            Self.expectNothingNew(since: descriptors)
+            leftovers.expectNone()
         }
     }
 
     @Test("no descriptor or child, after many workers died")
     func deaths() async {
         await #expect(processExitsWith: .success) {
-            try await Self.once(workers: 1)
-            let descriptors = ProcessTree.descriptorCount()
+            let leftovers = try await Leftovers()
             let faults = [
                 ["crash", "9"], ["garbage"], ["mutated-frame"], ["memory-surplus"], ["memory-size"], ["stray-descriptors"],
                 ["campaign", "50"],
@@ -31,26 +29,25 @@ struct LeftoverTests {
                     for course in await followAll(coordinator, requests) { #expect(course.ends == 1) }
                 }
             }
-            Self.expectNothingNew(since: descriptors)
+            leftovers.expectNone()
         }
     }
 
     @Test("no descriptor, after workers that could not be started")
     func failedStarts() async {
         await #expect(processExitsWith: .success) {
-            try await Self.once(workers: 1)
-            let descriptors = ProcessTree.descriptorCount()
+            let leftovers = try await Leftovers()
             let directory = try TemporaryDirectory()
             try directory.put("worker", Array("no program\n".utf8))
             chmod(directory.file("worker"), 0o755)
             for _ in 0..<10 {
-                try await withTestCoordinator(workers: 4) {
+                _ = try await withTestCoordinator(workers: 4) {
                     $0.workerExecutable = directory.file("worker")
                 } _: { coordinator in
                     await failure(.engineDown) { try await coordinator.send(fakeRequest("/")) }
                 }
             }
-            Self.expectNothingNew(since: descriptors)
+            leftovers.expectNone()
         }
     }
 
@@ -76,11 +73,5 @@ struct LeftoverTests {
             }
             #expect(ProcessTree.children().count == workers)
         }
-    }
-
-    private static func expectNothingNew(since descriptors: Int) {
-        #expect(ProcessTree.descriptorCount() <= descriptors, "\(ProcessTree.descriptors())")
-        #expect(ProcessTree.children().isEmpty && ProcessTree.zombies().isEmpty)
-        #expect(!ProcessTree.threads().contains { $0.hasPrefix("trawl") }, "\(ProcessTree.threads())")
     }
 }

@@ -1,0 +1,51 @@
+import ArgumentParser
+
+/// `trawl get URL…`
+struct GetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Fetch URLs to standard output or into files.",
+        discussion: """
+            Bodies go to standard output, one after the other; with -o, -O, --output-dir or -i they go into files, \
+            several at a time. Options are spelled as in curl, except -i: it is the input file, as in wget, and heads \
+            are written by --include. Redirects are followed with -L. A URL without a scheme is taken for http.
+
+            Two URLs with the same file name in one run do not overwrite each other: the second file is NAME.1.
+
+            Exit status for a single URL: as curl's. For several: 0 all fetched, 1 some failed, 2 wrong usage, 69 no \
+            worker can run, 73 or 74 files cannot be made or written, 75 stopped.
+            """)
+
+    @Argument(help: ArgumentHelp("What to fetch.", valueName: "url"))
+    var urls: [String] = []
+
+    @OptionGroup(title: "Request options") var request: RequestArguments
+    @OptionGroup(title: "Output options") var output: OutputArguments
+    @OptionGroup(title: "Transfer options") var transfer: TransferArguments
+    @OptionGroup(title: "TLS options") var tls: TLSArguments
+    @OptionGroup(title: "Pool options") var pool: PoolArguments
+    @OptionGroup(title: "Message options") var report: ReportArguments
+
+    func validate() throws {
+        if urls.isEmpty, output.inputFile == nil { throw ValidationError("no URL is given") }
+        if urls.contains("") { throw ValidationError("a URL is empty") }
+        if output.outputs.count > urls.count, output.inputFile == nil {
+            throw ValidationError("there are more -o than URLs")
+        }
+        if urls.count > 1, !output.outputs.isEmpty, output.outputs.count < urls.count {
+            throw ValidationError("there are fewer -o than URLs")
+        }
+    }
+
+    /// Does it all.
+    /// - Returns: The exit status.
+    func execute() -> Int32 {
+        do throws(CommandError) {
+            let plan = try GetPlan(self)
+            return plan.isSequential ? try SequentialRun.run(plan) : try ParallelRun.run(plan)
+        } catch {
+            StandardStreams.writeText("trawl: \(error.message)\n", to: 2)
+            return error.status
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import Synchronization
+import Trawl
+import TrawlHTTP
+import TrawlPlatform
+
+/// Fetches URLs one at a time on the main thread.
+enum SequentialRun {
+    /// What the signal thread needs to know of the fetch in flight.
+    private final class Current: Sendable {
+        struct State {
+            var fetch: Fetch?
+            var signal: Int32?
+        }
+        let state = Mutex(State())
+
+        /// Names the fetch a signal ends; one that came before ends it at once.
+        func set(_ fetch: Fetch?) {
+            let isStopped = state.withLock { state in
+                state.fetch = fetch
+                return state.signal != nil
+            }
+            if isStopped { fetch?.cancel() }
+        }
+
+        func stop(_ signal: Int32) {
+            state.withLock { state in
+                if state.signal == nil { state.signal = signal }
+                return state.fetch
+            }?.cancel()
+        }
+
+        var signal: Int32? { state.withLock { $0.signal } }
+    }
+
+    /// - Returns: The exit status.
+    static func run(_ plan: GetPlan) throws(CommandError) -> Int32 {
+        var source = try URLSource(urls: plan.urls, fileNames: names(plan), list: plan.list)
+        let signals = Signals.block()
+        let coordinator = try RunSupport.coordinator(plan.configuration)
+        let console = Console(plan.report)
+        let kind = plan.report.progressKind(
+            onTerminal: Terminal.isTerminal(STDERR_FILENO),
+            sharesTerminal: plan.output == .standardOutput && Terminal.isTerminal(STDOUT_FILENO))
+        let progress = ProgressDisplay(kind, on: console)
+        let current = Current()
+        let interrupt: WakeUp
+        do throws(SystemError) {
+            interrupt = try WakeUp()
+            try signals.watch { signal, count in
+                current.stop(signal)
+                interrupt.signal()
+                // Writing to a pipe that nobody reads cannot be ended in a kinder way.
+                if count > 1 { Signals.die(of: signal) }
+            } suspend: { stopping in
+                if stopping { console.erase() }
+                coordinator.signalWorkers(stopping ? SIGSTOP : SIGCONT)
+            }
+        } catch {
+            throw CommandError("\(error)", status: ExitStatus.engineDown)
+        }
+        var tally = RunTally()
+        var names = TakenNames()
+        var status = ExitStatus.success
+        loop: while current.signal == nil, !tally.outputIsClosed, !tally.outputIsBroken {
+            let next: URLSource.Next
+            do throws(CommandError) {
+                next = try source.next(interrupt: interrupt.rawValue)
+            } catch {
+                console.failure(error.message)
+                tally.failed += 1
+                break
+            }
+            switch next {
+            case .end, .interrupted: break loop
+            case .bad(let place, let reason):
+                console.failure(place + reason)
+                tally.failed += 1
+            case .item(let item):
+                var single = SingleFetch(item: item, plan: plan, coordinator: coordinator, console: console, progress: progress)
+                status = single.run(names: &names) { current.set($0) }
+                current.set(nil)
+                if status == ExitStatus.success { tally.succeeded += 1 } else { tally.failed += 1 }
+                tally.outputIsClosed = single.outputIsClosed
+                tally.outputIsBroken = single.outputIsBroken
+                if status == ExitStatus.engineDown { tally.engineIsDown = true }
+                if tally.engineIsDown { break loop }
+            }
+        }
+        progress.finish()
+        coordinator.shutdownBlocking(grace: .zero)
+        if let signal = current.signal {
+            if plan.isSingle { Signals.die(of: signal) }
+            tally.wasStopped = true
+        }
+        return plan.isSingle && !tally.outputIsClosed ? status : tally.status
+    }
+
+    private static func names(_ plan: GetPlan) -> [String] {
+        if case .named(let names) = plan.output { names } else { [] }
+    }
+}

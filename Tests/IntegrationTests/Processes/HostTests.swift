@@ -1,0 +1,199 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+import Trawl
+
+/// A host finds itself as it was. Each test in a process of its own, since it looks at what belongs to the whole process.
+@Suite("The host of a coordinator", .timeLimit(.minutes(3)))
+struct HostTests {
+    @Test("keeps its signals, mask, directory, umask, locale and environment")
+    func untouched() async {
+        await #expect(processExitsWith: .success) {
+            umask(0o027)
+            signal(SIGUSR1, SIG_IGN)
+            setenv("TRAWL_TEST_MARK", "here", 1)
+            setlocale(LC_ALL, "C")
+            let before = HostState()
+            try await withFaultyWorkers(["--generations", "2", "--on", "/bad", "crash", "11"], workers: 2) { coordinator in
+                for path in ["/", "/bad", "/memory/200000"] { #expect(await follow(coordinator, fakeRequest(path)).ends == 1) }
+                #expect(HostState() == before)
+            }
+            #expect(HostState() == before)
+        }
+    }
+
+    @Test("waits for its own children undisturbed")
+    func ownChildren() async {
+        await #expect(processExitsWith: .success) {
+            let quick = try spawn("/bin/sh", ["-c", "exit 7"])
+            let slow = try spawn("/bin/sleep", ["60"])
+            try await withFaultyWorkers(["--generations", "3", "crash", "9"], workers: 2) { coordinator in
+                let requests = (0..<10).map { fakeRequest("/\($0)") }
+                for (course, request) in zip(await followAll(coordinator, requests), requests) {
+                    expectAnswered(course, request)
+                }
+            }
+            var status: Int32 = 0
+            #expect(waitpid(quick, &status, WNOHANG) == quick && status == 7 << 8)
+            #expect(waitpid(slow, &status, WNOHANG) == 0)
+            kill(slow, SIGKILL)
+            #expect(waitpid(slow, &status, 0) == slow && status == SIGKILL)
+            #expect(waitpid(-1, &status, WNOHANG) == -1 && errno == ECHILD)
+        }
+    }
+
+    @Test("may ignore SIGCHLD")
+    func ignoresChildren() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGCHLD, SIG_IGN)
+            try await Self.losesWorkersAndGoesOn()
+        }
+    }
+
+    @Test("may wait for any child in a loop")
+    func reapsAll() async {
+        await #expect(processExitsWith: .success) {
+            let isOver = Flag()
+            let reaper = Thread {
+                while !isOver.isSet {
+                    var status: Int32 = 0
+                    if waitpid(-1, &status, 0) < 0 { usleep(500) }
+                }
+            }
+            reaper.start()
+            try await Self.losesWorkersAndGoesOn()
+            isOver.set()
+        }
+    }
+
+    /// Ten times a worker dies, and all fetches succeed.
+    private static func losesWorkersAndGoesOn() async throws {
+        try await withFaultyWorkers(["--generations", "5", "--on", "/bad", "crash", "11"], workers: 2) { coordinator in
+            // The status of an end cannot be had here, so each end may have been a crash, and the third one ends a fetch.
+            for round in 0..<10 {
+                let good = (0..<10).map { fakeRequest("/\(round)/\($0)") }
+                let bad = coordinator.start(fakeRequest("/bad"))
+                for (course, request) in zip(await followAll(coordinator, good), good) { expectAnswered(course, request) }
+                let course = await follow(bad)
+                #expect(course.ends == 1 && (course.response != nil || course.code == .workerLost))
+            }
+            let last = fakeRequest("/last")
+            let course = await follow(coordinator, last)
+            expectAnswered(course, last)
+        }
+        #expect(ProcessTree.children().isEmpty)
+    }
+
+    @Test("may have hundreds of busy threads")
+    func busy() async {
+        await #expect(processExitsWith: .success) {
+            let isOver = Flag()
+            for _ in 0..<200 {
+                let thread = Thread { while !isOver.isSet {} }
+                thread.stackSize = 64 << 10
+                thread.start()
+            }
+            try await withFaultyWorkers(["--generations", "1", "--on", "/bad", "crash", "11"], workers: 2) { coordinator in
+                for round in 0..<3 {
+                    let requests = (0..<10).map { fakeRequest("/\(round)/\($0)", seconds: 100) }
+                    for (course, request) in zip(await followAll(coordinator, requests), requests) {
+                        expectAnswered(course, request)
+                    }
+                }
+                #expect(await follow(coordinator, fakeRequest("/bad", seconds: 100)).response != nil)
+            }
+            isOver.set()
+        }
+    }
+
+    @Test("gives its workers stdio, the control socket and the shared segment, and nothing of its own")
+    func descriptors() async {
+        await #expect(processExitsWith: .success) {
+            // All without close-on-exec, in low and high places.
+            var ends: [Int32] = [0, 0]
+            #expect(pipe(&ends) == 0)
+            for number in [5, 6, 9, 10, 11, 50, 300] as [Int32] where fcntl(number, F_GETFD) < 0 { dup2(ends[0], number) }
+            _ = open("/etc/passwd", O_RDONLY)
+            let directory = try TemporaryDirectory()
+            let list = directory.file("list")
+            try await withFaultyWorkers(["descriptors", "--tally", list]) { coordinator in
+                let request = fakeRequest("/")
+                expectAnswered(await follow(coordinator, request), request)
+            }
+            let text = String(decoding: try #require(directory.content("list")), as: UTF8.self)
+            let lines = text.split(separator: "\n").map(String.init)
+            try #require(lines.count == 5, "\(lines)")
+            #expect(lines[0] == "0 /dev/null" && lines[1] == "1 /dev/null" && lines[2].hasPrefix("2 "))
+            #expect(lines[3].hasPrefix("3 socket:") && lines[4].hasPrefix("4 /memfd:trawl-segment"))
+        }
+    }
+
+    @Test("gets the terminal's signals alone: its workers are in groups of their own", arguments: [SIGINT, SIGTSTP, SIGQUIT])
+    func groups(signal number: Int32) async {
+        // An exit test takes no argument, so each signal has its own.
+        switch number {
+        case SIGINT: await #expect(processExitsWith: .success) { try await Self.signalGroup(SIGINT) }
+        case SIGTSTP: await #expect(processExitsWith: .success) { try await Self.signalGroup(SIGTSTP) }
+        default: await #expect(processExitsWith: .success) { try await Self.signalGroup(SIGQUIT) }
+        }
+    }
+
+    private static func signalGroup(_ number: Int32) async throws {
+        try #require(setpgid(0, 0) == 0)
+        signal(number, SIG_IGN)
+        try await withFaultyWorkers(["none"], workers: 2) { coordinator in
+            let request = fakeRequest("/")
+            expectAnswered(await follow(coordinator, request), request)
+            let workers = ProcessTree.children()
+            #expect(workers.count == 2)
+            for worker in workers { #expect(getpgid(worker) == worker) }
+            #expect(kill(0, number) == 0)
+            for _ in 0..<10 {
+                let course = await follow(coordinator, request)
+                expectAnswered(course, request)
+                #expect(course.worker?.hasSuffix(".1") == true)
+            }
+            #expect(ProcessTree.children() == workers)
+        }
+    }
+}
+
+/// What belongs to a whole process and is none of a library's business.
+private struct HostState: Equatable {
+    var dispositions: [Int] = []
+    var mask: [Bool] = []
+    let directory = FileManager.default.currentDirectoryPath
+    let creationMask: mode_t
+    let locale = String(cString: setlocale(LC_ALL, nil))
+    let environment = ProcessInfo.processInfo.environment
+
+    init() {
+        var blocked = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &blocked)
+        for number in 1..<65 as Range<Int32> {
+            mask.append(sigismember(&blocked, number) == 1)
+            var action = sigaction()
+            _ = sigaction(number, nil, &action)
+            dispositions.append(unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self))
+        }
+        creationMask = umask(0)
+        umask(creationMask)
+    }
+}
+
+/// Something that is set once.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
+}
+
+/// Starts a program without much ado.
+private func spawn(_ path: String, _ arguments: [String]) throws -> pid_t {
+    var argv: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+    defer { argv.forEach { free($0) } }
+    var pid: pid_t = 0
+    try #require(posix_spawn(&pid, path, nil, nil, &argv, environ) == 0)
+    return pid
+}
