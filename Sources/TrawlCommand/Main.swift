@@ -17,6 +17,11 @@ enum Main {
     }
 
     private static func run(_ arguments: [String]) -> Int32 {
+        // Almost always it is a get: parsed without its parent, it starts a third sooner. What it refuses, help and
+        // words that name subcommands among it, is the parent's to answer.
+        if let first = arguments.first, !TrawlCommand.isSubcommand(first), let get = try? GetCommand.parse(arguments) {
+            return get.execute()
+        }
         do {
             var command = try TrawlCommand.parseAsRoot(arguments)
             if let get = command as? GetCommand { return get.execute() }

@@ -10,4 +10,9 @@ struct TrawlCommand: ParsableCommand {
         version: BuildIdentity.text,
         subcommands: [GetCommand.self],
         defaultSubcommand: GetCommand.self)
+
+    /// Whether a first argument names a subcommand, be it one of the parser's own.
+    static func isSubcommand(_ word: String) -> Bool {
+        word == "help" || configuration.subcommands.contains { $0.configuration.commandName == word }
+    }
 }

@@ -7,7 +7,7 @@ import Trawl
 struct CancelStormTests {
     @Test("with worker processes each of 500 fetches ends exactly once", .timeLimit(.minutes(3)))
     func workers() async {
-        await #expect(processExitsWith: .success) { for seed in [6, 6, 6] as [UInt64] { try await storm(workers: 2, seed: seed) } }
+        await #expect(processExitsWith: .success) { for seed in [6] as [UInt64] { try await storm(workers: 2, seed: seed) } }
     }
 
     @Test("in one process each of 500 fetches ends exactly once", .timeLimit(.minutes(3)))
@@ -99,9 +99,9 @@ private func storm(workers: Int, seed: UInt64) async throws {
                 }
                 print("DEBUG unread", ProcessTree.unreadBytes(ofConnectionsTo: origin.port))
                 print("DEBUG leases", ends.count)
-                fflush(nil)
+                
                 let p = Process(); p.executableURL = URL(fileURLWithPath: "/bin/sh")
-                p.arguments = ["-c", "for p in \(ProcessTree.children().map(String.init).joined(separator: " ")); do echo DEBUG $p; for t in /proc/$p/task/*; do echo DEBUG $(cat $t/comm) $(cat $t/wchan) $(cut -d' ' -f3,14,15 $t/stat); done; done; ss -tnp 2>/dev/null | grep \(origin.port) | sed 's/^/DEBUG /'; sleep 2; for p in \(ProcessTree.children().map(String.init).joined(separator: " ")); do for t in /proc/$p/task/*; do echo DEBUG2 $(cat $t/comm) $(cut -d' ' -f3,14,15 $t/stat); done; done"]
+                p.arguments = ["-c", "exec >>/tmp/dev-integration/dbg.log 2>&1; for p in \(ProcessTree.children().map(String.init).joined(separator: " ")); do grep -q worker /proc/$p/comm && gdb -p $p -batch -ex 'bt 40' 2>/dev/null | grep '^#'; echo; strace -c -f -p $p & sleep 2; kill -INT $!; done;  echo unread \(ProcessTree.unreadBytes(ofConnectionsTo: origin.port)); for p in \(ProcessTree.children().map(String.init).joined(separator: " ")); do echo DEBUG $p; for t in /proc/$p/task/*; do echo DEBUG $(cat $t/comm) $(cat $t/wchan) $(cut -d' ' -f3,14,15 $t/stat); done; done; ss -tnp 2>/dev/null | grep \(origin.port) | sed 's/^/DEBUG /'; sleep 2; for p in \(ProcessTree.children().map(String.init).joined(separator: " ")); do for t in /proc/$p/task/*; do echo DEBUG2 $(cat $t/comm) $(cut -d' ' -f3,14,15 $t/stat); done; done"]
                 try p.run(); p.waitUntilExit()
             }
             expectInChild(isIdle, "the origin still serves \(served) requests, seed \(seed)")

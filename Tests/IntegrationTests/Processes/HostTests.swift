@@ -87,24 +87,27 @@ struct HostTests {
 
     @Test("may have hundreds of busy threads")
     func busy() async {
-        await #expect(processExitsWith: .success) {
-            let isOver = Flag()
-            for _ in 0..<200 {
-                let thread = Thread { while !isOver.isSet {} }
-                thread.stackSize = 64 << 10
-                thread.start()
-            }
-            try await withFaultyWorkers(["--generations", "1", "--on", "/bad", "crash", "11"], workers: 2) { coordinator in
-                for round in 0..<3 {
-                    let requests = (0..<10).map { fakeRequest("/\(round)/\($0)", seconds: 100) }
-                    for (course, request) in zip(await followAll(coordinator, requests), requests) {
-                        expectAnswered(course, request)
-                    }
-                }
-                #expect(await follow(coordinator, fakeRequest("/bad", seconds: 100)).response != nil)
-            }
-            isOver.set()
+        await #expect(processExitsWith: .success) { try await Self.fetchesAmongBusyThreads() }
+    }
+
+    private static func fetchesAmongBusyThreads() async throws {
+        let isOver = Flag()
+        for _ in 0..<200 {
+            let thread = Thread { while !isOver.isSet {} }
+            thread.stackSize = 64 << 10
+            thread.start()
         }
+        try await withFaultyWorkers(["--generations", "1", "--on", "/bad", "crash", "11"]) { coordinator in
+            for round in 0..<3 {
+                let requests = (0..<10).map { fakeRequest("/\(round)/\($0)", seconds: 100) }
+                for (course, request) in zip(await followAll(coordinator, requests), requests) {
+                    expectAnswered(course, request)
+                }
+            }
+            let bad = fakeRequest("/bad", seconds: 100)
+            expectAnswered(await follow(coordinator, bad), bad)
+        }
+        isOver.set()
     }
 
     @Test("gives its workers stdio, the control socket and the shared segment, and nothing of its own")
@@ -126,6 +129,31 @@ struct HostTests {
             try #require(lines.count == 5, "\(lines)")
             #expect(lines[0] == "0 /dev/null" && lines[1] == "1 /dev/null" && lines[2].hasPrefix("2 "))
             #expect(lines[3].hasPrefix("3 socket:") && lines[4].hasPrefix("4 /memfd:trawl-segment"))
+        }
+    }
+
+    @Test("real workers open their own descriptors only")
+    func realDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            // Without close-on-exec: a careless host.
+            let mark = open(directory.file("mark"), O_RDWR | O_CREAT, 0o600)
+            try #require(mark >= 0)
+            try await withOrigin { origin in
+                try await withTestCoordinator { coordinator in
+                    let others = Set([origin.pid])
+                    _ = try await coordinator.send(Request(origin.url("/bytes/10")))
+                    let workers = ProcessTree.children().filter { !others.contains($0) }
+                    #expect(workers.count == 2)
+                    for worker in workers {
+                        let open = ProcessTree.descriptors(of: worker)
+                        #expect(open.contains("0 /dev/null") && open.contains("1 /dev/null"), "\(open)")
+                        #expect(open.contains { $0.hasPrefix("3 socket:") }, "\(open)")
+                        #expect(open.contains { $0.hasPrefix("4 /memfd:trawl-segment") }, "\(open)")
+                        #expect(!open.contains { $0.contains("mark") }, "\(open)")
+                    }
+                }
+            }
         }
     }
 

@@ -1,0 +1,56 @@
+import Foundation
+import Glibc
+import Testing
+import Trawl
+
+@Suite("The end of a coordinator's process", .serialized, .timeLimit(.minutes(2)))
+struct CoordinatorDeathTests {
+    @Test("workers end with their coordinator, however it ends, and leave no file", arguments: [SIGKILL, SIGSEGV, SIGTERM])
+    func dies(signal: Int32) async throws {
+        let directory = try TemporaryDirectory()
+        let places = [try directory.makeDirectory("rooted"), try directory.makeDirectory("opened")]
+        try await withOrigin { origin in
+            let urls = (0..<6).map { origin.url("/bytes/100000000?rate=1000000&seed=\($0)") }
+            let host = try ChildProcess(
+                try BuiltProducts.product("HostProgram"), [try BuiltProducts.trawlWorker()] + places + urls,
+                environment: ["SWIFT_BACKTRACE=enable=no"])
+            try #require(host.readLine() == "transferring")
+            let workers = ProcessTree.children(of: host.pid)
+            #expect(workers.count == 3)
+            for worker in workers { #expect(getpgid(worker) == worker) }
+
+            host.signal(signal)
+            let areGone = await eventually(within: .seconds(1)) { !workers.contains(where: isRunning) }
+            #expect(areGone)
+            #expect(await eventually { !host.isRunning })
+            #expect(try directory.names() == ["opened", "rooted"])
+        }
+    }
+
+    @Test("an ordinary end of the process ends the workers too")
+    func exits() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let host = try ChildProcess(
+                try BuiltProducts.product("HostProgram"),
+                [try BuiltProducts.trawlWorker(), directory.path, directory.path, origin.url("/bytes/300000?rate=300000")])
+            try #require(host.readLine() == "transferring")
+            let workers = ProcessTree.children(of: host.pid)
+            #expect(workers.count == 3)
+            #expect(await eventually { !host.isRunning })
+            #expect(await eventually(within: .seconds(1)) { !workers.contains(where: isRunning) })
+            #expect(try directory.names() == ["0"])
+            #expect(directory.content("0") == ReferenceBytes.bytes(300_000))
+        }
+    }
+
+    /// Whether a process that is no child of this one runs.
+    private func isRunning(_ pid: Int32) -> Bool {
+        guard let stream = fopen("/proc/\(pid)/stat", "re") else { return false }
+        defer { fclose(stream) }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let text = String(decoding: bytes[..<fread(&bytes, 1, bytes.count, stream)], as: UTF8.self)
+        // A dead one may wait long for its new parent.
+        return text[(text.lastIndex(of: ")") ?? text.endIndex)...].dropFirst(2).first.map { $0 != "Z" && $0 != "X" } ?? false
+    }
+}

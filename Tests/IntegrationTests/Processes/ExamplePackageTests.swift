@@ -1,0 +1,43 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Builds and uses the package in `Tests/ExamplePackage`, which depends on this one as others do.
+@Suite("A package that depends on this one", .serialized, .timeLimit(.minutes(15)))
+struct ExamplePackageTests {
+    @Test("builds with its worker beside it, fetches, and passes its own tests", .enabled(if: runsLongTests))
+    func example() async throws {
+        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().path
+        let package = [
+            "--package-path", repository + "/Tests/ExamplePackage", "--scratch-path", repository + "/.build-example",
+        ]
+        try await swift(["build", "--build-tests"] + package)
+        let products = repository + "/.build-example/debug"
+        #expect(access(products + "/trawl-worker", X_OK) == 0)
+        try await withOrigin { origin in
+            let program = try ChildProcess(products + "/ExampleFetch", [origin.url("/bytes/123456")])
+            #expect(program.readLine() == "200 123456")
+            #expect(await eventually { !program.isRunning })
+        }
+        try await swift(["test", "--skip-build", "--disable-xctest"] + package)
+    }
+
+    /// Runs the toolchain's `swift` to its end, which must be a good one.
+    private func swift(_ arguments: [String]) async throws {
+        let directory = try TemporaryDirectory()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["swift"] + arguments
+        try directory.put("log", [])
+        let log = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.file("log")))
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = log
+        process.standardError = log
+        try process.run()
+        let ended = await eventually(within: .seconds(800)) { !process.isRunning }
+        if !ended { process.terminate() }
+        let tail = String(decoding: directory.content("log") ?? [], as: UTF8.self).suffix(4000)
+        try #require(ended && process.terminationStatus == 0, "swift \(arguments.joined(separator: " ")):\n\(tail)")
+    }
+}

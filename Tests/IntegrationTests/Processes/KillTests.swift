@@ -1,0 +1,176 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+import Trawl
+
+/// In a process of its own, where descriptors, threads and children can be counted.
+@Suite("Real workers killed at random", .serialized, .timeLimit(.minutes(20)))
+struct KillTests {
+    @Test("every download ends once and is whole, and nothing is left behind")
+    func downloads() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.downloads(hits: runsLongTests ? 50 : 8)
+        }
+    }
+
+    @Test("no request that must not be repeated is sent twice")
+    func posts() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.posts(hits: runsLongTests ? 50 : 8)
+        }
+    }
+
+    private static func downloads(hits: Int) async throws {
+        let origin = try LoopbackOriginProcess()
+        defer { origin.stop() }
+        let bystander = try ChildProcess("/bin/sleep", ["600"])
+        let directory = try TemporaryDirectory()
+        let places = [try directory.makeDirectory("rooted"), try directory.makeDirectory("opened")]
+        let leftovers = try await Leftovers()
+        let bystanders = Set(ProcessTree.children())
+        let storm = Storm(seed: 3, hits: hits, sparing: bystanders)
+        let written = Collected(["opened", "rooted"])
+        try await withTestCoordinator(workers: 4, outputDirectories: [places[0]]) { coordinator in
+            await withTaskGroup { group in
+                group.addTask { await storm.run() }
+                for lane in 0..<24 {
+                    group.addTask {
+                        for round in 0... {
+                            let number = round * 24 + lane
+                            // Half a second each when nothing happens.
+                            let request = Request(origin.url("/bytes/200000?rate=400000&seed=\(number)"))
+                            let path = "\(places[lane % 2])/\(number)"
+                            let course = await storm.follow(coordinator.start(request, into: .file(path)))
+                            #expect(course.ends == 1)
+                            #expect(course.response?.file == path, "\(String(describing: course.result))")
+                            let isWhole =
+                                FileManager.default.contents(atPath: path).map(Array.init)
+                                == ReferenceBytes.bytes(200_000, seed: UInt64(number))
+                            #expect(isWhole, "\(path)")
+                            written.add((lane % 2 == 0 ? "rooted/" : "opened/") + "\(number)")
+                            if storm.isOver { return }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(storm.hits >= hits, "\(storm.kills) kills, \(storm.hits) hits")
+        #expect(try directory.names() == written.all)
+        #expect(bystander.isRunning)
+        leftovers.expectNone()
+        bystander.end(grace: 1)
+    }
+
+    private static func posts(hits: Int) async throws {
+        let origin = try LoopbackOriginProcess()
+        defer { origin.stop() }
+        let storm = Storm(seed: 4, hits: hits, sparing: Set(ProcessTree.children()))
+        let answered = Collected()
+        try await withTestCoordinator(workers: 4) { coordinator in
+            await withTaskGroup { group in
+                group.addTask { await storm.run() }
+                for lane in 0..<24 {
+                    group.addTask {
+                        for round in 0... {
+                            let target = "/delay/300?post=\(round * 24 + lane)"
+                            var request = Request(.post, origin.url(target), body: .text("once"))
+                            // A connection that the server closes would be another reason to send again.
+                            request.options.reusesConnection = false
+                            let course = await storm.follow(coordinator.start(request))
+                            #expect(course.ends == 1)
+                            if course.response?.status == 200 {
+                                answered.add(target)
+                            } else {
+                                #expect(course.code == .workerLost, "\(String(describing: course.result))")
+                            }
+                            if storm.isOver { return }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(storm.hits >= hits)
+        var seen: [String: Int] = [:]
+        for entry in try origin.log(prefix: "/delay/300?post=") { seen[entry.target, default: 0] += 1 }
+        #expect(!seen.contains { $0.value > 1 }, "\(seen.filter { $0.value > 1 })")
+        #expect(answered.all.allSatisfy { seen[$0] == 1 })
+    }
+}
+
+/// Kills workers of this process, one each tenth of a second, until enough of them held a lease.
+private final class Storm: Sendable {
+    private struct State {
+        var hits = 0
+        var kills = 0
+        var isOver = false
+        var random: SeededGenerator
+    }
+
+    private let wanted: Int
+    private let spared: Set<Int32>
+    private let losses = Atomic(0)
+    private let state: Mutex<State>
+
+    init(seed: UInt64, hits: Int, sparing spared: Set<Int32>) {
+        wanted = hits
+        self.spared = spared
+        state = Mutex(State(random: SeededGenerator(seed: seed)))
+    }
+
+    /// How many of those killed held a lease.
+    var hits: Int { state.withLock { $0.hits } }
+    var kills: Int { state.withLock { $0.kills } }
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    func run() async {
+        let clock = ContinuousClock()
+        while hits < wanted, !Task.isCancelled {
+            let next = clock.now + .milliseconds(100)
+            let before = losses.load(ordering: .relaxed)
+            if killOne(), await eventually(within: .seconds(1), { losses.load(ordering: .relaxed) > before }) {
+                state.withLock { $0.hits += 1 }
+            }
+            try? await clock.sleep(until: next)
+        }
+        state.withLock { $0.isOver = true }
+    }
+
+    private func killOne() -> Bool {
+        let workers = ProcessTree.children().filter { !spared.contains($0) }.sorted()
+        let victim = state.withLock { state in
+            state.kills += 1
+            return workers.randomElement(using: &state.random)
+        }
+        return victim.map { kill($0, SIGKILL) == 0 } ?? false
+    }
+
+    /// Follows a fetch to its end and notices when its worker was lost.
+    func follow(_ fetch: Fetch) async -> Course {
+        var course = Course()
+        for await event in fetch.events {
+            switch event {
+            case .attempt:
+                course.attempts += 1
+                if course.attempts > 1 { losses.add(1, ordering: .relaxed) }
+            case .ended(let result):
+                course.ends += 1
+                course.result = result
+                if course.code == .workerLost { losses.add(1, ordering: .relaxed) }
+            default: break
+            }
+        }
+        return course
+    }
+}
+
+/// Texts that several tasks gather.
+private final class Collected: Sendable {
+    private let texts: Mutex<[String]>
+
+    init(_ texts: [String] = []) { self.texts = Mutex(texts) }
+
+    var all: [String] { texts.withLock { $0.sorted() } }
+
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
+}
