@@ -30,7 +30,7 @@ let package = Package(
         .target(name: "CPlatform"),
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CBrotli", linkerSettings: [.linkedLibrary("brotlidec")]),
-        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("ssl")]),
+        .target(name: "CCurl"),
 
         // Pure: decisions as values. No Glibc, no Foundation, no C module, no clock.
         .target(name: "TrawlHTTP", swiftSettings: pure),

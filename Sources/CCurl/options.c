@@ -1,88 +1,86 @@
 #define _GNU_SOURCE
+#define CURL_DISABLE_TYPECHECK
 #include "CCurl.h"
+
+#include "library.h"
 
 #include <locale.h>
 
-// The type-checking macros of curl.h want literal options.
-#undef curl_easy_setopt
-#undef curl_easy_getinfo
-#undef curl_multi_setopt
-
 CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
-    return curl_easy_setopt(easy, option, value);
+    return ccurl_library.easy_setopt(easy, option, value);
 }
 
 CURLcode ccurl_set_offset(CURL *easy, CURLoption option, int64_t value) {
-    return curl_easy_setopt(easy, option, (curl_off_t)value);
+    return ccurl_library.easy_setopt(easy, option, (curl_off_t)value);
 }
 
 CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value) {
-    return curl_easy_setopt(easy, option, value);
+    return ccurl_library.easy_setopt(easy, option, value);
 }
 
 CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
-    return curl_easy_setopt(easy, option, value);
+    return ccurl_library.easy_setopt(easy, option, value);
 }
 
 CURLcode ccurl_set_write(CURL *easy, ccurl_data_callback callback, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_WRITEDATA, context) : code;
+    CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback);
+    return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_WRITEDATA, context) : code;
 }
 
 CURLcode ccurl_set_header(CURL *easy, ccurl_data_callback callback, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_HEADERDATA, context) : code;
+    CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback);
+    return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_HEADERDATA, context) : code;
 }
 
 CURLcode ccurl_set_read(CURL *easy, ccurl_data_callback callback, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, callback);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_READDATA, context) : code;
+    CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_READFUNCTION, callback);
+    return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_READDATA, context) : code;
 }
 
 CURLcode ccurl_set_seek(CURL *easy, ccurl_seek_callback callback, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_SEEKDATA, context) : code;
+    CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
+    return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_SEEKDATA, context) : code;
 }
 
 CURLcode ccurl_set_prerequest(CURL *easy, ccurl_prerequest_callback callback, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PREREQDATA, context) : code;
+    CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+    return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_PREREQDATA, context) : code;
 }
 
 CURLcode ccurl_set_open_socket(CURL *easy, ccurl_open_callback callback, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context) : code;
+    CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+    return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context) : code;
 }
 
 CURLcode ccurl_set_close_socket(CURL *easy, ccurl_close_callback callback, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context) : code;
+    CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+    return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context) : code;
 }
 
 CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) {
-    return curl_easy_getinfo(easy, info, value);
+    return ccurl_library.easy_getinfo(easy, info, value);
 }
 
 CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, int64_t *value) {
     curl_off_t result = 0;
-    CURLcode code = curl_easy_getinfo(easy, info, &result);
+    CURLcode code = ccurl_library.easy_getinfo(easy, info, &result);
     *value = result;
     return code;
 }
 
 CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value) {
-    return curl_easy_getinfo(easy, info, value);
+    return ccurl_library.easy_getinfo(easy, info, value);
 }
 
 CURLcode ccurl_get_string(CURL *easy, CURLINFO info, const char **value) {
     char *result = NULL;
-    CURLcode code = curl_easy_getinfo(easy, info, &result);
+    CURLcode code = ccurl_library.easy_getinfo(easy, info, &result);
     *value = result;
     return code;
 }
 
 CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
-    return curl_multi_setopt(multi, option, value);
+    return ccurl_library.multi_setopt(multi, option, value);
 }
 
 CURLUcode ccurl_url_ascii_host(CURLU *url, char **host) {

@@ -1,39 +1,39 @@
 #define _GNU_SOURCE
+#define CURL_DISABLE_TYPECHECK
 #include "CCurl.h"
+
+#include "library.h"
 
 #include <errno.h>
 #include <linux/tcp.h>
 #include <malloc.h>
 #include <netinet/in.h>
-#include <openssl/ssl.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#undef curl_easy_getinfo
-
-static SSL *tls_of(CURL *easy) {
+static void *tls_of(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
-    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) {
+    if (ccurl_library.easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) {
         return NULL;
     }
     return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
 }
 
 int32_t ccurl_tls_pending(CURL *easy) {
-    SSL *tls = tls_of(easy);
-    return tls == NULL ? -1 : SSL_has_pending(tls);
+    void *tls = tls_of(easy);
+    return tls == NULL ? -1 : ccurl_library.ssl_has_pending(tls);
 }
 
 int32_t ccurl_tls_is_http2(CURL *easy) {
-    SSL *tls = tls_of(easy);
+    void *tls = tls_of(easy);
     if (tls == NULL) {
         return 0;
     }
     const unsigned char *name = NULL;
     unsigned int length = 0;
-    SSL_get0_alpn_selected(tls, &name, &length);
+    ccurl_library.ssl_get0_alpn_selected(tls, &name, &length);
     return length == 2 && memcmp(name, "h2", 2) == 0;
 }
 

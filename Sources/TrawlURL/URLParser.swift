@@ -9,7 +9,8 @@ package final class URLParser {
     /// Longer texts are refused, in bytes.
     package static let maximumLength = 65_535
 
-    private let handle: OpaquePointer?
+    /// Made when the first URL needs it: many never do, and libcurl is not loaded until then.
+    private var handle: OpaquePointer?
     private let usesFastPath: Bool
 
     /// A parser.
@@ -19,7 +20,6 @@ package final class URLParser {
 
     /// - Parameter usesFastPath: Whether plain URLs may skip libcurl; tests compare both ways.
     init(usesFastPath: Bool) {
-        handle = curl_url()
         self.usesFastPath = usesFastPath
     }
 
@@ -57,7 +57,8 @@ package final class URLParser {
         guard !authority.isEmpty else { throw .noHost }
         // A backslash is a path separator to browsers and part of the host to nobody else: never guess.
         guard !authority.contains("\\") else { throw .malformed(reason: "the authority holds a backslash") }
-        guard let handle else { throw .malformed(reason: "out of memory") }
+        if handle == nil { handle = curl_url() }
+        guard let handle else { throw .malformed(reason: "libcurl, which parses such URLs, cannot be loaded") }
         let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE
         let code = curl_url_set(handle, CURLUPART_URL, text, UInt32(flags))
         guard code == CURLUE_OK else {

@@ -24,7 +24,10 @@ package enum Worker {
         let segment = Descriptor(adopting: segment)
         if isOwnProcess { ProcessSetup.apply() }
         blockWriteSignals()
-        guard GlobalLibcurl.isReady else { return Status.internalError }
+        guard GlobalLibcurl.isReady else {
+            complain("libcurl.so.4 with OpenSSL cannot be loaded; its Debian package is libcurl4")
+            return Status.cannotWork
+        }
         var handshake = Handshake(control: control.rawValue)
         switch handshake.run(segment: segment) {
         case .failure(let status):
@@ -33,6 +36,11 @@ package enum Worker {
             var session = WorkerSession(control: control.rawValue, loop: loop, handshake: handshake)
             return session.run()
         }
+    }
+
+    private static func complain(_ reason: String) {
+        let line = Array("trawl worker: \(reason)\n".utf8)
+        _ = write(2, line, line.count)
     }
 
     /// Statuses after sysexits.h.

@@ -19,7 +19,7 @@ struct ModuleTable {
         c("CPlatform", []),
         c("CZlib", ["zlib.h"]),
         c("CBrotli", ["brotli/decode.h"]),
-        c("CCurl", ["curl/", "openssl/"]),
+        c("CCurl", ["curl/"]),
         c("CLMDB", ["lmdb.h"]),
 
         pure("TrawlHTTP", []),

@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Loads libcurl, once; every function that makes a handle does so by itself. 0, or -1 when there is no libcurl with
+/// OpenSSL on this system.
+int32_t ccurl_load(void);
+
 // curl_easy_setopt.
 
 CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value);

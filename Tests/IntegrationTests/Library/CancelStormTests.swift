@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import Trawl
 
@@ -7,7 +6,7 @@ import Trawl
 struct CancelStormTests {
     @Test("with worker processes each of 500 fetches ends exactly once", .timeLimit(.minutes(3)))
     func workers() async {
-        await #expect(processExitsWith: .success) { for seed in [6] as [UInt64] { try await storm(workers: 2, seed: seed) } }
+        await #expect(processExitsWith: .success) { try await storm(workers: 2, seed: 6) }
     }
 
     @Test("in one process each of 500 fetches ends exactly once", .timeLimit(.minutes(3)))
@@ -18,7 +17,7 @@ struct CancelStormTests {
 
 private let slowTargets = [
     "/stall", "/stall?head=1", "/stall?after=70000", "/delay/50", "/drip?bytes=100&interval=5", "/endless",
-    "/redirect/20", "/redirect-to?url=/delay/40", "/gzip-bomb?size=1000000000", "/bytes/3000000?rate=20000000",
+    "/redirect/20", "/redirect-to?url=/delay/40", "/gzip-bomb?size=20000000", "/bytes/3000000?rate=20000000",
     "/bytes/100", "/endless-head",
 ]
 
@@ -93,17 +92,6 @@ private func storm(workers: Int, seed: UInt64) async throws {
 
             let isIdle = try await eventually { try origin.concurrency().now == 0 }
             let served = try origin.concurrency().now
-            if !isIdle {
-                for child in ProcessTree.children() {
-                    print("DEBUG child", child, child == origin.pid ? "origin" : "worker", ProcessTree.threads(of: child), ProcessTree.descriptorCount(of: child))
-                }
-                print("DEBUG unread", ProcessTree.unreadBytes(ofConnectionsTo: origin.port))
-                print("DEBUG leases", ends.count)
-                
-                let p = Process(); p.executableURL = URL(fileURLWithPath: "/bin/sh")
-                p.arguments = ["-c", "exec >>/tmp/dev-integration/dbg.log 2>&1; for p in \(ProcessTree.children().map(String.init).joined(separator: " ")); do grep -q worker /proc/$p/comm && gdb -p $p -batch -ex 'bt 40' 2>/dev/null | grep '^#'; echo; strace -c -f -p $p & sleep 2; kill -INT $!; done;  echo unread \(ProcessTree.unreadBytes(ofConnectionsTo: origin.port)); for p in \(ProcessTree.children().map(String.init).joined(separator: " ")); do echo DEBUG $p; for t in /proc/$p/task/*; do echo DEBUG $(cat $t/comm) $(cat $t/wchan) $(cut -d' ' -f3,14,15 $t/stat); done; done; ss -tnp 2>/dev/null | grep \(origin.port) | sed 's/^/DEBUG /'; sleep 2; for p in \(ProcessTree.children().map(String.init).joined(separator: " ")); do for t in /proc/$p/task/*; do echo DEBUG2 $(cat $t/comm) $(cut -d' ' -f3,14,15 $t/stat); done; done"]
-                try p.run(); p.waitUntilExit()
-            }
             expectInChild(isIdle, "the origin still serves \(served) requests, seed \(seed)")
             // Timers of the tests themselves are a few descriptors; what fetches leave would be hundreds.
             let isSame = await eventually { descriptors() <= before + 8 }

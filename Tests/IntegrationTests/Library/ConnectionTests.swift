@@ -8,7 +8,8 @@ struct ConnectionTests {
         _ engine: Engine, _ body: (LoopbackOriginProcess, Coordinator) async throws -> Void
     ) async throws {
         try await withOrigin(addresses: 2) { origin in
-            try await withTestCoordinator(workers: engine.workers) { coordinator in try await body(origin, coordinator) }
+            try await withTestCoordinator(workers: engine.workers) { coordinator in try await body(origin, coordinator)
+            }
         }
     }
 
@@ -28,7 +29,9 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a redirect stays on the connection to the same origin and leaves it for another one", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test(
+        "a redirect stays on the connection to the same origin and leaves it for another one", .timeLimit(.minutes(1)),
+        arguments: Engine.allCases)
     func redirect(engine: Engine) async throws {
         try await alone(engine) { origin, coordinator in
             let same = try await coordinator.send(Request(origin.url("/redirect/5")))
@@ -41,7 +44,9 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Connection: close and HTTP/1.0 without keep-alive end the connection", .timeLimit(.minutes(1)), arguments: ["/response-headers?Connection=close", "/http10", "/bytes/10?nolength=1", "/both-lengths"])
+    @Test(
+        "Connection: close and HTTP/1.0 without keep-alive end the connection", .timeLimit(.minutes(1)),
+        arguments: ["/response-headers?Connection=close", "/http10", "/bytes/10?nolength=1", "/both-lengths"])
     func serverCloses(target: String) async throws {
         try await alone(.workers) { origin, coordinator in
             for _ in 0..<4 {
@@ -90,7 +95,8 @@ struct ConnectionTests {
             let clock = ContinuousClock()
             let until = clock.now + .milliseconds(1100)
             #expect(await eventually(within: .seconds(10)) { clock.now >= until })
-            let response = try await coordinator.send(Request(.post, origin.url("/keepalive?timeout=1"), body: .text("x")))
+            let response = try await coordinator.send(
+                Request(.post, origin.url("/keepalive?timeout=1"), body: .text("x")))
             #expect(response.status == 200)
             #expect(response.metrics.last?.reusedConnection == false)
         }
@@ -119,7 +125,9 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a connection the server closed while idle is noticed, for any method", .timeLimit(.minutes(1)), arguments: ["GET", "POST"], Engine.allCases)
+    @Test(
+        "a connection the server closed while idle is noticed, for any method", .timeLimit(.minutes(1)),
+        arguments: ["GET", "POST"], Engine.allCases)
     func closedIdle(method: String, engine: Engine) async throws {
         try await alone(engine) { origin, coordinator in
             for round in 0..<4 {
@@ -135,7 +143,9 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a reused connection that dies without an answer: GET is sent once more", .timeLimit(.minutes(1)), arguments: ["", "?reset=1"], ["GET", "HEAD", "PUT", "DELETE"])
+    @Test(
+        "a reused connection that dies without an answer: GET is sent once more", .timeLimit(.minutes(1)),
+        arguments: ["", "?reset=1"], ["GET", "HEAD", "PUT", "DELETE"])
     func repeated(query: String, method: String) async throws {
         try await alone(.inProcess) { origin, coordinator in
             _ = try await coordinator.send(Request(origin.url("/close-after-request\(query)")))
@@ -149,7 +159,9 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a reused connection that dies without an answer: POST is not sent again", .timeLimit(.minutes(1)), arguments: ["", "?reset=1"], ["POST", "PATCH", "PURGE"])
+    @Test(
+        "a reused connection that dies without an answer: POST is not sent again", .timeLimit(.minutes(1)),
+        arguments: ["", "?reset=1"], ["POST", "PATCH", "PURGE"])
     func notRepeated(query: String, method: String) async throws {
         for engine in Engine.allCases {
             try await alone(engine) { origin, coordinator in
@@ -157,7 +169,8 @@ struct ConnectionTests {
                 for _ in 0..<4 { _ = try await coordinator.send(Request(.get, origin.url("/bytes/1"))) }
                 let error = await failure(.connectionLost) {
                     try await coordinator.send(
-                        Request(Request.Method(method), origin.url("/close-after-request\(query)"), body: .text("once")))
+                        Request(Request.Method(method), origin.url("/close-after-request\(query)"), body: .text("once"))
+                    )
                 }
                 #expect(error?.isRetryable == false)
                 #expect(try origin.log(prefix: "/close-after-request").count == 1)
@@ -165,13 +178,16 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a fresh connection that dies without an answer is a failure, sent once", .timeLimit(.minutes(1)), arguments: ["GET", "POST"])
+    @Test(
+        "a fresh connection that dies without an answer is a failure, sent once", .timeLimit(.minutes(1)),
+        arguments: ["GET", "POST"])
     func freshDies(method: String) async throws {
         try await alone(.workers) { origin, coordinator in
             for target in ["/close?fresh=1", "/reset?fresh=1"] {
                 let error = await failure(.connectionLost) {
                     try await coordinator.send(
-                        Request(Request.Method(method), origin.url(target), body: method == "POST" ? .text("x") : .none))
+                        Request(Request.Method(method), origin.url(target), body: method == "POST" ? .text("x") : .none)
+                    )
                 }
                 let isRepeatable = method == "GET"
                 #expect(error?.isRetryable == isRepeatable)
@@ -185,7 +201,9 @@ struct ConnectionTests {
     func refusedConnection() async throws {
         try await withTestCoordinator { coordinator in
             let port = try ListeningSocket().port
-            let error = await failure(.cannotConnect) { try await coordinator.send(Request("http://127.0.0.1:\(port)/")) }
+            let error = await failure(.cannotConnect) {
+                try await coordinator.send(Request("http://127.0.0.1:\(port)/"))
+            }
             #expect(error?.urlErrorCode == -1004)
             #expect(error?.isRetryable == true)
             await failure(.hostNotFound) { try await coordinator.send(Request("http://no-such-name.invalid/")) }

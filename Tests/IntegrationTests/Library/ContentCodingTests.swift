@@ -24,11 +24,16 @@ struct ContentCodingTests {
         for path in [bed.outputDirectory + "/\(name)", bed.directory.file("elsewhere-\(name)")] {
             let saved = try await bed.get(coding.target + query, into: .file(path))
             #expect(saved.file == path)
-            #expect(bed.directory.content(String(path.dropFirst(bed.directory.path.count + 1))) == ReferenceBytes.plainText)
+            #expect(
+                bed.directory.content(String(path.dropFirst(bed.directory.path.count + 1))) == ReferenceBytes.plainText)
         }
     }
 
-    @Test("damaged codings fail and give nothing", .timeLimit(.minutes(1)), arguments: ["/gzip-truncated", "/gzip-badcrc", "/coding?names=gzip", "/coding?names=br", "/coding?names=deflate"])
+    @Test(
+        "damaged codings fail and give nothing", .timeLimit(.minutes(1)),
+        arguments: [
+            "/gzip-truncated", "/gzip-badcrc", "/coding?names=gzip", "/coding?names=br", "/coding?names=deflate",
+        ])
     func damaged(target: String) async throws {
         let bed = try Bed.current
         for engine in Engine.allCases {
@@ -62,7 +67,9 @@ struct ContentCodingTests {
         for child in ProcessTree.children() { #expect(ProcessTree.anonymousMemory(of: child) < 100 << 20) }
     }
 
-    @Test("on reading, the coded form is kept and decoded each time", .timeLimit(.minutes(1)), arguments: ["/gzip", "/brotli", "/raw-deflate"])
+    @Test(
+        "on reading, the coded form is kept and decoded each time", .timeLimit(.minutes(1)),
+        arguments: ["/gzip", "/brotli", "/raw-deflate"])
     func onRead(target: String) async throws {
         let bed = try Bed.current
         let coded = try await bed.get(target) { $0.contentDecoding = .off }
@@ -113,7 +120,9 @@ struct ContentCodingTests {
         #expect(try await bed.coordinator.send(request).seen().values("accept-encoding") == ["identity"])
     }
 
-    @Test("an unknown coding is left alone, identity is none, and a known one over an unknown one is undone", .timeLimit(.minutes(1)))
+    @Test(
+        "an unknown coding is left alone, identity is none, and a known one over an unknown one is undone",
+        .timeLimit(.minutes(1)))
     func unknown() async throws {
         let bed = try Bed.current
         let unknown = try await bed.get("/coding?names=compress")

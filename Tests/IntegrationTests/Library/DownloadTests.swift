@@ -26,7 +26,9 @@ struct DownloadTests {
         func file(_ name: String) -> String { path + "/" + name }
         func content(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: file(name)).map(Array.init) }
         func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
-        func put(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: file(name))) }
+        func put(_ name: String, _ text: String) throws {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file(name)))
+        }
         /// Expects exactly these files, now or soon: a worker may still be cleaning up.
         func expect(_ names: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
             let isSo = try await eventually(within: .seconds(10)) { try self.names() == names.sorted() }
@@ -38,7 +40,9 @@ struct DownloadTests {
     private func folder(_ place: Place, _ name: String = #function) throws -> Folder {
         let bed = try Bed.current
         let base = place == .outputDirectory ? "out/" : "elsewhere/"
-        return Folder(path: try bed.directory.makeDirectory(base + name.filter(\.isLetter) + "-\(UInt32.random(in: 0 ... .max))"), bed: bed)
+        return Folder(
+            path: try bed.directory.makeDirectory(base + name.filter(\.isLetter) + "-\(UInt32.random(in: 0 ... .max))"),
+            bed: bed)
     }
 
     @Test("the file holds the body", .timeLimit(.minutes(1)), arguments: Place.allCases, Engine.allCases)
@@ -55,7 +59,9 @@ struct DownloadTests {
         try await folder.expect(["1", "1000", "65536", "65537", "5242880"])
     }
 
-    @Test("an earlier file is replaced as a whole, and never seen half", .timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test(
+        "an earlier file is replaced as a whole, and never seen half", .timeLimit(.minutes(1)),
+        arguments: Place.allCases)
     func replaces(place: Place) async throws {
         let folder = try folder(place)
         try folder.put("page", "earlier")
@@ -63,7 +69,9 @@ struct DownloadTests {
             Request(folder.bed.url("/bytes/400000?rate=1000000&seed=2")), into: .file(folder.file("page")))
         var sizes: Set<Int> = []
         let done = Task { try await fetch.response }
-        while try await !eventually(within: .milliseconds(1), { try folder.names() == ["page"] && sizes.contains(400_000) }) {
+        while try await !eventually(
+            within: .milliseconds(1), { try folder.names() == ["page"] && sizes.contains(400_000) })
+        {
             sizes.insert(folder.content("page")?.count ?? -1)
         }
         #expect(sizes == [7, 400_000])
@@ -86,7 +94,9 @@ struct DownloadTests {
         try await folder.expect(["page", "fresh"])
     }
 
-    @Test("of fetches that race for a name and must not replace, one wins", .timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test(
+        "of fetches that race for a name and must not replace, one wins", .timeLimit(.minutes(1)),
+        arguments: Place.allCases)
     func raceForName(place: Place) async throws {
         let folder = try folder(place)
         var options = Destination.FileOptions()
@@ -122,7 +132,9 @@ struct DownloadTests {
         #expect(folder.content("empty") == [])
     }
 
-    @Test("the page of a failure stays in memory unless asked", .timeLimit(.minutes(1)), arguments: Place.allCases, [404, 500])
+    @Test(
+        "the page of a failure stays in memory unless asked", .timeLimit(.minutes(1)), arguments: Place.allCases,
+        [404, 500])
     func errorBody(place: Place, status: Int) async throws {
         let folder = try folder(place)
         try folder.put("page", "earlier")
@@ -181,7 +193,9 @@ struct DownloadTests {
         let folder = try folder(place)
         for target in ["/endless", "/endless?chunked=1", "/bytes/2000000"] {
             await failure(.tooLarge) {
-                try await folder.bed.get(target, into: .file(folder.file("page"))) { $0.sizeLimits.bodyBytes = 1_000_000 }
+                try await folder.bed.get(target, into: .file(folder.file("page"))) {
+                    $0.sizeLimits.bodyBytes = 1_000_000
+                }
             }
         }
         try await folder.expect([])
@@ -201,7 +215,9 @@ struct DownloadTests {
         #expect(try beneath.bed.origin.log(prefix: "/bytes/10?missing-directory").isEmpty, "nothing was sent")
     }
 
-    @Test("a destination that is a directory, or beneath a file, is an error", .timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test(
+        "a destination that is a directory, or beneath a file, is an error", .timeLimit(.minutes(1)),
+        arguments: Place.allCases)
     func badPlaces(place: Place) async throws {
         let folder = try folder(place)
         try FileManager.default.createDirectory(atPath: folder.file("directory"), withIntermediateDirectories: false)
@@ -221,7 +237,9 @@ struct DownloadTests {
         #expect(try !folder.bed.directory.names().contains { $0.hasSuffix("escaped") })
     }
 
-    @Test("places that cannot be written are errors", .timeLimit(.minutes(1)), arguments: ["/proc/trawl", "/proc/self/trawl", "", "/"])
+    @Test(
+        "places that cannot be written are errors", .timeLimit(.minutes(1)),
+        arguments: ["/proc/trawl", "/proc/self/trawl", "", "/"])
     func unwritable(path: String) async throws {
         let bed = try Bed.current
         await failure(.file) { try await bed.get("/bytes/10", into: .file(path)) }
@@ -261,7 +279,10 @@ struct DownloadTests {
         }
     }
 
-    @Test("a full file system is an error and leaves nothing behind", .enabled(if: SmallFileSystem.isPossible, "needs the right to mount"), .timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test(
+        "a full file system is an error and leaves nothing behind",
+        .enabled(if: SmallFileSystem.isPossible, "needs the right to mount"), .timeLimit(.minutes(1)),
+        arguments: Place.allCases)
     func fullFileSystem(place: Place) async throws {
         let folder = try folder(place)
         let small = try SmallFileSystem(at: folder.path)

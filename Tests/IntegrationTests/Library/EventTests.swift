@@ -10,7 +10,8 @@ struct EventTests {
         let words = await allEvents(of: fetch).map(word).filter { $0 != "progress" }
         #expect(
             words == [
-                "started", "attempt 1", "redirected 302", "attempt 2", "redirected 302", "attempt 3", "head 200", "ended",
+                "started", "attempt 1", "redirected 302", "attempt 2", "redirected 302", "attempt 3", "head 200",
+                "ended",
             ])
     }
 
@@ -54,7 +55,8 @@ struct EventTests {
         #expect(words == ["started", "attempt 1", "head 200", "ended"])
     }
 
-    @Test("the response may be asked for many times, and a cancel after the end changes nothing", .timeLimit(.minutes(1)))
+    @Test(
+        "the response may be asked for many times, and a cancel after the end changes nothing", .timeLimit(.minutes(1)))
     func cancelAfterEnd() async throws {
         let bed = try Bed.current
         let fetch = bed.coordinator.start(Request(bed.url("/bytes/100")))
@@ -104,13 +106,16 @@ struct EventTests {
     @Test(
         "cancelling works in every state", .timeLimit(.minutes(1)),
         arguments: [
-            "/stall", "/stall?head=0&after=20", "/stall?head=1", "/stall?after=100000", "/endless", "/endless?chunked=1",
+            "/stall", "/stall?head=0&after=20", "/stall?head=1", "/stall?after=100000", "/endless",
+            "/endless?chunked=1",
             "/endless-head", "/delay/30000", "/drip?bytes=1000", "/gzip-bomb?size=100000000000",
             "/redirect-to?url=/delay/30000",
         ])
     func cancelInState(target: String) async throws {
         let bed = try Bed.current
-        for destination in [Destination.discard, .stream, .file(bed.outputDirectory + "/state"), .file(bed.directory.file("state"))] {
+        for destination in [
+            Destination.discard, .stream, .file(bed.outputDirectory + "/state"), .file(bed.directory.file("state")),
+        ] {
             var request = Request(bed.url(target))
             request.options.sizeLimits.codingRatio = 0
             request.options.sizeLimits.headBytes = 1 << 20

@@ -17,18 +17,28 @@ struct FaultTests {
         #expect(try await bed.get("/bytes/10").body.bytes == ReferenceBytes.bytes(10), sourceLocation: sourceLocation)
     }
 
-    @Test("silence meets the limit of inactivity", .timeLimit(.minutes(1)), arguments: ["/stall", "/stall?head=0&after=15", "/stall?head=1", "/stall?after=1000", "/endless-head?no=1"])
+    @Test(
+        "silence meets the limit of inactivity", .timeLimit(.minutes(1)),
+        arguments: ["/stall", "/stall?head=0&after=15", "/stall?head=1", "/stall?after=1000", "/endless-head?no=1"])
     func stall(target: String) async throws {
         if target.hasPrefix("/endless-head") { return try await expect(.tooLarge, from: target) }
         try await expect(.timeout, from: target) { $0.timeLimits.inactivity = .milliseconds(300) }
     }
 
-    @Test("a connection lost anywhere is an error", .timeLimit(.minutes(1)), arguments: ["/reset", "/close", "/reset?head=0&after=15", "/close?head=0&after=15"])
+    @Test(
+        "a connection lost anywhere is an error", .timeLimit(.minutes(1)),
+        arguments: ["/reset", "/close", "/reset?head=0&after=15", "/close?head=0&after=15"])
     func lostInHead(target: String) async throws {
         try await expect(.connectionLost, .protocolViolation, .truncated, from: target)
     }
 
-    @Test("a body cut short is an error", .timeLimit(.minutes(1)), arguments: ["/reset?after=1000", "/close?after=1000", "/reset?head=1", "/close?head=1", "/truncate", "/truncate?declared=1000000&sent=999999", "/truncate?chunked=1", "/truncate?chunked=1&declared=500&sent=500"])
+    @Test(
+        "a body cut short is an error", .timeLimit(.minutes(1)),
+        arguments: [
+            "/reset?after=1000", "/close?after=1000", "/reset?head=1", "/close?head=1", "/truncate",
+            "/truncate?declared=1000000&sent=999999", "/truncate?chunked=1",
+            "/truncate?chunked=1&declared=500&sent=500",
+        ])
     func cutShort(target: String) async throws {
         try await expect(.truncated, .connectionLost, from: target)
     }
@@ -39,7 +49,12 @@ struct FaultTests {
         try await expect(.protocolViolation, .connectionLost, from: "/garbage?seed=\(seed)&bytes=3")
     }
 
-    @Test("a wrong head is an error", .timeLimit(.minutes(1)), arguments: ["binary", "nul", "no-colon", "first-fold", "bare-cr", "bad-status", "big-status", "no-status", "bad-version", "no-version", "negative-length", "huge-length", "text-length"])
+    @Test(
+        "a wrong head is an error", .timeLimit(.minutes(1)),
+        arguments: [
+            "binary", "nul", "no-colon", "first-fold", "bare-cr", "bad-status", "big-status", "no-status",
+            "bad-version", "no-version", "negative-length", "huge-length", "text-length",
+        ])
     func wrongHead(kind: String) async throws {
         try await expect(.protocolViolation, from: "/garbage-head?kind=\(kind)")
     }
@@ -57,7 +72,9 @@ struct FaultTests {
         #expect(try await Bed.current.get("/garbage-head?kind=bare-lf").bodyText == "ok\n")
     }
 
-    @Test("wrong chunks are an error", .timeLimit(.minutes(1)), arguments: ["size", "empty", "prefix", "space", "crlf", "negative", "overflow", "ext", "trailer-flood", "lf"])
+    @Test(
+        "wrong chunks are an error", .timeLimit(.minutes(1)),
+        arguments: ["size", "empty", "prefix", "space", "crlf", "negative", "overflow", "ext", "trailer-flood", "lf"])
     func wrongChunks(kind: String) async throws {
         try await expect(.protocolViolation, .tooLarge, from: "/bad-chunk?kind=\(kind)")
     }
@@ -67,16 +84,21 @@ struct FaultTests {
         try await expect(.truncated, .protocolViolation, from: "/bad-chunk?kind=\(kind)")
     }
 
-    @Test("right chunks are right, extensions and all", .timeLimit(.minutes(1)), arguments: ["good", "good-ext", "ext&bytes=100"])
+    @Test(
+        "right chunks are right, extensions and all", .timeLimit(.minutes(1)),
+        arguments: ["good", "good-ext", "ext&bytes=100"])
     func rightChunks(kind: String) async throws {
         #expect(try await Bed.current.get("/bad-chunk?kind=\(kind)").bodyText.hasPrefix("hello"))
     }
 
-    @Test("an endless body ends at the limit of size", .timeLimit(.minutes(1)), arguments: ["/endless", "/endless?chunked=1", "/bytes/1000001"])
+    @Test(
+        "an endless body ends at the limit of size", .timeLimit(.minutes(1)),
+        arguments: ["/endless", "/endless?chunked=1", "/bytes/1000001"])
     func endlessBody(target: String) async throws {
         try await expect(.tooLarge, from: target) { $0.sizeLimits.bodyBytes = 1_000_000 }
         try await expect(.tooLarge, from: target) { $0.sizeLimits.memoryBytes = 1_000_000 }
-        #expect(try await Bed.current.get("/bytes/1000000") { $0.sizeLimits.bodyBytes = 1_000_000 }.body.count == 1_000_000)
+        #expect(
+            try await Bed.current.get("/bytes/1000000") { $0.sizeLimits.bodyBytes = 1_000_000 }.body.count == 1_000_000)
     }
 
     @Test("a head is limited in bytes", .timeLimit(.minutes(1)))
@@ -108,7 +130,9 @@ struct FaultTests {
         try await expect(.tooLarge, from: "/endless-head")
     }
 
-    @Test("of both lengths the chunks win, and the connection is not used again", .timeLimit(.minutes(1)), arguments: [3, 5, 1000])
+    @Test(
+        "of both lengths the chunks win, and the connection is not used again", .timeLimit(.minutes(1)),
+        arguments: [3, 5, 1000])
     func bothLengths(length: Int) async throws {
         let bed = try Bed.current
         for engine in Engine.allCases {
@@ -116,7 +140,9 @@ struct FaultTests {
         }
     }
 
-    @Test("two lengths that differ are an error, two that agree are one", .timeLimit(.minutes(1)), arguments: ["", "&comma=1"])
+    @Test(
+        "two lengths that differ are an error, two that agree are one", .timeLimit(.minutes(1)),
+        arguments: ["", "&comma=1"])
     func twoLengths(query: String) async throws {
         try await expect(.protocolViolation, from: "/two-lengths?a=5&b=10\(query)")
         try await expect(.protocolViolation, from: "/two-lengths?a=10&b=5\(query)")
@@ -135,7 +161,8 @@ struct FaultTests {
     @Test("an early answer to a large upload is taken", .timeLimit(.minutes(1)), arguments: Engine.allCases)
     func earlyResponse(engine: Engine) async throws {
         let bed = try Bed.current
-        let request = Request(.post, bed.url("/early-response?after=100000"), body: .bytes(ReferenceBytes.bytes(2 << 20)))
+        let request = Request(
+            .post, bed.url("/early-response?after=100000"), body: .bytes(ReferenceBytes.bytes(2 << 20)))
         do throws(FetchError) {
             let response = try await bed.coordinator(engine).send(request)
             #expect(response.status == 413)
@@ -152,7 +179,8 @@ struct FaultTests {
             let target = "/upload-reset?after=500&once=\(body)"
             await failure(.connectionLost) {
                 try await bed.coordinator.send(
-                    Request(.post, bed.url(target), body: .bytes(ReferenceBytes.bytes(body)),
+                    Request(
+                        .post, bed.url(target), body: .bytes(ReferenceBytes.bytes(body)),
                         options: {
                             var options = RequestOptions()
                             options.reusesConnection = false

@@ -49,7 +49,9 @@ struct LifecycleTests {
         }
     }
 
-    @Test("URLs that are none are refused", .timeLimit(.minutes(1)), arguments: ["", "http://", "not a url", "/path", "http://[::1", "http://host:port/"])
+    @Test(
+        "URLs that are none are refused", .timeLimit(.minutes(1)),
+        arguments: ["", "http://", "not a url", "/path", "http://[::1", "http://host:port/"])
     func badURLs(url: String) async throws {
         try await withTestCoordinator(workers: 0) { coordinator in
             let error = await failure { try await coordinator.send(Request(url)) }
@@ -163,7 +165,8 @@ private func leavesNoTrace(workers: Int) async throws {
                 let fetches = (0..<20).map { index in
                     coordinator.start(
                         Request(origin.url(["/bytes/200000", "/stall?after=1000", "/gzip", "/redirect/3"][index % 4])),
-                        into: [.memory, .file(directory.file("\(index)")), .stream, .discard, .file("/dev/null")][index % 5])
+                        into: [.memory, .file(directory.file("\(index)")), .stream, .discard, .file("/dev/null")][
+                            index % 5])
                 }
                 for (index, fetch) in fetches.enumerated() where index % 4 != 1 && index % 5 != 2 {
                     _ = try await fetch.response

@@ -8,7 +8,8 @@ import Trawl
 @Suite("Bytes beyond a response poison nothing")
 struct PoisonTests {
     static let targets = [
-        "/poison/late?ms=0", "/poison/late?ms=1", "/poison/late?ms=5", "/poison/with-body?bytes=16&ms=0", "/poison/with-body?bytes=100000&ms=0",
+        "/poison/late?ms=0", "/poison/late?ms=1", "/poison/late?ms=5", "/poison/with-body?bytes=16&ms=0",
+        "/poison/with-body?bytes=100000&ms=0",
         "/poison/short-length?ms=0", "/poison/short-length?ms=2", "/poison/chunked?ms=0", "/poison/chunked?ms=2",
         "/poison/304?ms=0", "/poison/304?ms=2", "/poison/204?ms=0", "/poison/204?ms=2", "/poison/head?ms=0",
         "/poison/head?ms=2",
@@ -23,7 +24,10 @@ struct PoisonTests {
         }
     }
 
-    @Test("over TLS", .enabled(if: NginxServer.canTerminateTLS, "nginx with its stream module and openssl are not installed"), .timeLimit(.minutes(3)), arguments: targets)
+    @Test(
+        "over TLS",
+        .enabled(if: NginxServer.canTerminateTLS, "nginx with its stream module and openssl are not installed"),
+        .timeLimit(.minutes(3)), arguments: targets)
     func tls(target: String) async throws {
         try await withOrigin { origin in
             let front = try await TLSFront(before: origin.port)
@@ -49,8 +53,6 @@ struct PoisonTests {
             check(response, round)
             // The connection holds it unread, or is closed. Poison that came along with the answer may have been seen
             // and its connection closed while another one stays: then there is nothing to wait for.
-            let t0 = ContinuousClock.now
-            defer { if ContinuousClock.now - t0 > .milliseconds(300) { print("DEBUG slow", target, round, ContinuousClock.now - t0, ProcessTree.unreadBytes(ofConnectionsTo: port)) } }
             _ = await eventually(within: target.hasSuffix("ms=0") ? .milliseconds(20) : .seconds(2)) {
                 let unread = ProcessTree.unreadBytes(ofConnectionsTo: port)
                 return unread.isEmpty || unread.contains { $0 > 0 }

@@ -9,7 +9,9 @@ struct RedirectTests {
         ("/anything/%41%2Fb", "/anything/%41%2Fb"), ("/anything#new", "/anything#new"),
     ]
 
-    @Test("relative references are resolved against the current URL", .timeLimit(.minutes(1)), arguments: references.map(\.location))
+    @Test(
+        "relative references are resolved against the current URL", .timeLimit(.minutes(1)),
+        arguments: references.map(\.location))
     func relative(location: String) async throws {
         let bed = try Bed.current
         let wanted = try #require(Self.references.first { $0.location == location }).leadsTo
@@ -75,7 +77,9 @@ struct RedirectTests {
         }
     }
 
-    @Test("in manual mode the redirect is the answer, with its body", .timeLimit(.minutes(1)), arguments: [301, 302, 303, 307, 308])
+    @Test(
+        "in manual mode the redirect is the answer, with its body", .timeLimit(.minutes(1)),
+        arguments: [301, 302, 303, 307, 308])
     func manual(status: Int) async throws {
         let bed = try Bed.current
         let response = try await bed.get("/redirect-to?url=/anything&status=\(status)&body=page") {
@@ -87,7 +91,8 @@ struct RedirectTests {
         #expect(response.redirects.isEmpty)
     }
 
-    @Test("300, 304, 305, 306 and other 3xx are answers", .timeLimit(.minutes(1)), arguments: [300, 304, 305, 306, 399])
+    @Test(
+        "300, 304, 305, 306 and other 3xx are answers", .timeLimit(.minutes(1)), arguments: [300, 304, 305, 306, 399])
     func neverFollowed(status: Int) async throws {
         let bed = try Bed.current
         #expect(try await bed.get("/redirect-to?url=/anything&status=\(status)").status == status)
@@ -156,7 +161,9 @@ struct RedirectTests {
         }
     }
 
-    @Test("secrets and hand-set cookies stay with the origin they were set for", .timeLimit(.minutes(1)), arguments: [302, 307])
+    @Test(
+        "secrets and hand-set cookies stay with the origin they were set for", .timeLimit(.minutes(1)),
+        arguments: [302, 307])
     func secrets(status: Int) async throws {
         let bed = try Bed.current
         func redirected(to location: String) async throws -> SeenRequest {

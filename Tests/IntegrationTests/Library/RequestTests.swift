@@ -3,7 +3,9 @@ import Trawl
 
 @Suite("Requests reach the origin as they were asked for, ASI-REQ-01, 02, 03, 10, 11, 12", .bed())
 struct RequestTests {
-    @Test("field lines keep their order, their case and their doubles", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test(
+        "field lines keep their order, their case and their doubles", .timeLimit(.minutes(1)),
+        arguments: Engine.allCases)
     func fieldOrder(engine: Engine) async throws {
         let bed = try Bed.current
         var request = Request(bed.url("/anything"))
@@ -118,7 +120,9 @@ struct RequestTests {
         #expect(try await bed.coordinator.send(request).seen().method == "POST")
     }
 
-    @Test("POST, PUT and PATCH without a body announce length 0", .timeLimit(.minutes(1)), arguments: ["POST", "PUT", "PATCH"])
+    @Test(
+        "POST, PUT and PATCH without a body announce length 0", .timeLimit(.minutes(1)),
+        arguments: ["POST", "PUT", "PATCH"])
     func emptyBody(name: String) async throws {
         let bed = try Bed.current
         for body in [Request.Body.none, .bytes([])] {
@@ -129,7 +133,9 @@ struct RequestTests {
         }
     }
 
-    @Test("GET, HEAD, DELETE and OPTIONS without a body announce none", .timeLimit(.minutes(1)), arguments: ["GET", "DELETE", "OPTIONS"])
+    @Test(
+        "GET, HEAD, DELETE and OPTIONS without a body announce none", .timeLimit(.minutes(1)),
+        arguments: ["GET", "DELETE", "OPTIONS"])
     func noLength(name: String) async throws {
         let bed = try Bed.current
         let seen = try await bed.coordinator.send(Request(Request.Method(name), bed.url("/anything"))).seen()
@@ -144,7 +150,8 @@ struct RequestTests {
         let bed = try Bed.current
         let bytes = ReferenceBytes.bytes(count, seed: UInt64(count))
         for method in [Request.Method.post, .put] {
-            let response = try await bed.coordinator(engine).send(Request(method, bed.url("/echo"), body: .bytes(bytes)))
+            let response = try await bed.coordinator(engine).send(
+                Request(method, bed.url("/echo"), body: .bytes(bytes)))
             #expect(response.status == 200)
             #expect(response.body.count == count)
             #expect(response.body.bytes == bytes)
@@ -171,7 +178,9 @@ struct RequestTests {
         }
     }
 
-    @Test("the User-Agent is the line set by hand, the request's, the coordinator's or a generated one", .timeLimit(.minutes(1)))
+    @Test(
+        "the User-Agent is the line set by hand, the request's, the coordinator's or a generated one",
+        .timeLimit(.minutes(1)))
     func userAgent() async throws {
         let bed = try Bed.current
         func sent(_ coordinator: Coordinator, _ adjust: (inout Request) -> Void) async throws -> String? {

@@ -30,7 +30,9 @@ struct ResponseTests {
         try await bed.get("/status/204").validate()
     }
 
-    @Test("a response may lack its reason phrase", .timeLimit(.minutes(1)), arguments: ["/no-reason", "/no-reason?bare=1"])
+    @Test(
+        "a response may lack its reason phrase", .timeLimit(.minutes(1)),
+        arguments: ["/no-reason", "/no-reason?bare=1"])
     func noReason(target: String) async throws {
         let bed = try Bed.current
         let response = try await bed.get(target)
@@ -49,8 +51,9 @@ struct ResponseTests {
         #expect(response.fields["x-empty"] == "")
         #expect(response.fields["x-two"] == "padded")
         let names = response.fields.all.map(\.name).filter { $0.lowercased() == "set-cookie" || $0.hasPrefix("X-") }
-        #expect(names.filter { !$0.hasPrefix("X-Connection") && !$0.hasPrefix("X-Request") }
-            == ["Set-Cookie", "X-One", "set-cookie", "X-Empty", "X-Two"])
+        #expect(
+            names.filter { !$0.hasPrefix("X-Connection") && !$0.hasPrefix("X-Request") }
+                == ["Set-Cookie", "X-One", "set-cookie", "X-Empty", "X-Two"])
         #expect(try await bed.get("/lowercase").fields["X-CONNECTION"] != nil)
     }
 

@@ -5,7 +5,8 @@ import Trawl
 
 @Suite("Time limits end what takes too long and nothing else, ASI-RTY-01, 02", .bed())
 struct TimeLimitTests {
-    @Test("a drip keeps a fetch alive under the limit of inactivity", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test(
+        "a drip keeps a fetch alive under the limit of inactivity", .timeLimit(.minutes(1)), arguments: Engine.allCases)
     func drip(engine: Engine) async throws {
         let response = try await Bed.current.get("/drip?bytes=20&interval=100", on: engine) {
             $0.timeLimits.inactivity = .seconds(1)
@@ -19,7 +20,9 @@ struct TimeLimitTests {
         let clock = ContinuousClock()
         let begin = clock.now
         let error = await failure(.timeout) {
-            try await bed.get("/drip?bytes=1000&interval=20", on: engine) { $0.timeLimits.resource = .milliseconds(500) }
+            try await bed.get("/drip?bytes=1000&interval=20", on: engine) {
+                $0.timeLimits.resource = .milliseconds(500)
+            }
         }
         #expect(clock.now - begin >= .milliseconds(490))
         #expect(error?.legacyCode == 2)

@@ -15,8 +15,10 @@ final class NginxServer: Sendable {
     /// Whether nginx and what it needs for TLS in front of any server are installed.
     static let canTerminateTLS = executable != nil && streamModule != nil && Certificate.openssl != nil
 
-    private static let streamModule = ["/usr/lib/nginx/modules", "/usr/share/nginx/modules", "/usr/lib64/nginx/modules"]
-        .map { $0 + "/ngx_stream_module.so" }.first { access($0, R_OK) == 0 }
+    private static let streamModule = [
+        "/usr/lib/nginx/modules", "/usr/share/nginx/modules", "/usr/lib64/nginx/modules",
+    ]
+    .map { $0 + "/ngx_stream_module.so" }.first { access($0, R_OK) == 0 }
 
     /// Starts nginx with the configuration that `makeConfiguration` writes for a port.
     ///

@@ -47,14 +47,21 @@ enum ProcessTree {
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
     }
 
-    /// The established IPv4 connections to a port: how many bytes wait to be read at this end of each.
+    /// The established connections from here to a port of 127.0.0.1: how many bytes wait to be read at this end of each.
     static func unreadBytes(ofConnectionsTo port: UInt16) -> [Int] {
-        let remote = ":" + String(format: "%04X", port)
-        return (text("/proc/net/tcp", limit: 4 << 20) ?? "").split(separator: "\n").compactMap { line in
-            let fields = line.split(separator: " ")
-            guard fields.count > 4, fields[2].hasSuffix(remote), fields[3] == "01" else { return nil }
-            return fields[4].split(separator: ":").last.flatMap { Int($0, radix: 16) }
+        guard let stream = fopen("/proc/net/tcp", "re") else { return [] }
+        defer { fclose(stream) }
+        // Most lines are others' business, so they are not made into text.
+        let mark = " 0100007F:" + String(format: "%04X", port) + " 01 "
+        var line = [CChar](repeating: 0, count: 512)
+        var result: [Int] = []
+        while fgets(&line, Int32(line.count), stream) != nil {
+            guard let found = strstr(line, mark) else { continue }
+            // After the state: bytes to be sent, a colon, bytes to be read, in hexadecimal.
+            let queues = String(cString: found).dropFirst(mark.count).prefix { $0 != " " }
+            if let unread = queues.split(separator: ":").last.flatMap({ Int($0, radix: 16) }) { result.append(unread) }
         }
+        return result
     }
 
     private struct Entry {
@@ -75,11 +82,11 @@ enum ProcessTree {
         }
     }
 
-    private static func text(_ path: String, limit: Int = 16 << 10) -> String? {
+    private static func text(_ path: String) -> String? {
         // Files of /proc have no length, so they are read to their end.
         guard let stream = fopen(path, "re") else { return nil }
         defer { fclose(stream) }
-        var bytes = [UInt8](repeating: 0, count: limit)
+        var bytes = [UInt8](repeating: 0, count: 16 << 10)
         let count = fread(&bytes, 1, bytes.count, stream)
         return String(decoding: bytes[..<count], as: UTF8.self)
     }

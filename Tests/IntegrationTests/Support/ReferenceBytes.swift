@@ -11,7 +11,8 @@ enum ReferenceBytes {
                 z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
                 z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
                 z ^= z >> 31
-                UnsafeMutableRawBufferPointer(buffer).storeBytes(of: z.littleEndian, toByteOffset: index, as: UInt64.self)
+                UnsafeMutableRawBufferPointer(buffer).storeBytes(
+                    of: z.littleEndian, toByteOffset: index, as: UInt64.self)
                 index += 8
             }
             used = count

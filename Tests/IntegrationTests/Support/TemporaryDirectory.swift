@@ -6,7 +6,8 @@ final class TemporaryDirectory: Sendable {
     let path: String
 
     init() throws {
-        var template = Array((NSTemporaryDirectory() as NSString).appendingPathComponent("trawl-tests-XXXXXX").utf8CString)
+        var template = Array(
+            (NSTemporaryDirectory() as NSString).appendingPathComponent("trawl-tests-XXXXXX").utf8CString)
         let made = template.withUnsafeMutableBufferPointer { buffer in
             buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
         }

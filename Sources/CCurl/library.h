@@ -1,0 +1,39 @@
+/// libcurl as it was loaded.
+#ifndef CCURL_LIBRARY_H
+#define CCURL_LIBRARY_H
+
+#include <curl/curl.h>
+
+/// Every entry this module calls, by libcurl's name without `curl_`.
+struct ccurl_library {
+    CURLcode (*global_init)(long flags);
+    CURL *(*easy_init)(void);
+    void (*easy_cleanup)(CURL *easy);
+    CURLcode (*easy_setopt)(CURL *easy, CURLoption option, ...);
+    CURLcode (*easy_getinfo)(CURL *easy, CURLINFO info, ...);
+    CURLcode (*easy_pause)(CURL *easy, int bitmask);
+    const char *(*easy_strerror)(CURLcode code);
+    CURLM *(*multi_init)(void);
+    CURLMcode (*multi_cleanup)(CURLM *multi);
+    CURLMcode (*multi_setopt)(CURLM *multi, CURLMoption option, ...);
+    CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
+    CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
+    CURLMcode (*multi_perform)(CURLM *multi, int *running);
+    CURLMcode (*multi_poll)(CURLM *multi, struct curl_waitfd *more, unsigned int count, int milliseconds, int *ready);
+    CURLMsg *(*multi_info_read)(CURLM *multi, int *left);
+    struct curl_slist *(*slist_append)(struct curl_slist *list, const char *text);
+    void (*slist_free_all)(struct curl_slist *list);
+    CURLU *(*url)(void);
+    void (*url_cleanup)(CURLU *url);
+    CURLUcode (*url_get)(CURLU *url, CURLUPart part, char **text, unsigned int flags);
+    CURLUcode (*url_set)(CURLU *url, CURLUPart part, const char *text, unsigned int flags);
+    const char *(*url_strerror)(CURLUcode code);
+    void (*free)(void *pointer);
+    int (*ssl_has_pending)(const void *ssl);
+    void (*ssl_get0_alpn_selected)(const void *ssl, const unsigned char **name, unsigned int *length);
+};
+
+/// The table, all entries there once `ccurl_load` gave 0; empty otherwise.
+extern struct ccurl_library ccurl_library;
+
+#endif
