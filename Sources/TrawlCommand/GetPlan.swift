@@ -54,7 +54,9 @@ struct GetPlan {
             output = .named(arguments.outputs)
         }
         var passesThrough = output == .standardOutput || writesHeads || namesFromHeads
-        if case .named(let names) = output, names.contains(where: { LocalPath.isStandardOutput($0) || LocalPath.isSpecial($0) }) {
+        if case .named(let names) = output,
+            names.contains(where: { LocalPath.isStandardOutput($0) || LocalPath.isSpecial($0) })
+        {
             passesThrough = true
         }
         isSequential = isSingle || passesThrough
@@ -64,7 +66,8 @@ struct GetPlan {
         if let format = command.report.writeOut {
             var text = format
             if format.hasPrefix("@") {
-                text = String(decoding: try StandardStreams.readAll(String(format.dropFirst()), limit: 1 << 20), as: UTF8.self)
+                text = String(
+                    decoding: try StandardStreams.readAll(String(format.dropFirst()), limit: 1 << 20), as: UTF8.self)
             }
             writeOut = try WriteOut(text)
         } else {
@@ -80,17 +83,21 @@ struct GetPlan {
         do throws(SystemError) {
             return try LocalPath.absolute(name, in: directory)
         } catch {
-            throw CommandError("\(name.terminalSafe): \(SystemError.reason(error.errno))", status: ExitStatus.cannotCreate)
+            throw CommandError(
+                "\(name.terminalSafe): \(SystemError.reason(error.errno))", status: ExitStatus.cannotCreate)
         }
     }
 
     private static func directory(_ arguments: OutputArguments) throws(CommandError) -> String {
         do throws(SystemError) {
-            guard let name = arguments.directory, name != "." else { return try prepared(LocalPath.current(), arguments) }
+            guard let name = arguments.directory, name != "." else {
+                return try prepared(LocalPath.current(), arguments)
+            }
             return try prepared(LocalPath.absolute(name), arguments)
         } catch {
             let name = arguments.directory ?? "the output directory"
-            throw CommandError("\(name.terminalSafe): \(SystemError.reason(error.errno))", status: ExitStatus.cannotCreate)
+            throw CommandError(
+                "\(name.terminalSafe): \(SystemError.reason(error.errno))", status: ExitStatus.cannotCreate)
         }
     }
 
@@ -136,7 +143,8 @@ struct GetPlan {
         }
         // Zero is for debugging the library.
         configuration.workers = max(1, configuration.workers)
-        configuration.transfersPerWorker = max(1, min(1024, (parallel + configuration.workers - 1) / configuration.workers))
+        configuration.transfersPerWorker = max(
+            1, min(1024, (parallel + configuration.workers - 1) / configuration.workers))
         if let perHost = pool.perHost?.value { configuration.connectionsPerHost = perHost }
         if configuration.workerExecutable == nil {
             configuration.workerExecutable = OwnExecutable.path()

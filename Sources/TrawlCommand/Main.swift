@@ -11,7 +11,7 @@ enum Main {
     static func main() {
         let arguments = CommandLine.arguments
         // A worker is this executable started again. It comes first: its start counts for every run.
-        if arguments.count > 1, arguments[1] == "worker" { exit(WorkerProcessMain.run()) }
+        if arguments.count > 1, arguments[1] == "worker" { _exit(WorkerProcessMain.run()) }
         StandardStreams.makeSafe()
         exit(run(Array(arguments.dropFirst())))
     }

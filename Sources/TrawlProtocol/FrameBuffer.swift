@@ -35,7 +35,7 @@ package struct FrameBuffer: Sendable {
     @usableFromInline var end = 0
 
     /// An empty buffer with room for `capacity` bytes.
-    package init(capacity: Int = 256 << 10) {
+    package init(capacity: Int = 16 << 10) {
         storage = [UInt8](repeating: 0, count: max(capacity, 4096))
     }
 
@@ -47,7 +47,7 @@ package struct FrameBuffer: Sendable {
     /// - Returns: What `body` returned.
     @inlinable
     package mutating func fill<Failure: Error>(
-        minimum: Int = 64 << 10, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+        minimum: Int = 8 << 10, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
         makeRoom(minimum)
         let from = end
@@ -134,5 +134,9 @@ package struct FrameBuffer: Sendable {
     mutating func add(_ filled: Int) {
         precondition(filled >= 0 && filled <= storage.count - end, "more bytes filled than there was room for")
         end += filled
+        // A read that filled all the room would have taken more. A quiet stream never touches the pages.
+        if end == storage.count, storage.count < Self.usualCapacity {
+            storage += [UInt8](repeating: 0, count: storage.count)
+        }
     }
 }

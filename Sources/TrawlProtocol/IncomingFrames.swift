@@ -14,7 +14,7 @@ package struct IncomingFrames: Sendable {
     private var descriptors: [Int32] = []
 
     /// Nothing received yet; room for `capacity` bytes.
-    package init(capacity: Int = 256 << 10) {
+    package init(capacity: Int = 16 << 10) {
         buffer = FrameBuffer(capacity: capacity)
     }
 
@@ -25,7 +25,7 @@ package struct IncomingFrames: Sendable {
     ///
     /// - Returns: What `body` returned.
     package mutating func fill<Failure: Error>(
-        minimum: Int = 64 << 10, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+        minimum: Int = 8 << 10, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
         try buffer.fill(minimum: minimum, body)
     }

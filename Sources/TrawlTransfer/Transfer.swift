@@ -299,6 +299,10 @@ final class Transfer {
             if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }
             // 7.88 reports a field line of more than 100 KiB as lack of memory.
             if kind == .outOfMemory, requestsBegun > 0, head == nil { failure.kind = .headTooLarge }
+            // A head of more than 300 KiB, as of 7.88.1 with later corrections, has no code of its own either.
+            if result == CURLE_RECV_ERROR, head == nil, text.hasPrefix("Too large response headers") {
+                failure.kind = .headTooLarge
+            }
         }
         failure.requestSent = mayHaveBeenSent
         return failure

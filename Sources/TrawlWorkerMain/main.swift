@@ -2,4 +2,5 @@ import Glibc
 import TrawlWorker
 
 // The worker executable. A coordinator starts it with two descriptors; started by hand there is nothing it can do.
-exit(WorkerProcessMain.run())
+// The libraries behind libcurl have nothing to put in order that the kernel would not.
+_exit(WorkerProcessMain.run())

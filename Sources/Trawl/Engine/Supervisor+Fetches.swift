@@ -7,7 +7,7 @@ import TrawlURL
 
 /// Fetches: queueing, leasing, redirects, ends.
 extension Supervisor {
-    /// Interim responses kept for the final response.
+    /// Interim responses of one hop that are told and kept.
     static let interimKept = 64
     /// Bytes of a streamed body that may be on their way to its reader.
     static let streamWindow: UInt32 = 256 << 10
@@ -157,9 +157,10 @@ extension Supervisor {
             return false
         case .interim(let lease, let head):
             guard let fetch = fetch(of: lease, from: link) else { return true }
+            // A server may send any number of them; the first tell enough, and events nobody reads must not pile up.
+            guard fetch.engine.interim.count < Self.interimKept else { return true }
             let head = Response.ResponseHead(head)
-            // A server may send any number of them; the first tell enough.
-            if fetch.engine.interim.count < Self.interimKept { fetch.engine.interim.append(head) }
+            fetch.engine.interim.append(head)
             fetch.channel?.post(.interim(head))
         case .head(let lease, let head):
             guard let fetch = fetch(of: lease, from: link) else { return true }

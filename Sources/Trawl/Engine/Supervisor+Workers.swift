@@ -18,7 +18,6 @@ extension Supervisor {
         }
         do throws(SystemError) {
             let pair = try ControlSocket.pair()
-            let memoryKills = OutOfMemoryKills.count()
             let engine: WorkerLink.Engine
             if let executable {
                 engine = .process(
@@ -38,7 +37,7 @@ extension Supervisor {
             switch slots[slot].started(at: now) {
             case .run(let generation):
                 let link = WorkerLink(
-                    slot: slot, generation: generation, engine: engine, socket: socket, memoryKills: memoryKills)
+                    slot: slot, generation: generation, engine: engine, socket: socket)
                 links[slot] = link
                 segment.worker(slot).reset(generation: UInt64(generation))
                 try poller.add(link.rawSocket, token: Token.socket(slot), interest: .read)
@@ -219,6 +218,7 @@ extension Supervisor {
     func tick(onTime: Bool) {
         for slot in slots.indices {
             guard let link = links[slot] else { continue }
+            if link.memoryKillsAtStart == nil { link.memoryKillsAtStart = OutOfMemoryKills.count() ?? 0 }
             switch slots[slot].tick(beat: segment.worker(slot).heartbeat, onTime: onTime, at: now) {
             case .kill:
                 leases.workerDraining(slot)

@@ -32,15 +32,14 @@ final class WorkerLink {
     var isRefused = false
     /// Since when the worker cannot be talked to, although it was not told to go.
     var lostAt: MonotonicInstant?
-    /// The kernel's count of out-of-memory kills when this worker started.
-    let memoryKillsAtStart: UInt64?
+    /// The kernel's count of out-of-memory kills in this worker's first moments; nil before the first look.
+    var memoryKillsAtStart: UInt64?
 
-    init(slot: Int, generation: UInt32, engine: Engine, socket: consuming Descriptor, memoryKills: UInt64?) {
+    init(slot: Int, generation: UInt32, engine: Engine, socket: consuming Descriptor) {
         self.slot = slot
         self.generation = generation
         self.engine = engine
         self.socket = socket
-        memoryKillsAtStart = memoryKills
     }
 
     var rawSocket: Int32 { socket.rawValue }
@@ -115,7 +114,7 @@ final class WorkerLink {
             guard isOpen else { return .endOfStream }
             var descriptors: [Int32] = []
             var end: ReadEnd?
-            let count = incoming.fill(minimum: 128 << 10) { buffer in
+            let count = incoming.fill { buffer in
                 do throws(SystemError) {
                     switch try ControlSocket.receive(socket.rawValue, into: buffer, descriptors: &descriptors) {
                     case .bytes(let count):

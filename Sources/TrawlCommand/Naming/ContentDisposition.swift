@@ -36,7 +36,11 @@ enum ContentDisposition {
                 rest = rest.dropFirst()
                 while let scalar = rest.popFirst(), scalar != "\"" {
                     // RFC 9110 §5.6.4: a backslash stands for the next character.
-                    if scalar == "\\", let escaped = rest.popFirst() { text.append(escaped) } else { text.append(scalar) }
+                    if scalar == "\\", let escaped = rest.popFirst() {
+                        text.append(escaped)
+                    } else {
+                        text.append(scalar)
+                    }
                 }
             } else {
                 let token = rest.prefix { $0 != ";" && $0 != " " && $0 != "\t" }

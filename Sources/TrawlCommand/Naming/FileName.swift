@@ -9,7 +9,9 @@ enum FileName {
     static func ofURL(_ url: String) -> String {
         var rest = url.prefix { $0 != "?" && $0 != "#" }
         let scheme = rest.prefix { $0 != "/" }
-        if scheme.hasSuffix(":"), rest.dropFirst(scheme.count).hasPrefix("//") { rest = rest.dropFirst(scheme.count + 2) }
+        if scheme.hasSuffix(":"), rest.dropFirst(scheme.count).hasPrefix("//") {
+            rest = rest.dropFirst(scheme.count + 2)
+        }
         guard let slash = rest.firstIndex(of: "/") else { return "index.html" }
         let path = rest[slash...]
         let last = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path

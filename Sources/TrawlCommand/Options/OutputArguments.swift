@@ -50,7 +50,8 @@ struct OutputArguments: ParsableArguments {
         if !outputs.isEmpty, namesFromURL { throw ValidationError("-o and -O exclude each other") }
         if outputs.contains("") { throw ValidationError("-o wants a file name") }
         if inputFile != nil, !outputs.isEmpty, outputs != ["-"] {
-            throw ValidationError("with -i, names come from the list, -O or Content-Disposition; only '-o -' is possible")
+            throw ValidationError(
+                "with -i, names come from the list, -O or Content-Disposition; only '-o -' is possible")
         }
     }
 }

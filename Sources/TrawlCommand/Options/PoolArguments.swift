@@ -5,7 +5,8 @@ import Trawl
 struct PoolArguments: ParsableArguments {
     @Option(
         name: .customLong("workers"), parsing: .unconditional,
-        help: ArgumentHelp("Worker processes, 1 to 64. Default: one for one URL, else one for each core.", valueName: "count"))
+        help: ArgumentHelp(
+            "Worker processes, 1 to 64. Default: one for one URL, else one for each core.", valueName: "count"))
     var workers: BoundedInteger<WorkerCount>?
 
     @Option(

@@ -8,9 +8,9 @@ enum LocalPath {
         ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
     }
 
-    /// Names of devices and open files, to which nothing can be renamed.
+    /// Names that stand for a file this process has open, to which nothing can be renamed.
     static func isSpecial(_ path: String) -> Bool {
-        path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
+        ["/dev/stdout", "/dev/stderr"].contains(path) || path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/")
     }
 
     /// The path from the root, `directory` before a relative one.

@@ -32,7 +32,8 @@ final class ParallelRun: Sendable {
         attention = try WakeUp()
         console = Console(plan.report)
         progress = ProgressDisplay(
-            plan.report.progressKind(onTerminal: Terminal.isTerminal(STDERR_FILENO), sharesTerminal: false), on: console)
+            plan.report.progressKind(onTerminal: Terminal.isTerminal(STDERR_FILENO), sharesTerminal: false), on: console
+        )
     }
 
     /// - Returns: The exit status.
@@ -177,7 +178,9 @@ final class ParallelRun: Sendable {
     ) {
         switch event {
         case .attempt(let number):
-            if let sent = fetch.sentRequest(attempt: number) { text += HeadText.lines(sent, version: "HTTP", prefix: "> ") }
+            if let sent = fetch.sentRequest(attempt: number) {
+                text += HeadText.lines(sent, version: "HTTP", prefix: "> ")
+            }
         case .interim(let head), .head(let head): text += HeadText.lines(head, prefix: "< ")
         case .redirected(let hop): text += HeadText.lines(hop.head, prefix: "< ")
         case .ended(let result): last = result

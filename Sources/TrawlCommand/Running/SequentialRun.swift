@@ -77,7 +77,8 @@ enum SequentialRun {
                 console.failure(place + reason)
                 tally.failed += 1
             case .item(let item):
-                var single = SingleFetch(item: item, plan: plan, coordinator: coordinator, console: console, progress: progress)
+                var single = SingleFetch(
+                    item: item, plan: plan, coordinator: coordinator, console: console, progress: progress)
                 status = single.run(names: &names) { current.set($0) }
                 current.set(nil)
                 if status == ExitStatus.success { tally.succeeded += 1 } else { tally.failed += 1 }

@@ -58,7 +58,8 @@ struct SingleFetch {
         while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
         let code = settle(result)
         var values = WriteOutValues(
-            url: item.url, method: request.effectiveMethod.name, exitCode: code, total: start.duration(to: MonotonicClock.now()))
+            url: item.url, method: request.effectiveMethod.name, exitCode: code,
+            total: start.duration(to: MonotonicClock.now()))
         if case .success(let response) = result { values.response = response }
         if case .failure(let error) = result { values.error = error }
         values.message = refusal?.message ?? ""
@@ -144,7 +145,9 @@ struct SingleFetch {
                 refuse(fetch, "the response's status is \(head.status)", ExitStatus.Curl.httpError)
                 return
             }
-            if plan.namesFromHeads, writer == nil, path == nil { attempt(fetch) { run throws(SystemError) in try run.openNamedByHead(head) } }
+            if plan.namesFromHeads, writer == nil, path == nil {
+                attempt(fetch) { run throws(SystemError) in try run.openNamedByHead(head) }
+            }
             show(head, of: fetch)
             setProgress(expected: head.fields["Content-Length"].flatMap { UInt64($0) })
         case .data(let bytes):

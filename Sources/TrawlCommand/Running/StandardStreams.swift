@@ -43,7 +43,9 @@ enum StandardStreams {
     static func readAll(_ path: String, limit: Int = 1 << 30) throws(CommandError) -> [UInt8] {
         let name = path == "-" ? "standard input" : path.terminalSafe
         let number = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else { throw CommandError("\(name): \(SystemError.reason(errno))", status: ExitStatus.Curl.readError) }
+        guard number >= 0 else {
+            throw CommandError("\(name): \(SystemError.reason(errno))", status: ExitStatus.Curl.readError)
+        }
         defer { if path != "-" { close(number) } }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)

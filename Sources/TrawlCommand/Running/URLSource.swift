@@ -28,11 +28,12 @@ struct URLSource {
     private var lineNumber = 0
 
     init(urls: [String], fileNames: [String], list: String?) throws(CommandError) {
-        arguments = urls.enumerated().map { index, url in
-            FetchItem(
-                url: URLText.completed(url), place: "",
-                fileName: fileNames.indices.contains(index) ? fileNames[index] : nil)
-        }[...]
+        arguments =
+            urls.enumerated().map { index, url in
+                FetchItem(
+                    url: URLText.completed(url), place: "",
+                    fileName: fileNames.indices.contains(index) ? fileNames[index] : nil)
+            }[...]
         listName = list == "-" ? "standard input" : list?.terminalSafe ?? ""
         guard let list else {
             self.list = nil

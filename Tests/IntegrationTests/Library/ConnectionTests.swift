@@ -13,7 +13,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("one fetch after the other uses one connection", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("one fetch after the other uses one connection", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func keepAlive(engine: Engine) async throws {
         try await alone(engine) { origin, coordinator in
             var connections: Set<String> = []
@@ -30,7 +30,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "a redirect stays on the connection to the same origin and leaves it for another one", .timeLimit(.minutes(1)),
+        "a redirect stays on the connection to the same origin and leaves it for another one", .timeLimit(.minutes(3)),
         arguments: Engine.allCases)
     func redirect(engine: Engine) async throws {
         try await alone(engine) { origin, coordinator in
@@ -45,7 +45,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "Connection: close and HTTP/1.0 without keep-alive end the connection", .timeLimit(.minutes(1)),
+        "Connection: close and HTTP/1.0 without keep-alive end the connection", .timeLimit(.minutes(3)),
         arguments: ["/response-headers?Connection=close", "/http10", "/bytes/10?nolength=1", "/both-lengths"])
     func serverCloses(target: String) async throws {
         try await alone(.workers) { origin, coordinator in
@@ -58,7 +58,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("HTTP/1.0 with keep-alive keeps it", .timeLimit(.minutes(1)))
+    @Test("HTTP/1.0 with keep-alive keeps it", .timeLimit(.minutes(3)))
     func http10KeepAlive() async throws {
         try await alone(.inProcess) { origin, coordinator in
             // Two are enough: to a server that speaks 1.0 libcurl speaks 1.0 the next time, and that ends it.
@@ -68,7 +68,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("options turn reuse and keeping off", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("options turn reuse and keeping off", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func reuseOff(engine: Engine) async throws {
         try await alone(engine) { origin, coordinator in
             var fresh = Request(origin.url("/bytes/1"))
@@ -88,7 +88,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("the server's own limit on idle connections is kept", .timeLimit(.minutes(1)))
+    @Test("the server's own limit on idle connections is kept", .timeLimit(.minutes(3)))
     func serverTimeout() async throws {
         try await alone(.inProcess) { origin, coordinator in
             _ = try await coordinator.send(Request(origin.url("/keepalive?timeout=1")))
@@ -102,7 +102,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a connection with few requests left is not used again", .timeLimit(.minutes(1)))
+    @Test("a connection with few requests left is not used again", .timeLimit(.minutes(3)))
     func fewLeft() async throws {
         try await alone(.inProcess) { origin, coordinator in
             for _ in 0..<3 { _ = try await coordinator.send(Request(origin.url("/keepalive?max=5"))) }
@@ -112,7 +112,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("the idle lifetime of the request is kept", .timeLimit(.minutes(1)))
+    @Test("the idle lifetime of the request is kept", .timeLimit(.minutes(3)))
     func idleLifetime() async throws {
         try await alone(.inProcess) { origin, coordinator in
             var request = Request(origin.url("/bytes/1"))
@@ -126,7 +126,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "a connection the server closed while idle is noticed, for any method", .timeLimit(.minutes(1)),
+        "a connection the server closed while idle is noticed, for any method", .timeLimit(.minutes(3)),
         arguments: ["GET", "POST"], Engine.allCases)
     func closedIdle(method: String, engine: Engine) async throws {
         try await alone(engine) { origin, coordinator in
@@ -144,7 +144,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "a reused connection that dies without an answer: GET is sent once more", .timeLimit(.minutes(1)),
+        "a reused connection that dies without an answer: GET is sent once more", .timeLimit(.minutes(3)),
         arguments: ["", "?reset=1"], ["GET", "HEAD", "PUT", "DELETE"])
     func repeated(query: String, method: String) async throws {
         try await alone(.inProcess) { origin, coordinator in
@@ -160,7 +160,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "a reused connection that dies without an answer: POST is not sent again", .timeLimit(.minutes(1)),
+        "a reused connection that dies without an answer: POST is not sent again", .timeLimit(.minutes(3)),
         arguments: ["", "?reset=1"], ["POST", "PATCH", "PURGE"])
     func notRepeated(query: String, method: String) async throws {
         for engine in Engine.allCases {
@@ -179,7 +179,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "a fresh connection that dies without an answer is a failure, sent once", .timeLimit(.minutes(1)),
+        "a fresh connection that dies without an answer is a failure, sent once", .timeLimit(.minutes(3)),
         arguments: ["GET", "POST"])
     func freshDies(method: String) async throws {
         try await alone(.workers) { origin, coordinator in
@@ -197,7 +197,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("no connection is refused and named", .timeLimit(.minutes(1)))
+    @Test("no connection is refused and named", .timeLimit(.minutes(3)))
     func refusedConnection() async throws {
         try await withTestCoordinator { coordinator in
             let port = try ListeningSocket().port
@@ -210,7 +210,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("connections of fetches with other transport settings are not shared", .timeLimit(.minutes(1)))
+    @Test("connections of fetches with other transport settings are not shared", .timeLimit(.minutes(3)))
     func settings() async throws {
         try await alone(.inProcess) { origin, coordinator in
             let plain = Request("http://127.0.0.1:\(origin.port)/bytes/1")

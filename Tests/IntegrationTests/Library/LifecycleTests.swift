@@ -4,7 +4,7 @@ import Trawl
 
 @Suite("A coordinator begins and ends without a trace, POOL-10")
 struct LifecycleTests {
-    @Test("sendBlocking serves plain threads", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("sendBlocking serves plain threads", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func blocking(engine: Engine) async throws {
         try await withOrigin { origin in
             try await withTestCoordinator(workers: engine.workers) { coordinator in
@@ -27,7 +27,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("sendBlocking fails as send does", .timeLimit(.minutes(1)))
+    @Test("sendBlocking fails as send does", .timeLimit(.minutes(3)))
     func blockingFailures() async throws {
         try await withTestCoordinator(workers: 0) { coordinator in
             let codes = await withCheckedContinuation { continuation in
@@ -50,7 +50,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "URLs that are none are refused", .timeLimit(.minutes(1)),
+        "URLs that are none are refused", .timeLimit(.minutes(3)),
         arguments: ["", "http://", "not a url", "/path", "http://[::1", "http://host:port/"])
     func badURLs(url: String) async throws {
         try await withTestCoordinator(workers: 0) { coordinator in
@@ -60,7 +60,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("a shutdown ends every fetch", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("a shutdown ends every fetch", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func shutdown(engine: Engine) async throws {
         try await withOrigin { origin in
             let directory = try TemporaryDirectory()
@@ -90,7 +90,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("a shutdown with grace lets fetches in flight end well", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("a shutdown with grace lets fetches in flight end well", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func graceful(engine: Engine) async throws {
         try await withOrigin { origin in
             let coordinator = try Coordinator(testConfiguration(workers: engine.workers))
@@ -101,7 +101,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("a configuration that makes no sense is refused", .timeLimit(.minutes(1)))
+    @Test("a configuration that makes no sense is refused", .timeLimit(.minutes(3)))
     func badConfiguration() throws {
         func code(_ adjust: (inout Configuration) -> Void) throws -> FetchError.Code? {
             var configuration = try testConfiguration(workers: 1)
@@ -124,17 +124,17 @@ struct LifecycleTests {
     }
 
     /// In a process of its own, where nothing else opens descriptors or starts threads.
-    @Test("with worker processes no child, descriptor or thread stays", .timeLimit(.minutes(2)))
+    @Test("with worker processes no child, descriptor or thread stays", .timeLimit(.minutes(3)))
     func noTraceOfWorkers() async {
         await #expect(processExitsWith: .success) { try await leavesNoTrace(workers: 2) }
     }
 
-    @Test("in one process no descriptor or thread stays", .timeLimit(.minutes(2)))
+    @Test("in one process no descriptor or thread stays", .timeLimit(.minutes(3)))
     func noTraceInProcess() async {
         await #expect(processExitsWith: .success) { try await leavesNoTrace(workers: 0) }
     }
 
-    @Test("a worker has stdio, its socket and the segment, and nothing else of its parent", .timeLimit(.minutes(1)))
+    @Test("a worker has stdio, its socket and the segment, and nothing else of its parent", .timeLimit(.minutes(3)))
     func inheritance() async {
         await #expect(processExitsWith: .success) {
             // Descriptors a host may have, with and without close-on-exec.

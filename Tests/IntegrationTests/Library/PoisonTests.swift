@@ -5,7 +5,7 @@ import Trawl
 ///
 /// That holds for bytes that are there before the next request is sent. Later ones cannot be told from the answer to
 /// it; so each round waits until the poison has come.
-@Suite("Bytes beyond a response poison nothing")
+@Suite("Bytes beyond a response poison nothing", .serialized)
 struct PoisonTests {
     static let targets = [
         "/poison/late?ms=0", "/poison/late?ms=1", "/poison/late?ms=5", "/poison/with-body?bytes=16&ms=0",

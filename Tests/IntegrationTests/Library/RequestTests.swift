@@ -4,7 +4,7 @@ import Trawl
 @Suite("Requests reach the origin as they were asked for, ASI-REQ-01, 02, 03, 10, 11, 12", .bed())
 struct RequestTests {
     @Test(
-        "field lines keep their order, their case and their doubles", .timeLimit(.minutes(1)),
+        "field lines keep their order, their case and their doubles", .timeLimit(.minutes(2)),
         arguments: Engine.allCases)
     func fieldOrder(engine: Engine) async throws {
         let bed = try Bed.current
@@ -18,7 +18,7 @@ struct RequestTests {
         #expect(own == [["X-Zebra", "1"], ["x-apple", "two words"], ["X-zebra", "3"], ["X-Empty", ""]])
     }
 
-    @Test("setting a field replaces all its lines whatever their case", .timeLimit(.minutes(1)))
+    @Test("setting a field replaces all its lines whatever their case", .timeLimit(.minutes(2)))
     func setField() async throws {
         let bed = try Bed.current
         var request = Request(bed.url("/anything"))
@@ -40,7 +40,7 @@ struct RequestTests {
     ]
 
     @Test(
-        "a field line that could end early or is none is refused before anything is sent", .timeLimit(.minutes(1)),
+        "a field line that could end early or is none is refused before anything is sent", .timeLimit(.minutes(2)),
         arguments: badFields.map(\.title))
     func refusedField(title: String) async throws {
         let bed = try Bed.current
@@ -53,7 +53,7 @@ struct RequestTests {
     }
 
     @Test(
-        "any method is sent as it is", .timeLimit(.minutes(1)),
+        "any method is sent as it is", .timeLimit(.minutes(2)),
         arguments: ["GET", "POST", "PUT", "DELETE", "PATCH", "PURGE", "OPTIONS", "get", "X-ODD!"])
     func methods(name: String) async throws {
         let bed = try Bed.current
@@ -62,7 +62,7 @@ struct RequestTests {
         #expect(seen.bodyLength == 0)
     }
 
-    @Test("HEAD brings a head and no body", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("HEAD brings a head and no body", .timeLimit(.minutes(2)), arguments: Engine.allCases)
     func head(engine: Engine) async throws {
         let bed = try Bed.current
         for _ in 0..<3 {
@@ -73,7 +73,7 @@ struct RequestTests {
         }
     }
 
-    @Test("a method that is no token is refused", .timeLimit(.minutes(1)))
+    @Test("a method that is no token is refused", .timeLimit(.minutes(2)))
     func badMethod() async throws {
         let bed = try Bed.current
         for name in ["", "GE T", "G\r\nX", "G\0", "é"] {
@@ -83,7 +83,7 @@ struct RequestTests {
         }
     }
 
-    @Test("a body without a method is posted", .timeLimit(.minutes(1)))
+    @Test("a body without a method is posted", .timeLimit(.minutes(2)))
     func bodyMeansPost() async throws {
         let bed = try Bed.current
         let seen = try await bed.coordinator.send(Request(bed.url("/anything"), body: .text("hello"))).seen()
@@ -92,7 +92,7 @@ struct RequestTests {
         #expect(seen.value("content-length") == "5")
     }
 
-    @Test("GET and HEAD with a body are refused unless that is allowed", .timeLimit(.minutes(1)))
+    @Test("GET and HEAD with a body are refused unless that is allowed", .timeLimit(.minutes(2)))
     func bodyOnGET() async throws {
         let bed = try Bed.current
         var request = Request(.get, bed.url("/anything"), body: .text("hello"))
@@ -109,7 +109,7 @@ struct RequestTests {
         #expect(try await bed.coordinator.send(request).seen().method == "POST")
     }
 
-    @Test("DELETE keeps its body, and becomes POST only when asked", .timeLimit(.minutes(1)))
+    @Test("DELETE keeps its body, and becomes POST only when asked", .timeLimit(.minutes(2)))
     func bodyOnDELETE() async throws {
         let bed = try Bed.current
         var request = Request(.delete, bed.url("/anything"), body: .text("hello"))
@@ -121,7 +121,7 @@ struct RequestTests {
     }
 
     @Test(
-        "POST, PUT and PATCH without a body announce length 0", .timeLimit(.minutes(1)),
+        "POST, PUT and PATCH without a body announce length 0", .timeLimit(.minutes(2)),
         arguments: ["POST", "PUT", "PATCH"])
     func emptyBody(name: String) async throws {
         let bed = try Bed.current
@@ -134,7 +134,7 @@ struct RequestTests {
     }
 
     @Test(
-        "GET, HEAD, DELETE and OPTIONS without a body announce none", .timeLimit(.minutes(1)),
+        "GET, HEAD, DELETE and OPTIONS without a body announce none", .timeLimit(.minutes(2)),
         arguments: ["GET", "DELETE", "OPTIONS"])
     func noLength(name: String) async throws {
         let bed = try Bed.current
@@ -161,7 +161,7 @@ struct RequestTests {
         #expect(seen.bodyFNV1a64 == ReferenceBytes.hash(bytes))
     }
 
-    @Test("a body can be gathered in pieces, and the two styles exclude each other", .timeLimit(.minutes(1)))
+    @Test("a body can be gathered in pieces, and the two styles exclude each other", .timeLimit(.minutes(2)))
     func pieces() async throws {
         let bed = try Bed.current
         var request = Request(bed.url("/echo"))
@@ -180,7 +180,7 @@ struct RequestTests {
 
     @Test(
         "the User-Agent is the line set by hand, the request's, the coordinator's or a generated one",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(2)))
     func userAgent() async throws {
         let bed = try Bed.current
         func sent(_ coordinator: Coordinator, _ adjust: (inout Request) -> Void) async throws -> String? {
@@ -209,7 +209,7 @@ struct RequestTests {
         #expect(redirected == "Mine/1")
     }
 
-    @Test("HTTP/1.0 is spoken when asked for, and the connection is not kept", .timeLimit(.minutes(1)))
+    @Test("HTTP/1.0 is spoken when asked for, and the connection is not kept", .timeLimit(.minutes(2)))
     func http10() async throws {
         let bed = try Bed.current
         var request = Request(bed.url("/anything"))
@@ -223,7 +223,7 @@ struct RequestTests {
     }
 
     @Test(
-        "a condition set by hand is sent, and 304 is the answer with an empty body", .timeLimit(.minutes(1)),
+        "a condition set by hand is sent, and 304 is the answer with an empty body", .timeLimit(.minutes(2)),
         arguments: [("If-None-Match", "\"b-100-1\""), ("If-Modified-Since", "Wed, 01 Jan 2020 00:00:00 GMT")])
     func conditional(name: String, value: String) async throws {
         let bed = try Bed.current
@@ -238,7 +238,7 @@ struct RequestTests {
         #expect(fresh.body.bytes == ReferenceBytes.bytes(100))
     }
 
-    @Test("user information of the URL is not sent", .timeLimit(.minutes(1)))
+    @Test("user information of the URL is not sent", .timeLimit(.minutes(2)))
     func userInformation() async throws {
         let bed = try Bed.current
         let url = bed.url("/anything").replacing("http://", with: "http://user:secret@")

@@ -6,7 +6,7 @@ import Trawl
 @Suite("Time limits end what takes too long and nothing else, ASI-RTY-01, 02", .bed())
 struct TimeLimitTests {
     @Test(
-        "a drip keeps a fetch alive under the limit of inactivity", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+        "a drip keeps a fetch alive under the limit of inactivity", .timeLimit(.minutes(2)), arguments: Engine.allCases)
     func drip(engine: Engine) async throws {
         let response = try await Bed.current.get("/drip?bytes=20&interval=100", on: engine) {
             $0.timeLimits.inactivity = .seconds(1)
@@ -14,7 +14,7 @@ struct TimeLimitTests {
         #expect(response.body.bytes == ReferenceBytes.bytes(20))
     }
 
-    @Test("the limit of the whole fetch does not care about bytes", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("the limit of the whole fetch does not care about bytes", .timeLimit(.minutes(2)), arguments: Engine.allCases)
     func resource(engine: Engine) async throws {
         let bed = try Bed.current
         let clock = ContinuousClock()
@@ -29,14 +29,14 @@ struct TimeLimitTests {
         #expect(error?.urlErrorCode == -1001)
     }
 
-    @Test("the limit of the whole fetch spans redirects", .timeLimit(.minutes(1)))
+    @Test("the limit of the whole fetch spans redirects", .timeLimit(.minutes(2)))
     func resourceOverRedirects() async throws {
         let bed = try Bed.current
         let target = "/redirect-to?url=" + "/redirect-to?url=/delay/30000".percentEncoded
         await failure(.timeout) { try await bed.get(target) { $0.timeLimits.resource = .milliseconds(400) } }
     }
 
-    @Test("the limit of inactivity says so, and is not met early", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("the limit of inactivity says so, and is not met early", .timeLimit(.minutes(2)), arguments: Engine.allCases)
     func inactivity(engine: Engine) async throws {
         let bed = try Bed.current
         let clock = ContinuousClock()
@@ -49,7 +49,7 @@ struct TimeLimitTests {
         #expect(try await bed.get("/delay/300", on: engine) { $0.timeLimits.inactivity = .seconds(2) }.status == 200)
     }
 
-    @Test("zero is no limit", .timeLimit(.minutes(1)))
+    @Test("zero is no limit", .timeLimit(.minutes(2)))
     func noLimit() async throws {
         let response = try await Bed.current.get("/delay/300") {
             $0.timeLimits.inactivity = .zero
@@ -59,7 +59,7 @@ struct TimeLimitTests {
         #expect(response.status == 200)
     }
 
-    @Test("a fetch that is not begun yet meets its limit too", .timeLimit(.minutes(1)))
+    @Test("a fetch that is not begun yet meets its limit too", .timeLimit(.minutes(2)))
     func waiting() async throws {
         try await withOrigin { origin in
             try await withTestCoordinator(workers: 1, adjust: { $0.connectionsPerHost = 1 }) { coordinator in
@@ -75,7 +75,7 @@ struct TimeLimitTests {
         }
     }
 
-    @Test("a connection that is never made meets its limit", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test("a connection that is never made meets its limit", .timeLimit(.minutes(2)), arguments: Engine.allCases)
     func connect(engine: Engine) async throws {
         // A listener nobody accepts from, its queue filled: the next connections are left without an answer.
         let listener = try ListeningSocket(backlog: 0)
@@ -101,7 +101,7 @@ struct TimeLimitTests {
         #expect(error?.isRetryable == true)
     }
 
-    @Test("a slow upload is activity", .timeLimit(.minutes(1)))
+    @Test("a slow upload is activity", .timeLimit(.minutes(2)))
     func upload() async throws {
         // The origin reads nothing for a while; the system's buffers take what they can.
         let bed = try Bed.current

@@ -5,7 +5,9 @@ import Trawl
 
 @Suite("The end of a coordinator's process", .serialized, .timeLimit(.minutes(2)))
 struct CoordinatorDeathTests {
-    @Test("workers end with their coordinator, however it ends, and leave no file", arguments: [SIGKILL, SIGSEGV, SIGTERM])
+    @Test(
+        "workers end with their coordinator, however it ends, and leave no file",
+        arguments: [SIGKILL, SIGSEGV, SIGTERM])
     func dies(signal: Int32) async throws {
         let directory = try TemporaryDirectory()
         let places = [try directory.makeDirectory("rooted"), try directory.makeDirectory("opened")]
@@ -31,9 +33,10 @@ struct CoordinatorDeathTests {
     func exits() async throws {
         let directory = try TemporaryDirectory()
         try await withOrigin { origin in
+            let url = origin.url("/bytes/300000?rate=300000")
             let host = try ChildProcess(
                 try BuiltProducts.product("HostProgram"),
-                [try BuiltProducts.trawlWorker(), directory.path, directory.path, origin.url("/bytes/300000?rate=300000")])
+                [try BuiltProducts.trawlWorker(), directory.path, directory.path, url])
             try #require(host.readLine() == "transferring")
             let workers = ProcessTree.children(of: host.pid)
             #expect(workers.count == 3)
@@ -51,6 +54,7 @@ struct CoordinatorDeathTests {
         var bytes = [UInt8](repeating: 0, count: 1024)
         let text = String(decoding: bytes[..<fread(&bytes, 1, bytes.count, stream)], as: UTF8.self)
         // A dead one may wait long for its new parent.
-        return text[(text.lastIndex(of: ")") ?? text.endIndex)...].dropFirst(2).first.map { $0 != "Z" && $0 != "X" } ?? false
+        let state = text[(text.lastIndex(of: ")") ?? text.endIndex)...].dropFirst(2).first
+        return state.map { $0 != "Z" && $0 != "X" } ?? false
     }
 }

@@ -5,7 +5,7 @@ import Testing
 /// Builds and uses the package in `Tests/ExamplePackage`, which depends on this one as others do.
 @Suite("A package that depends on this one", .serialized, .timeLimit(.minutes(15)))
 struct ExamplePackageTests {
-    @Test("builds with its worker beside it, fetches, and passes its own tests", .enabled(if: runsLongTests))
+    @Test("builds with its worker beside it, fetches, and passes its own tests")
     func example() async throws {
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().path

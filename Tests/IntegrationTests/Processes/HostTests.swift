@@ -15,8 +15,8 @@ struct HostTests {
             setenv("TRAWL_TEST_MARK", "here", 1)
             setlocale(LC_ALL, "C")
             let before = HostState()
-            try await withFaultyWorkers(["--generations", "2", "--on", "/bad", "crash", "11"], workers: 2) { coordinator in
-                for path in ["/", "/bad", "/memory/200000"] { #expect(await follow(coordinator, fakeRequest(path)).ends == 1) }
+            try await withFaultyWorkers(["--generations", "2", "--on", "/bad", "crash", "11"], workers: 2) {
+                for path in ["/", "/bad", "/memory/200000"] { #expect(await follow($0, fakeRequest(path)).ends == 1) }
                 #expect(HostState() == before)
             }
             #expect(HostState() == before)
@@ -72,9 +72,11 @@ struct HostTests {
         try await withFaultyWorkers(["--generations", "5", "--on", "/bad", "crash", "11"], workers: 2) { coordinator in
             // The status of an end cannot be had here, so each end may have been a crash, and the third one ends a fetch.
             for round in 0..<10 {
-                let good = (0..<10).map { fakeRequest("/\(round)/\($0)") }
+                let requests = (0..<10).map { fakeRequest("/\(round)/\($0)") }
                 let bad = coordinator.start(fakeRequest("/bad"))
-                for (course, request) in zip(await followAll(coordinator, good), good) { expectAnswered(course, request) }
+                for (course, request) in zip(await followAll(coordinator, requests), requests) {
+                    expectAnswered(course, request)
+                }
                 let course = await follow(bad)
                 #expect(course.ends == 1 && (course.response != nil || course.code == .workerLost))
             }
@@ -116,7 +118,9 @@ struct HostTests {
             // All without close-on-exec, in low and high places.
             var ends: [Int32] = [0, 0]
             #expect(pipe(&ends) == 0)
-            for number in [5, 6, 9, 10, 11, 50, 300] as [Int32] where fcntl(number, F_GETFD) < 0 { dup2(ends[0], number) }
+            for number in [5, 6, 9, 10, 11, 50, 300] as [Int32] where fcntl(number, F_GETFD) < 0 {
+                dup2(ends[0], number)
+            }
             _ = open("/etc/passwd", O_RDONLY)
             let directory = try TemporaryDirectory()
             let list = directory.file("list")
@@ -157,7 +161,9 @@ struct HostTests {
         }
     }
 
-    @Test("gets the terminal's signals alone: its workers are in groups of their own", arguments: [SIGINT, SIGTSTP, SIGQUIT])
+    @Test(
+        "gets the terminal's signals alone: its workers are in groups of their own",
+        arguments: [SIGINT, SIGTSTP, SIGQUIT])
     func groups(signal number: Int32) async {
         // An exit test takes no argument, so each signal has its own.
         switch number {

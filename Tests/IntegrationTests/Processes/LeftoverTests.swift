@@ -20,7 +20,8 @@ struct LeftoverTests {
         await #expect(processExitsWith: .success) {
             let leftovers = try await Leftovers()
             let faults = [
-                ["crash", "9"], ["garbage"], ["mutated-frame"], ["memory-surplus"], ["memory-size"], ["stray-descriptors"],
+                ["crash", "9"], ["garbage"], ["mutated-frame"], ["memory-surplus"], ["memory-size"],
+                ["stray-descriptors"],
                 ["campaign", "50"],
             ]
             for fault in faults {

@@ -14,7 +14,7 @@ func testConfiguration(workers: Int = 2, outputDirectories: [String] = []) throw
 }
 
 /// So many coordinators of tests live at a time, besides those of suites.
-private let coordinators = Gate(width: 4)
+private let coordinators = Gate(width: 8)
 @TaskLocal private var holdsPlace = false
 
 /// Runs `body` with a coordinator of its own.

@@ -1,0 +1,135 @@
+import Testing
+
+@testable import TrawlCommand
+
+@Suite("File names made of URLs")
+struct FileNameTests {
+    @Test(
+        "the last part of the path is the name",
+        arguments: [
+            ("http://h/a/b.txt", "b.txt"), ("http://h/a/b.txt?x=1/2#f", "b.txt"), ("http://h/a%2Fb", "a%2Fb"),
+            ("http://h/", "index.html"), ("http://h", "index.html"), ("http://h?x", "index.html"),
+            ("http://h/a/", "index.html"), ("h/a", "a"),
+        ])
+    func ofURL(url: String, name: String) {
+        #expect(FileName.ofURL(url) == name)
+    }
+
+    @Test(
+        "nothing in a name leads out, hides it or drives a terminal",
+        arguments: [
+            ("..", "_."), (".", "_"), (".bashrc", "_bashrc"), ("a/b", "a_b"), ("a\\b", "a_b"), ("a\u{0}b", "a_b"),
+            ("a\u{1b}[31m", "a_[31m"), ("a\u{202e}b", "a_b"), ("a\u{9b}b", "a_b"), ("grün", "grün"), ("a b", "a b"),
+        ])
+    func safe(text: String, name: String) {
+        #expect(FileName.safe(text) == name)
+    }
+
+    @Test("an empty name is none")
+    func empty() {
+        #expect(FileName.safe("") == nil)
+    }
+
+    @Test("a long name is cut between characters")
+    func long() {
+        let name = FileName.safe(String(repeating: "ü", count: 300))
+        #expect(name?.utf8.count == FileName.longest)
+    }
+
+    @Test("a name that was given is given again with a number")
+    func taken() {
+        var names = TakenNames()
+        #expect(names.take("a") == "a")
+        #expect(names.take("a") == "a.1")
+        #expect(names.take("b") == "b")
+        #expect(names.take("a") == "a.2")
+    }
+
+    @Test("a number that is another URL's own name is passed over")
+    func takenSuffix() {
+        var names = TakenNames()
+        #expect(names.take("a") == "a")
+        #expect(names.take("a.1") == "a.1")
+        #expect(names.take("a") == "a.2")
+        #expect(names.take("a.2") == "a.2.1")
+        #expect(names.take("a.1") == "a.1.1")
+    }
+}
+
+@Suite("File names in Content-Disposition, RFC 6266")
+struct ContentDispositionTests {
+    @Test(
+        "the name is found",
+        arguments: [
+            ("attachment; filename=a.txt", "a.txt"), ("attachment; filename=\"a b;c.txt\"", "a b;c.txt"),
+            ("attachment; filename=\"a\\\"b\"", "a\"b"), ("attachment;filename = a", "a"),
+            ("inline; x=\"filename=no\"; FILENAME=\"yes\"", "yes"),
+            ("attachment; filename=plain; filename*=UTF-8''%e2%82%ac%20rates", "€ rates"),
+            ("attachment; filename*=iso-8859-1'en'%A3", "£"),
+            ("attachment; filename=\"a\"; filename=\"b\"", "a"),
+        ])
+    func found(value: String, name: String) {
+        #expect(ContentDisposition.fileName(value) == name)
+    }
+
+    @Test(
+        "what looks like a path gives its last part alone",
+        arguments: [
+            ("attachment; filename=\"../../etc/passwd\"", "passwd"),
+            ("attachment; filename=\"C:\\\\x\\\\y.txt\"", "y.txt"),
+            ("attachment; filename=\"/.ssh\"", "_ssh"), ("attachment; filename*=UTF-8''..%2Fa%00b", "a_b"),
+        ])
+    func path(value: String, name: String) {
+        #expect(ContentDisposition.fileName(value) == name)
+    }
+
+    @Test(
+        "no name is none",
+        arguments: [
+            "", "attachment", "attachment; filename=", "attachment; filename=\"\"", "attachment; filename=\"a/\"",
+            "filename=a", "attachment; filename*=UTF-8''%zz", "attachment; filename*=utf-16''a", ";;;=", "; filename",
+        ])
+    func none(value: String) {
+        #expect(ContentDisposition.fileName(value) == nil)
+    }
+}
+
+@Suite("URLs and list lines as people write them")
+struct ListLineTests {
+    @Test(
+        "a URL without a scheme is one of http",
+        arguments: [
+            ("example.org", "http://example.org"), ("localhost:8080/x", "http://localhost:8080/x"),
+            ("https://h/", "https://h/"), ("h/http://x", "http://h/http://x"), ("h?u=http://x", "http://h?u=http://x"),
+            ("mailto:x", "http://mailto:x"), ("//h/x", "http:////h/x"),
+        ])
+    func completed(text: String, url: String) {
+        #expect(URLText.completed(text) == url)
+    }
+
+    @Test("lines are URLs, comments or nothing")
+    func lines() {
+        #expect(ListLine("http://h/a".utf8) == .url("http://h/a", fileName: nil))
+        #expect(ListLine("  http://h/a \r".utf8) == .url("http://h/a", fileName: nil))
+        #expect(ListLine("http://h/a\tx/y.txt".utf8) == .url("http://h/a", fileName: "x/y.txt"))
+        #expect(ListLine("# http://h/".utf8) == .nothing)
+        #expect(ListLine(" \t".utf8) == .nothing)
+        #expect(ListLine("".utf8) == .nothing)
+    }
+
+    @Test("bad lines say why", arguments: ["u\t../x", "u\t/x", "u\ta//b", "u\t.", "u\ta/../b"])
+    func badNames(line: String) {
+        guard case .bad = ListLine(line.utf8) else {
+            Issue.record("accepted")
+            return
+        }
+    }
+
+    @Test("bytes that are not UTF-8 and endless lines are refused")
+    func badBytes() {
+        guard case .bad = ListLine([0x68, 0xFF]), case .bad = ListLine([UInt8](repeating: 0x61, count: 200_000)) else {
+            Issue.record("accepted")
+            return
+        }
+    }
+}

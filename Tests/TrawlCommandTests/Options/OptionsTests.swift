@@ -1,0 +1,153 @@
+import ArgumentParser
+import Testing
+import Trawl
+
+@testable import TrawlCommand
+
+@Suite("Options of get")
+struct OptionsTests {
+    private func parse(_ arguments: String...) throws -> GetCommand {
+        try GetCommand.parse(arguments)
+    }
+
+    private func request(_ arguments: [String]) throws -> Request {
+        var request = Request("http://h/")
+        try GetCommand.parse(arguments).request.apply(to: &request) { path throws(CommandError) in
+            if path == "missing" { throw CommandError("missing") }
+            return Array("1\r\n2\u{0}".utf8)
+        }
+        return request
+    }
+
+    @Test("short options join with each other and with their values, as in curl")
+    func joined() throws {
+        let get = try parse("-fsSL", "-Xput", "-ofile", "-HA: b", "http://h/")
+        #expect(get.output.fail && get.report.silent && get.report.showError && get.transfer.location)
+        #expect(get.request.method == "put")
+        #expect(get.output.outputs == ["file"])
+        #expect(get.request.headers == [.add(name: "A", value: "b")])
+    }
+
+    @Test("values may start with a dash")
+    func dashes() throws {
+        let get = try parse("-d", "-x", "-A", "-", "-o", "-", "http://h/")
+        #expect(get.request.data.map(\.text) == ["-x"])
+        #expect(get.request.userAgent == "-")
+        #expect(get.output.outputs == ["-"])
+    }
+
+    @Test(
+        "wrong values are refused",
+        arguments: [
+            ["--workers", "0"], ["--workers", "-1"], ["--workers", "1000000"], ["--workers", "abc"], ["-m", "nan"],
+            ["-m", "-1"], ["-m", "1e3"], ["-m", ""], ["-m", "."], ["-j", "0"], ["--max-filesize", "10x"],
+            ["--max-filesize", "99999999999T"], ["--proto", "=gopher"], ["--tls-max", "2"], ["-H", "nocolon"],
+            ["--progress", "loud"], ["--bogus"], ["-o", ""], ["--resolve", "x"], ["--connect-to", "a:1"],
+            ["-o", "a", "-O"], ["-I", "-d", "x"], ["-d", "x", "--json", "y"], ["-o", "a", "-o", "b"],
+        ])
+    func wrong(arguments: [String]) {
+        #expect(throws: (any Error).self) { try GetCommand.parse(arguments + ["http://h/"]) }
+    }
+
+    @Test("no URL is an error, a list is enough")
+    func urls() throws {
+        #expect(throws: (any Error).self) { try GetCommand.parse([]) }
+        #expect(try parse("-i", "list").output.inputFile == "list")
+    }
+
+    @Test("times and sizes")
+    func quantities() {
+        #expect(SecondsArgument(argument: "2.5")?.duration == .milliseconds(2500))
+        #expect(SecondsArgument(argument: ".25")?.duration == .milliseconds(250))
+        #expect(SecondsArgument(argument: "0")?.duration == .zero)
+        #expect(SecondsArgument(argument: "99999999999") == nil)
+        #expect(ByteCountArgument(argument: "64k")?.bytes == 65_536)
+        #expect(ByteCountArgument(argument: "7")?.bytes == 7)
+        #expect(ByteCountArgument(argument: "k") == nil)
+    }
+
+    @Test("schemes are set, added and taken away in order")
+    func protocols() {
+        #expect(ProtocolList(argument: "=https").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [false, true])
+        #expect(ProtocolList(argument: "-http").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [false, true])
+        #expect(ProtocolList(argument: "-all,http").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [true, false])
+        #expect(ProtocolList(argument: "=http,https").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [true, true])
+        #expect(ProtocolList(argument: "") == nil)
+    }
+
+    @Test("field lines add, empty and take away")
+    func fields() throws {
+        let request = try request(["-H", "A:  b ", "-H", "A: c", "-H", "E;", "-H", "Accept:", "-A", "", "http://h/"])
+        #expect(request.fields.values("a") == ["b", "c"])
+        #expect(request.fields["E"] == "")
+        #expect(request.options.omittedFields == ["User-Agent", "Accept"])
+    }
+
+    @Test("pieces of a body keep their order over different options")
+    func bodyOrder() throws {
+        let request = try request(["-d", "a=1", "--data-binary", "@f", "--data-raw", "@x", "-d", "@f", "http://h/"])
+        #expect(request.body.bytes == Array("a=1&1\r\n2\u{0}&@x&12".utf8))
+        #expect(request.method == .post)
+        #expect(request.fields["Content-Type"] == "application/x-www-form-urlencoded")
+    }
+
+    @Test("JSON pieces are joined as they are, with fields the user may replace")
+    func json() throws {
+        let request = try request(["--json", "{", "--json", "}", "-H", "Content-Type: x/y", "-X", "PUT", "http://h/"])
+        #expect(request.body.bytes == Array("{}".utf8))
+        #expect(request.method == .put)
+        #expect(request.fields["Content-Type"] == "x/y")
+        #expect(request.fields["Accept"] == "application/json")
+    }
+
+    @Test("a body file that cannot be read is an error")
+    func missingBody() {
+        #expect(throws: CommandError("missing")) { try request(["-d", "@missing", "http://h/"]) }
+    }
+
+    @Test("without --compressed nothing is asked for and nothing is decoded")
+    func compressed() throws {
+        #expect(try request(["http://h/"]).options.contentDecoding == .off)
+        #expect(try !request(["http://h/"]).options.acceptsCompressedResponses)
+        #expect(try request(["--compressed", "http://h/"]).options.contentDecoding == .streaming)
+    }
+
+    @Test("redirects are followed with -L alone, and not to clear text")
+    func redirects() throws {
+        var options = RequestOptions()
+        try parse("http://h/").transfer.apply(to: &options)
+        #expect(options.redirects.mode == .manual)
+        try parse("-L", "--max-redirs", "3", "http://h/").transfer.apply(to: &options)
+        #expect(options.redirects.mode == .standard)
+        #expect(options.redirects.limit == 3)
+        #expect(!options.redirects.allowsDowngrade)
+    }
+
+    @Test("the last of several versions counts")
+    func versions() throws {
+        var options = RequestOptions()
+        let get = try parse("--http2", "-0", "-6", "-4", "--tlsv1.2", "--tlsv1.3", "-k", "http://h/")
+        get.transfer.apply(to: &options)
+        get.tls.apply(to: &options.transport)
+        #expect(options.transport.version == .http1_0)
+        #expect(options.transport.addressFamily == .ipv4)
+        #expect(options.transport.minimumTLS == .tls1_3)
+        #expect(!options.transport.verifiesPeer && !options.transport.verifiesHost)
+    }
+
+    @Test("progress is shown to people who look, and never among the bytes")
+    func progress() throws {
+        func kind(_ arguments: String..., terminal: Bool = true, shared: Bool = false) throws -> ProgressKind {
+            try GetCommand.parse(arguments + ["http://h/"]).report
+                .progressKind(onTerminal: terminal, sharesTerminal: shared)
+        }
+        #expect(try kind() == .bar)
+        #expect(try kind(terminal: false) == .hidden)
+        #expect(try kind(shared: true) == .hidden)
+        #expect(try kind("-v") == .hidden)
+        #expect(try kind("-s") == .hidden)
+        #expect(try kind("--no-progress", "--progress", "bar") == .hidden)
+        #expect(try kind("--progress", "plain", terminal: false) == .plain)
+        #expect(try kind("--progress", "bar", terminal: false) == .hidden)
+    }
+}

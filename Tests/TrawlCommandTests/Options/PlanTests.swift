@@ -1,0 +1,64 @@
+import ArgumentParser
+import Testing
+import Trawl
+
+@testable import TrawlCommand
+
+@Suite("What get makes of its options")
+struct PlanTests {
+    private func plan(_ arguments: String...) throws -> GetPlan {
+        try GetPlan(GetCommand.parse(arguments))
+    }
+
+    @Test("one URL goes to standard output, through this process")
+    func single() throws {
+        let plan = try plan("h")
+        #expect(plan.output == .standardOutput)
+        #expect(plan.isSingle && plan.isSequential)
+        #expect(plan.configuration.workers == 1)
+    }
+
+    @Test("several URLs to standard output come one after the other")
+    func sequential() throws {
+        let plan = try plan("h", "i")
+        #expect(!plan.isSingle && plan.isSequential && plan.parallel == 1)
+    }
+
+    @Test("files are fetched several at a time, and the workers make them")
+    func parallel() throws {
+        let plan = try plan("-O", "-j", "8", "h", "i", "j")
+        #expect(plan.output == .remoteNames)
+        #expect(!plan.isSequential && plan.parallel == 8)
+        #expect(plan.configuration.outputDirectories == [plan.directory])
+    }
+
+    @Test("a list alone, and a directory alone, mean names from URLs")
+    func implied() throws {
+        #expect(try plan("-i", "-").output == .remoteNames)
+        #expect(try plan("--output-dir", "/", "h").output == .remoteNames)
+        #expect(try plan("-i", "-", "-o", "-").output == .standardOutput)
+        #expect(try plan("-o", "/dev/stdout", "h").output == .standardOutput)
+    }
+
+    @Test("what only this process can write makes it one at a time")
+    func passesThrough() throws {
+        #expect(try plan("-OJ", "h", "i").isSequential)
+        #expect(try plan("-O", "--include", "h", "i").isSequential)
+        #expect(try plan("-o", "a", "-o", "/dev/null", "h", "i").isSequential)
+        #expect(try !plan("-o", "a", "-o", "b", "h", "i").isSequential)
+    }
+
+    @Test("heads are written with --include and --head")
+    func heads() throws {
+        #expect(try plan("--include", "h").writesHeads)
+        #expect(try plan("-I", "h").writesHeads)
+        #expect(try !plan("h").writesHeads)
+    }
+
+    @Test("a directory that is missing is told before anything is fetched")
+    func missingDirectory() {
+        #expect(throws: CommandError("/nonexistent/dir: No such file or directory", status: 73)) {
+            try plan("--output-dir", "/nonexistent/dir", "h")
+        }
+    }
+}

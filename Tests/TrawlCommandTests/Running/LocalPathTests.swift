@@ -1,0 +1,101 @@
+import Glibc
+import Testing
+import TrawlPlatform
+
+@testable import TrawlCommand
+
+@Suite("Paths and lists on disk")
+struct LocalPathTests {
+    private func withDirectory<Value>(_ body: (String) throws -> Value) throws -> Value {
+        var template = Array("/tmp/trawl-command-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemError(errno: errno, call: "mkdtemp") }
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer {
+            for name in ["a/b/c", "a/b", "a", "list", "file"] { remove(path + "/" + name) }
+            remove(path)
+        }
+        return try body(path)
+    }
+
+    @Test("directories are made with those above them, again and again")
+    func makeDirectories() throws {
+        try withDirectory { path in
+            try LocalPath.makeDirectories(path + "/a/b/c")
+            try LocalPath.makeDirectories(path + "/a/b/c")
+            var info = stat()
+            #expect(stat(path + "/a/b/c", &info) == 0 && info.st_mode & S_IFMT == S_IFDIR)
+        }
+    }
+
+    @Test("parents and joined names")
+    func parents() throws {
+        #expect(LocalPath.parent("/a/b") == "/a")
+        #expect(LocalPath.parent("/a") == "/")
+        #expect(LocalPath.parent("a") == ".")
+        #expect(LocalPath.joined("/", "a") == "/a")
+        #expect(try LocalPath.absolute("/x", in: "/y") == "/x")
+        #expect(try LocalPath.absolute("x", in: "/y") == "/y/x")
+    }
+
+    @Test("a list is read line by line, with its last line's end or without, and over-long lines cut")
+    func lines() throws {
+        try withDirectory { path in
+            let long = String(repeating: "x", count: 300_000)
+            let writer = try BodyWriter.file(path + "/list", replaces: true)
+            let text = Array("one\n\n\(long)\ntwo".utf8)
+            try text.withUnsafeBytes { try writer.write($0) }
+            try writer.finish()
+            let reader = try LineReader(path + "/list")
+            let interrupt = try WakeUp()
+            var lines: [[UInt8]] = []
+            reading: while true {
+                switch try reader.next(interrupt: interrupt.rawValue) {
+                case .line(let line): lines.append(line)
+                case .end, .interrupted: break reading
+                }
+            }
+            #expect(lines.count == 4)
+            #expect(lines[0] == Array("one".utf8) && lines[1].isEmpty && lines[3] == Array("two".utf8))
+            #expect(lines[2].count > ListLine.longest)
+        }
+    }
+
+    @Test("a file appears when it is finished, and not before or else")
+    func bodyWriter() throws {
+        try withDirectory { path in
+            let file = path + "/file"
+            let abandoned = try BodyWriter.file(file, replaces: true)
+            try [UInt8]("x".utf8).withUnsafeBytes { try abandoned.write($0) }
+            abandoned.abandon()
+            #expect(access(file, F_OK) != 0)
+            let finished = try BodyWriter.file(file, replaces: true)
+            try finished.finish()
+            #expect(access(file, F_OK) == 0)
+            #expect(throws: SystemError(errno: EEXIST, call: "open")) { try BodyWriter.file(file, replaces: false) }
+            #expect(throws: SystemError(errno: EISDIR, call: "open")) { try BodyWriter.file(path, replaces: true) }
+        }
+    }
+
+    @Test("only names of open files are special, not every file below /dev")
+    func special() {
+        #expect(LocalPath.isSpecial("/dev/stderr") && LocalPath.isSpecial("/dev/fd/7"))
+        #expect(LocalPath.isSpecial("/proc/self/fd/2"))
+        #expect(!LocalPath.isSpecial("/dev/shm/x") && !LocalPath.isSpecial("/dev/null"))
+    }
+
+    @Test("a device is written to, not replaced")
+    func device() throws {
+        let writer = try BodyWriter.file("/dev/null", replaces: true)
+        try [UInt8]("x".utf8).withUnsafeBytes { try writer.write($0) }
+        try writer.finish()
+        var info = stat()
+        #expect(stat("/dev/null", &info) == 0 && info.st_mode & S_IFMT == S_IFCHR)
+    }
+
+    @Test("messages show no user information of a URL")
+    func shown() {
+        #expect(RunSupport.shown("http://u:p@h/x@y") == "http://h/x@y")
+        #expect(RunSupport.shown("http://h/\u{1b}") == "http://h/\\u{1b}")
+        #expect(RunSupport.shown("http://a@b@h?x") == "http://h?x")
+    }
+}

@@ -1,0 +1,41 @@
+import Testing
+import Trawl
+
+@testable import TrawlCommand
+
+@Suite("--write-out")
+struct WriteOutTests {
+    private let values = WriteOutValues(
+        url: "http://h/", method: "GET", error: FetchError(.timeout, "too slow"), exitCode: 28,
+        total: .microseconds(1_020_300))
+
+    @Test(
+        "text, escapes and variables",
+        arguments: [
+            ("%{http_code}\\n", "000\n"), ("a\\tb\\r\\\\", "a\tb\r\\"), ("100%%", "100%"), ("%", "%"), ("%x", "%x"),
+            ("%{exitcode} %{errormsg}", "28 too slow"), ("%{time_total}", "1.020300"), ("\\q", "\\q"),
+            ("%{url_effective}|%{size_download}|%{num_redirects}", "http://h/|0|0"), ("%header{x}.", "."), ("%{", "%{"),
+            ("%{method}%{scheme}", "GEThttp"),
+        ])
+    func output(format: String, text: String) throws {
+        #expect(try WriteOut(format).text(values).output == text)
+    }
+
+    @Test("the output is switched between the two streams")
+    func streams() throws {
+        let text = try WriteOut("a%{stderr}b%{stdout}c").text(values)
+        #expect(text.output == "ac")
+        #expect(text.error == "b")
+    }
+
+    @Test("a variable that does not exist is told")
+    func unknown() {
+        #expect(throws: CommandError("--write-out has no variable nope")) { try WriteOut("%{nope}") }
+    }
+
+    @Test("addresses are cut from their ports")
+    func addresses() {
+        #expect(WriteOutValues.address("127.0.0.1:80") == ("127.0.0.1", "80"))
+        #expect(WriteOutValues.address("[::1]:443") == ("::1", "443"))
+    }
+}
