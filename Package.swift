@@ -43,7 +43,8 @@ let package = Package(
         .target(name: "TrawlCoding", dependencies: ["TrawlHTTP", "CZlib", "CBrotli"], swiftSettings: effects),
         .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CCurl"], swiftSettings: effects),
         .target(
-            name: "TrawlTransfer", dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlCoding", "TrawlPlatform", "CCurl"],
+            name: "TrawlTransfer",
+            dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlCoding", "TrawlPlatform", "CCurl"],
             swiftSettings: effects),
 
         // The two processes.
@@ -54,7 +55,8 @@ let package = Package(
         .target(
             name: "Trawl",
             dependencies: [
-                "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlPlatform", "TrawlURL", "TrawlCoding",
+                "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlPlatform", "TrawlURL",
+                "TrawlCoding",
                 "TrawlWorker",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -84,7 +86,8 @@ let package = Package(
         .testTarget(
             name: "TrawlSupervisionTests", dependencies: ["TrawlSupervision", "TrawlHTTP"], swiftSettings: common),
         .testTarget(
-            name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common),
+            name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common
+        ),
         .testTarget(
             name: "TrawlCodingTests", dependencies: ["TrawlCoding", "TrawlHTTP", "CZlib"], swiftSettings: common),
         .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),

@@ -86,7 +86,8 @@ public final class Coordinator: Sendable {
     ///
     /// For command-line programs. Never on an event loop, the main actor or in a task: it stops whatever else that
     /// thread would do. Decisions and prompts are never asked for such a fetch.
-    public func sendBlocking(_ request: Request, into destination: Destination = .memory) throws(FetchError) -> Response {
+    public func sendBlocking(_ request: Request, into destination: Destination = .memory) throws(FetchError) -> Response
+    {
         if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
         let running = RunningFetch(
             plan: try planner.plan(request, into: destination, wantsEvents: false), channel: nil)

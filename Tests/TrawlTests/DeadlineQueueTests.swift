@@ -31,7 +31,9 @@ struct DeadlineQueueTests {
     @Test("entries of ended fetches are dropped when they are the most")
     func compaction() {
         var queue = DeadlineQueue()
-        for place in 0..<10_000 { queue.insert(FetchKey(use: 1, place: place), deadline: instant(UInt64(20_000 - place))) }
+        for place in 0..<10_000 {
+            queue.insert(FetchKey(use: 1, place: place), deadline: instant(UInt64(20_000 - place)))
+        }
         queue.compact(living: 10_000) { _ in false }
         #expect(queue.count == 10_000)
         queue.compact(living: 10) { $0.place < 10 }

@@ -26,7 +26,8 @@ final class FetchPlanner: Sendable {
         let target = try target(of: request)
         var method = try method(of: request)
         let options = request.options
-        if !request.body.isEmpty, method == .get || method == .head || (method == .delete && options.upgradesMethodForBody)
+        if !request.body.isEmpty,
+            method == .get || method == .head || (method == .delete && options.upgradesMethodForBody)
         {
             if options.upgradesMethodForBody {
                 method = .post

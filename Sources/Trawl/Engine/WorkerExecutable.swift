@@ -22,7 +22,8 @@ struct WorkerExecutable: Sendable {
         if let path = configuration.workerExecutable {
             if let problem = problem(path) {
                 throw FetchError(
-                    .engineDown, "the worker executable \(path.terminalSafe) cannot be run: \(SystemError.text(of: problem))",
+                    .engineDown,
+                    "the worker executable \(path.terminalSafe) cannot be run: \(SystemError.text(of: problem))",
                     cause: .system(problem))
             }
             return path

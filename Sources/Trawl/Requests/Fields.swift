@@ -95,7 +95,9 @@ public struct Fields: Sendable, Hashable {
     }
 
     private mutating func refuse(_ name: String) {
-        if refused == nil { refused = String(name.unicodeScalars.prefix(64).map { $0.escaped(asASCII: true) }.joined()) }
+        if refused == nil {
+            refused = String(name.unicodeScalars.prefix(64).map { $0.escaped(asASCII: true) }.joined())
+        }
     }
 }
 

@@ -18,9 +18,10 @@ public struct Request: Sendable, Hashable, Codable {
     public var options: RequestOptions
 
     /// A request for `url`, GET unless a method or later a body says otherwise.
-    public init(_ method: Method? = nil, _ url: String, fields: Fields = [:], body: Body = .none,
-        options: RequestOptions = .default)
-    {
+    public init(
+        _ method: Method? = nil, _ url: String, fields: Fields = [:], body: Body = .none,
+        options: RequestOptions = .default
+    ) {
         self.method = method
         self.url = url
         self.fields = fields

@@ -1,0 +1,150 @@
+import TrawlFrontier
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+
+/// From a caller to a worker: queueing and leasing.
+extension Supervisor {
+    /// Interim responses of one hop that are told and kept.
+    static let interimKept = 64
+    /// Bytes of a streamed body that may be on their way to its reader.
+    static let streamWindow: UInt32 = 256 << 10
+
+    /// A caller's fetch arrives.
+    func submit(_ fetch: RunningFetch) {
+        fetch.engine.key = fetches.insert(fetch)
+        if let downReason { return conclude(fetch, with: .failure(downReason)) }
+        if case .no = closing {
+        } else {
+            return conclude(
+                fetch,
+                with: .failure(FetchError(.shutDown, "the coordinator is shut down", url: fetch.plan.target.text)))
+        }
+        let limit = fetch.plan.options.timeLimits.resource
+        if limit > .zero {
+            let deadline = now.advanced(by: limit)
+            fetch.engine.deadline = deadline
+            deadlines.insert(fetch.engine.key, deadline: deadline)
+        }
+        if fetch.plan.wantsEvents { observed.insert(fetch.engine.key) }
+        enqueue(fetch, front: false)
+    }
+
+    func enqueue(_ fetch: RunningFetch, front: Bool) {
+        fetch.engine.origin = origins.retain(fetch.engine.target.origin)
+        fetch.engine.place = queues.enqueue(fetch.engine.key.rawValue, host: fetch.engine.origin, front: front)
+    }
+
+    /// Gives waiting hops to workers as long as both are there.
+    func dispatch() {
+        if !suspects.isEmpty {
+            let waiting = suspects
+            suspects = []
+            for hop in waiting {
+                guard let fetch = fetches[FetchKey(rawValue: hop.hop)], fetch.engine.life.isWaiting else { continue }
+                if let worker = leases.choose(for: hop.host, isSuspect: true) {
+                    lease(fetch, to: worker)
+                } else {
+                    suspects.append(hop)
+                }
+            }
+        }
+        while leases.freeCapacity > 0, let ready = queues.next() {
+            guard let fetch = fetches[FetchKey(rawValue: ready.hop)] else {
+                queues.returned(ready.host)
+                continue
+            }
+            fetch.engine.place = nil
+            fetch.engine.isInHostProcess = true
+            if fetch.engine.isSuspect {
+                suspects.append(ready)
+                if let worker = leases.choose(for: ready.host, isSuspect: true) {
+                    suspects.removeLast()
+                    lease(fetch, to: worker)
+                }
+                continue
+            }
+            guard let worker = leases.choose(for: ready.host, isSuspect: false) else {
+                fetch.engine.isInHostProcess = false
+                fetch.engine.place = queues.putBack(ready)
+                return
+            }
+            lease(fetch, to: worker)
+        }
+    }
+
+    func lease(_ fetch: RunningFetch, to worker: Int) {
+        guard let link = links[worker] else { preconditionFailure("a lease for a worker that is not there") }
+        let grant = leases.grant(
+            hop: fetch.engine.key.rawValue, origin: fetch.engine.origin, to: worker, isSuspect: fetch.engine.isSuspect)
+        fetch.engine.life.leased(grant.id)
+        fetch.engine.worker = worker
+        fetch.engine.progressIndex = Int(grant.progressIndex)
+        fetch.engine.attempts += 1
+        fetch.engine.head = nil
+        fetch.engine.interim = []
+        fetch.engine.delivered = 0
+        let plan = fetch.plan
+        if let channel = fetch.channel {
+            channel.record(
+                SentRequest(
+                    method: fetch.engine.method, target: fetch.engine.target, fields: fetch.engine.fields,
+                    bodyLength: fetch.engine.sendsBody ? plan.body.count : nil))
+            channel.post(.attempt(fetch.engine.attempts))
+        }
+        let assignment = profiles.assignment(for: plan.profile)
+        var lease = Lease(
+            id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
+            method: fetch.engine.method, url: fetch.engine.target.text, fields: fetch.engine.fields)
+        var descriptors: [Int32] = []
+        if fetch.engine.sendsBody {
+            switch plan.body {
+            case .none: break
+            case .inline(let bytes): lease.body = .inline(bytes)
+            case .file(let file):
+                lease.body = .descriptor(length: UInt64(file.count))
+                descriptors.append(file.file.descriptor.rawValue)
+            }
+        }
+        switch plan.sink {
+        case .memory: lease.sink = .memory
+        case .discard: lease.sink = .discard
+        case .stream:
+            lease.sink = .stream(credit: Self.streamWindow)
+            fetch.engine.credit = UInt64(Self.streamWindow)
+        case .rooted(let root, let path):
+            lease.sink = .file(root: UInt16(root), path: path, replaces: plan.fileOptions.replaces)
+        case .opened(let destination):
+            guard let descriptor = destination.descriptorForHop() else {
+                return fail(fetch, grant.id, .file(destination.path, 5))
+            }
+            lease.sink = .descriptor
+            descriptors.append(descriptor)
+        }
+        lease.heads = plan.wantsEvents ? .early : .withEnd
+        if let deadline = fetch.engine.deadline {
+            lease.timeout = UInt64(max(1, now.duration(to: deadline).clampedMilliseconds))
+        }
+        lease.savesErrorBodies = plan.fileOptions.savesErrorBodies
+        lease.createsEmptyFile = plan.fileOptions.createsEmptyFile
+        lease.dropsRedirectBodies = plan.options.redirects.mode != .manual
+        lease.syncsFile = plan.fileOptions.syncs
+        lease.mayReuseConnection = plan.options.reusesConnection
+        lease.mayKeepConnection = plan.options.keepsConnection
+        guard link.tell(assignment, plan.profile), link.send(.lease(lease), descriptors: descriptors) else {
+            return fail(
+                fetch, grant.id,
+                FetchError(.badRequest, "the request's head is too large", url: fetch.engine.target.text))
+        }
+        markDirty(worker)
+    }
+
+    /// A lease that was granted could not be sent.
+    func fail(_ fetch: RunningFetch, _ lease: LeaseID, _ error: FetchError) {
+        _ = leases.ended(lease, from: fetch.engine.worker)
+        _ = fetch.engine.life.leaseEnded(lease)
+        leaveHost(fetch)
+        answer(fetch, with: .failure(error))
+    }
+}

@@ -1,0 +1,184 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+
+/// What workers say about leases, checked and turned into answers.
+extension Supervisor {
+    /// Takes a message of a greeted worker.
+    /// - Returns: False when it broke the rules and nothing more is to be read from it.
+    func handle(_ message: WorkerMessage, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
+        switch message {
+        case .ready:
+            refuse(link, "a second greeting")
+            return false
+        case .interim(let lease, let head):
+            guard let fetch = fetch(of: lease, from: link) else { return true }
+            // A server may send any number of them; the first tell enough, and events nobody reads must not pile up.
+            guard fetch.engine.interim.count < Self.interimKept else { return true }
+            let head = Response.ResponseHead(head)
+            fetch.engine.interim.append(head)
+            fetch.channel?.post(.interim(head))
+        case .head(let lease, let head):
+            guard let fetch = fetch(of: lease, from: link) else { return true }
+            guard fetch.engine.head == nil else {
+                refuse(link, "a second head")
+                return false
+            }
+            fetch.engine.head = head
+            if redirect(of: head, fetch) == nil { fetch.channel?.post(.head(Response.ResponseHead(head))) }
+        case .data(let lease, let bytes):
+            guard let fetch = fetch(of: lease, from: link) else { return true }
+            guard UInt64(bytes.count) <= fetch.engine.credit else {
+                refuse(link, "more bytes than credits")
+                return false
+            }
+            fetch.engine.credit -= UInt64(bytes.count)
+            fetch.engine.delivered += UInt64(bytes.count)
+            fetch.channel?.post(.data(bytes))
+        case .ended(let end):
+            return ended(end, descriptors, from: link)
+        }
+        return true
+    }
+
+    func fetch(of lease: UInt64, from link: WorkerLink) -> RunningFetch? {
+        guard let hop = leases.hop(of: LeaseID(rawValue: lease), from: link.slot),
+            let fetch = fetches[FetchKey(rawValue: hop)], fetch.engine.life.activeLease?.rawValue == lease
+        else { return nil }
+        return fetch
+    }
+
+    func ended(_ end: LeaseEnd, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
+        let memory = takeMemory(descriptors)
+        let lease = LeaseID(rawValue: end.lease)
+        // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
+        if let fetch = fetch(of: end.lease, from: link), let reason = violation(in: end, memory, fetch) {
+            refuse(link, reason)
+            return false
+        }
+        guard let hop = leases.ended(lease, from: link.slot), let fetch = fetches[FetchKey(rawValue: hop)] else {
+            return true
+        }
+        leaveHost(fetch)
+        switch fetch.engine.life.leaseEnded(lease) {
+        case .none: return true
+        case .forget:
+            forget(fetch)
+            slots[link.slot].completedLease()
+            return true
+        case .accept: break
+        }
+        settle(fetch, end, memory, from: link)
+        slots[link.slot].completedLease()
+        return true
+    }
+
+    /// Maps the memory file that came with an end, and closes whatever came.
+    func takeMemory(_ descriptors: [Int32]) -> Result<MappedBytes, MemoryFileError>? {
+        var result: Result<MappedBytes, MemoryFileError>?
+        for number in descriptors {
+            let descriptor = Descriptor(adopting: number)
+            guard result == nil else { continue }
+            do throws(MemoryFileError) {
+                result = .success(try MappedBytes(descriptor, limit: .max))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return result
+    }
+
+    /// What in the end of a hop makes no sense; nil when it can be accepted.
+    func violation(
+        in end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, _ fetch: RunningFetch
+    ) -> String? {
+        guard case .complete(let delivery) = end.outcome else { return nil }
+        guard let head = end.head ?? fetch.engine.head else { return "an end without a head" }
+        // The body of a redirect that is followed is of no interest.
+        if redirect(of: head, fetch) != nil { return nil }
+        switch delivery {
+        case .discarded, .inline: return nil
+        case .memory(let count):
+            guard case .success(let mapped) = memory, UInt64(mapped.count) == count else {
+                return "a memory file that is not acceptable"
+            }
+            return count > fetch.plan.profile.memoryBytes ? "a body above its limit" : nil
+        case .file:
+            if case .rooted = fetch.plan.sink { return nil }
+            return "a file nobody asked for"
+        case .descriptor:
+            if case .opened = fetch.plan.sink { return nil }
+            return "a file nobody asked for"
+        case .streamed(let count):
+            if case .stream = fetch.plan.sink, count == fetch.engine.delivered { return nil }
+            return "a stream of another length"
+        }
+    }
+
+    func settle(
+        _ fetch: RunningFetch, _ end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, from link: WorkerLink
+    ) {
+        let head = end.head ?? fetch.engine.head
+        fetch.engine.metrics.append(
+            HopReport(
+                url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
+                version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics))
+        switch end.outcome {
+        case .failed(let failure):
+            answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
+        case .complete(let delivery):
+            guard let head else { preconditionFailure("an end without a head was accepted") }
+            switch redirect(of: head, fetch) {
+            case .follow(let redirect, let target): follow(redirect, to: target, head, fetch)
+            case .refuse(let error): answer(fetch, with: .failure(error))
+            case nil: answer(fetch, with: response(fetch, head, end, delivery, memory))
+            }
+        }
+    }
+
+    func response(
+        _ fetch: RunningFetch, _ head: TrawlHTTP.ResponseHead, _ end: LeaseEnd, _ delivery: BodyDelivery,
+        _ memory: Result<MappedBytes, MemoryFileError>?
+    ) -> Result<Response, FetchError> {
+        var storage = ResponseBody.Storage.bytes([])
+        var file: String?
+        let length: UInt64
+        switch delivery {
+        case .discarded(let count): length = count
+        case .inline(let bytes):
+            storage = .bytes(bytes)
+            length = UInt64(bytes.count)
+        case .memory(let count):
+            if case .success(let mapped) = memory { storage = .mapped(mapped) }
+            length = count
+        case .file(let count):
+            file = fetch.plan.path
+            length = count
+        case .descriptor(let count):
+            if case .opened(let destination) = fetch.plan.sink, count > 0 || fetch.plan.fileOptions.createsEmptyFile {
+                do throws(SystemError) {
+                    try destination.publish(
+                        replaces: fetch.plan.fileOptions.replaces, syncs: fetch.plan.fileOptions.syncs)
+                } catch {
+                    destination.discard()
+                    return .failure(.file(destination.path, error.errno))
+                }
+                file = destination.path
+            }
+            length = count
+        case .streamed(let count): length = count
+        }
+        let codings =
+            end.decoded.isEmpty ? head.fields.values("Content-Encoding") : end.decoded
+        let kept = fetch.plan.options.contentDecoding == .onRead ? head.fields.values("Content-Encoding") : []
+        return .success(
+            Response(
+                head: Response.ResponseHead(head),
+                body: ResponseBody(storage, codings: kept, limits: fetch.plan.options.sizeLimits), file: file,
+                url: fetch.engine.target.textWithFragment, originalURL: fetch.plan.originalURL,
+                redirects: fetch.engine.redirects, interim: fetch.engine.interim, trailers: Fields(end.trailers),
+                contentCodings: codings.isEmpty ? [] : Response.codingNames(codings),
+                expectedLength: head.contentLength, receivedLength: length, metrics: fetch.engine.metrics))
+    }
+}

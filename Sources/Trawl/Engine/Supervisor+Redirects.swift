@@ -1,0 +1,54 @@
+import TrawlHTTP
+import TrawlURL
+
+/// Redirects: each makes a new hop.
+extension Supervisor {
+    enum RedirectStep {
+        case follow(Redirect, TargetURI)
+        case refuse(FetchError)
+    }
+
+    /// What to do with a redirect, or nil when the response is the answer.
+    func redirect(of head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> RedirectStep? {
+        guard head.status >= 300 && head.status < 400 else { return nil }
+        let options = fetch.plan.options.redirects
+        guard let redirect = Redirect(head: head, method: fetch.engine.method, mode: options.mode.packageMode) else {
+            return nil
+        }
+        let here = fetch.engine.target
+        if fetch.engine.redirects.count >= options.limit {
+            return .refuse(FetchError(.tooManyRedirects, "more than \(options.limit) redirects", url: here.text))
+        }
+        let target: TargetURI
+        do throws(URLFailure) {
+            target = try urls.resolve(redirect.location, against: here)
+        } catch {
+            return .refuse(
+                FetchError(.redirectRefused, "the redirect leads to no usable URL: \(error.text)", url: here.text))
+        }
+        if let refusal = FetchPlanner.checkScheme(target, fetch.plan.options.transport) {
+            return .refuse(FetchError(.redirectRefused, refusal.detail, url: here.text))
+        }
+        if here.origin.scheme == "https", target.origin.scheme == "http", !options.allowsDowngrade {
+            return .refuse(FetchError(.redirectRefused, "the redirect leads from https to http", url: here.text))
+        }
+        return .follow(redirect, target)
+    }
+
+    func follow(
+        _ redirect: Redirect, to target: TargetURI, _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch
+    ) {
+        let hop = Response.RedirectHop(
+            url: fetch.engine.target.text, status: Int(head.status), location: target.textWithFragment,
+            head: Response.ResponseHead(head))
+        fetch.engine.redirects.append(hop)
+        fetch.channel?.post(.redirected(hop))
+        fetch.engine.fields = redirect.fields(
+            from: fetch.engine.fields, changesOrigin: target.origin != fetch.engine.target.origin)
+        fetch.engine.method = redirect.method
+        fetch.engine.sendsBody = fetch.engine.sendsBody && redirect.keepsBody
+        fetch.engine.target = target
+        fetch.engine.isSuspect = false
+        enqueue(fetch, front: true)
+    }
+}
