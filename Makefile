@@ -49,13 +49,21 @@ build-tests:
 	@if [[ -n '$(STRICT)' ]] && grep -E '/(Sources|Tests)/[^:]+\.(c|h|swift):[0-9]+:[0-9]+: warning:' .build/build-tests.log \
 	    | grep -v '/.build/'; then echo 'make: the warnings above are errors here' >&2; exit 1; fi
 
+# Tests with real processes look at this process's own descriptors, threads and children, so they run one at a time.
+integration := ^IntegrationTests\.
+
 .PHONY: test
 test: build-tests ## all tests; FILTER=regex for some, STRICT=1 with warnings as errors
-	$(SWIFT) test --skip-build $(strict) $(testing)
+ifneq ($(FILTER),)
+	$(SWIFT) test --skip-build $(strict) $(testing) --no-parallel
+else
+	$(SWIFT) test --skip-build $(strict) $(testing) --skip '$(integration)'
+	$(SWIFT) test --skip-build $(strict) $(testing) --no-parallel --filter '$(integration)'
+endif
 
 .PHONY: test-long
 test-long: build-tests ## also the tests that take minutes
-	TRAWL_LONG_TESTS=1 $(SWIFT) test --skip-build $(strict) $(testing)
+	TRAWL_LONG_TESTS=1 $(SWIFT) test --skip-build $(strict) $(testing) --no-parallel
 
 .PHONY: test-sanitize
 test-sanitize: ## thread and address sanitizer over what touches threads, C and shared memory

@@ -64,7 +64,7 @@ let package = Package(
         .executableTarget(
             name: "TrawlCommand",
             dependencies: [
-                "Trawl", "TrawlPlatform", "TrawlWorker",
+                "Trawl", "TrawlHTTP", "TrawlPlatform", "TrawlProtocol", "TrawlWorker",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: effects),
@@ -76,6 +76,8 @@ let package = Package(
         .executableTarget(
             name: "FaultyWorker", dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlPlatform"],
             path: "Tests/FaultyWorker", exclude: ["README.md"], swiftSettings: common),
+        .executableTarget(
+            name: "HostProgram", dependencies: ["Trawl"], path: "Tests/HostProgram", swiftSettings: common),
         .executableTarget(
             name: "LibraryLoad", dependencies: ["Trawl"], path: "Tests/Benchmarks/LibraryLoad", swiftSettings: common),
 
@@ -105,10 +107,15 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: common),
-        .testTarget(name: "TrawlCommandTests", dependencies: ["TrawlCommand"], swiftSettings: common),
+        .testTarget(
+            name: "TrawlCommandTests",
+            dependencies: [
+                "TrawlCommand", "Trawl", "TrawlPlatform", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: common),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Trawl", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin", "FaultyWorker"],
+            dependencies: ["Trawl", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin", "FaultyWorker", "HostProgram"],
             swiftSettings: common),
     ]
 )

@@ -74,7 +74,7 @@ struct DownloadTests {
         {
             sizes.insert(folder.content("page")?.count ?? -1)
         }
-        #expect(sizes == [7, 400_000])
+        #expect(sizes.isSubset(of: [7, 400_000]), "\(sizes)")
         _ = try await done.value
         #expect(folder.content("page") == ReferenceBytes.bytes(400_000, seed: 2))
     }

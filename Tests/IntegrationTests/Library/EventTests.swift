@@ -108,7 +108,7 @@ struct EventTests {
         arguments: [
             "/stall", "/stall?head=0&after=20", "/stall?head=1", "/stall?after=100000", "/endless",
             "/endless?chunked=1",
-            "/endless-head", "/delay/30000", "/drip?bytes=1000", "/gzip-bomb?size=100000000000",
+            "/endless-head", "/delay/30000", "/drip?bytes=1000", "/gzip-bomb?size=20000000",
             "/redirect-to?url=/delay/30000",
         ])
     func cancelInState(target: String) async throws {
@@ -117,7 +117,6 @@ struct EventTests {
             Destination.discard, .stream, .file(bed.outputDirectory + "/state"), .file(bed.directory.file("state")),
         ] {
             var request = Request(bed.url(target))
-            request.options.sizeLimits.codingRatio = 0
             request.options.sizeLimits.headBytes = 1 << 20
             request.options.sizeLimits.headFields = 1 << 20
             let fetch = bed.coordinator.start(request, into: destination)
@@ -129,8 +128,8 @@ struct EventTests {
                 _ = try await fetch.response
                 Issue.record("\(target) ended well")
             } catch {
-                // The endless head may have met its limit first.
-                #expect([.cancelled, .tooLarge].contains(error.code), "\(error)")
+                // The endless head and the bomb may have met their limits first.
+                #expect([.cancelled, .tooLarge, .decoding].contains(error.code), "\(error)")
             }
         }
         #expect(try await eventually { try !bed.directory.names().contains { $0.contains("state") } })

@@ -53,7 +53,7 @@ struct PoisonTests {
             check(response, round)
             // The connection holds it unread, or is closed. Poison that came along with the answer may have been seen
             // and its connection closed while another one stays: then there is nothing to wait for.
-            _ = await eventually(within: target.hasSuffix("ms=0") ? .milliseconds(20) : .seconds(2)) {
+            _ = await eventually(within: target.hasSuffix("ms=0") ? .milliseconds(8) : .seconds(2)) {
                 let unread = ProcessTree.unreadBytes(ofConnectionsTo: port)
                 return unread.isEmpty || unread.contains { $0 > 0 }
             }
