@@ -110,12 +110,15 @@ let package = Package(
         .testTarget(
             name: "TrawlCommandTests",
             dependencies: [
-                "TrawlCommand", "Trawl", "TrawlPlatform", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "TrawlCommand", "Trawl", "TrawlPlatform",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Trawl", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin", "FaultyWorker", "HostProgram"],
+            dependencies: [
+                "Trawl", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin", "FaultyWorker", "HostProgram",
+            ],
             swiftSettings: common),
     ]
 )

@@ -24,7 +24,7 @@ struct Leftovers {
         #expect(Set(ProcessTree.children()) == bystanders, sourceLocation: sourceLocation)
         #expect(ProcessTree.zombies().isEmpty, sourceLocation: sourceLocation)
         let threads = ProcessTree.threads()
-        #expect(!threads.contains { $0.hasPrefix("trawl") }, "\(threads)", sourceLocation: sourceLocation)
+        #expect(!threads.contains { $0.hasPrefix("trawl-") }, "\(threads)", sourceLocation: sourceLocation)
     }
 
     /// The timer of the runtime's own event loop comes when it is first needed.

@@ -13,9 +13,9 @@ enum ProcessTree {
         processes().filter { $0.parent == pid && $0.state == "Z" }.map(\.pid)
     }
 
-    /// How many descriptors a process has open.
+    /// How many descriptors a process has open, without the timers that the runtime's event loop makes when it needs them.
     static func descriptorCount(of pid: Int32 = getpid()) -> Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count) ?? 0
+        descriptors(of: pid).count { !$0.contains("timerfd") }
     }
 
     /// What the open descriptors of a process are, for messages.
