@@ -147,7 +147,7 @@ extension Transfer {
         guard failure == nil else { return -1 }
         if awaitsAnswer || isBackedUp || loop.output.isCongested {
             isPaused = true
-            rest()
+            if !isPostponed { rest() }
             return Int(CURL_WRITEFUNC_PAUSE)
         }
         lastActivity = loop.runningClock

@@ -8,6 +8,8 @@ import TrawlProtocol
 extension Transfer {
     /// How much of a body that nobody wants is read to keep its connection.
     private static let drained: UInt64 = 64 << 10
+    /// Decoded bytes after which a transfer lets the others go on.
+    private static let share = 4 << 20
     /// How much of a coded body is decoded at a time when each step may run out of credit.
     private static let slice = 1 << 10
 
@@ -144,18 +146,36 @@ extension Transfer {
             endsEarly = true
             return false
         }
-        guard store.isStream, decoder != nil || chunks != nil else { return consume(piece) }
+        guard decoder != nil || (store.isStream && chunks != nil) else { return consume(piece) }
         var rest = piece
         while !rest.isEmpty {
             guard pending.isEmpty else {
                 held.append(contentsOf: rest)
                 return true
             }
-            let length = min(rest.count, decoder == nil ? rest.count : Self.slice)
+            guard !hasHadItsShare else {
+                held.append(contentsOf: rest)
+                isPostponed = true
+                loop.postpone(self)
+                return true
+            }
+            let length = min(rest.count, decoder == nil ? rest.count : store.isStream ? Self.slice : 4 * Self.slice)
             guard consume(UnsafeRawBufferPointer(rebasing: rest[..<length])) else { return false }
             rest = UnsafeRawBufferPointer(rebasing: rest[length...])
         }
         return true
+    }
+
+    /// Whether the body has unfolded to as much as one turn of the loop is good for.
+    ///
+    /// A few hundred bytes can hold a MiB, and one read of them would keep all other transfers, cancels and the heartbeat
+    /// waiting.
+    private var hasHadItsShare: Bool {
+        if decodedTurn != loop.turnNumber {
+            decodedTurn = loop.turnNumber
+            decodedInTurn = 0
+        }
+        return decodedInTurn >= Self.share
     }
 
     /// Takes the transfer coding off.
@@ -183,6 +203,7 @@ extension Transfer {
         guard let decoder else { return deliver(piece) }
         do throws(DecodingError) {
             try decoder.decode(piece) { (decoded) throws(DecodingError) in
+                decodedInTurn += decoded.count
                 guard deliver(decoded) else { throw .refused }
             }
             return true

@@ -61,6 +61,11 @@ final class Transfer {
     /// Bytes of the wire not decoded yet because of `pending`.
     var held: [UInt8] = []
     var credit = 0
+    /// Whether the loop will come back to it for `held`; its clocks go on meanwhile.
+    var isPostponed = false
+    /// Decoded bytes of the turn `decodedTurn`.
+    var decodedInTurn = 0
+    var decodedTurn: UInt64 = 0
 
     init?(loop: TransferLoop, profile: ResolvedProfile) {
         guard let easy = EasyHandle() else { return nil }
@@ -148,6 +153,7 @@ final class Transfer {
         receivedBytes = 0
         dropsBody = false
         endsEarly = false
+        isPostponed = false
         if !pending.isEmpty { pending = [] }
         if !held.isEmpty { held = [] }
     }
@@ -199,6 +205,14 @@ final class Transfer {
         }
     }
 
+    /// The next turn has come for a body that unfolds to more than one turn's share.
+    func continueDecoding() {
+        guard isPostponed else { return }
+        isPostponed = false
+        lastActivity = loop.runningClock
+        pump()
+    }
+
     // MARK: - Ending
 
     /// Takes the transfer out of libcurl and ends it.
@@ -223,7 +237,7 @@ final class Transfer {
         if succeeded, failure == nil {
             if awaitsAnswer || isBackedUp {
                 heldResult = result
-                rest()
+                if !isPostponed { rest() }
                 return
             }
             checkEnd()

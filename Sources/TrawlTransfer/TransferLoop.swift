@@ -34,6 +34,10 @@ package final class TransferLoop {
     private var active: ContiguousArray<Transfer> = []
     private var usedIndexes: [Bool]
     private var lastTick: UInt64 = 0
+    /// Transfers that had their share of this turn and have more to decode.
+    private var unfinished: ContiguousArray<Transfer> = []
+    /// Counts turns, so that a transfer knows when its share is a new one.
+    private(set) var turnNumber: UInt64 = 0
 
     /// Nanoseconds of the monotonic clock at the beginning of this turn.
     private(set) var now: UInt64
@@ -139,7 +143,7 @@ package final class TransferLoop {
     package func wait(control: Int32, wantsToWrite: Bool, milliseconds: Int32) -> (readable: Bool, writable: Bool) {
         var watched = curl_waitfd(
             fd: control, events: Int16(CURL_WAIT_POLLIN) | (wantsToWrite ? Int16(CURL_WAIT_POLLOUT) : 0), revents: 0)
-        let code = curl_multi_poll(multi, &watched, 1, milliseconds, nil)
+        let code = curl_multi_poll(multi, &watched, 1, unfinished.isEmpty ? milliseconds : 0, nil)
         advanceClocks()
         // When even polling fails, the socket is tried anyway: its end must not be missed.
         guard code == CURLM_OK else { return (true, true) }
@@ -151,6 +155,12 @@ package final class TransferLoop {
     /// Lets libcurl work, and ends what has ended.
     package func turn() {
         counters.beat()
+        turnNumber &+= 1
+        if !unfinished.isEmpty {
+            let waiting = unfinished
+            unfinished.removeAll(keepingCapacity: true)
+            for transfer in waiting { transfer.continueDecoding() }
+        }
         var running: Int32 = 0
         _ = curl_multi_perform(multi, &running)
         var left: Int32 = 0
@@ -168,6 +178,11 @@ package final class TransferLoop {
             lastTick = runningClock
             for transfer in active { transfer.checkTimes() }
         }
+    }
+
+    /// The transfer goes on in the next turn, after all others.
+    func postpone(_ transfer: Transfer) {
+        unfinished.append(transfer)
     }
 
     /// Lets transfers go on when enough of `output` has been sent.

@@ -80,6 +80,7 @@ extension Supervisor {
                 _ = link.send(.cancel(lease: lease.rawValue))
                 markDirty(worker)
             }
+            cancelling[fetch.engine.key] = now.advanced(by: Self.cancelGrace)
             deliver(fetch, result)
         }
     }
@@ -98,6 +99,7 @@ extension Supervisor {
 
     func forget(_ fetch: RunningFetch) {
         if fetch.plan.wantsEvents { observed.remove(fetch.engine.key) }
+        if !cancelling.isEmpty { cancelling[fetch.engine.key] = nil }
         fetches.remove(fetch.engine.key)
     }
 

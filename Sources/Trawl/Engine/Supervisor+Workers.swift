@@ -229,6 +229,14 @@ extension Supervisor {
                 perform(slots[slot].kill(.garbage), on: slot)
             }
         }
+        for (key, deadline) in cancelling where onTime && deadline <= now {
+            cancelling[key] = nil
+            guard let fetch = fetches[key], let link = links[fetch.engine.worker], case .process = link.engine else {
+                continue
+            }
+            // Its place with its host and in the worker would be gone for ever.
+            refuse(link, "it did not end a cancelled lease")
+        }
         reportProgress()
     }
 

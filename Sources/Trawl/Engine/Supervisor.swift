@@ -36,6 +36,8 @@ final class Supervisor {
     static let idleTickInterval = Duration.seconds(1)
     /// How long a worker may take to exit once its socket is closed, and again after SIGTERM.
     static let exitGrace = Duration.seconds(1)
+    /// How long a worker may take to end a lease it was told to cancel.
+    static let cancelGrace = Duration.seconds(30)
 
     let configuration: Configuration
     let mailbox: Mailbox
@@ -59,6 +61,8 @@ final class Supervisor {
     let urls = URLParser()
     /// Streams and observed fetches, looked at on each tick for progress.
     var observed: Set<FetchKey> = []
+    /// Fetches that were answered while a worker held them, and when that worker must have ended the lease.
+    var cancelling: [FetchKey: MonotonicInstant] = [:]
     var closing = Closing.no
     var now: MonotonicInstant
     var dirty: [Int] = []
