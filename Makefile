@@ -94,4 +94,4 @@ install: build ## PREFIX=/usr/local, DESTDIR=
 
 .PHONY: clean
 clean: ## remove what was built, not what was fetched
-	rm -rf .build .build-tsan .build-asan .build-venv
+	rm -rf .build .build-tsan .build-asan .build-venv .build-example

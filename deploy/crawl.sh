@@ -76,7 +76,10 @@ else
     build trawl trawl-worker loopback-origin
     start_origin
     list=$scratch/urls.txt
-    "$bin/trawl" get --quiet -o "$list" "http://$address/site/urls.txt"
+    # Each page under its own path, so that files lie as the site does.
+    "$bin/trawl" get --quiet "http://$address/site/urls.txt" |
+        awk '{ path = $0; sub("^[a-z]+://[^/]*/", "", path); gsub("[?&]", "_", path)
+               if (path ~ "/$") path = path "index.html"; print $0 "\t" path }' >"$list"
     say "sample site on $address"
 fi
 

@@ -35,7 +35,9 @@ final class OpenedDestination: @unchecked Sendable {
             }
         }
         existing = nil
-        let absolute = try Self.absolute(path)
+        // A link is followed: /dev/stdout and the like must not be replaced by a file.
+        let target = try Self.resolved(path)
+        let absolute = if let target { target } else { try Self.absolute(path) }
         do throws(OutputError) {
             part = try PartFile.create(besideAbsolutePath: absolute)
         } catch {
@@ -72,6 +74,15 @@ final class OpenedDestination: @unchecked Sendable {
     private final class Existing {
         let descriptor: Descriptor
         init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+    }
+
+    /// Where an existing symbolic link leads in the end; nil for anything else.
+    private static func resolved(_ path: String) throws(FetchError) -> String? {
+        var info = stat()
+        guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { return nil }
+        guard let target = realpath(path, nil) else { throw FetchError.file(path, errno) }
+        defer { free(target) }
+        return String(cString: target)
     }
 
     private static func absolute(_ path: String) throws(FetchError) -> String {

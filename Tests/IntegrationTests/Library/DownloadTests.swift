@@ -296,6 +296,22 @@ struct DownloadTests {
         #expect(fits.file == folder.file("page"))
     }
 
+    @Test("a symbolic link as destination stays, and what it leads to is replaced")
+    func symbolicLink() async throws {
+        let bed = try Bed.current
+        let directory = try TemporaryDirectory()
+        try Data("old".utf8).write(to: URL(fileURLWithPath: directory.file("target")))
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.file("link"), withDestinationPath: directory.file("target"))
+        let response = try await bed.coordinator.send(
+            Request(bed.origin.url("/bytes/100")), into: .file(directory.file("link")))
+        #expect(response.file == directory.file("link"))
+        #expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: directory.file("link"))
+                == directory.file("target"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("target"))).count == 100)
+    }
+
     @Test("/dev/null takes everything and stays what it is", .timeLimit(.minutes(1)))
     func devNull() async throws {
         let bed = try Bed.current
