@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+/// The command as a person runs it: one file, started again as its own worker.
+@Suite("trawl get", .timeLimit(.minutes(2)))
+struct GetCommandTests {
+    private struct Run {
+        let status: Int32
+        let wasSignalled: Bool
+        let output: Data
+        let errors: String
+    }
+
+    private func start(_ arguments: [String], output: Any, errors: Any) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try BuiltProducts.trawl())
+        process.arguments = ["get"] + arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        return process
+    }
+
+    private func run(_ arguments: [String]) throws -> Run {
+        let directory = try TemporaryDirectory()
+        let (output, errors) = (directory.file("output"), directory.file("errors"))
+        for path in [output, errors] { FileManager.default.createFile(atPath: path, contents: nil) }
+        let process = try start(
+            arguments, output: FileHandle(forWritingAtPath: output) as Any,
+            errors: FileHandle(forWritingAtPath: errors) as Any)
+        process.waitUntilExit()
+        return Run(
+            status: process.terminationStatus, wasSignalled: process.terminationReason == .uncaughtSignal,
+            output: try Data(contentsOf: URL(fileURLWithPath: output)),
+            errors: try String(contentsOf: URL(fileURLWithPath: errors), encoding: .utf8))
+    }
+
+    @Test("one URL goes to standard output, several in their order")
+    func standardOutput() async throws {
+        try await withOrigin { origin in
+            let one = try run([origin.url("/bytes/5000")])
+            #expect(one.status == 0 && one.errors.isEmpty)
+            #expect(one.output == Data(ReferenceBytes.bytes(5000)))
+            let two = try run([origin.url("/bytes/3?seed=2"), origin.url("/bytes/4?seed=3")])
+            #expect(two.output == Data(ReferenceBytes.bytes(3, seed: 2) + ReferenceBytes.bytes(4, seed: 3)))
+        }
+    }
+
+    @Test("a single URL ends with curl's status, and says why in one line")
+    func statuses() async throws {
+        try await withOrigin { origin in
+            let cases: [(status: Int32, arguments: [String])] = [
+                (1, ["gopher://127.0.0.1/"]), (3, ["http://a b/"]), (7, ["http://127.0.0.1:1/"]),
+                (22, ["-f", origin.url("/status/404")]), (47, ["-L", "--max-redirs", "2", origin.url("/redirect/5")]),
+                (28, ["-m", "0.3", origin.url("/stall")]), (18, [origin.url("/truncate?declared=100&sent=10")]),
+                (2, ["--workers", "0", origin.url("/")]), (2, ["--workers", "1000000", origin.url("/")]),
+                (2, ["--no-such-flag"]), (23, ["-o", "/proc/no/such/file", origin.url("/bytes/10")]),
+            ]
+            for (status, arguments) in cases {
+                let run = try run(arguments)
+                #expect(run.status == status && !run.wasSignalled, "\(arguments): \(run.errors)")
+                #expect(run.errors.hasPrefix("trawl: "), "\(arguments): \(run.errors)")
+            }
+        }
+    }
+
+    @Test("a file has its name when it is complete, and a list fetches the rest when one URL fails")
+    func files() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let good = try run(["-o", directory.file("a"), origin.url("/bytes/70000")])
+            #expect(good.status == 0 && good.output.isEmpty)
+            #expect(
+                try Data(contentsOf: URL(fileURLWithPath: directory.file("a"))) == Data(ReferenceBytes.bytes(70000)))
+            let list = [origin.url("/bytes/10") + "\tb", "http://127.0.0.1:1/x", origin.url("/bytes/20") + "\tc"]
+            try list.joined(separator: "\n").write(toFile: directory.file("list"), atomically: false, encoding: .utf8)
+            let run = try run(["-q", "-i", directory.file("list"), "--output-dir", directory.path])
+            #expect(run.status == 1, "\(run.errors)")
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["a", "b", "c", "list"])
+        }
+    }
+
+    @Test("a reader that has gone is a quiet success")
+    func closedOutput() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            FileManager.default.createFile(atPath: directory.file("errors"), contents: nil)
+            let pipe = Pipe()
+            try pipe.fileHandleForReading.close()
+            let process = try start(
+                [origin.url("/endless")], output: pipe,
+                errors: FileHandle(forWritingAtPath: directory.file("errors")) as Any)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0 && process.terminationReason == .exit)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("errors"))).isEmpty)
+        }
+    }
+
+    @Test("an interrupt ends it by that signal, with its worker, and leaves no file")
+    func interrupt() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let process = try start(
+                ["-s", "-o", directory.file("x"), origin.url("/stall?after=1000")], output: FileHandle.nullDevice,
+                errors: FileHandle.nullDevice)
+            #expect(await eventually { (try? origin.log(prefix: "/stall").count) == 1 })
+            let workers = ProcessTree.children(of: process.processIdentifier)
+            #expect(workers.count == 1)
+            kill(process.processIdentifier, SIGINT)
+            process.waitUntilExit()
+            #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
+            #expect(await eventually { workers.allSatisfy { kill($0, 0) != 0 } })
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+        }
+    }
+
+    @Test("stopped by the terminal, its worker stops too, and both go on together")
+    func stopAndContinue() async throws {
+        func state(_ pid: pid_t) -> Character? {
+            guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return nil }
+            return text[text.index(text.lastIndex(of: ")") ?? text.startIndex, offsetBy: 2)...].first
+        }
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let process = try start(
+                ["-s", "-o", directory.file("x"), origin.url("/bytes/60000?rate=60000")], output: FileHandle.nullDevice,
+                errors: FileHandle.nullDevice)
+            let pid = process.processIdentifier
+            #expect(await eventually { (try? origin.log(prefix: "/bytes").count) == 1 })
+            let worker = try #require(ProcessTree.children(of: pid).first)
+            kill(pid, SIGTSTP)
+            #expect(await eventually { state(pid) == "T" && state(worker) == "T" })
+            kill(pid, SIGCONT)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("x"))).count == 60000)
+        }
+    }
+}
