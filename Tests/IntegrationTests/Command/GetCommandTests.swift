@@ -25,7 +25,7 @@ struct GetCommandTests {
     private func run(_ arguments: [String]) throws -> Run {
         let directory = try TemporaryDirectory()
         let (output, errors) = (directory.file("output"), directory.file("errors"))
-        for path in [output, errors] { FileManager.default.createFile(atPath: path, contents: nil) }
+        for path in [output, errors] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
         let process = try start(
             arguments, output: FileHandle(forWritingAtPath: output) as Any,
             errors: FileHandle(forWritingAtPath: errors) as Any)
@@ -86,7 +86,7 @@ struct GetCommandTests {
     func closedOutput() async throws {
         try await withOrigin { origin in
             let directory = try TemporaryDirectory()
-            FileManager.default.createFile(atPath: directory.file("errors"), contents: nil)
+            _ = FileManager.default.createFile(atPath: directory.file("errors"), contents: nil)
             let pipe = Pipe()
             try pipe.fileHandleForReading.close()
             let process = try start(
