@@ -9,7 +9,6 @@ struct Handshake {
     /// What came after the greeting is in here already.
     private(set) var incoming = IncomingFrames()
     let output = TransferOutput()
-    private(set) var worker: SharedWorkerLine?
 
     init(control: Int32) {
         self.control = control

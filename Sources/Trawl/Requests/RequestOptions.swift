@@ -82,7 +82,8 @@ extension RequestOptions {
 
     /// How much a response may bring before the fetch fails with ``FetchError/Code/tooLarge``.
     public struct SizeLimits: Sendable, Hashable, Codable {
-        /// Bytes of a header section, at most 1 MiB. Default 300 KiB.
+        /// Bytes of a header section. Default 300 KiB, which is also where libcurl 7.88 stops (and at 100 KiB a line),
+        /// so a larger value has no effect there.
         public var headBytes = 300 << 10
         /// Field lines of a header section. Default 500.
         public var headFields = 500
