@@ -37,6 +37,7 @@ let package = Package(
         .target(name: "TrawlProtocol", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlFrontier", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlSupervision", dependencies: ["TrawlHTTP"], swiftSettings: pure),
+        .target(name: "TrawlJSON", swiftSettings: pure),
 
         // Effects: thin wrappers that carry decisions out.
         .target(name: "TrawlPlatform", dependencies: ["TrawlHTTP", "CPlatform"], swiftSettings: effects),
@@ -64,7 +65,8 @@ let package = Package(
         .executableTarget(
             name: "TrawlCommand",
             dependencies: [
-                "Trawl", "TrawlHTTP", "TrawlPlatform", "TrawlProtocol", "TrawlWorker",
+                "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlCoding", "TrawlPlatform", "TrawlProtocol", "TrawlURL",
+                "TrawlWorker",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: effects),
@@ -87,6 +89,7 @@ let package = Package(
         .testTarget(name: "TrawlFrontierTests", dependencies: ["TrawlFrontier", "TrawlHTTP"], swiftSettings: common),
         .testTarget(
             name: "TrawlSupervisionTests", dependencies: ["TrawlSupervision", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlJSONTests", dependencies: ["TrawlJSON"], swiftSettings: common),
         .testTarget(
             name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common
         ),
@@ -110,7 +113,7 @@ let package = Package(
         .testTarget(
             name: "TrawlCommandTests",
             dependencies: [
-                "TrawlCommand", "Trawl", "TrawlPlatform",
+                "TrawlCommand", "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlPlatform", "TrawlURL", "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -45,7 +46,7 @@ int32_t cplatform_linkat(int32_t directory, const char *from, const char *to) {
 }
 
 int32_t cplatform_openat_unnamed(int32_t directory, uint32_t mode) {
-    int result = openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, (mode_t)mode);
+    int result = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, (mode_t)mode);
     return result >= 0 ? result : -errno;
 }
 
@@ -64,6 +65,36 @@ int32_t cplatform_link_open(int32_t fd, int32_t directory, const char *name) {
 
 int32_t cplatform_fsync(int32_t fd) {
     return fsync(fd) == 0 ? 0 : -errno;
+}
+
+int32_t cplatform_flush(int32_t fd) {
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) {
+        return -errno;
+    }
+    return close(copy) == 0 || errno == EINTR ? 0 : -errno;
+}
+
+int32_t cplatform_lock(int32_t fd) {
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno;
+}
+
+int64_t cplatform_link_count(int32_t fd) {
+    struct stat info;
+    return fstat(fd, &info) == 0 ? (int64_t)info.st_nlink : -errno;
+}
+
+int64_t cplatform_pread(int32_t fd, void *bytes, size_t count, int64_t offset) {
+    ssize_t result = pread(fd, bytes, count, (off_t)offset);
+    return result >= 0 ? result : -errno;
+}
+
+int64_t cplatform_regular_size_at(int32_t directory, const char *name) {
+    struct stat info;
+    if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+        return -errno;
+    }
+    return S_ISREG(info.st_mode) ? (int64_t)info.st_size : -EINVAL;
 }
 
 int32_t cplatform_mode_at(int32_t directory, const char *name, uint32_t *mode) {

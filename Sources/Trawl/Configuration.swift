@@ -9,6 +9,8 @@ public struct Configuration: Sendable {
     public var workers = max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     /// Transfers one worker runs at a time. Default 64, at most 1,024.
     public var transfersPerWorker = 64
+    /// Transfers at a time over all workers, beneath what their number allows.
+    package var transfersInAll = Int.max
     /// Connections to one origin over all workers; 0 is no limit. Default 6.
     public var connectionsPerHost = 6
     /// The worker executable; nil looks for `trawl-worker` beside the running executable, then on `PATH`.
@@ -26,6 +28,9 @@ public struct Configuration: Sendable {
     public var locale = ""
     /// How long a shutdown lets fetches in flight go on. Default: not at all.
     public var shutdownGrace = Duration.zero
+
+    /// When workers are given up.
+    package var tolerance = Tolerance()
 
     /// The defaults.
     public init() {}

@@ -13,7 +13,7 @@ import TrawlPlatform
 /// ```
 public final class Coordinator: Sendable {
     private let mailbox: Mailbox
-    private let planner: FetchPlanner
+    let planner: FetchPlanner
     private let thread: NamedThread
     private let ended: EndGate
     private let defaultGrace: Duration
@@ -62,10 +62,11 @@ public final class Coordinator: Sendable {
     /// - Parameter destination: Not ``Destination/stream``, whose pieces only ``start(_:into:)`` gives.
     public func send(_ request: Request, into destination: Destination) async throws(FetchError) -> Response {
         if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
+        let outcome = OutcomeCell()
         let running = RunningFetch(
-            plan: try planner.plan(request, into: destination, wantsEvents: false), channel: nil)
+            plan: try planner.plan(request, into: destination, wantsEvents: false), reply: .cell(outcome))
         submit(running)
-        return try await answer(of: running)
+        return try await answer(of: running, in: outcome)
     }
 
     /// Starts a fetch and returns its handle at once. A request that cannot be sent fails through the handle.
@@ -73,10 +74,11 @@ public final class Coordinator: Sendable {
         let channel = EventChannel()
         do throws(FetchError) {
             let plan = try planner.plan(request, into: destination, wantsEvents: true)
-            let running = RunningFetch(plan: plan, channel: channel)
+            let outcome = OutcomeCell()
+            let running = RunningFetch(plan: plan, reply: .cell(outcome), channel: channel)
             channel.post(.started)
             submit(running)
-            return Fetch(running, channel: channel, on: self)
+            return Fetch(running, outcome: outcome, channel: channel, on: self)
         } catch {
             return Fetch(failed: error, channel: channel)
         }
@@ -89,10 +91,11 @@ public final class Coordinator: Sendable {
     public func sendBlocking(_ request: Request, into destination: Destination = .memory) throws(FetchError) -> Response
     {
         if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
-        let running = RunningFetch(
-            plan: try planner.plan(request, into: destination, wantsEvents: false), channel: nil)
-        submit(running)
-        return try running.outcome.waitBlocking().get()
+        let outcome = OutcomeCell()
+        submit(
+            RunningFetch(
+                plan: try planner.plan(request, into: destination, wantsEvents: false), reply: .cell(outcome)))
+        return try outcome.waitBlocking().get()
     }
 
     /// Ends the coordinator: no new fetch is taken, those waiting fail, those in flight may go on for the configured
@@ -117,13 +120,15 @@ public final class Coordinator: Sendable {
         if mailbox.post(.signalWorkers(signal, done)) { done.wait() }
     }
 
-    func post(_ command: Mailbox.Command) {
+    /// - Returns: False when the supervisor is gone.
+    @discardableResult
+    func post(_ command: Mailbox.Command) -> Bool {
         mailbox.post(command)
     }
 
-    private func answer(of running: RunningFetch) async throws(FetchError) -> Response {
+    private func answer(of running: RunningFetch, in outcome: OutcomeCell) async throws(FetchError) -> Response {
         let answer = await withTaskCancellationHandler {
-            await running.outcome.wait()
+            await outcome.wait()
         } onCancel: {
             mailbox.post(.cancel(running))
         }
@@ -131,11 +136,7 @@ public final class Coordinator: Sendable {
     }
 
     private func submit(_ running: RunningFetch) {
-        if !mailbox.post(.submit(running)) {
-            let error = FetchError(.shutDown, "the coordinator is shut down", url: running.plan.target.text)
-            running.channel?.post(.ended(.failure(error)))
-            running.outcome.resolve(.failure(error))
-        }
+        if !mailbox.post(.submit(running)) { running.refuse() }
     }
 }
 

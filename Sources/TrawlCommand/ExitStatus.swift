@@ -56,6 +56,11 @@ enum ExitStatus {
 struct RunTally: Equatable {
     var succeeded = 0
     var failed = 0
+    /// Requests an earlier run has brought to an end, and how many of them failed.
+    var skipped = 0
+    var failedBefore = 0
+    /// Requests read from the list, without those skipped.
+    var listed = 0
     var bytes: UInt64 = 0
     var engineIsDown = false
     /// No space, a quota or a broken disk: more files would meet the same.
@@ -69,6 +74,6 @@ struct RunTally: Equatable {
         if wasStopped { return ExitStatus.stopped }
         if engineIsDown { return ExitStatus.engineDown }
         if outputIsBroken { return ExitStatus.outputError }
-        return failed > 0 ? ExitStatus.someFailed : ExitStatus.success
+        return failed + failedBefore > 0 ? ExitStatus.someFailed : ExitStatus.success
     }
 }

@@ -4,6 +4,8 @@ import ArgumentParser
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
+        // Where it is parsed alone, the parser then does not look for requests for completions first.
+        _superCommandName: "trawl",
         abstract: "Fetch URLs to standard output or into files.",
         discussion: """
             Bodies go to standard output, one after the other; with -o, -O, --output-dir or -i they go into files, \

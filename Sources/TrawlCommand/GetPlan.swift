@@ -62,7 +62,7 @@ struct GetPlan {
         isSequential = isSingle || passesThrough
 
         directory = try Self.directory(arguments)
-        template = try Self.template(command)
+        template = try RunSetup.template(command.request, command.transfer, command.tls)
         if let format = command.report.writeOut {
             var text = format
             if format.hasPrefix("@") {
@@ -74,7 +74,7 @@ struct GetPlan {
             writeOut = nil
         }
         parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(urls.count, 64) : 64)
-        configuration = try Self.configuration(
+        configuration = try RunSetup.configuration(
             command.pool, parallel: parallel, root: !isSequential && output == .remoteNames ? directory : nil)
     }
 
@@ -113,44 +113,5 @@ struct GetPlan {
         guard stat(directory, &info) == 0 else { throw SystemError(errno: errno, call: "stat") }
         guard info.st_mode & S_IFMT == S_IFDIR else { throw SystemError(errno: ENOTDIR, call: "stat") }
         return directory
-    }
-
-    private static func template(_ command: GetCommand) throws(CommandError) -> Request {
-        var request = Request("")
-        if let file = command.tls.unreadableFile({ access($0, R_OK) == 0 }) {
-            throw CommandError("\(file.terminalSafe): \(SystemError.reason(errno))", status: 58)
-        }
-        command.transfer.apply(to: &request.options)
-        command.tls.apply(to: &request.options.transport)
-        try command.request.apply(to: &request) { path throws(CommandError) in try StandardStreams.readAll(path) }
-        if let refused = request.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }
-        return request
-    }
-
-    private static func configuration(
-        _ pool: PoolArguments, parallel: Int, root: String?
-    ) throws(CommandError) -> Configuration {
-        var configuration: Configuration
-        do throws(FetchError) {
-            configuration = try Configuration.fromEnvironment()
-        } catch {
-            throw CommandError(error.detail)
-        }
-        if let workers = pool.workers?.value {
-            configuration.workers = workers
-        } else if getenv("TRAWL_WORKERS") == nil {
-            configuration.workers = max(1, min(configuration.workers, parallel))
-        }
-        // Zero is for debugging the library.
-        configuration.workers = max(1, configuration.workers)
-        configuration.transfersPerWorker = max(
-            1, min(1024, (parallel + configuration.workers - 1) / configuration.workers))
-        if let perHost = pool.perHost?.value { configuration.connectionsPerHost = perHost }
-        if configuration.workerExecutable == nil {
-            configuration.workerExecutable = OwnExecutable.path()
-            configuration.workerArguments = ["worker"]
-        }
-        if let root { configuration.outputDirectories = [root] }
-        return configuration
     }
 }

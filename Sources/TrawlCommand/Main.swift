@@ -16,15 +16,29 @@ enum Main {
         exit(run(Array(arguments.dropFirst())))
     }
 
-    private static func run(_ arguments: [String]) -> Int32 {
+    private static func run(_ given: [String]) -> Int32 {
+        let arguments: [String]
+        do throws(CommandError) {
+            arguments = try ArgumentExpansion.expand(given) { file throws(CommandError) in
+                try StandardStreams.readAll(file, limit: 1 << 20)
+            }
+        } catch {
+            StandardStreams.writeText("trawl: \(error.message)\n", to: STDERR_FILENO)
+            return error.status
+        }
         // Almost always it is a get: parsed without its parent, it starts a third sooner. What it refuses, help and
-        // words that name subcommands among it, is the parent's to answer.
-        if let first = arguments.first, !TrawlCommand.isSubcommand(first), let get = try? GetCommand.parse(arguments) {
+        // words that name other subcommands among it, is the parent's to answer.
+        let isNamed = arguments.first == GetCommand.configuration.commandName
+        if isNamed || !TrawlCommand.isSubcommand(arguments.first ?? ""),
+            let get = try? GetCommand.parse(isNamed ? Array(arguments.dropFirst()) : arguments)
+        {
             return get.execute()
         }
         do {
             var command = try TrawlCommand.parseAsRoot(arguments)
             if let get = command as? GetCommand { return get.execute() }
+            if let batch = command as? BatchCommand { return batch.execute() }
+            if let pipe = command as? PipeCommand { return pipe.execute() }
             try command.run()
             return ExitStatus.success
         } catch {

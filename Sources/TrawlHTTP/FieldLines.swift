@@ -205,12 +205,20 @@ package struct FieldLines: Sendable, Hashable {
     private mutating func appendUnchecked(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         // Room for a usual section at once.
         if packed.isEmpty { packed.reserveCapacity(256) }
-        let lengths = UInt64(name.count) | UInt64(value.count) << 16
-        withUnsafeBytes(of: lengths.littleEndian) { bytes in
-            packed.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<Self.lineHeader]))
+        let (nameLength, valueLength) = (UInt16(name.count).littleEndian, UInt32(value.count).littleEndian)
+        // One step of growth: an `append` for each part takes several times as long.
+        let length = Self.lineHeader + name.count + value.count
+        packed.append(addingCapacity: length) { span in
+            span.withUnsafeMutableBufferPointer { buffer, initialized in
+                let line = UnsafeMutableRawBufferPointer(buffer)
+                line.storeBytes(of: nameLength, as: UInt16.self)
+                line.storeBytes(of: valueLength, toByteOffset: 2, as: UInt32.self)
+                let text = UnsafeMutableRawBufferPointer(rebasing: line[Self.lineHeader...])
+                text.copyMemory(from: name)
+                UnsafeMutableRawBufferPointer(rebasing: text[name.count...]).copyMemory(from: value)
+                initialized = length
+            }
         }
-        packed.append(contentsOf: name)
-        packed.append(contentsOf: value)
         count += 1
     }
 

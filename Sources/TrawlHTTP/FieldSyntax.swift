@@ -5,16 +5,15 @@ package enum FieldSyntax {
     /// Whether `byte` may be part of a token: field names and methods.
     @inline(__always)
     package static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
-        default: false
-        }
+        // A bit for each byte below 128: digits, letters and !#$%&'*+-.^_`|~
+        let bits: UInt64 = byte < 64 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFF_C7FF_FFFE
+        return byte < 128 && bits >> UInt64(byte & 63) & 1 != 0
     }
 
     /// Whether `bytes` is a token: not empty, token bytes only.
     package static func isToken(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        !bytes.isEmpty && bytes.allSatisfy(isTokenByte)
+        for index in 0..<bytes.count where !isTokenByte(bytes[index]) { return false }
+        return !bytes.isEmpty
     }
 
     /// Whether `bytes` may be sent or kept as a field value.
@@ -22,8 +21,27 @@ package enum FieldSyntax {
     /// CR, LF and NUL are refused: they are dangerous as message syntax (RFC 9110 §5.5). Other control bytes and
     /// bytes above 0x7F are kept as they are.
     package static func isFieldValue(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        for byte in bytes where byte == 0x0D || byte == 0x0A || byte == 0 { return false }
+        var index = 0
+        // Eight bytes at a time: a byte minus one borrows only where it was zero.
+        while index + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            if hasZeroByte(word) || hasZeroByte(word ^ (ones &* 0x0A)) || hasZeroByte(word ^ (ones &* 0x0D)) {
+                return false
+            }
+            index += 8
+        }
+        while index < bytes.count {
+            if bytes[index] == 0x0D || bytes[index] == 0x0A || bytes[index] == 0 { return false }
+            index += 1
+        }
         return true
+    }
+
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+
+    @inline(__always)
+    private static func hasZeroByte(_ word: UInt64) -> Bool {
+        (word &- ones) & ~word & (ones &* 0x80) != 0
     }
 
     /// `byte` in lower case when it is an ASCII capital.

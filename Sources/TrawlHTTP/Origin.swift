@@ -15,4 +15,8 @@ package struct Origin: Sendable, Hashable {
         self.host = host
         self.port = port
     }
+    /// The port when it is not the scheme's own, or nil.
+    package var explicitPort: UInt16? {
+        port == (scheme == "https" ? 443 : 80) ? nil : port
+    }
 }

@@ -30,6 +30,10 @@ package struct ResponseHead: Sendable, Hashable {
         var isValid = true
         fields.forEach { name, value in
             guard isValid, FieldSyntax.equalIgnoringCase(name, "Content-Length") else { return }
+            if found == nil, let length = FieldSyntax.decimal(value) {
+                found = length
+                return
+            }
             for part in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
                 let length = FieldSyntax.decimal(FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: part)))
                 if length == nil || (found != nil && found != length) { isValid = false }

@@ -7,10 +7,6 @@
 package struct TargetURI: Sendable, Hashable {
     /// What connections and credentials are bound to.
     package var origin: Origin
-    /// The path, starting with a slash.
-    package var path: String
-    /// The query without its question mark, or nil.
-    package var query: String?
     /// The fragment without its number sign, or nil; never sent.
     package var fragment: String?
     /// The user part of the authority, percent-decoded, or nil; never sent as such.
@@ -18,19 +14,52 @@ package struct TargetURI: Sendable, Hashable {
     /// The password part of the authority, percent-decoded, or nil.
     package var password: String?
     /// The URI as it is requested: without user information and fragment.
-    package var text: String
+    package private(set) var text: String
+    /// Where path and query start in `text`, in bytes; the query's question mark, when there is one.
+    private var pathStart: UInt32
+    private var queryStart: UInt32?
 
     /// A URI of its parts. `text` must be what they say.
     package init(
         origin: Origin, path: String, query: String?, fragment: String?, user: String?, password: String?, text: String
     ) {
-        self.origin = origin
-        self.path = path
-        self.query = query
+        let queryStart = query.map { text.utf8.count - $0.utf8.count - 1 }
+        self.init(
+            origin: origin, text: text, pathStart: (queryStart ?? text.utf8.count) - path.utf8.count,
+            queryStart: queryStart)
         self.fragment = fragment
         self.user = user
         self.password = password
+    }
+
+    /// A URI without fragment and user information whose parts are known by their places in its text, in bytes.
+    package init(origin: Origin, text: String, pathStart: Int, queryStart: Int?) {
+        self.origin = origin
         self.text = text
+        self.pathStart = UInt32(truncatingIfNeeded: pathStart)
+        self.queryStart = queryStart.map { UInt32(truncatingIfNeeded: $0) }
+    }
+
+    /// The path, starting with a slash.
+    package var path: String {
+        withPathAndQuery { path, _ in String(decoding: path, as: UTF8.self) }
+    }
+
+    /// The query without its question mark, or nil.
+    package var query: String? {
+        withPathAndQuery { _, query in query.map { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    /// Lends the bytes of path and query.
+    package func withPathAndQuery<Value>(
+        _ body: (_ path: UnsafeBufferPointer<UInt8>, _ query: UnsafeBufferPointer<UInt8>?) -> Value
+    ) -> Value {
+        var text = text
+        return text.withUTF8 { text in
+            let pathEnd = queryStart.map(Int.init) ?? text.count
+            let query = pathEnd < text.count ? UnsafeBufferPointer(rebasing: text[(pathEnd + 1)...]) : nil
+            return body(UnsafeBufferPointer(rebasing: text[Int(pathStart)..<pathEnd]), query)
+        }
     }
 
     /// The URI with its fragment, still without user information: what a person is shown.

@@ -17,7 +17,7 @@ struct OutputPath {
     static let longestPath = 4095
 
     /// How many bytes lead to the directory, without the slash; zero for the root itself.
-    let directoryLength: Int
+    var directoryLength: Int { max(0, nameStart - 1) }
     /// Where the file's name starts.
     let nameStart: Int
 
@@ -34,7 +34,6 @@ struct OutputPath {
             if index < path.count { start = index + 1 }
         }
         nameStart = start
-        directoryLength = max(0, start - 1)
     }
 
     private static func checkName(_ name: UnsafeRawBufferPointer) throws(OutputError) {
@@ -42,47 +41,54 @@ struct OutputPath {
         guard (1...longestName).contains(name.count) else { throw .invalidPath }
         if name[0] == dot, name.count == 1 || (name.count == 2 && name[1] == dot) { throw .invalidPath }
     }
-}
 
-/// The name of a file and of its unfinished form in the same directory, as zero-terminated bytes in one array.
-struct PartNames {
-    /// How much of the name the unfinished form repeats; little enough for file systems with short names.
-    private static let repeated = 100
-    private static let digits = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
-
-    private let bytes: [UInt8]
-    private let finalStart: Int
-
-    /// `.NAME.RANDOM.part` for `NAME`.
-    init(name: UnsafeRawBufferPointer, random: UInt64) {
-        var kept = min(name.count, Self.repeated)
-        // Not in the middle of a UTF-8 sequence: some file systems refuse that.
-        if kept < name.count {
-            while kept > 0, name[kept] & 0xC0 == 0x80 { kept -= 1 }
-        }
-        var bytes = [UInt8]()
-        bytes.reserveCapacity(kept + name.count + 24)
-        bytes.append(UInt8(ascii: "."))
-        bytes.append(contentsOf: name[..<kept])
-        bytes.append(UInt8(ascii: "."))
-        for shift in stride(from: 60, through: 0, by: -5) {
-            bytes.append(Self.digits[Int(truncatingIfNeeded: random >> UInt64(shift)) & 31])
-        }
-        bytes.append(contentsOf: ".part\0".utf8)
-        finalStart = bytes.count
-        bytes.append(contentsOf: name)
-        bytes.append(0)
-        self.bytes = bytes
+    /// How many bytes of a name are left when at most `limit` are, without cutting a UTF-8 sequence: some file systems
+    /// refuse names that are not UTF-8.
+    static func cut(_ name: UnsafeRawBufferPointer, to limit: Int) -> Int {
+        guard limit < name.count else { return name.count }
+        var kept = max(0, limit)
+        while kept > 0, name[kept] & 0xC0 == 0x80 { kept -= 1 }
+        return kept
     }
 
-    /// Lends both names to a system call, the unfinished one first.
-    @inline(__always)
-    func withCStrings(_ call: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32) -> Int32 {
-        bytes.withUnsafeBytes { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { bytes in
-                guard let part = bytes.baseAddress else { return -EINVAL }
-                return call(part, part + finalStart)
-            }
+    /// Another path for a file when the component at `obstacle` is no directory: from there on one name.
+    ///
+    /// A slash becomes `%2F`. A name that would be too long is cut and ends in `~` and a digest of the whole rest, so that
+    /// different paths stay different.
+    /// - Returns: Nil when there is no room even for that.
+    static func detour(_ path: UnsafeRawBufferPointer, at obstacle: Int) -> [UInt8]? {
+        let rest = UnsafeRawBufferPointer(rebasing: path[obstacle...])
+        var name: [UInt8] = []
+        name.reserveCapacity(rest.count + 32)
+        for byte in rest {
+            if byte == UInt8(ascii: "/") { name += [0x25, 0x32, 0x46] } else { name.append(byte) }
         }
+        let room = min(longestName, longestPath - obstacle)
+        if name.count > room {
+            let digest = digest(rest)
+            let kept = name.withUnsafeBytes { cut($0, to: room - digest.count) }
+            guard kept > 0 else { return nil }
+            name.removeSubrange(kept...)
+            name += digest
+        }
+        return path[..<obstacle] + name
+    }
+
+    /// `~` and 16 hexadecimal digits: FNV-1a with 64 bits.
+    private static func digest(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        let digits = Array("0123456789abcdef".utf8)
+        return [UInt8(ascii: "~")] + (0..<16).map { digits[Int(hash >> UInt64(60 - 4 * $0) & 15)] }
+    }
+}
+
+extension String {
+    /// Lends the bytes of the text without copying them.
+    @inline(__always)
+    func withBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try utf8Span.span.withUnsafeBytes { (bytes) throws(Failure) in try body(bytes) }
     }
 }

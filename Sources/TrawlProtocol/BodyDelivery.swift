@@ -6,8 +6,9 @@ package enum BodyDelivery: Sendable, Hashable {
     case inline([UInt8])
     /// In a sealed memory file whose descriptor came with the frame.
     case memory(length: UInt64)
-    /// In the file the lease named, renamed into place.
-    case file(length: UInt64)
+    /// In a file beneath the lease's root.
+    /// - Parameter name: Its path relative to the root when it is not the one the lease named; never leading out.
+    case file(length: UInt64, name: String? = nil)
     /// In the descriptor the lease brought.
     case descriptor(length: UInt64)
     /// Sent as `data` frames.

@@ -4,12 +4,12 @@ package enum BodySink: Sendable, Hashable {
     case discard
     /// Kept in memory: inside the `ended` frame when small, else in a sealed memory file.
     case memory
-    /// Written beneath an output root named at the worker's start, then renamed into place.
+    /// Written beneath an output root named at the worker's start; it gets its name when it is complete.
     /// - Parameters:
     ///   - root: Index in `Hello.roots`.
     ///   - path: Relative, never leaving the root.
-    ///   - replaces: Whether an earlier file of that name is replaced; else it is an error.
-    case file(root: UInt16, path: String, replaces: Bool)
+    ///   - collision: What happens when that name is taken.
+    case file(root: UInt16, path: String, collision: FileCollision)
     /// Written to a descriptor that came with the frame; the coordinator publishes it.
     case descriptor
     /// Sent as `data` frames, as far as byte credits reach.
@@ -23,11 +23,11 @@ extension BodySink {
             writer.write(UInt8(0))
         case .memory:
             writer.write(UInt8(1))
-        case .file(let root, let path, let replaces):
+        case .file(let root, let path, let collision):
             writer.write(UInt8(2))
             writer.write(root)
             writer.write(path)
-            writer.write(replaces)
+            collision.write(to: &writer)
         case .descriptor:
             writer.write(UInt8(3))
         case .stream(let credit):
@@ -40,7 +40,9 @@ extension BodySink {
         switch try reader.byte() {
         case 0: self = .discard
         case 1: self = .memory
-        case 2: self = .file(root: try reader.uint16(), path: try reader.text(), replaces: try reader.bool())
+        case 2:
+            self = .file(
+                root: try reader.uint16(), path: try reader.text(), collision: try FileCollision(from: &reader))
         case 3: self = .descriptor
         case 4: self = .stream(credit: try reader.uint32())
         default: throw .invalid(.sink)

@@ -32,7 +32,7 @@ package struct OutgoingFrames: Sendable {
     package var isEmpty: Bool { count == 0 }
 
     /// Bytes that wait to be sent; what back-pressure is measured by.
-    package var count: Int { writer.bytes.count - offset }
+    package var count: Int { writer.count - offset }
 
     /// Adds a message. From now on its descriptors belong to the queue, until `sent(_:)` or `removeAll()` gives them
     /// back.
@@ -72,7 +72,7 @@ package struct OutgoingFrames: Sendable {
         _ body: (_ bytes: UnsafeRawBufferPointer, _ descriptors: [Int32]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var descriptors: [Int32] = []
-        var limit = writer.bytes.count
+        var limit = writer.count
         if let mark = marks.first {
             if mark.position == dropped + offset {
                 descriptors = mark.descriptors
@@ -82,7 +82,7 @@ package struct OutgoingFrames: Sendable {
             }
         }
         let stretch = offset..<limit
-        return try writer.bytes.span.withUnsafeBytes { (bytes) throws(Failure) in
+        return try writer.withUnsafeBytes { (bytes) throws(Failure) in
             try body(UnsafeRawBufferPointer(rebasing: bytes[stretch]), descriptors)
         }
     }
@@ -102,7 +102,7 @@ package struct OutgoingFrames: Sendable {
         offset += count
         // What was sent is cut off when that moves fewer bytes than were sent, so that a slow peer costs no more than
         // one move of each byte.
-        if offset * 2 >= writer.bytes.count {
+        if offset * 2 >= writer.count {
             writer.consume(offset)
             dropped += offset
             offset = 0
@@ -119,5 +119,5 @@ package struct OutgoingFrames: Sendable {
         return released
     }
 
-    private var end: Int { dropped + writer.bytes.count }
+    private var end: Int { dropped + writer.count }
 }

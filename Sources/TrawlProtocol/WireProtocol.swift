@@ -7,7 +7,7 @@ package enum WireProtocol {
     /// First four bytes of a `hello` and a `ready` payload: `TRWL`.
     package static let magic: UInt32 = 0x4C57_5254
     /// Raised by every change of the layout. Both sides must have the same.
-    package static let version: UInt16 = 1
+    package static let version: UInt16 = 2
     /// Bytes of a frame header: payload length (32 bits), kind, descriptor count, two reserved bytes.
     package static let headerLength = 8
     /// The longest payload of a frame.
@@ -18,6 +18,30 @@ package enum WireProtocol {
     package static let maximumInlineBody = 64 << 10
     /// The largest header section a profile may allow; it must fit a frame beside an inline body.
     package static let maximumHead = 1 << 20
+
+    /// The longest path of a file beneath an output root, in bytes (Linux: PATH_MAX less the final zero).
+    package static let maximumPath = 4095
+
+    /// Whether a path is made of names only: not absolute, nothing empty, neither `.` nor `..`, no zero byte.
+    static func isRelativePath(_ path: UnsafeRawBufferPointer) -> Bool {
+        guard !path.isEmpty, path.count <= maximumPath else { return false }
+        let (slash, dot) = (UInt8(ascii: "/"), UInt8(ascii: "."))
+        var start = 0
+        for index in 0...path.count {
+            if index < path.count {
+                if path[index] == 0 { return false }
+                if path[index] != slash { continue }
+            }
+            switch index - start {
+            case 0: return false
+            case 1: if path[start] == dot { return false }
+            case 2: if path[start] == dot, path[start + 1] == dot { return false }
+            default: break
+            }
+            start = index + 1
+        }
+        return true
+    }
 
     enum Kind: UInt8 {
         case hello = 1

@@ -41,6 +41,14 @@ struct WireReader {
         return text
     }
 
+    /// A path that leads nowhere but down, or nil when it is empty.
+    mutating func relativePath() throws(FrameError) -> String? {
+        let bytes = try raw()
+        if bytes.isEmpty { return nil }
+        guard WireProtocol.isRelativePath(bytes), let path = FieldLines.utf8Text(bytes) else { throw .invalid(.path) }
+        return path
+    }
+
     mutating func texts(atMost limit: Int = .max) throws(FrameError) -> [String] {
         let count = Int(try uint32())
         // Each text needs four bytes at least, so that a huge count cannot reserve memory.

@@ -4,48 +4,66 @@ import TrawlHTTP
 ///
 /// Integers are little endian. Texts and byte strings are preceded by their length in 32 bits.
 package struct WireWriter: Sendable {
-    /// The frames written so far and not yet taken.
-    package private(set) var bytes: [UInt8] = []
+    /// Filled up to `count`. Room is made in large steps: frames are made of pieces of a few bytes, for which an array's
+    /// own `append` takes several times as long as the copy.
+    private var storage: [UInt8] = []
+    /// Bytes written so far and not yet taken.
+    package private(set) var count = 0
 
     /// A writer with an empty buffer.
     package init() {}
 
     /// Whether nothing waits to be sent.
-    package var isEmpty: Bool { bytes.isEmpty }
+    package var isEmpty: Bool { count == 0 }
 
-    /// Removes `count` bytes from the front, which have been sent. The rest moves to the front; `OutgoingFrames` keeps
-    /// that rare.
-    package mutating func consume(_ count: Int) {
-        if count == bytes.count {
-            bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
-        } else {
-            bytes.removeFirst(count)
+    /// The frames written so far and not yet taken, copied.
+    package var bytes: [UInt8] { Array(storage[..<count]) }
+
+    /// Lends the frames written so far and not yet taken.
+    func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try storage.span.withUnsafeBytes { (bytes) throws(Failure) in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }
+    }
+
+    /// Removes `taken` bytes from the front, which have been sent. The rest moves to the front; `OutgoingFrames` keeps
+    /// that rare.
+    package mutating func consume(_ taken: Int) {
+        let rest = count - taken
+        if rest > 0 {
+            storage.withUnsafeMutableBytes { bytes in
+                bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[taken..<taken + rest]))
+            }
+        } else if storage.count > Self.mostKept {
+            storage = []
+        }
+        count = rest
     }
 
     /// Appends a frame whose payload `payload` writes; takes it back and returns false when it is too long.
     mutating func frame(
         _ kind: WireProtocol.Kind, descriptors: Int = 0, _ payload: (inout WireWriter) -> Void
     ) -> Bool {
-        let start = bytes.count
+        let start = count
         write(UInt32(0))
-        bytes.append(kind.rawValue)
-        bytes.append(UInt8(truncatingIfNeeded: descriptors))
-        bytes.append(0)
-        bytes.append(0)
+        write(kind.rawValue)
+        write(UInt8(truncatingIfNeeded: descriptors))
+        write(UInt16(0))
         payload(&self)
-        let count = bytes.count - start - WireProtocol.headerLength
-        guard count <= WireProtocol.maximumPayload else {
-            bytes.removeSubrange(start...)
+        let length = count - start - WireProtocol.headerLength
+        guard length <= WireProtocol.maximumPayload else {
+            count = start
             return false
         }
-        let length = UInt32(truncatingIfNeeded: count).littleEndian
-        bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }
+        let field = UInt32(truncatingIfNeeded: length).littleEndian
+        storage.withUnsafeMutableBytes { $0.storeBytes(of: field, toByteOffset: start, as: UInt32.self) }
         return true
     }
 
-    mutating func write(_ value: UInt8) { bytes.append(value) }
-    mutating func write(_ value: Bool) { bytes.append(value ? 1 : 0) }
+    mutating func write(_ value: UInt8) { writeInteger(value) }
+    mutating func write(_ value: Bool) { writeInteger(value ? UInt8(1) : 0) }
     mutating func write(_ value: UInt16) { writeInteger(value) }
     mutating func write(_ value: UInt32) { writeInteger(value) }
     mutating func write(_ value: UInt64) { writeInteger(value) }
@@ -58,7 +76,12 @@ package struct WireWriter: Sendable {
 
     mutating func write(_ data: UnsafeRawBufferPointer) {
         write(UInt32(truncatingIfNeeded: data.count))
-        bytes.append(contentsOf: data)
+        makeRoom(data.count)
+        let start = count
+        storage.withUnsafeMutableBytes { bytes in
+            UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(from: data)
+        }
+        count += data.count
     }
 
     mutating func write(_ data: [UInt8]) {
@@ -79,7 +102,23 @@ package struct WireWriter: Sendable {
         write(head.fields)
     }
 
+    @inline(__always)
     private mutating func writeInteger<Integer: FixedWidthInteger>(_ value: Integer) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        makeRoom(MemoryLayout<Integer>.size)
+        let start = count
+        storage.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: start, as: Integer.self) }
+        count += MemoryLayout<Integer>.size
     }
+
+    @inline(__always)
+    private mutating func makeRoom(_ room: Int) {
+        if storage.count - count < room { grow(room) }
+    }
+
+    @inline(never)
+    private mutating func grow(_ room: Int) {
+        storage += [UInt8](repeating: 0, count: max(room, storage.count, 4096))
+    }
+
+    private static let mostKept = 1 << 20
 }

@@ -9,8 +9,10 @@ final class BodyStore {
     private enum Place {
         case discard
         case memory(limit: UInt64)
-        case file(OutputRoot, path: String, replaces: Bool, sync: Bool, makesEmpty: Bool)
+        case file(OutputRoot, path: String, collision: FileCollision, sync: Bool, makesEmpty: Bool)
         case descriptor
+        /// A pipe or terminal; see `Transfer+Paced`.
+        case paced
         case stream
     }
 
@@ -23,8 +25,11 @@ final class BodyStore {
     private var part: PartFile?
     private var memory: MemoryFile?
     private var descriptor: Descriptor?
+    private var paced: PacedDescriptor?
     /// Decoded bytes taken in.
     private(set) var length: UInt64 = 0
+    /// How long the body will be, where that is known: a body that comes in one piece need not be gathered.
+    var expectedLength: UInt64?
 
     deinit {
         abandon()
@@ -43,17 +48,37 @@ final class BodyStore {
         return false
     }
 
+    /// Whether the body goes to what must not be waited for, by `writePaced`.
+    var isPaced: Bool {
+        if case .paced = place { return true }
+        return false
+    }
+
+    /// Whether the body goes to a file as it comes.
+    private var isWritten: Bool {
+        switch place {
+        case .file, .descriptor: true
+        case .discard, .memory, .paced, .stream: false
+        }
+    }
+
     func useNothing() { place = .discard }
     func useStream() { place = .stream }
     func useMemory(limit: UInt64) { place = .memory(limit: limit) }
     /// The descriptor belongs to the store from now on.
     func useDescriptor(_ descriptor: Int32) {
-        self.descriptor = Descriptor(adopting: descriptor)
-        place = .descriptor
+        let descriptor = Descriptor(adopting: descriptor)
+        if PacedDescriptor.isPaced(descriptor) {
+            paced = PacedDescriptor(descriptor)
+            place = .paced
+        } else {
+            self.descriptor = consume descriptor
+            place = .descriptor
+        }
     }
 
-    func useFile(_ root: OutputRoot, path: String, replaces: Bool, sync: Bool, makesEmpty: Bool) {
-        place = .file(root, path: path, replaces: replaces, sync: sync, makesEmpty: makesEmpty)
+    func useFile(_ root: OutputRoot, path: String, collision: FileCollision, sync: Bool, makesEmpty: Bool) {
+        place = .file(root, path: path, collision: collision, sync: sync, makesEmpty: makesEmpty)
     }
 
     /// Counts bytes that went elsewhere.
@@ -65,10 +90,14 @@ final class BodyStore {
     func write(_ bytes: UnsafeRawBufferPointer) throws(HopFailure) {
         length += UInt64(bytes.count)
         switch place {
-        case .discard, .stream: return
+        case .discard, .stream, .paced: return
         case .memory(let limit):
             guard length <= limit else { throw HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes in memory") }
         case .file, .descriptor: break
+        }
+        if used == 0, length == expectedLength, isWritten {
+            try writeThrough(bytes)
+            return
         }
         if bytes.count <= Self.gathered - used {
             if buffer.count == 0 { buffer = .allocate(byteCount: Self.gathered, alignment: 64) }
@@ -106,18 +135,25 @@ final class BodyStore {
             } catch {
                 throw Self.failure(error)
             }
-        case .file(_, _, let replaces, let sync, let makesEmpty):
+        case .file(_, let path, let collision, let sync, let makesEmpty):
             guard length > 0 || makesEmpty else { return (.discarded(length: 0), nil) }
             try flush()
             let part = try openPart()
-            do {
-                try part.publish(replacing: replaces, sync: sync)
+            do throws(SystemError) {
+                switch collision {
+                case .replace: try part.publish(replacing: true, sync: sync)
+                case .fail: try part.publish(replacing: false, sync: sync)
+                case .number(let first, let adoptsIdentical):
+                    try part.publish(numberedFrom: first, adoptsIdentical: adoptsIdentical, sync: sync)
+                }
             } catch {
                 throw Self.failure(error)
             }
-            return (.file(length: length), nil)
+            return (.file(length: length, name: part.path == path ? nil : part.path), nil)
         case .descriptor:
             try flush()
+            return (.descriptor(length: length), nil)
+        case .paced:
             return (.descriptor(length: length), nil)
         }
     }
@@ -132,9 +168,25 @@ final class BodyStore {
         part = nil
         memory = nil
         descriptor = nil
+        paced = nil
         place = .discard
         used = 0
         length = 0
+        expectedLength = nil
+    }
+
+    /// The pipe or terminal to wait for; nil when it has no reader yet.
+    var pacedNumber: Int32? { paced?.rawValue }
+
+    /// Writes what the pipe or terminal has room for, which is not counted here.
+    /// - Returns: How many bytes it took, and whether it is open.
+    func writePaced(_ bytes: UnsafeRawBufferPointer) throws(HopFailure) -> (taken: Int, isOpen: Bool) {
+        do throws(SystemError) {
+            let taken = try paced?.write(bytes) ?? 0
+            return (taken, paced?.isOpen ?? false)
+        } catch {
+            throw Self.failure(error)
+        }
     }
 
     private func flush() throws(HopFailure) {
@@ -148,7 +200,7 @@ final class BodyStore {
         if case .file = place { part = try openPart() } else { part = nil }
         do throws(SystemError) {
             switch place {
-            case .discard, .stream:
+            case .discard, .stream, .paced:
                 return
             case .memory:
                 if memory == nil { memory = try MemoryFile(name: "trawl-body") }
@@ -165,9 +217,11 @@ final class BodyStore {
 
     private func openPart() throws(HopFailure) -> PartFile {
         if let part { return part }
-        guard case .file(let root, let path, _, _, _) = place else { throw HopFailure(.internalError) }
+        guard case .file(let root, let path, let collision, _, _) = place else { throw HopFailure(.internalError) }
         do {
-            let made = try root.createPart(for: path)
+            var detours = false
+            if case .number = collision { detours = true }
+            let made = try root.createPart(for: path, detours: detours)
             part = made
             return made
         } catch {

@@ -6,8 +6,6 @@ final class Connection {
     /// Counted from 1 over the life of the loop.
     let number: UInt32
     let socket: Int32
-    /// 0 until asked for.
-    fileprivate var localPort: Int32 = 0
     fileprivate var localAddress = ""
     fileprivate(set) var remoteAddress = ""
     /// How many requests went out on it.
@@ -34,6 +32,8 @@ final class Connection {
 /// CURLINFO_ACTIVESOCKET still names the socket of the handle's last transfer then.
 final class ConnectionTable {
     private var open: [Connection] = []
+    /// The local port of each of `open`, 0 until asked for; beside them, since every request looks through all.
+    private var ports: [Int32] = []
     private var lastNumber: UInt32 = 0
 
     /// Opens a socket for libcurl.
@@ -42,6 +42,7 @@ final class ConnectionTable {
         guard socket >= 0 else { return -1 }
         lastNumber &+= 1
         open.append(Connection(number: lastNumber, socket: socket))
+        ports.append(0)
         return socket
     }
 
@@ -49,7 +50,9 @@ final class ConnectionTable {
     func closeSocket(_ socket: Int32) -> Int32 {
         if let index = open.firstIndex(where: { $0.socket == socket }) {
             open.swapAt(index, open.count - 1)
+            ports.swapAt(index, open.count - 1)
             open.removeLast()
+            ports.removeLast()
         }
         return ccurl_socket_close(socket) == 0 ? 0 : 1
     }
@@ -63,11 +66,10 @@ final class ConnectionTable {
     ) -> Connection? {
         guard localPort > 0 else { return nil }
         var unnamed: Connection?
-        for connection in open {
-            if connection.localPort == 0 {
-                connection.localPort = max(0, ccurl_socket_local_port(connection.socket))
-            }
-            guard connection.localPort == localPort else { continue }
+        for index in ports.indices {
+            if ports[index] == 0 { ports[index] = max(0, ccurl_socket_local_port(open[index].socket)) }
+            guard ports[index] == localPort else { continue }
+            let connection = open[index]
             // The system may give one local port to connections with different peers.
             if connection.localAddress.isEmpty {
                 unnamed = connection

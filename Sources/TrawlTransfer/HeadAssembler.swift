@@ -1,3 +1,4 @@
+import Glibc
 import TrawlHTTP
 
 /// Why a head was refused.
@@ -95,7 +96,7 @@ struct HeadAssembler {
                 throw .malformed("white space before the first field line")
             }
             isFirst = false
-            guard let colon = line.firstIndex(of: 0x3A) else {
+            guard let colon = firstIndex(of: 0x3A, in: line) else {
                 // No field line (RFC 9112 §5); libcurl refuses it as well.
                 throw .malformed("a line without a colon")
             }
@@ -189,11 +190,16 @@ struct HeadAssembler {
     ///
     /// RFC 9112 §2.2: a recipient may take a bare LF for the end of a line of the head, as libcurl does.
     private static func nextLine(_ rest: inout UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        let end = rest.firstIndex(of: 0x0A) ?? rest.count
+        let end = firstIndex(of: 0x0A, in: rest) ?? rest.count
         var line = UnsafeRawBufferPointer(rebasing: rest[..<end])
         rest = UnsafeRawBufferPointer(rebasing: rest[min(end + 1, rest.count)...])
         if line.last == 0x0D { line = UnsafeRawBufferPointer(rebasing: line[..<(line.count - 1)]) }
         return line
+    }
+
+    private static func firstIndex(of byte: Int32, in bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let start = bytes.baseAddress, let found = memchr(start, byte, bytes.count) else { return nil }
+        return UnsafeRawPointer(found) - start
     }
 
     private static func trimmedEnd(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

@@ -127,7 +127,7 @@ extension Transfer {
             guard try heads.take(line) else { return true }
             let (head, facts) = try heads.parse()
             if head.isInterim {
-                loop.output.send(.interim(lease: lease.id, head))
+                if interim.admits(head) { loop.output.send(.interim(lease: lease.id, head)) }
                 return true
             }
             return receivedHead(head, facts)

@@ -36,9 +36,13 @@ extension Transfer {
     /// - Returns: Why the request cannot be made, if so.
     func setOptions() -> HopFailure? {
         profile.apply(to: easy, receiveBuffer: loop.receiveBuffer(for: profile))
-        guard let scheme = lease.url.utf8.firstIndex(of: UInt8(ascii: ":")).map({ lease.url[..<$0] }),
-            (scheme == "http" && profile.profile.allowsHTTP) || (scheme == "https" && profile.profile.allowsHTTPS)
-        else { return HopFailure(.unsupportedScheme, detail: "only http and https are fetched, as far as allowed") }
+        let isAllowed =
+            lease.url.utf8.starts(with: "http:".utf8)
+            ? profile.profile.allowsHTTP
+            : lease.url.utf8.starts(with: "https:".utf8) && profile.profile.allowsHTTPS
+        guard isAllowed else {
+            return HopFailure(.unsupportedScheme, detail: "only http and https are fetched, as far as allowed")
+        }
 
         var shape = EasyHandle.RequestShape()
         shape.freshConnect = !lease.mayReuseConnection

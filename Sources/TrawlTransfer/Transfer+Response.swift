@@ -33,8 +33,10 @@ extension Transfer {
         if head.version != .http2, !keepsConnection || isNearlyUsedUp { easy.forbidReuse() }
         connection?.mayHideExcess = framing == .none
         let limit = profile.profile.bodyBytes
+        store.expectedLength = nil
         if case .length(let length) = framing {
             progress?.set(expected: length)
+            store.expectedLength = length
             if limit > 0, length > limit {
                 failure = HopFailure(.bodyTooLarge, detail: "\(length) bytes announced, \(limit) allowed")
                 return false
@@ -90,15 +92,19 @@ extension Transfer {
             store.useNothing()
         case .memory:
             store.useMemory(limit: profile.profile.memoryBytes)
-        case .file(let root, let path, let replaces):
+        case .file(let root, let path, let collision):
             guard Int(root) < loop.roots.count else {
                 failure = HopFailure(.file, systemError: EINVAL, detail: "no such output directory")
                 return
             }
             store.useFile(
-                loop.roots[Int(root)], path: path, replaces: replaces, sync: lease.syncsFile,
+                loop.roots[Int(root)], path: path, collision: collision, sync: lease.syncsFile,
                 makesEmpty: lease.createsEmptyFile)
         case .descriptor:
+            guard sinkDescriptor >= 0 else {
+                failure = HopFailure(.internalError, detail: "the descriptor has gone to an earlier response")
+                return
+            }
             store.useDescriptor(sinkDescriptor)
             sinkDescriptor = -1
         case .stream:
@@ -224,6 +230,10 @@ extension Transfer {
             store.count(bytes.count)
             stream(bytes)
             return true
+        }
+        if store.isPaced {
+            store.count(bytes.count)
+            return pace(bytes)
         }
         do throws(HopFailure) {
             try store.write(bytes)

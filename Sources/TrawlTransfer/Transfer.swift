@@ -15,6 +15,7 @@ final class Transfer {
     let easy: EasyHandle
     let store = BodyStore()
     var heads = HeadAssembler()
+    var interim = InterimAllowance()
 
     // One lease.
     var lease = Lease(id: 0, profile: 0, progressIndex: 0, method: .get, url: "", fields: FieldLines())
@@ -61,6 +62,8 @@ final class Transfer {
     /// Bytes of the wire not decoded yet because of `pending`.
     var held: [UInt8] = []
     var credit = 0
+    /// Whether the body's pipe or terminal took less than there is, or has no reader yet.
+    var awaitsRoom = false
     /// Whether the loop will come back to it for `held`; its clocks go on meanwhile.
     var isPostponed = false
     /// Decoded bytes of the turn `decodedTurn`.
@@ -94,6 +97,7 @@ final class Transfer {
         lastUploaded = 0
         if case .stream(let credit) = lease.sink { self.credit = Int(credit) } else { credit = 0 }
         progress.begin(lease: lease.id)
+        interim = InterimAllowance()
         heads.maximumBytes = Int(profile.profile.headBytes)
         heads.maximumFields = Int(profile.profile.headFields)
         resetAttempt()
@@ -154,12 +158,13 @@ final class Transfer {
         dropsBody = false
         endsEarly = false
         isPostponed = false
+        awaitsRoom = false
         if !pending.isEmpty { pending = [] }
         if !held.isEmpty { held = [] }
     }
 
     /// Whether bytes of the body still have to leave.
-    var isBackedUp: Bool { !pending.isEmpty || !held.isEmpty }
+    var isBackedUp: Bool { !pending.isEmpty || !held.isEmpty || awaitsRoom }
 
     // MARK: - Resting
 
@@ -179,12 +184,17 @@ final class Transfer {
     /// Goes on as far as answer, credit and the coordinator's buffer allow.
     func pump() {
         guard !awaitsAnswer, !loop.output.isCongested, failure == nil else { return }
-        if !pending.isEmpty {
+        if awaitsRoom {
+            guard paceOn() else {
+                conclude(CURLE_WRITE_ERROR)
+                return
+            }
+        } else if !pending.isEmpty {
             let bytes = pending
             pending = []
             bytes.withUnsafeBytes { stream($0) }
         }
-        if pending.isEmpty, !held.isEmpty {
+        if pending.isEmpty, !awaitsRoom, !held.isEmpty {
             let bytes = held
             held = []
             guard bytes.withUnsafeBytes({ process($0) }) else {
@@ -234,7 +244,7 @@ final class Transfer {
             return
         }
         let succeeded = result == CURLE_OK || (endsEarly && failure == nil)
-        if succeeded, failure == nil {
+        if succeeded, failure == nil, awaitsAnswer || isBackedUp || paceEmpty() {
             if awaitsAnswer || isBackedUp {
                 heldResult = result
                 if !isPostponed { rest() }

@@ -32,10 +32,14 @@ package final class TransferLoop {
     private var profiles: [UInt32: ResolvedProfile] = [:]
     private var idle: ContiguousArray<Transfer> = []
     private var active: ContiguousArray<Transfer> = []
+    /// The transfers of all leases, for a look.
+    var activeTransfers: ContiguousArray<Transfer> { active }
     private var usedIndexes: [Bool]
     private var lastTick: UInt64 = 0
     /// Transfers that had their share of this turn and have more to decode.
     private var unfinished: ContiguousArray<Transfer> = []
+    /// Whether transfers wait for a pipe or terminal to take more; found out anew at each wait.
+    var someAwaitRoom = false
     /// Counts turns, so that a transfer knows when its share is a new one.
     private(set) var turnNumber: UInt64 = 0
 
@@ -143,8 +147,14 @@ package final class TransferLoop {
     package func wait(control: Int32, wantsToWrite: Bool, milliseconds: Int32) -> (readable: Bool, writable: Bool) {
         var watched = curl_waitfd(
             fd: control, events: Int16(CURL_WAIT_POLLIN) | (wantsToWrite ? Int16(CURL_WAIT_POLLOUT) : 0), revents: 0)
-        let code = curl_multi_poll(multi, &watched, 1, unfinished.isEmpty ? milliseconds : 0, nil)
-        advanceClocks()
+        let limit = unfinished.isEmpty ? milliseconds : 0
+        let code: CURLMcode
+        if someAwaitRoom {
+            (code, watched) = waitWithPaced(watched, milliseconds: limit)
+        } else {
+            code = curl_multi_poll(multi, &watched, 1, limit, nil)
+            advanceClocks()
+        }
         // When even polling fails, the socket is tried anyway: its end must not be missed.
         guard code == CURLM_OK else { return (true, true) }
         let seen = watched.revents
@@ -214,7 +224,7 @@ package final class TransferLoop {
         active.first { $0.lease.id == lease }
     }
 
-    private func advanceClocks() {
+    func advanceClocks() {
         let time = MonotonicClock.now().nanoseconds
         runningClock &+= min(time &- now, Self.longestTurn)
         now = time

@@ -42,17 +42,15 @@ enum PlainURL {
             index += 1
         }
         let pathEnd = index
-        var query: String?
         if index < bytes.count {
             guard bytes[index] == UInt8(ascii: "?") else { return nil }
             index += 1
             while index < bytes.count, classes[Int(bytes[index])] & pathBit != 0 { index += 1 }
             guard index == bytes.count, pathEnd + 1 < index else { return nil }
-            query = string(bytes, pathEnd + 1, index)
         }
         return TargetURI(
-            origin: Origin(scheme: scheme, host: string(bytes, hostStart, hostEnd), port: port),
-            path: string(bytes, pathStart, pathEnd), query: query, fragment: nil, user: nil, password: nil, text: text)
+            origin: Origin(scheme: scheme, host: string(bytes, hostStart, hostEnd), port: port), text: text,
+            pathStart: pathStart, queryStart: pathEnd < bytes.count ? pathEnd : nil)
     }
 
     private static func string(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> String {

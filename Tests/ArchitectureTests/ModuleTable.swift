@@ -26,6 +26,7 @@ struct ModuleTable {
         pure("TrawlProtocol", ["TrawlHTTP"]),
         pure("TrawlFrontier", ["TrawlHTTP"]),
         pure("TrawlSupervision", ["TrawlHTTP"]),
+        pure("TrawlJSON", []),
         pure("TrawlCache", ["TrawlHTTP"]),
         pure("TrawlSession", ["TrawlHTTP"]),
 
@@ -44,7 +45,8 @@ struct ModuleTable {
     ]
 
     private static let allPure: Set = [
-        "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlCache", "TrawlSession",
+        "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlJSON", "TrawlCache",
+        "TrawlSession",
     ]
     private static let allEffects: Set = ["TrawlPlatform", "TrawlCoding", "TrawlURL", "TrawlStore", "TrawlTransfer"]
 

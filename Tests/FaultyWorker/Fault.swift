@@ -47,8 +47,10 @@ enum Fault: String, CaseIterable {
     case strayDescriptors = "stray-descriptors"
     /// Two heads for one lease.
     case twoHeads = "two-heads"
-    /// More interim responses than any server sends.
+    /// More interim heads than a worker passes on.
     case interimFlood = "interim-flood"
+    /// Few interim heads, but larger ones than a worker passes on.
+    case interimBulk = "interim-bulk"
     /// Data for a body that is not streamed, or more than there are credits for.
     case dataWithoutCredit = "data-without-credit"
     /// A stream that ends with another length than it had.
@@ -69,6 +71,8 @@ enum Fault: String, CaseIterable {
     case memoryMissing = "memory-missing"
     /// A frame that brings two memory files where one belongs.
     case memorySurplus = "memory-surplus"
+    /// A body that is not in the file the lease brought. Other leases are answered.
+    case descriptorLength = "descriptor-length"
     /// A body in a file nobody asked for.
     case uninvitedFile = "uninvited-file"
     /// A body in a descriptor nobody gave.
@@ -80,7 +84,7 @@ enum Fault: String, CaseIterable {
     case twoEnds = "two-ends"
     /// Frames of all kinds for leases that never were; as many as the value.
     case foreignLeases = "foreign-leases"
-    /// An end for the lease of the same place at another worker, for all workers there may be.
+    /// An end for the lease of the same place at each of the first workers.
     case otherWorkers = "other-workers"
 
     // MARK: No frames
@@ -91,7 +95,7 @@ enum Fault: String, CaseIterable {
     case freeze
     /// Closes its end of the socket, answers nothing and lives on, heartbeat and all.
     case closeSocket = "close-socket"
-    /// Sends frames of leases that never were, without end.
+    /// Sends frames of leases that never were, without end, and its heart beats.
     case endless
     /// Works properly, but ignores the end of its socket and SIGTERM.
     case stay

@@ -54,6 +54,15 @@ extension Session {
         case .interimFlood:
             for _ in 0..<1000 { line.send(.interim(lease: lease.id, interim)) }
             answer(job)
+        case .interimBulk:
+            var bulky = interim
+            try? bulky.fields.append("Link", String(repeating: "x", count: 30_000))
+            for _ in 0..<5 { line.send(.interim(lease: lease.id, bulky)) }
+            answer(job)
+        case .descriptorLength:
+            guard case .descriptor = lease.sink else { return answer(job) }
+            if let descriptor = job.descriptors.last { _ = Glibc.write(descriptor, "half", 4) }
+            line.send(ended(lease, .descriptor(length: UInt64(options.value))))
         case .dataWithoutCredit:
             for _ in 0..<5 {
                 line.send(.data(lease: lease.id, [UInt8](repeating: 7, count: WireProtocol.maximumInlineBody)))
@@ -74,7 +83,7 @@ extension Session {
             for _ in 0..<options.value { line.send(maker.message(lease: foreignLease())) }
             answer(job)
         case .otherWorkers:
-            for worker in 0..<1024 as Range<UInt64> where worker != UInt64(hello.slot) {
+            for worker in 0..<4 as Range<UInt64> where worker != UInt64(hello.slot) {
                 let id = lease.id & ~(0x3FF << 12) | worker << 12
                 line.send(.ended(LeaseEnd(lease: id, outcome: .failed(HopFailure(.internalError)), head: head)))
             }

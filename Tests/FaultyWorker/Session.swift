@@ -131,8 +131,8 @@ final class Session {
                 descriptors = [memoryFile(body)]
                 delivery = .memory(length: UInt64(body.count))
             }
-        case .file(let root, let path, let replaces):
-            write(body, to: path, beneath: hello.roots[Int(root)], replaces: replaces)
+        case .file(let root, let path, let collision):
+            write(body, to: path, beneath: hello.roots[Int(root)], replaces: collision == .replace)
             delivery = .file(length: UInt64(body.count))
         case .descriptor:
             if let descriptor = job.descriptors.last { _ = Glibc.write(descriptor, body, body.count) }

@@ -49,7 +49,7 @@ struct OutputRootTests {
         #expect(try directory.names() == [])
     }
 
-    @Test("the longest names work, in any encoding")
+    @Test("the longest names work")
     func longNames() throws {
         let directory = try TemporaryDirectory()
         let root = try OutputRoot(path: directory.path)
@@ -59,14 +59,6 @@ struct OutputRootTests {
         ]
         for name in names { try write(root, name, "x") }
         #expect(try directory.names() == names.sorted())
-        let bytes: [UInt8] = [0xFF, 0xFE]
-        let part = try bytes.withUnsafeBytes { try root.createPart(forBytes: $0) }
-        try part.publish(replacing: false, sync: false)
-        let path: [UInt8] = Array(directory.path.utf8) + [UInt8(ascii: "/")] + bytes + [0]
-        let removed = path.withUnsafeBytes { path in
-            path.assumingMemoryBound(to: CChar.self).baseAddress.map { unlink($0) }
-        }
-        #expect(removed == 0)
     }
 
     @Test(
@@ -136,9 +128,9 @@ struct OutputRootTests {
         let directory = try TemporaryDirectory()
         let root = try OutputRoot(path: directory.path)
         for round in 0..<2 {
-            for index in 0..<40 { try write(root, "d\(index)/f\(round)", "\(index)") }
+            for index in 0..<600 { try write(root, "d\(index)/f\(round)", "\(index)") }
         }
-        for index in 0..<40 { #expect(try directory.names(in: "d\(index)") == ["f0", "f1"]) }
+        for index in 0..<600 { #expect(try directory.names(in: "d\(index)") == ["f0", "f1"]) }
     }
 
     @Test("a root that is missing or no directory is an error")

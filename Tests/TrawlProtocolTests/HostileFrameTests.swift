@@ -144,6 +144,37 @@ struct HostileFrameTests {
         }
     }
 
+    @Test(
+        "the path of a file that a worker names leads nowhere but down",
+        arguments: [
+            "/", "/a", "a/", "a//b", ".", "..", "./a", "a/.", "a/..", "../a", "a/../b", "a\0b",
+            String(repeating: "a", count: 4096),
+        ])
+    func paths(path: String) {
+        let end = LeaseEnd(lease: 1, outcome: .complete(.file(length: 1, name: path)))
+        #expect(throws: FrameError.invalid(.path)) { try workerMessages(frame(WorkerMessage.ended(end))) }
+    }
+
+    @Test("a path is told in one way, and is UTF-8")
+    func pathForms() throws {
+        let empty = LeaseEnd(lease: 1, outcome: .complete(.file(length: 1, name: "")))
+        #expect(
+            try workerMessages(frame(WorkerMessage.ended(empty)))
+                == [.ended(LeaseEnd(lease: 1, outcome: .complete(.file(length: 1))))])
+        for path in ["a", "...", "..a/b..", ".a", String(repeating: "a", count: 4095)] {
+            let end = LeaseEnd(lease: 1, outcome: .complete(.file(length: 1, name: path)))
+            #expect(try workerMessages(frame(WorkerMessage.ended(end))) == [.ended(end)])
+        }
+        let start = little(UInt64(1)) + [3] + little(UInt64(1)) + little(UInt32(2))
+        #expect(throws: FrameError.invalid(.path)) { try workerMessages(frame(kind: 20, start + [0xC3, 0x28])) }
+    }
+
+    @Test("a collision of an unknown kind is refused", arguments: [3, 0xFF] as [UInt8])
+    func collisions(kind: UInt8) {
+        let sink: [UInt8] = little(UInt64(1)) + [1, 2, 0, 0] + little(UInt32(1)) + [0x61] + [kind]
+        #expect(throws: FrameError.invalid(.collision)) { try coordinatorMessages(frame(kind: 4, sink)) }
+    }
+
     /// The strongest check there is: what is accepted says exactly what the bytes said, so it also holds no more memory
     /// than they did.
     @Test("mutated and random frames are refused, or come back byte for byte")

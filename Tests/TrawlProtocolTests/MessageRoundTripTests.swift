@@ -35,7 +35,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [1, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [2, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -48,6 +48,15 @@ struct MessageRoundTripTests {
             + [3, 0, 0, 0] + Array("GET".utf8) + [1, 0, 0, 0] + Array("u".utf8)
             + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0]
         #expect(frame(CoordinatorMessage.lease(lease)) == frame(kind: 3, descriptors: 1, payload))
+        let sink: [UInt8] = [2, 7, 0] + [1, 0, 0, 0, 0x70] + [2] + little(UInt32(5)) + [1]
+        let answer = HeadDisposition.redirectBody(
+            .file(root: 7, path: "p", collision: .number(from: 5, adoptsIdentical: true)))
+        #expect(
+            frame(CoordinatorMessage.answer(lease: 1, answer)) == frame(kind: 4, little(UInt64(1)) + [1] + sink))
+        let end = frame(WorkerMessage.ended(LeaseEnd(lease: 1, outcome: .complete(.file(length: 6, name: "p.1")))))
+        #expect(
+            Array(end.dropFirst(WireProtocol.headerLength + 8).prefix(16))
+                == [3] + little(UInt64(6)) + [3, 0, 0, 0] + Array("p.1".utf8))
         #expect(
             frame(WorkerMessage.data(lease: 9, [1, 2])) == frame(kind: 19, little(UInt64(9)) + [2, 0, 0, 0, 1, 2]))
     }

@@ -98,9 +98,15 @@ extension Lease {
 extension BodySink {
     static func random(using random: inout SplitMix) -> BodySink {
         random.pick([
-            .discard, .memory, .file(root: random.integer(), path: random.text(), replaces: random.bool()), .descriptor,
-            .stream(credit: random.integer()),
+            .discard, .memory, .file(root: random.integer(), path: random.text(), collision: .random(using: &random)),
+            .descriptor, .stream(credit: random.integer()),
         ])
+    }
+}
+
+extension FileCollision {
+    static func random(using random: inout SplitMix) -> FileCollision {
+        random.pick([.replace, .fail, .number(from: random.integer(), adoptsIdentical: random.bool())])
     }
 }
 
@@ -115,6 +121,7 @@ extension LeaseEnd {
             outcome: random.pick([
                 .complete(.discarded(length: length)), .complete(.inline(random.bytes(upTo: 300))),
                 .complete(.memory(length: length)), .complete(.file(length: length)),
+                .complete(.file(length: length, name: random.pick(["a", "ä/b.1", "..c/d%2Fe", ".../x"]))),
                 .complete(.descriptor(length: length)), .complete(.streamed(length: length)), .failed(failure),
             ]))
         if random.bool() { end.head = .random(using: &random) }

@@ -9,18 +9,18 @@ struct TableTests {
     @Test("a transfer profile keeps its number as long as 256 are in use")
     func profiles() {
         var table = ProfileTable()
-        func profile(_ seconds: UInt32) -> TransferProfile {
-            var profile = TransferProfile()
-            profile.inactivityTimeout = seconds
-            return profile
+        func terms(_ seconds: Int) -> FetchTerms {
+            var options = RequestOptions()
+            options.timeLimits.inactivity = .seconds(seconds)
+            return FetchTerms(options)
         }
-        let first = table.assignment(for: profile(0))
-        #expect(table.assignment(for: profile(0)) == first)
-        for number in 1..<256 as Range<UInt32> { #expect(table.assignment(for: profile(number)).number == number) }
-        #expect(table.assignment(for: profile(0)) == first)
-        let reused = table.assignment(for: profile(1000))
+        let first = table.assignment(for: terms(0))
+        #expect(table.assignment(for: terms(0)) == first)
+        for number in 1..<256 { #expect(table.assignment(for: terms(number)).number == number) }
+        #expect(table.assignment(for: terms(0)) == first)
+        let reused = table.assignment(for: terms(1000))
         #expect(reused.number == first.number && reused.version != first.version)
-        let back = table.assignment(for: profile(0))
+        let back = table.assignment(for: terms(0))
         #expect(back != first)
     }
 

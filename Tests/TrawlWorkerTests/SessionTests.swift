@@ -130,7 +130,7 @@ struct SessionTests {
         let scratch = try Scratch()
         let worker = try TestCoordinator(roots: [scratch.path])
         for delay in [UInt32(0), 1_000, 20_000] {
-            for sink in [BodySink.discard, .stream(credit: 100), .file(root: 0, path: "x", replaces: true)] {
+            for sink in [BodySink.discard, .stream(credit: 100), .file(root: 0, path: "x", collision: .replace)] {
                 let lease = try worker.lease(target) { $0.sink = sink }
                 worker.send(.lease(lease))
                 if delay > 0 { usleep(delay) }
@@ -151,7 +151,7 @@ struct SessionTests {
         for _ in 0..<3 {
             worker.send(.lease(try worker.lease("/endless") { $0.sink = .stream(credit: 100_000_000) }))
         }
-        worker.send(.lease(try worker.lease("/endless") { $0.sink = .file(root: 0, path: "x", replaces: true) }))
+        worker.send(.lease(try worker.lease("/endless") { $0.sink = .file(root: 0, path: "x", collision: .replace) }))
         let line = worker.segment.worker(0)
         // Until a whole beat passes in which nothing more was received.
         var received: [UInt64] = []

@@ -26,7 +26,7 @@ struct SinkTests {
         let scratch = try Scratch()
         let worker = try TestCoordinator(roots: [scratch.path])
         let exchange = try worker.fetch("/bytes/\(size)?chunked=1") {
-            $0.sink = .file(root: 0, path: "a/b/c", replaces: false)
+            $0.sink = .file(root: 0, path: "a/b/c", collision: .fail)
             $0.syncsFile = true
         }
         #expect(exchange.end.outcome == .complete(.file(length: UInt64(size))))
@@ -40,7 +40,7 @@ struct SinkTests {
     func fileFailure(target: String) throws {
         let scratch = try Scratch()
         let worker = try TestCoordinator(roots: [scratch.path])
-        let exchange = try worker.fetch(target) { $0.sink = .file(root: 0, path: "x", replaces: true) }
+        let exchange = try worker.fetch(target) { $0.sink = .file(root: 0, path: "x", collision: .replace) }
         #expect(exchange.failure != nil)
         #expect(scratch.names.isEmpty)
     }
@@ -49,15 +49,39 @@ struct SinkTests {
     func replacing() throws {
         let scratch = try Scratch()
         let worker = try TestCoordinator(roots: [scratch.path])
-        _ = try worker.fetch("/bytes/10") { $0.sink = .file(root: 0, path: "x", replaces: false) }
-        let second = try worker.fetch("/bytes/20") { $0.sink = .file(root: 0, path: "x", replaces: false) }
+        _ = try worker.fetch("/bytes/10") { $0.sink = .file(root: 0, path: "x", collision: .fail) }
+        let second = try worker.fetch("/bytes/20") { $0.sink = .file(root: 0, path: "x", collision: .fail) }
         #expect(second.failure?.kind == .file)
         #expect(second.failure?.systemError == EEXIST)
         #expect(scratch.content("x") == stream(10))
-        let third = try worker.fetch("/bytes/20") { $0.sink = .file(root: 0, path: "x", replaces: true) }
+        let third = try worker.fetch("/bytes/20") { $0.sink = .file(root: 0, path: "x", collision: .replace) }
         #expect(third.failure == nil)
         #expect(scratch.content("x") == stream(20))
         #expect(scratch.names == ["x"])
+    }
+
+    @Test("file: a taken name is followed by numbers, and the worker says which file it is")
+    func numbers() throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        func delivery(
+            _ path: String, _ size: Int, from first: UInt32 = 0, adopts: Bool = false
+        ) throws -> HopOutcome {
+            try worker.fetch("/bytes/\(size)") {
+                $0.sink = .file(root: 0, path: path, collision: .number(from: first, adoptsIdentical: adopts))
+            }.end.outcome
+        }
+        #expect(try delivery("a/x", 10) == .complete(.file(length: 10)))
+        #expect(try delivery("a/x", 20) == .complete(.file(length: 20, name: "a/x.1")))
+        #expect(try delivery("a/x", 30, from: 5) == .complete(.file(length: 30, name: "a/x.5")))
+        #expect(try delivery("a/x", 100_000) == .complete(.file(length: 100_000, name: "a/x.2")))
+        #expect(try delivery("a/x", 10, adopts: true) == .complete(.file(length: 10)))
+        #expect(try delivery("a/x", 100_000, adopts: true) == .complete(.file(length: 100_000, name: "a/x.2")))
+        #expect(try delivery("a/x/y", 40) == .complete(.file(length: 40, name: "a/x%2Fy")))
+        #expect(try delivery("a", 50) == .complete(.file(length: 50, name: "a.1")))
+        #expect(scratch.content("a/x") == stream(10))
+        #expect(scratch.content("a/x.1") == stream(20))
+        #expect(scratch.names == ["a", "a.1", "a/x", "a/x%2Fy", "a/x.1", "a/x.2", "a/x.5"])
     }
 
     @Test(
@@ -67,10 +91,12 @@ struct SinkTests {
         let scratch = try Scratch()
         let worker = try TestCoordinator(roots: [scratch.path])
         #expect(
-            try worker.fetch("/bytes/1") { $0.sink = .file(root: 0, path: path, replaces: true) }.failure?.kind == .file
+            try worker.fetch("/bytes/1") { $0.sink = .file(root: 0, path: path, collision: .replace) }.failure?.kind
+                == .file
         )
         #expect(
-            try worker.fetch("/bytes/1") { $0.sink = .file(root: 7, path: "x", replaces: true) }.failure?.kind == .file)
+            try worker.fetch("/bytes/1") { $0.sink = .file(root: 7, path: "x", collision: .replace) }.failure?.kind
+                == .file)
         #expect(scratch.names.isEmpty)
     }
 
@@ -78,19 +104,19 @@ struct SinkTests {
     func withoutFile() throws {
         let scratch = try Scratch()
         let worker = try TestCoordinator(roots: [scratch.path])
-        let empty = try worker.fetch("/bytes/0") { $0.sink = .file(root: 0, path: "empty", replaces: false) }
+        let empty = try worker.fetch("/bytes/0") { $0.sink = .file(root: 0, path: "empty", collision: .fail) }
         #expect(empty.end.outcome == .complete(.discarded(length: 0)))
         let error = try worker.fetch("/status/404?body=gone") {
-            $0.sink = .file(root: 0, path: "error", replaces: false)
+            $0.sink = .file(root: 0, path: "error", collision: .fail)
         }
         #expect(error.body == Array("gone".utf8))
         #expect(scratch.names.isEmpty)
         _ = try worker.fetch("/bytes/0") {
-            $0.sink = .file(root: 0, path: "empty", replaces: false)
+            $0.sink = .file(root: 0, path: "empty", collision: .fail)
             $0.createsEmptyFile = true
         }
         _ = try worker.fetch("/status/404?body=gone") {
-            $0.sink = .file(root: 0, path: "error", replaces: false)
+            $0.sink = .file(root: 0, path: "error", collision: .fail)
             $0.savesErrorBodies = true
         }
         #expect(scratch.names == ["empty", "error"])
@@ -165,7 +191,7 @@ struct SinkTests {
                     worker.send(.answer(lease: lease.id, .proceed))
                     #expect(try worker.collect(lease.id).body == stream(size))
                 case 1:
-                    worker.send(.answer(lease: lease.id, .redirectBody(.file(root: 0, path: "x", replaces: true))))
+                    worker.send(.answer(lease: lease.id, .redirectBody(.file(root: 0, path: "x", collision: .replace))))
                     #expect(try worker.collect(lease.id).failure == nil)
                     #expect(size == 0 || scratch.content("x") == stream(size))
                 case 2:

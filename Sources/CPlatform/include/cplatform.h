@@ -18,6 +18,15 @@ int32_t cplatform_dup_above(int32_t fd, int32_t minimum);
 int32_t cplatform_is_close_on_exec(int32_t fd);
 /// fcntl(F_SETFD, FD_CLOEXEC).
 int32_t cplatform_set_close_on_exec(int32_t fd);
+/// What a descriptor's status flags say (fcntl(2) F_GETFL): 1 it names a place and is not open (O_PATH), 2 it is open and
+/// does not block (O_NONBLOCK), 0 neither.
+int32_t cplatform_descriptor_mode(int32_t fd);
+/// Makes a descriptor's calls block.
+int32_t cplatform_set_blocking(int32_t fd);
+/// open(2) of a place without opening what is there (O_PATH); symbolic links are followed.
+int32_t cplatform_open_place(const char *path);
+/// open(2) for writing, without waiting and without blocking later, of what an O_PATH descriptor names.
+int32_t cplatform_open_placed(int32_t fd);
 /// write(2).
 int64_t cplatform_write(int32_t fd, const void *bytes, size_t count);
 /// read(2).
@@ -39,11 +48,21 @@ int32_t cplatform_rename(int32_t directory, const char *from, const char *to);
 int32_t cplatform_rename_new(int32_t directory, const char *from, const char *to);
 /// linkat(2) inside one directory.
 int32_t cplatform_linkat(int32_t directory, const char *from, const char *to);
-/// open(2) of a file without a name in a directory (O_TMPFILE), for writing.
+/// open(2) of a file without a name in a directory (O_TMPFILE), for reading and writing.
 int32_t cplatform_openat_unnamed(int32_t directory, uint32_t mode);
 /// Gives an open file a name; never replaces one.
 int32_t cplatform_link_open(int32_t fd, int32_t directory, const char *name);
 int32_t cplatform_fsync(int32_t fd);
+/// dup(2) and close(2) of the copy: what closing would report, while the file stays open.
+int32_t cplatform_flush(int32_t fd);
+/// flock(2) with LOCK_EX and LOCK_NB.
+int32_t cplatform_lock(int32_t fd);
+/// st_nlink.
+int64_t cplatform_link_count(int32_t fd);
+/// pread(2).
+int64_t cplatform_pread(int32_t fd, void *bytes, size_t count, int64_t offset);
+/// The size of a regular file, not following a symbolic link; -EINVAL when it is anything else.
+int64_t cplatform_regular_size_at(int32_t directory, const char *name);
 /// st_mode, following symbolic links.
 int32_t cplatform_mode_at(int32_t directory, const char *name, uint32_t *mode);
 /// getrandom(2) from the system's generator.
@@ -68,6 +87,8 @@ int32_t cplatform_truncate(int32_t fd, int64_t size);
 int64_t cplatform_regular_size(int32_t fd);
 /// 1 when the file lives in ordinary shared memory (no huge pages, no disk), else 0.
 int32_t cplatform_is_shared_memory(int32_t fd);
+/// posix_fallocate(3): grows a file to `size` bytes whose space on disk is reserved.
+int32_t cplatform_reserve(int32_t fd, int64_t size);
 /// mmap(2) of the whole file from its start, shared; `*address` is set on success.
 int32_t cplatform_map(int32_t fd, size_t size, int32_t writable, void **address);
 int32_t cplatform_unmap(void *address, size_t size);

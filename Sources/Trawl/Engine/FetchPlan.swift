@@ -36,7 +36,7 @@ struct FetchPlan: Sendable {
         case discard
         case stream
         /// Written by the worker beneath one of the configured output directories.
-        case rooted(root: Int, path: String)
+        case rooted(root: Int, path: String, collision: FileCollision)
         /// Written by the worker to a file the coordinator opened.
         case opened(OpenedDestination)
     }
@@ -50,10 +50,13 @@ struct FetchPlan: Sendable {
     let fileOptions: Destination.FileOptions
     /// The path the caller named.
     let path: String?
-    let options: RequestOptions
-    let profile: TransferProfile
+    /// Options, shared with other fetches.
+    let terms: FetchTerms
     /// Whether heads are wanted as they come.
     let wantsEvents: Bool
+
+    var options: RequestOptions { terms.options }
+    var profile: TransferProfile { terms.profile }
 }
 
 /// A request body kept in a memory file, so that it can be sent again and handed to any worker.

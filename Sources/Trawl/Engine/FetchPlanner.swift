@@ -13,36 +13,46 @@ final class FetchPlanner: Sendable {
     private let urls = Guarded(URLParser())
     /// The generated lines of a request without lines of its own.
     private let plainFields: FieldLines
+    /// The terms of the latest request: most callers ask with the same options again and again.
+    private let latestTerms: Guarded<FetchTerms>
 
     init(configuration: Configuration) {
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true, omitting: [])
+        latestTerms = Guarded(FetchTerms(.default))
     }
 
     /// The plan of a request.
     /// - Throws: What makes the request impossible, before anything is sent.
     func plan(_ request: Request, into destination: Destination, wantsEvents: Bool) throws(FetchError) -> FetchPlan {
-        let target = try target(of: request)
-        var method = try method(of: request)
-        let options = request.options
-        if !request.body.isEmpty,
-            method == .get || method == .head || (method == .delete && options.upgradesMethodForBody)
-        {
-            if options.upgradesMethodForBody {
-                method = .post
-            } else if !options.allowsBodyOnGET {
-                throw FetchError(.badRequest, "\(method.name) with a body needs allowsBodyOnGET", url: target.text)
-            }
-        }
-        let fields = try fields(of: request, target: target)
+        let target = try target(of: request.url, request.options.transport)
+        let method = try method(of: request, url: target.text)
+        let fields = try fields(of: request, url: target.text)
         let (sink, path) = try sink(for: destination, url: target.text)
         var fileOptions = Destination.FileOptions()
         if case .file(_, let given) = destination { fileOptions = given }
         return FetchPlan(
             originalURL: target.textWithFragment, target: target, method: method, fields: fields,
             body: try body(of: request, url: target.text), sink: sink, fileOptions: fileOptions, path: path,
-            options: options, profile: options.profile, wantsEvents: wantsEvents)
+            terms: terms(request.options), wantsEvents: wantsEvents)
+    }
+
+    /// What all requests that differ in their URL alone have in common.
+    /// - Throws: What makes such a request impossible; its URL is not looked at.
+    func template(of request: Request, files fileOptions: Destination.FileOptions) throws(FetchError) -> RequestTemplate
+    {
+        RequestTemplate(
+            method: try method(of: request, url: nil), fields: try fields(of: request, url: nil),
+            body: try body(of: request, url: nil), terms: terms(request.options), fileOptions: fileOptions)
+    }
+
+    private func terms(_ options: RequestOptions) -> FetchTerms {
+        let latest = latestTerms.withLock { $0 }
+        if latest.options == options { return latest }
+        let terms = FetchTerms(options)
+        latestTerms.withLock { $0 = terms }
+        return terms
     }
 
     /// Checks a URL a redirect led to, as one a caller gave.
@@ -56,18 +66,32 @@ final class FetchPlanner: Sendable {
         }
     }
 
-    private func target(of request: Request) throws(FetchError) -> TargetURI {
+    /// The target a URL names, checked as what a caller gave.
+    func target(of url: String, _ transport: RequestOptions.Transport) throws(FetchError) -> TargetURI {
         let target: TargetURI
         do throws(URLFailure) {
-            target = try urls.withLock { parser throws(URLFailure) in try parser.parse(request.url) }
+            target = try urls.withLock { parser throws(URLFailure) in try parser.parse(url) }
         } catch {
             throw FetchError(error)
         }
-        if let refusal = Self.checkScheme(target, request.options.transport) { throw refusal }
+        if let refusal = Self.checkScheme(target, transport) { throw refusal }
         return target
     }
 
-    private func method(of request: Request) throws(FetchError) -> TrawlHTTP.Method {
+    private func method(of request: Request, url: String?) throws(FetchError) -> TrawlHTTP.Method {
+        let method = try namedMethod(of: request)
+        guard !request.body.isEmpty else { return method }
+        let options = request.options
+        if method == .get || method == .head || (method == .delete && options.upgradesMethodForBody) {
+            if options.upgradesMethodForBody { return .post }
+            if !options.allowsBodyOnGET {
+                throw FetchError(.badRequest, "\(method.name) with a body needs allowsBodyOnGET", url: url)
+            }
+        }
+        return method
+    }
+
+    private func namedMethod(of request: Request) throws(FetchError) -> TrawlHTTP.Method {
         let name = request.effectiveMethod.name
         guard let method = TrawlHTTP.Method(name) else {
             throw FetchError(.badRequest, "the method is not a token: \(name.prefix(64).description.terminalSafe)")
@@ -77,14 +101,14 @@ final class FetchPlanner: Sendable {
         return method
     }
 
-    private func fields(of request: Request, target: TargetURI) throws(FetchError) -> FieldLines {
+    private func fields(of request: Request, url: String?) throws(FetchError) -> FieldLines {
         if let refused = request.fields.refused {
             throw FetchError(
                 .badRequest, "the field line \(refused) has a name that is no token, or CR, LF or NUL in its value",
-                url: target.text)
+                url: url)
         }
         for name in ["Transfer-Encoding", "Upgrade", "TE"] where request.fields.lines.contains(name) {
-            throw FetchError(.badRequest, "the field \(name) belongs to the transfer", url: target.text)
+            throw FetchError(.badRequest, "the field \(name) belongs to the transfer", url: url)
         }
         let options = request.options
         if request.fields.isEmpty, options.acceptsCompressedResponses, options.userAgent == nil,
@@ -95,7 +119,7 @@ final class FetchPlanner: Sendable {
         var lines = request.fields.lines
         if let length = lines.first("Content-Length") {
             guard length == String(request.body.bytes.count) else {
-                throw FetchError(.badRequest, "Content-Length is not the length of the body", url: target.text)
+                throw FetchError(.badRequest, "Content-Length is not the length of the body", url: url)
             }
             lines.removeAll("Content-Length")
         }
@@ -120,7 +144,7 @@ final class FetchPlanner: Sendable {
         return defaults
     }
 
-    private func body(of request: Request, url: String) throws(FetchError) -> FetchPlan.Body {
+    private func body(of request: Request, url: String?) throws(FetchError) -> FetchPlan.Body {
         if request.body == .none { return .none }
         let bytes = request.body.bytes
         if bytes.count <= WireProtocol.maximumInlineBody { return .inline(bytes) }
@@ -142,7 +166,9 @@ final class FetchPlanner: Sendable {
             }
             for (index, root) in roots.enumerated() where path.hasPrefix(root) {
                 let relative = String(path.dropFirst(root.count))
-                if !relative.isEmpty { return (.rooted(root: index, path: relative), path) }
+                if relative.isEmpty { continue }
+                let collision = options.replaces ? FileCollision.replace : .fail
+                return (.rooted(root: index, path: relative, collision: collision), path)
             }
             return (.opened(try OpenedDestination(path: path, replaces: options.replaces)), path)
         }

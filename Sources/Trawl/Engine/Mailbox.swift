@@ -4,6 +4,9 @@ import TrawlPlatform
 final class Mailbox: Sendable {
     enum Command: Sendable {
         case submit(RunningFetch)
+        case submitAll([RunningFetch])
+        /// From now on the driver has a turn in each of the supervisor's; then opens the gate.
+        case drive(DriverHandover, WakeUpGate)
         case cancel(RunningFetch)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)

@@ -10,7 +10,7 @@ final class OpenedDestination: @unchecked Sendable {
     let path: String
     /// A new file beside the destination; nil once it has its name or is gone.
     private var part: PartFile?
-    /// A device, pipe or socket that exists already: written to directly.
+    /// A device or pipe that exists already: written to directly.
     private let existing: Existing?
 
     /// Opens what is needed to write to `path`, before anything is sent.
@@ -27,9 +27,11 @@ final class OpenedDestination: @unchecked Sendable {
             case S_IFDIR:
                 throw FetchError.file(path, EISDIR)
             default:
-                let opened = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
-                guard opened >= 0 else { throw FetchError.file(path, errno) }
-                existing = Existing(Descriptor(adopting: opened))
+                do throws(SystemError) {
+                    existing = Existing(try Self.special(path, info.st_mode))
+                } catch {
+                    throw FetchError.file(path, error.errno)
+                }
                 part = nil
                 return
             }
@@ -56,6 +58,34 @@ final class OpenedDestination: @unchecked Sendable {
         if let existing { return existing.descriptor.rawValue }
         guard let part, ftruncate(part.rawValue, 0) == 0, lseek(part.rawValue, 0, SEEK_SET) == 0 else { return nil }
         return part.rawValue
+    }
+
+    /// Opens what is no file and no directory, without waiting for anybody.
+    ///
+    /// A pipe is handed over as a place: its worker opens it when it has a reader. Until then the transfer rests, which no
+    /// limit but that of the whole fetch ends, as a shell would wait.
+    private static func special(_ path: String, _ mode: mode_t) throws(SystemError) -> Descriptor {
+        switch mode & S_IFMT {
+        case S_IFIFO:
+            guard access(path, W_OK) == 0 else { throw SystemError(errno: errno, call: "access") }
+            return try PacedDescriptor.pipe(at: path)
+        case S_IFCHR:
+            return try PacedDescriptor.device(at: path)
+        default:
+            let opened = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+            guard opened >= 0 else { throw SystemError(errno: errno, call: "open") }
+            return Descriptor(adopting: opened)
+        }
+    }
+
+    /// Whether what was written cannot be taken back, and another hop would write it again: a pipe or terminal.
+    var isPaced: Bool { existing.map { PacedDescriptor.isPaced($0.descriptor) } ?? false }
+
+    /// Whether the file has that many bytes; of what is no file nobody can tell.
+    func holds(_ count: UInt64) -> Bool {
+        guard let part else { return true }
+        var info = stat()
+        return fstat(part.rawValue, &info) == 0 && info.st_size >= 0 && UInt64(info.st_size) == count
     }
 
     /// Makes the file appear under its name.

@@ -13,11 +13,12 @@ struct ProfileTable {
     private var numbers: [TransferProfile: UInt32] = [:]
     private var profiles: [(profile: TransferProfile, version: UInt32)] = []
     private var nextVictim: UInt32 = 0
-    private var last: (profile: TransferProfile, assignment: Assignment)?
+    private var last: (terms: FetchTerms, assignment: Assignment)?
 
     /// The number of a profile; when all are taken, the oldest number changes its meaning.
-    mutating func assignment(for profile: TransferProfile) -> Assignment {
-        if let last, last.profile == profile { return last.assignment }
+    mutating func assignment(for terms: FetchTerms) -> Assignment {
+        if let last, last.terms === terms { return last.assignment }
+        let profile = terms.profile
         let assignment: Assignment
         if let number = numbers[profile] {
             assignment = Assignment(number: number, version: profiles[Int(number)].version)
@@ -33,7 +34,7 @@ struct ProfileTable {
             numbers[profile] = number
             assignment = Assignment(number: number, version: profiles[Int(number)].version)
         }
-        last = (profile, assignment)
+        last = (terms, assignment)
         return assignment
     }
 }

@@ -6,7 +6,7 @@ import TrawlSupervision
 
 /// One fetch between its start and its end.
 ///
-/// Two parties meet here. The caller's side (`outcome`, `channel`) is guarded by a mutex or immutable. The `engine`
+/// Two parties meet here. The caller's side (`reply`, `channel`) is guarded by a mutex or immutable. The `engine`
 /// part belongs to the supervisor thread.
 ///
 /// `@unchecked Sendable`: `engine` is read and written by the supervisor thread alone, which gets the object through
@@ -14,18 +14,41 @@ import TrawlSupervision
 final class RunningFetch: @unchecked Sendable {
     /// What the caller asked for.
     let plan: FetchPlan
-    /// The answer and who waits for it.
-    let outcome = OutcomeCell()
+    /// Where the answer goes.
+    let reply: Reply
     /// Events for the caller, when it wants them.
     let channel: EventChannel?
 
     /// The supervisor's part.
     var engine: EngineState
 
-    init(plan: FetchPlan, channel: EventChannel?) {
+    init(plan: FetchPlan, reply: Reply, channel: EventChannel? = nil) {
         self.plan = plan
+        self.reply = reply
         self.channel = channel
         engine = EngineState(plan: plan)
+    }
+
+    /// Answers a fetch that never reached the supervisor.
+    func refuse(_ error: FetchError? = nil) {
+        let error = error ?? FetchError(.shutDown, "the coordinator is shut down", url: plan.target.text)
+        channel?.post(.ended(.failure(error)))
+        switch reply {
+        case .cell(let outcome): outcome.resolve(.failure(error))
+        case .queue(let queue, let tag): queue.post([FetchAnswer(tag: tag, result: .failure(error))])
+        // A driver hands its fetches over on the supervisor's own thread: none comes too late.
+        case .driver: break
+        }
+    }
+
+    /// Who gets the answer.
+    enum Reply {
+        /// Callers that wait for this one fetch.
+        case cell(OutcomeCell)
+        /// A thread that takes the answers of many.
+        case queue(AnswerQueue, tag: UInt64)
+        /// The driver, which knows the fetch by this number.
+        case driver(tag: UInt64)
     }
 
     struct EngineState {

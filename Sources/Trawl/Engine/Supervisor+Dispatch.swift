@@ -6,8 +6,6 @@ import TrawlSupervision
 
 /// From a caller to a worker: queueing and leasing.
 extension Supervisor {
-    /// Interim responses of one hop that are told and kept.
-    static let interimKept = 64
     /// Bytes of a streamed body that may be on their way to its reader.
     static let streamWindow: UInt32 = 256 << 10
 
@@ -21,9 +19,9 @@ extension Supervisor {
                 fetch,
                 with: .failure(FetchError(.shutDown, "the coordinator is shut down", url: fetch.plan.target.text)))
         }
-        let limit = fetch.plan.options.timeLimits.resource
-        if limit > .zero {
-            let deadline = now.advanced(by: limit)
+        if let limit = fetch.plan.terms.resourceLimit {
+            let (end, overflow) = now.nanoseconds.addingReportingOverflow(limit)
+            let deadline = MonotonicInstant(nanoseconds: overflow ? .max : end)
             fetch.engine.deadline = deadline
             deadlines.insert(fetch.engine.key, deadline: deadline)
         }
@@ -50,7 +48,7 @@ extension Supervisor {
                 }
             }
         }
-        while leases.freeCapacity > 0, let ready = queues.next() {
+        while leases.freeCapacity > 0, leases.heldCount < configuration.transfersInAll, let ready = queues.next() {
             guard let fetch = fetches[FetchKey(rawValue: ready.hop)] else {
                 queues.returned(ready.host)
                 continue
@@ -93,7 +91,7 @@ extension Supervisor {
                     bodyLength: fetch.engine.sendsBody ? plan.body.count : nil))
             channel.post(.attempt(fetch.engine.attempts))
         }
-        let assignment = profiles.assignment(for: plan.profile)
+        let assignment = profiles.assignment(for: plan.terms)
         var lease = Lease(
             id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
             method: fetch.engine.method, url: fetch.engine.target.text, fields: fetch.engine.fields)
@@ -113,8 +111,8 @@ extension Supervisor {
         case .stream:
             lease.sink = .stream(credit: Self.streamWindow)
             fetch.engine.credit = UInt64(Self.streamWindow)
-        case .rooted(let root, let path):
-            lease.sink = .file(root: UInt16(root), path: path, replaces: plan.fileOptions.replaces)
+        case .rooted(let root, let path, let collision):
+            lease.sink = .file(root: UInt16(root), path: path, collision: collision)
         case .opened(let destination):
             guard let descriptor = destination.descriptorForHop() else {
                 return fail(fetch, grant.id, .file(destination.path, 5))
@@ -124,15 +122,16 @@ extension Supervisor {
         }
         lease.heads = plan.wantsEvents ? .early : .withEnd
         if let deadline = fetch.engine.deadline {
-            lease.timeout = UInt64(max(1, now.duration(to: deadline).clampedMilliseconds))
+            let rest = deadline.nanoseconds > now.nanoseconds ? deadline.nanoseconds - now.nanoseconds : 0
+            lease.timeout = max(1, rest / 1_000_000)
         }
         lease.savesErrorBodies = plan.fileOptions.savesErrorBodies
         lease.createsEmptyFile = plan.fileOptions.createsEmptyFile
-        lease.dropsRedirectBodies = plan.options.redirects.mode != .manual
+        lease.dropsRedirectBodies = plan.terms.options.redirects.mode != .manual
         lease.syncsFile = plan.fileOptions.syncs
-        lease.mayReuseConnection = plan.options.reusesConnection
-        lease.mayKeepConnection = plan.options.keepsConnection
-        guard link.tell(assignment, plan.profile), link.send(.lease(lease), descriptors: descriptors) else {
+        lease.mayReuseConnection = plan.terms.options.reusesConnection
+        lease.mayKeepConnection = plan.terms.options.keepsConnection
+        guard link.tell(assignment, plan.terms.profile), link.send(.lease(lease), descriptors: descriptors) else {
             return fail(
                 fetch, grant.id,
                 FetchError(.badRequest, "the request's head is too large", url: fetch.engine.target.text))

@@ -80,7 +80,7 @@ extension Supervisor {
                 _ = link.send(.cancel(lease: lease.rawValue))
                 markDirty(worker)
             }
-            cancelling[fetch.engine.key] = now.advanced(by: Self.cancelGrace)
+            cancelling[fetch.engine.key] = now.advanced(by: configuration.tolerance.cancelGrace)
             deliver(fetch, result)
         }
     }
@@ -94,7 +94,11 @@ extension Supervisor {
     func deliver(_ fetch: RunningFetch, _ result: Result<Response, FetchError>) {
         if case .opened(let destination) = fetch.plan.sink { destination.discard() }
         fetch.channel?.post(.ended(result))
-        fetch.outcome.resolve(result)
+        switch fetch.reply {
+        case .cell(let outcome): outcome.resolve(result)
+        case .queue(let queue, let tag): answers.add(FetchAnswer(tag: tag, result: result), for: queue)
+        case .driver(let tag): driving?.answers.append(FetchAnswer(tag: tag, result: result))
+        }
     }
 
     func forget(_ fetch: RunningFetch) {

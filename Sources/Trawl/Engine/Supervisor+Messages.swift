@@ -13,14 +13,17 @@ extension Supervisor {
             refuse(link, "a second greeting")
             return false
         case .interim(let lease, let head):
-            guard let fetch = fetch(of: lease, from: link) else { return true }
-            // A server may send any number of them; the first tell enough, and events nobody reads must not pile up.
-            guard fetch.engine.interim.count < Self.interimKept else { return true }
+            guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
+            // A server may send any number of them, but the worker passes on no more: events nobody reads pile up.
+            guard Self.mayFollow(head, fetch.engine.interim) else {
+                refuse(link, "more interim heads than allowed")
+                return false
+            }
             let head = Response.ResponseHead(head)
             fetch.engine.interim.append(head)
             fetch.channel?.post(.interim(head))
         case .head(let lease, let head):
-            guard let fetch = fetch(of: lease, from: link) else { return true }
+            guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             guard fetch.engine.head == nil else {
                 refuse(link, "a second head")
                 return false
@@ -28,7 +31,7 @@ extension Supervisor {
             fetch.engine.head = head
             if redirect(of: head, fetch) == nil { fetch.channel?.post(.head(Response.ResponseHead(head))) }
         case .data(let lease, let bytes):
-            guard let fetch = fetch(of: lease, from: link) else { return true }
+            guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             guard UInt64(bytes.count) <= fetch.engine.credit else {
                 refuse(link, "more bytes than credits")
                 return false
@@ -40,6 +43,28 @@ extension Supervisor {
             return ended(end, descriptors, from: link)
         }
         return true
+    }
+
+    /// A frame of a lease whose result does not count.
+    ///
+    /// One that is still held was cancelled, and what its worker said meanwhile is on the way. Frames of others are
+    /// ignored up to a number.
+    /// - Returns: False when it was one too many.
+    private func passesOver(_ lease: UInt64, from link: WorkerLink) -> Bool {
+        if leases.hop(of: LeaseID(rawValue: lease), from: link.slot) != nil { return true }
+        link.strayFrames += 1
+        guard link.strayFrames > configuration.tolerance.strayFrames else { return true }
+        refuse(link, "frames of leases it does not hold")
+        return false
+    }
+
+    private static func mayFollow(_ head: TrawlHTTP.ResponseHead, _ earlier: [Response.ResponseHead]) -> Bool {
+        var allowance = InterimAllowance()
+        for head in earlier {
+            _ = allowance.admits(
+                TrawlHTTP.ResponseHead(status: 100, version: .http1_1, reason: head.reason, fields: head.fields.lines))
+        }
+        return allowance.admits(head)
     }
 
     func fetch(of lease: UInt64, from link: WorkerLink) -> RunningFetch? {
@@ -57,9 +82,9 @@ extension Supervisor {
             refuse(link, reason)
             return false
         }
-        guard let hop = leases.ended(lease, from: link.slot), let fetch = fetches[FetchKey(rawValue: hop)] else {
-            return true
-        }
+        guard let hop = leases.ended(lease, from: link.slot) else { return passesOver(end.lease, from: link) }
+        if link.strayFrames > 0 { link.strayFrames -= 1 }
+        guard let fetch = fetches[FetchKey(rawValue: hop)] else { return true }
         leaveHost(fetch)
         switch fetch.engine.life.leaseEnded(lease) {
         case .none: return true
@@ -96,20 +121,22 @@ extension Supervisor {
         guard case .complete(let delivery) = end.outcome else { return nil }
         guard let head = end.head ?? fetch.engine.head else { return "an end without a head" }
         // The body of a redirect that is followed is of no interest.
-        if redirect(of: head, fetch) != nil { return nil }
+        if (300..<400).contains(head.status), redirect(of: head, fetch) != nil { return nil }
         switch delivery {
         case .discarded, .inline: return nil
         case .memory(let count):
             guard case .success(let mapped) = memory, UInt64(mapped.count) == count else {
                 return "a memory file that is not acceptable"
             }
-            return count > fetch.plan.profile.memoryBytes ? "a body above its limit" : nil
-        case .file:
-            if case .rooted = fetch.plan.sink { return nil }
-            return "a file nobody asked for"
-        case .descriptor:
-            if case .opened = fetch.plan.sink { return nil }
-            return "a file nobody asked for"
+            return count > fetch.plan.terms.profile.memoryBytes ? "a body above its limit" : nil
+        case .file(_, let name):
+            guard case .rooted(_, _, let collision) = fetch.plan.sink else { return "a file nobody asked for" }
+            if name == nil { return nil }
+            if case .number = collision { return nil }
+            return "a file of a name nobody asked for"
+        case .descriptor(let count):
+            guard case .opened(let destination) = fetch.plan.sink else { return "a file nobody asked for" }
+            return destination.holds(count) ? nil : "a file of another length"
         case .streamed(let count):
             if case .stream = fetch.plan.sink, count == fetch.engine.delivered { return nil }
             return "a stream of another length"
@@ -129,6 +156,10 @@ extension Supervisor {
             answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
         case .complete(let delivery):
             guard let head else { preconditionFailure("an end without a head was accepted") }
+            // Most are none, and the question is not for free.
+            guard (300..<400).contains(head.status) else {
+                return answer(fetch, with: response(fetch, head, end, delivery, memory))
+            }
             switch redirect(of: head, fetch) {
             case .follow(let redirect, let target): follow(redirect, to: target, head, fetch)
             case .refuse(let error): answer(fetch, with: .failure(error))
@@ -152,8 +183,8 @@ extension Supervisor {
         case .memory(let count):
             if case .success(let mapped) = memory { storage = .mapped(mapped) }
             length = count
-        case .file(let count):
-            file = fetch.plan.path
+        case .file(let count, let name):
+            file = name ?? fetch.plan.path
             length = count
         case .descriptor(let count):
             if case .opened(let destination) = fetch.plan.sink, count > 0 || fetch.plan.fileOptions.createsEmptyFile {
@@ -169,16 +200,14 @@ extension Supervisor {
             length = count
         case .streamed(let count): length = count
         }
-        let codings =
-            end.decoded.isEmpty ? head.fields.values("Content-Encoding") : end.decoded
-        let kept = fetch.plan.options.contentDecoding == .onRead ? head.fields.values("Content-Encoding") : []
+        let kept = fetch.plan.terms.options.contentDecoding == .onRead ? head.fields.values("Content-Encoding") : []
         return .success(
             Response(
-                head: Response.ResponseHead(head),
-                body: ResponseBody(storage, codings: kept, limits: fetch.plan.options.sizeLimits), file: file,
-                url: fetch.engine.target.textWithFragment, originalURL: fetch.plan.originalURL,
-                redirects: fetch.engine.redirects, interim: fetch.engine.interim, trailers: Fields(end.trailers),
-                contentCodings: codings.isEmpty ? [] : Response.codingNames(codings),
-                expectedLength: head.contentLength, receivedLength: length, metrics: fetch.engine.metrics))
+                Response.Content(
+                    head: head, body: ResponseBody(storage, codings: kept, limits: fetch.plan.terms.options.sizeLimits),
+                    file: file, url: fetch.engine.target.textWithFragment, originalURL: fetch.plan.originalURL,
+                    redirects: fetch.engine.redirects, interim: fetch.engine.interim, trailers: Fields(end.trailers),
+                    decoded: end.decoded, receivedLength: length, metrics: fetch.engine.metrics,
+                    defaultCharset: fetch.plan.terms.options.defaultCharset)))
     }
 }

@@ -174,8 +174,21 @@ extension Supervisor {
                 return words.requestMayHaveBeenSent
             },
             isIdempotent: { fetches[FetchKey(rawValue: $0)]?.engine.method.isIdempotent ?? true })
-        for hop in lost { self.lost(hop, exit: exit) }
+        for hop in lost {
+            noteDelivery(hop, by: slot)
+            self.lost(hop, exit: exit)
+        }
         act(on: slots[slot].exited(exit, at: now, jitter: .random(in: 0...1, using: &random)), slot: slot)
+    }
+
+    /// Of a body that goes into a pipe or terminal, part may be there already, and cannot be taken back.
+    private func noteDelivery(_ hop: LostHop, by slot: Int) {
+        guard let fetch = fetches[FetchKey(rawValue: hop.hop)], case .opened(let destination) = fetch.plan.sink,
+            destination.isPaced, hop.lease.index < segment.transfersPerWorker,
+            let words = segment.progress(worker: slot, transfer: hop.lease.index).snapshot(),
+            words.lease == hop.lease.rawValue, words.received > 0
+        else { return }
+        fetch.engine.delivered = max(1, fetch.engine.delivered)
     }
 
     private func workerExit(_ exit: ProcessExit, _ link: WorkerLink) -> WorkerExit {

@@ -14,6 +14,7 @@ final class Supervisor {
     /// What a poller event is about.
     enum Token {
         static let wakeUp: UInt64 = 0
+        static let driverInput: UInt64 = 3
         static func socket(_ slot: Int) -> UInt64 { UInt64(slot) << 2 | 1 }
         static func exit(_ slot: Int) -> UInt64 { UInt64(slot) << 2 | 2 }
     }
@@ -36,8 +37,6 @@ final class Supervisor {
     static let idleTickInterval = Duration.seconds(1)
     /// How long a worker may take to exit once its socket is closed, and again after SIGTERM.
     static let exitGrace = Duration.seconds(1)
-    /// How long a worker may take to end a lease it was told to cancel.
-    static let cancelGrace = Duration.seconds(30)
 
     let configuration: Configuration
     let mailbox: Mailbox
@@ -67,6 +66,10 @@ final class Supervisor {
     var now: MonotonicInstant
     var dirty: [Int] = []
     var random = SystemRandomNumberGenerator()
+    /// Answers for queues, posted at the end of each turn.
+    var answers = GatheredAnswers()
+    /// Who drives many fetches from this thread, when somebody does.
+    var driving: Driving?
     /// Why no worker can run any more.
     var downReason: FetchError?
 
@@ -76,7 +79,8 @@ final class Supervisor {
         poller = start.poller
         segment = start.segment
         executable = start.executable
-        slots = (0..<start.slots).map { _ in WorkerSlot() }
+        let policy = start.configuration.tolerance.restartPolicy
+        slots = (0..<start.slots).map { _ in WorkerSlot(policy: policy) }
         links = Array(repeating: nil, count: start.slots)
         restartAt = Array(repeating: nil, count: start.slots)
         refusals = Array(repeating: nil, count: start.slots)
@@ -116,7 +120,9 @@ final class Supervisor {
                 nextTick = now.advanced(by: interval)
             }
             runTimers()
+            drive()
             dispatch()
+            answers.post()
             flush()
         }
         finish()
@@ -139,6 +145,7 @@ final class Supervisor {
         var wake = tick
         for time in restartAt { if let time, time < wake { wake = time } }
         if let earliest = deadlines.earliest, earliest < wake { wake = earliest }
+        if let time = nextDriverTurn, time < wake { wake = time }
         switch closing {
         case .no: break
         case .draining(let until): wake = min(wake, until)
@@ -148,9 +155,11 @@ final class Supervisor {
     }
 
     private func handle(_ event: Poller.Event) {
-        if event.token == Token.wakeUp {
-            mailbox.wakeUp.drain()
-            return
+        switch event.token {
+        case Token.wakeUp: return mailbox.wakeUp.drain()
+        // The driver has its turn anyway.
+        case Token.driverInput: return
+        default: break
         }
         let slot = Int(event.token >> 2)
         guard slot < links.count, let link = links[slot] else { return }
@@ -166,6 +175,8 @@ final class Supervisor {
     private func handle(_ command: Mailbox.Command) {
         switch command {
         case .submit(let fetch): submit(fetch)
+        case .submitAll(let fetches): for fetch in fetches { submit(fetch) }
+        case .drive(let driver, let done): driving = Driving(driver: driver.driver, done: done)
         case .cancel(let fetch):
             conclude(fetch, with: .failure(FetchError(.cancelled, "", url: fetch.engine.target.text)))
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
@@ -220,11 +231,15 @@ final class Supervisor {
         let late = mailbox.close()
         let error = downReason ?? FetchError(.shutDown, "the coordinator is shut down")
         for fetch in fetches.all { conclude(fetch, with: .failure(error)) }
+        finishDriving()
+        answers.post()
         for command in late {
             switch command {
-            case .submit(let fetch):
-                fetch.channel?.post(.ended(.failure(error)))
-                fetch.outcome.resolve(.failure(error))
+            case .submit(let fetch): fetch.refuse(error)
+            case .submitAll(let fetches): for fetch in fetches { fetch.refuse(error) }
+            case .drive(let driver, let done):
+                driving = Driving(driver: driver.driver, done: done)
+                finishDriving()
             case .signalWorkers(_, let done): done.open()
             case .cancel, .consumed, .shutDown: break
             }

@@ -30,6 +30,8 @@ final class WorkerLink {
     var isGreeted = false
     /// Whether the worker broke the protocol and was refused.
     var isRefused = false
+    /// Frames of leases it does not hold, less its proper ends.
+    var strayFrames = 0
     /// Since when the worker cannot be talked to, although it was not told to go.
     var lostAt: MonotonicInstant?
     /// The kernel's count of out-of-memory kills in this worker's first moments; nil before the first look.

@@ -7,8 +7,8 @@ public final class Fetch: Sendable {
     /// Nil when the request could not be sent at all.
     private let running: (fetch: RunningFetch, coordinator: Coordinator)?
 
-    init(_ running: RunningFetch, channel: EventChannel, on coordinator: Coordinator) {
-        outcome = running.outcome
+    init(_ running: RunningFetch, outcome: OutcomeCell, channel: EventChannel, on coordinator: Coordinator) {
+        self.outcome = outcome
         self.channel = channel
         self.running = (running, coordinator)
     }

@@ -59,6 +59,16 @@ public struct Fields: Sendable, Hashable {
         }
     }
 
+    /// Calls `body` with the bytes of the first line of that name, or nil. They live for the call only.
+    package func withFirst<Value>(_ name: String, _ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
+        lines.withFirst(name, body)
+    }
+
+    /// Adds lines at the end.
+    package mutating func add(_ lines: FieldLines) {
+        self.lines.append(contentsOf: lines)
+    }
+
     /// Replaces all lines of that name by one.
     public mutating func set(_ name: String, _ value: String) {
         do throws(FieldLines.Refusal) {

@@ -12,6 +12,8 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var acceptsCompressedResponses = true
     /// What happens to content codings of a response. Default ``ContentDecoding/streaming``.
     public var contentDecoding = ContentDecoding.streaming
+    /// The charset of a response's text when neither its first bytes nor its type name one. Default ISO-8859-1.
+    public var defaultCharset = "ISO-8859-1"
     /// The `User-Agent` of this request; nil is the coordinator's. A field line set by hand wins over both.
     public var userAgent: String?
     /// Names of generated field lines that are left out, such as `Accept`. Default none.

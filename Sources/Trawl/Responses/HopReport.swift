@@ -11,52 +11,46 @@ public struct HopReport: Sendable, Hashable {
     /// As in `HTTP/1.1`.
     public let version: String
     /// Until the host's name was resolved.
-    public let nameResolved: Duration?
+    public var nameResolved: Duration? { phase(metrics.nameResolved) }
     /// Until the TCP connection stood.
-    public let connected: Duration?
+    public var connected: Duration? { phase(metrics.connected) }
     /// Until TLS stood.
-    public let secured: Duration?
+    public var secured: Duration? { phase(metrics.secured) }
     /// Until the request was about to be sent.
-    public let requestSent: Duration?
+    public var requestSent: Duration? { phase(metrics.requestSent) }
     /// Until the first byte of the response.
-    public let firstByte: Duration?
+    public var firstByte: Duration? { phase(metrics.firstByte) }
     /// Until the hop was complete.
-    public let ended: Duration
+    public var ended: Duration { .microseconds(Int64(metrics.ended)) }
     /// The connection, as worker slot and number within that worker; nil when none was made.
-    public let connection: String?
+    public var connection: String? { metrics.connection == 0 ? nil : "\(slot):\(metrics.connection)" }
     /// Whether an earlier hop had used the connection.
-    public let reusedConnection: Bool
+    public var reusedConnection: Bool { metrics.reusedConnection }
     /// Bytes as they came from the wire: heads, framing and encoded body.
-    public let bytesReceived: UInt64
+    public var bytesReceived: UInt64 { metrics.bytesReceived }
     /// Bytes of the request.
-    public let bytesSent: UInt64
+    public var bytesSent: UInt64 { metrics.bytesSent }
     /// The peer's address and port; nil when there was no connection.
-    public let remoteAddress: String?
+    public var remoteAddress: String? {
+        if metrics.remoteAddress.isEmpty { return nil }
+        if metrics.remoteAddress.utf8.contains(0x3A) { return "[\(metrics.remoteAddress)]:\(metrics.remotePort)" }
+        return "\(metrics.remoteAddress):\(metrics.remotePort)"
+    }
+
+    /// As the worker measured; made into what is asked for when it is asked for.
+    private let metrics: HopMetrics
+    private let slot: Int
 
     /// The report of what a worker measured.
     package init(url: String, status: Int, version: String, slot: Int, metrics: HopMetrics) {
-        func phase(_ microseconds: UInt32) -> Duration? {
-            microseconds == 0 ? nil : .microseconds(Int64(microseconds))
-        }
         self.url = url
         self.status = status
         self.version = version
-        nameResolved = phase(metrics.nameResolved)
-        connected = phase(metrics.connected)
-        secured = phase(metrics.secured)
-        requestSent = phase(metrics.requestSent)
-        firstByte = phase(metrics.firstByte)
-        ended = .microseconds(Int64(metrics.ended))
-        connection = metrics.connection == 0 ? nil : "\(slot):\(metrics.connection)"
-        reusedConnection = metrics.reusedConnection
-        bytesReceived = metrics.bytesReceived
-        bytesSent = metrics.bytesSent
-        if metrics.remoteAddress.isEmpty {
-            remoteAddress = nil
-        } else if metrics.remoteAddress.utf8.contains(0x3A) {
-            remoteAddress = "[\(metrics.remoteAddress)]:\(metrics.remotePort)"
-        } else {
-            remoteAddress = "\(metrics.remoteAddress):\(metrics.remotePort)"
-        }
+        self.slot = slot
+        self.metrics = metrics
+    }
+
+    private func phase(_ microseconds: UInt32) -> Duration? {
+        microseconds == 0 ? nil : .microseconds(Int64(microseconds))
     }
 }

@@ -2,37 +2,83 @@ package import TrawlHTTP
 
 /// What a server answered, error statuses included.
 public struct Response: Sendable {
+    /// All of it, made once and shared by copies.
+    private let content: Content
+
+    init(_ content: Content) { self.content = content }
+
     /// Status, version, reason and field lines of the final response.
-    public let head: ResponseHead
+    public var head: ResponseHead { ResponseHead(content.head) }
     /// The body, unless it went to a file or a stream or was dropped.
-    public let body: ResponseBody
+    public var body: ResponseBody { content.body }
     /// The path of the file that was written; nil when none was.
-    public let file: String?
+    public var file: String? { content.file }
     /// The URL the response is from, with its fragment and without user information.
-    public let url: String
+    public var url: String { content.url }
     /// The URL that was asked for first.
-    public let originalURL: String
+    public var originalURL: String { content.originalURL }
     /// The redirects that led here, in order.
-    public let redirects: [RedirectHop]
+    public var redirects: [RedirectHop] { content.redirects }
     /// Interim responses (1xx) of the last hop, in order.
-    public let interim: [ResponseHead]
+    public var interim: [ResponseHead] { content.interim }
     /// Fields that came after the body.
-    public let trailers: Fields
+    public var trailers: Fields { content.trailers }
     /// Names of the content codings the body came in, the first applied first.
-    public let contentCodings: [String]
+    public var contentCodings: [String] {
+        let codings = content.decoded.isEmpty ? content.head.fields.values("Content-Encoding") : content.decoded
+        return codings.isEmpty ? [] : Self.codingNames(codings)
+    }
     /// The announced length of the body on the wire, or nil.
-    public let expectedLength: UInt64?
+    public var expectedLength: UInt64? { content.head.contentLength }
     /// The length of the body as it was delivered, after decoding.
-    public let receivedLength: UInt64
+    public var receivedLength: UInt64 { content.receivedLength }
     /// What each hop took, in order; redirects come first.
-    public let metrics: [HopReport]
+    public var metrics: [HopReport] { content.metrics }
+    /// For ``text()``.
+    var defaultCharset: String { content.defaultCharset }
 
     /// The status code.
-    public var status: Int { head.status }
+    public var status: Int { Int(content.head.status) }
     /// The header section.
-    public var fields: Fields { head.fields }
+    public var fields: Fields { Fields(content.head.fields) }
     /// Whether the status is 200 to 299.
     public var isSuccess: Bool { (200..<300).contains(status) }
+
+    /// What a response is made of.
+    final class Content: Sendable {
+        let head: TrawlHTTP.ResponseHead
+        let body: ResponseBody
+        let file: String?
+        let url: String
+        let originalURL: String
+        let redirects: [RedirectHop]
+        let interim: [ResponseHead]
+        let trailers: Fields
+        /// `Content-Encoding` as far as it was undone.
+        let decoded: [String]
+        let receivedLength: UInt64
+        let metrics: [HopReport]
+        let defaultCharset: String
+
+        init(
+            head: TrawlHTTP.ResponseHead, body: ResponseBody, file: String?, url: String, originalURL: String,
+            redirects: [RedirectHop], interim: [ResponseHead], trailers: Fields, decoded: [String],
+            receivedLength: UInt64, metrics: [HopReport], defaultCharset: String
+        ) {
+            self.head = head
+            self.body = body
+            self.file = file
+            self.url = url
+            self.originalURL = originalURL
+            self.redirects = redirects
+            self.interim = interim
+            self.trailers = trailers
+            self.decoded = decoded
+            self.receivedLength = receivedLength
+            self.metrics = metrics
+            self.defaultCharset = defaultCharset
+        }
+    }
 
     /// Status line and header section of a response.
     public struct ResponseHead: Sendable, Hashable {

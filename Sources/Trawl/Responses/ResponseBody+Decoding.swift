@@ -7,28 +7,42 @@ extension ResponseBody {
     /// Decoding happens at each call. A body that came decoded is given back as it is.
     /// - Throws: ``FetchError/Code/decoding`` when a coding is damaged or over the request's limits.
     public func decoded() throws(FetchError) -> [UInt8] {
-        let codings = ContentCoding.list(codings)
-        if CodingChain(codings).undone.isEmpty { return bytes }
+        try decodedStorage().bytes
+    }
+
+    /// The body with its content codings undone; one that has none is not copied.
+    func decodedStorage() throws(FetchError) -> ResponseBody {
+        if !isCoded { return self }
+        var plain: [UInt8] = []
+        do throws(DecodingError) {
+            try decode(into: &plain)
+        } catch {
+            throw FetchError(.decoding, "\(error)")
+        }
+        return ResponseBody(.bytes(plain))
+    }
+
+    /// What comes through before a coding turns out damaged.
+    func decodedAsFarAsPossible() -> ResponseBody {
+        if !isCoded { return self }
+        var plain: [UInt8] = []
+        try? decode(into: &plain)
+        return ResponseBody(.bytes(plain))
+    }
+
+    private var isCoded: Bool {
+        !codings.isEmpty && !CodingChain(ContentCoding.list(codings)).undone.isEmpty
+    }
+
+    private func decode(into plain: inout [UInt8]) throws(DecodingError) {
         var limits = DecodingLimits()
         limits.layers = self.limits.codingLayers
         limits.ratio = self.limits.codingRatio == 0 ? .max : self.limits.codingRatio
         limits.decodedBytes = Int(clamping: min(self.limits.bodyBytes ?? .max, self.limits.memoryBytes))
-        do throws(DecodingError) {
-            let decoder = try DecoderPool(capacity: 1).take(for: codings, limits: limits)
-            var plain: [UInt8] = []
-            let failure: DecodingError? = withUnsafeBytes { encoded in
-                do throws(DecodingError) {
-                    try decoder.decode(encoded) { plain.append(contentsOf: $0) }
-                    try decoder.finish()
-                    return nil
-                } catch {
-                    return error
-                }
-            }
-            if let failure { throw failure }
-            return plain
-        } catch {
-            throw FetchError(.decoding, "\(error)")
+        let decoder = try DecoderPool(capacity: 1).take(for: ContentCoding.list(codings), limits: limits)
+        try withUnsafeBytes { (encoded) throws(DecodingError) in
+            try decoder.decode(encoded) { plain.append(contentsOf: $0) }
+            try decoder.finish()
         }
     }
 }

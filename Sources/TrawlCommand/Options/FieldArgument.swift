@@ -1,13 +1,18 @@
 import ArgumentParser
 import Trawl
 
-/// One `-H`: `Name: value` adds a line, `Name;` one without a value, `Name:` takes a generated one away.
+/// One `-H`: `Name: value` adds a line, `Name;` one without a value, `Name:` takes a generated one away, `@FILE` stands
+/// for the lines of a file.
 enum FieldArgument: ExpressibleByArgument, Equatable {
     case add(name: String, value: String)
     case remove(name: String)
+    case file(String)
 
     init?(argument: String) {
-        if let colon = argument.firstIndex(of: ":") {
+        if argument.first == "@" {
+            guard argument.utf8.count > 1 else { return nil }
+            self = .file(String(argument.dropFirst()))
+        } else if let colon = argument.firstIndex(of: ":") {
             let name = String(argument[..<colon])
             let value = Self.trimmed(argument[argument.index(after: colon)...])
             guard !name.isEmpty else { return nil }
@@ -20,13 +25,39 @@ enum FieldArgument: ExpressibleByArgument, Equatable {
     }
 
     /// Applies the lines to a request, in their order.
-    static func apply(_ arguments: [FieldArgument], to request: inout Request) {
+    ///
+    /// - Parameter read: Reads a file, `-` for standard input.
+    static func apply(
+        _ arguments: [FieldArgument], to request: inout Request, read: (String) throws(CommandError) -> [UInt8]
+    ) throws(CommandError) {
         for argument in arguments {
             switch argument {
             case .add(let name, let value): request.fields.add(name, value)
             case .remove(let name): request.options.omittedFields.append(name)
+            case .file(let file): try apply(lines(of: file, read: read), to: &request, read: read)
             }
         }
+    }
+
+    /// The lines of a file, empty ones left out.
+    private static func lines(
+        of file: String, read: (String) throws(CommandError) -> [UInt8]
+    ) throws(CommandError) -> [FieldArgument] {
+        var result: [FieldArgument] = []
+        var number = 0
+        for line in try read(file).split(separator: 0x0A, omittingEmptySubsequences: false) {
+            number += 1
+            let bytes = line.last == 0x0D ? line.dropLast() : line
+            if bytes.isEmpty { continue }
+            guard bytes.first != UInt8(ascii: "@"), let text = String(validating: bytes, as: UTF8.self),
+                let argument = FieldArgument(argument: text)
+            else {
+                let name = file == "-" ? "standard input" : file.terminalSafe
+                throw CommandError("\(name):\(number): not a field line")
+            }
+            result.append(argument)
+        }
+        return result
     }
 
     /// RFC 9110 §5.5: white space around a value is not part of it.

@@ -7,15 +7,28 @@ struct PoolArguments: ParsableArguments {
         name: .customLong("workers"), parsing: .unconditional,
         help: ArgumentHelp(
             "Worker processes, 1 to 64. Default: one for one URL, else one for each core.", valueName: "count"))
-    var workers: BoundedInteger<WorkerCount>?
+    var workersText: String?
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .customLong("parallel")], parsing: .unconditional,
         help: ArgumentHelp("Fetch so many URLs at a time into files. Default 64.", valueName: "count"))
-    var parallel: BoundedInteger<ParallelCount>?
+    var parallelText: String?
 
     @Option(
         name: .customLong("per-host"), parsing: .unconditional,
         help: ArgumentHelp("Connections to one host; 0 is no limit. Default 6.", valueName: "count"))
-    var perHost: BoundedInteger<PerHostCount>?
+    var perHostText: String?
+
+    // Kept as text and read when asked for: each type of its own costs the parser time at every start.
+    var workers: BoundedInteger<WorkerCount>? { workersText.flatMap { BoundedInteger<WorkerCount>(argument: $0) } }
+    var parallel: BoundedInteger<ParallelCount>? {
+        parallelText.flatMap { BoundedInteger<ParallelCount>(argument: $0) }
+    }
+    var perHost: BoundedInteger<PerHostCount>? { perHostText.flatMap { BoundedInteger<PerHostCount>(argument: $0) } }
+
+    func validate() throws {
+        try OptionText.check(workersText, "--workers <count>") { BoundedInteger<WorkerCount>(argument: $0) != nil }
+        try OptionText.check(parallelText, "-j <count>") { BoundedInteger<ParallelCount>(argument: $0) != nil }
+        try OptionText.check(perHostText, "--per-host <count>") { BoundedInteger<PerHostCount>(argument: $0) != nil }
+    }
 }

@@ -1,7 +1,5 @@
-import ArgumentParser
-
 /// curl's `--proto`: `=http,https` sets, `+https` adds, `-http` takes away, `all` is both.
-struct ProtocolList: ExpressibleByArgument, Equatable {
+struct ProtocolList: Equatable {
     var allowsHTTP = true
     var allowsHTTPS = true
 

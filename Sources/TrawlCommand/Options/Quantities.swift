@@ -1,7 +1,5 @@
-import ArgumentParser
-
 /// A number of bytes: `1000`, `64k`, `10M`, `2G`, `1T`, by powers of 1024.
-struct ByteCountArgument: ExpressibleByArgument, Equatable {
+struct ByteCountArgument: Equatable {
     let bytes: UInt64
 
     init?(argument: String) {
@@ -25,7 +23,7 @@ struct ByteCountArgument: ExpressibleByArgument, Equatable {
 }
 
 /// A time in seconds, with at most nanoseconds after the point: `30`, `2.5`. At most ten years; zero is no limit.
-struct SecondsArgument: ExpressibleByArgument, Equatable {
+struct SecondsArgument: Equatable {
     let duration: Duration
 
     init?(argument: String) {
@@ -47,7 +45,7 @@ struct SecondsArgument: ExpressibleByArgument, Equatable {
 }
 
 /// A number within bounds, so that the message of a wrong one names the option.
-struct BoundedInteger<Bounds: IntegerBounds>: ExpressibleByArgument, Equatable {
+struct BoundedInteger<Bounds: IntegerBounds>: Equatable {
     let value: Int
 
     init?(argument: String) {

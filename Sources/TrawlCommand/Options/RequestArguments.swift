@@ -6,7 +6,7 @@ struct RequestArguments: ParsableArguments {
     @Option(
         name: [.customShort("H", allowingJoined: true), .customLong("header")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Send this field line. 'Name;' sends it without a value, 'Name:' leaves a generated one out. Repeatable.",
+            "Send this field line; 'Name;' has no value, 'Name:' drops a generated one, '@FILE' reads lines. Repeatable.",
             valueName: "name:value"))
     var headers: [FieldArgument] = []
 
@@ -30,29 +30,40 @@ struct RequestArguments: ParsableArguments {
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "POST this form data; '@FILE' reads a file without its line ends, '@-' standard input. Repeatable.",
-            valueName: "data"))
-    var data: [FormData] = []
+            valueName: "data"),
+        transform: { RequestBody.Piece(.form, $0) })
+    var data: [RequestBody.Piece] = []
 
     @Option(
         name: .customLong("data-raw"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("As --data, but '@' means itself.", valueName: "data"))
-    var dataRaw: [RawData] = []
+        help: ArgumentHelp("As --data, but '@' means itself.", valueName: "data"),
+        transform: { RequestBody.Piece(.raw, $0) })
+    var dataRaw: [RequestBody.Piece] = []
 
     @Option(
         name: .customLong("data-binary"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("As --data, but a file is sent byte for byte.", valueName: "data"))
-    var dataBinary: [BinaryData] = []
+        help: ArgumentHelp("As --data, but a file is sent byte for byte.", valueName: "data"),
+        transform: { RequestBody.Piece(.binary, $0) })
+    var dataBinary: [RequestBody.Piece] = []
 
     @Option(
         name: .customLong("json"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("POST this as JSON and ask for JSON; '@FILE' reads a file. Repeatable.", valueName: "data"))
-    var json: [BinaryData] = []
+        help: ArgumentHelp("POST this as JSON and ask for JSON; '@FILE' reads a file. Repeatable.", valueName: "data"),
+        transform: { RequestBody.Piece(.binary, $0) })
+    var json: [RequestBody.Piece] = []
 
     @Flag(name: [.customShort("I"), .customLong("head")], help: "Ask for the head alone and print it.")
     var head = false
 
     @Flag(name: .customLong("compressed"), help: "Ask for compressed responses and decompress them.")
     var compressed = false
+
+    // ArgumentExpansion has put its options in its place; here it is for the help text.
+    @Option(
+        name: [.customShort("K", allowingJoined: true), .customLong("config")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Read options from this file, as in curl; '-' is standard input. Repeatable.", valueName: "file"))
+    var config: [String] = []
 
     func validate() throws {
         let forms = !data.isEmpty || !dataRaw.isEmpty || !dataBinary.isEmpty
@@ -72,7 +83,7 @@ struct RequestArguments: ParsableArguments {
             }
         }
         if let referer, !referer.isEmpty { request.fields.add("Referer", referer) }
-        FieldArgument.apply(headers, to: &request)
+        try FieldArgument.apply(headers, to: &request, read: read)
         request.options.acceptsCompressedResponses = compressed
         request.options.contentDecoding = compressed ? .streaming : .off
         try applyBody(to: &request, read: read)
@@ -85,19 +96,10 @@ struct RequestArguments: ParsableArguments {
         func setDefault(_ name: String, _ value: String) {
             if request.fields[name] == nil, !omitted.contains(name.lowercased()) { request.fields.add(name, value) }
         }
-        let pieces: [RequestBody.Piece]
-        if !json.isEmpty {
-            pieces = json.map { .init(kind: .binary, text: $0.text, order: $0.order) }
-            setDefault("Content-Type", "application/json")
-            setDefault("Accept", "application/json")
-        } else {
-            let forms = data.map { RequestBody.Piece(kind: .form, text: $0.text, order: $0.order) }
-            let raws = dataRaw.map { RequestBody.Piece(kind: .raw, text: $0.text, order: $0.order) }
-            let binaries = dataBinary.map { RequestBody.Piece(kind: .binary, text: $0.text, order: $0.order) }
-            pieces = forms + raws + binaries
-            if pieces.isEmpty { return }
-            setDefault("Content-Type", "application/x-www-form-urlencoded")
-        }
+        let pieces = json.isEmpty ? data + dataRaw + dataBinary : json
+        if pieces.isEmpty { return }
+        setDefault("Content-Type", json.isEmpty ? "application/x-www-form-urlencoded" : "application/json")
+        if !json.isEmpty { setDefault("Accept", "application/json") }
         request.body = .bytes(try RequestBody.bytes(of: pieces, separator: json.isEmpty ? "&" : "", read: read))
         if request.method == nil { request.method = .post }
         // The user's word counts, as in curl.

@@ -27,7 +27,14 @@ struct TLSArguments: ParsableArguments {
     @Option(
         name: .customLong("tls-max"), parsing: .unconditional,
         help: ArgumentHelp("Use no newer TLS version: 1.0 to 1.3, or default.", valueName: "version"))
-    var maximum: MaximumTLS?
+    var maximumText: String?
+
+    // As in PoolArguments.
+    var maximum: MaximumTLS? { maximumText.flatMap { MaximumTLS(argument: $0) } }
+
+    func validate() throws {
+        try OptionText.check(maximumText, "--tls-max <version>") { MaximumTLS(argument: $0) != nil }
+    }
 
     /// Files that cannot be read would show only as a failed handshake.
     func unreadableFile(_ canRead: (String) -> Bool) -> String? {
@@ -77,7 +84,7 @@ enum MinimumTLS: String, EnumerableFlag {
 }
 
 /// The value of `--tls-max`.
-struct MaximumTLS: ExpressibleByArgument, Equatable {
+struct MaximumTLS: Equatable {
     /// Nil is the newest there is.
     let version: RequestOptions.Transport.TLSVersion?
 

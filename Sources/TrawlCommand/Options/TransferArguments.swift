@@ -12,32 +12,32 @@ struct TransferArguments: ParsableArguments {
     @Option(
         name: .customLong("max-redirs"), parsing: .unconditional,
         help: ArgumentHelp("Follow at most so many redirects; -1 is 1000. Default 20.", valueName: "count"))
-    var maximumRedirects: BoundedInteger<RedirectCount>?
+    var maximumRedirectsText: String?
 
     @Option(
         name: [.customShort("m", allowingJoined: true), .customLong("max-time")], parsing: .unconditional,
         help: ArgumentHelp("Give up on a URL after so long, everything included.", valueName: "seconds"))
-    var maximumTime: SecondsArgument?
+    var maximumTimeText: String?
 
     @Option(
         name: .customLong("connect-timeout"), parsing: .unconditional,
         help: ArgumentHelp("Give up when no connection stands after so long. Default 30.", valueName: "seconds"))
-    var connectTimeout: SecondsArgument?
+    var connectTimeoutText: String?
 
     @Option(
         name: .customLong("read-timeout"), parsing: .unconditional,
         help: ArgumentHelp("Give up when no byte moved for so long. Default 60, 0 is never.", valueName: "seconds"))
-    var readTimeout: SecondsArgument?
+    var readTimeoutText: String?
 
     @Option(
         name: .customLong("max-filesize"), parsing: .unconditional,
         help: ArgumentHelp("Refuse bodies longer than this; k, M, G and T are known.", valueName: "bytes"))
-    var maximumSize: ByteCountArgument?
+    var maximumSizeText: String?
 
     @Option(
         name: .customLong("proto"), parsing: .unconditional,
         help: ArgumentHelp("Allow these schemes: =https, -http, all.", valueName: "list"))
-    var protocols: ProtocolList?
+    var protocolsText: String?
 
     @Flag(exclusivity: .chooseLast)
     var version: HTTPVersionChoice?
@@ -60,7 +60,25 @@ struct TransferArguments: ParsableArguments {
         help: ArgumentHelp("Connect to another host and port. Repeatable.", valueName: "host:port:host:port"))
     var connectTo: [String] = []
 
+    // As in PoolArguments.
+    var maximumRedirects: BoundedInteger<RedirectCount>? {
+        maximumRedirectsText.flatMap { BoundedInteger<RedirectCount>(argument: $0) }
+    }
+    var maximumTime: SecondsArgument? { maximumTimeText.flatMap { SecondsArgument(argument: $0) } }
+    var connectTimeout: SecondsArgument? { connectTimeoutText.flatMap { SecondsArgument(argument: $0) } }
+    var readTimeout: SecondsArgument? { readTimeoutText.flatMap { SecondsArgument(argument: $0) } }
+    var maximumSize: ByteCountArgument? { maximumSizeText.flatMap { ByteCountArgument(argument: $0) } }
+    var protocols: ProtocolList? { protocolsText.flatMap { ProtocolList(argument: $0) } }
+
     func validate() throws {
+        try OptionText.check(maximumRedirectsText, "--max-redirs <count>") {
+            BoundedInteger<RedirectCount>(argument: $0) != nil
+        }
+        try OptionText.check(maximumTimeText, "-m <seconds>") { SecondsArgument(argument: $0) != nil }
+        try OptionText.check(connectTimeoutText, "--connect-timeout <seconds>") { SecondsArgument(argument: $0) != nil }
+        try OptionText.check(readTimeoutText, "--read-timeout <seconds>") { SecondsArgument(argument: $0) != nil }
+        try OptionText.check(maximumSizeText, "--max-filesize <bytes>") { ByteCountArgument(argument: $0) != nil }
+        try OptionText.check(protocolsText, "--proto <list>") { ProtocolList(argument: $0) != nil }
         for entry in resolve where !entry.hasPrefix("-") && entry.filter({ $0 == ":" }).count < 2 {
             throw ValidationError("--resolve wants host:port:address, not '\(entry)'")
         }
@@ -72,6 +90,7 @@ struct TransferArguments: ParsableArguments {
     /// Fills in what these options say.
     func apply(to options: inout RequestOptions) {
         options.redirects.mode = location ? .standard : .manual
+        options.redirects.allowsDowngrade = allowsDowngrade
         if let count = maximumRedirects?.value { options.redirects.limit = count < 0 ? 1000 : count }
         if let maximumTime { options.timeLimits.resource = maximumTime.duration }
         if let connectTimeout { options.timeLimits.connect = connectTimeout.duration }
@@ -84,7 +103,11 @@ struct TransferArguments: ParsableArguments {
         switch version {
         case .http1_0: options.transport.version = .http1_0
         case .http2: options.transport.version = .http2
-        case .http2PriorKnowledge: options.transport.version = .http2PriorKnowledge
+        case .http2PriorKnowledge:
+            options.transport.version = .http2PriorKnowledge
+            // libcurl 7.88 fails with every request but the first on such a connection.
+            options.reusesConnection = false
+            options.keepsConnection = false
         case .http1_1, nil: options.transport.version = .http1_1
         }
         switch family {

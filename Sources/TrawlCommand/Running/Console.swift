@@ -15,6 +15,11 @@ final class Console: Sendable {
         makesNotes = arguments.makesNotes
     }
 
+    init(isSilent: Bool) {
+        tellsFailures = !isSilent
+        makesNotes = !isSilent
+    }
+
     /// Something failed.
     func failure(_ message: String) {
         if tellsFailures { write("trawl: \(message)\n") }
@@ -33,13 +38,15 @@ final class Console: Sendable {
     }
 
     /// Draws the progress line over the one before.
-    func draw(_ line: String) {
+    ///
+    /// - Parameter width: Columns of the terminal; what the line before had beyond is lost with them.
+    func draw(_ line: String, width: Int) {
         guard Terminal.isForeground(STDERR_FILENO) else { return }
         drawn.withLock { drawn in
             let count = line.utf8.count
-            let rest = String(repeating: " ", count: max(0, drawn - count))
+            let rest = String(repeating: " ", count: max(0, min(drawn, width - 1) - count))
             StandardStreams.writeText("\r" + line + rest, to: STDERR_FILENO)
-            drawn = max(count, 0)
+            drawn = count
         }
     }
 
@@ -55,6 +62,7 @@ final class Console: Sendable {
     private static func erasing(_ drawn: inout Int) -> String {
         guard drawn > 0 else { return "" }
         defer { drawn = 0 }
-        return "\r" + String(repeating: " ", count: drawn) + "\r"
+        let width = min(drawn, max(0, Terminal.columns(STDERR_FILENO) - 1))
+        return "\r" + String(repeating: " ", count: width) + "\r"
     }
 }

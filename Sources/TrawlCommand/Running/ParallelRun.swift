@@ -55,6 +55,7 @@ final class ParallelRun: Sendable {
         } catch {
             throw CommandError("\(error)", status: ExitStatus.engineDown)
         }
+        run.showProgress()
         run.submitAll(&source)
         run.waitForAll()
         run.progress.finish()

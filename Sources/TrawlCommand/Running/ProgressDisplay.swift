@@ -46,14 +46,14 @@ final class ProgressDisplay: Sendable {
             var poller = pollfd(fd: stop.rawValue, events: Int16(POLLIN), revents: 0)
             if poll(&poller, 1, pause) > 0 { return }
             pause = kind == .bar ? 100 : 1000
-            let line = line(&speed)
+            let width = kind == .bar ? Terminal.columns(STDERR_FILENO) : 200
+            let line = line(&speed, width)
             if line.isEmpty { continue }
-            if kind == .bar { console.draw(line) } else { console.write(line + "\n") }
+            if kind == .bar { console.draw(line, width: width) } else { console.write(line + "\n") }
         }
     }
 
-    private func line(_ speed: inout Speed) -> String {
-        let width = kind == .bar ? Terminal.columns(STDERR_FILENO) : 200
+    private func line(_ speed: inout Speed, _ width: Int) -> String {
         let now = MonotonicClock.now()
         switch state.withLock({ $0 }) {
         case .nothing:

@@ -38,7 +38,8 @@ enum RunSupport {
     /// Writes what `-w` asks for.
     static func writeOut(_ format: WriteOut?, _ values: WriteOutValues, on console: Console) throws(SystemError) {
         guard let format else { return }
-        let text = format.text(values)
+        let text = format.text(
+            values, escapes: (Terminal.isTerminal(STDOUT_FILENO), Terminal.isTerminal(STDERR_FILENO)))
         if !text.error.isEmpty { console.write(text.error) }
         guard !text.output.isEmpty else { return }
         let bytes = Array(text.output.utf8)

@@ -74,14 +74,20 @@ struct WriteOut: Equatable, Sendable {
     }
 
     /// The text for standard output and the one for standard error.
-    func text(_ values: WriteOutValues) -> (output: String, error: String) {
+    ///
+    /// - Parameter escapes: Whether what came from others is made safe for the terminal there.
+    func text(
+        _ values: WriteOutValues, escapes: (output: Bool, error: Bool) = (false, false)
+    ) -> (output: String, error: String) {
         var output = ""
         var error = ""
         var toError = false
         for piece in pieces {
-            let text: String
+            var text: String
             switch piece {
-            case .text(let literal): text = literal
+            case .text(let literal):
+                if toError { error += literal } else { output += literal }
+                continue
             case .variable(let variable): text = values.text(variable)
             case .field(let name): text = values.field(name)
             case .switchToError:
@@ -91,6 +97,7 @@ struct WriteOut: Equatable, Sendable {
                 toError = false
                 continue
             }
+            if toError ? escapes.error : escapes.output { text = text.terminalSafe }
             if toError { error += text } else { output += text }
         }
         return (output, error)

@@ -4,9 +4,10 @@ import Trawl
 
 /// Fetches many URLs through the library and prints what it cost: the benchmark's stand-in for a host program.
 ///
-///     library-load LIST CALLERS WORKERS discard|memory|files DIR
+///     library-load LIST CALLERS WORKERS discard|memory|files|many DIR
 ///
-/// LIST has one URL a line; with `files` each body goes to DIR/NNN/N. CALLERS tasks fetch one after the other. Output is
+/// LIST has one URL a line; with `files` each body goes to DIR/NNN/N. CALLERS tasks fetch one after the other;
+/// with `many` one thread keeps as many in flight through an answer queue, as the batch commands do, bodies dropped. Output is
 /// one JSON line: seconds of wall time, CPU microseconds per request of this process and of the workers, peak memory.
 @main
 struct LibraryLoad {
@@ -41,6 +42,10 @@ struct LibraryLoad {
         let start = now()
         let ownBefore = cpu(own)
         try await withCoordinator(configuration) { coordinator in
+            if mode == "many" {
+                try fetchMany(urls, callers, coordinator, counters)
+                return
+            }
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<callers {
                     group.addTask {
@@ -76,6 +81,34 @@ struct LibraryLoad {
             "workerPeakKiB":\(peak(children))}
             """)
         if counters.failures.load(ordering: .relaxed) > 0 { exit(1) }
+    }
+
+    private static func fetchMany(
+        _ urls: [String], _ window: Int, _ coordinator: Coordinator, _ counters: Counters
+    ) throws {
+        let template = try coordinator.template(of: Request(""))
+        let queue = try AnswerQueue()
+        var answers: [FetchAnswer] = []
+        var (next, inFlight) = (0, 0)
+        while next < urls.count || inFlight > 0 {
+            var prepared: [PreparedFetch] = []
+            while inFlight < window, next < urls.count {
+                let target = try coordinator.target(of: urls[next], template)
+                prepared.append(
+                    coordinator.prepare(target, template, into: .discard, tag: UInt64(next), answers: queue))
+                next += 1
+                inFlight += 1
+            }
+            if !prepared.isEmpty { coordinator.submit(prepared) }
+            var poller = pollfd(fd: queue.rawValue, events: Int16(POLLIN), revents: 0)
+            _ = poll(&poller, 1, -1)
+            queue.take(into: &answers)
+            inFlight -= answers.count
+            for answer in answers {
+                if case .success(let response) = answer.result, response.status == 200 { continue }
+                counters.failures.add(1, ordering: .relaxed)
+            }
+        }
     }
 
     private static let own = __rusage_who_t(RUSAGE_SELF.rawValue)

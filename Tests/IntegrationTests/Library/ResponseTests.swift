@@ -114,6 +114,28 @@ struct ResponseTests {
         #expect(try await bed.get("/interim?list=103", on: engine).interim.map(\.status) == [103])
     }
 
+    @Test("of interim responses without number the first are told", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    func interimFlood(engine: Engine) async throws {
+        let bed = try Bed.current
+        let list = Array(repeating: "103", count: 200).joined(separator: ",")
+        let fetch = bed.coordinator(engine).start(Request(bed.url("/interim?list=\(list)")))
+        #expect(await allEvents(of: fetch).count { word($0) == "interim 103" } == 64)
+        let response = try await fetch.response
+        #expect(response.status == 200 && response.interim.count == 64)
+    }
+
+    @Test("of large interim responses those are told that are not too much together", .timeLimit(.minutes(1)))
+    func interimBulk() async throws {
+        let bed = try Bed.current
+        var request = Request(.post, bed.url("/raw?keep=1"))
+        let interim = "HTTP/1.1 103 Early Hints\r\nLink: \(String(repeating: "x", count: 20_000))\r\n\r\n"
+        request.body = .bytes(
+            Array((String(repeating: interim, count: 10) + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").utf8))
+        let response = try await bed.coordinator.send(request)
+        #expect(response.interim.count == 3)
+        #expect(response.bodyText == "ok")
+    }
+
     @Test("trailer fields are delivered apart from the header", .timeLimit(.minutes(1)))
     func trailers() async throws {
         let bed = try Bed.current

@@ -90,9 +90,32 @@ struct CrashTests {
         }
     }
 
-    @Test("a worker whose heartbeat stops is ended, and its fetches are done again", .enabled(if: runsLongTests))
+    @Test("a worker that does not end a cancelled lease is ended, and its other fetches are done again")
+    func ignoresCancel() async throws {
+        try await withFaultyWorkers(["never", "--on", "/bad", "--generations", "1", "--hold"]) { configuration in
+            configuration.tolerance.cancelGrace = .milliseconds(300)
+        } _: { coordinator in
+            let held = fakeRequest("/good")
+            let fetch = coordinator.start(held)
+            let bad = coordinator.start(fakeRequest("/bad"))
+            let other = coordinator.start(fakeRequest("/other"))
+            for await event in bad.events {
+                if case .attempt = event { bad.cancel() }
+            }
+            await failure(.cancelled) { try await bad.response }
+            // This one is ended when it is cancelled, so it is not what the worker is ended for.
+            other.cancel()
+            let course = await follow(fetch)
+            expectAnswered(course, held)
+            #expect(course.attempts == 2 && course.worker == "0.2")
+        }
+    }
+
+    @Test("a worker whose heartbeat stops is ended, and its fetches are done again")
     func frozen() async throws {
-        try await withFaultyWorkers(["freeze", "--generations", "1"]) { coordinator in
+        try await withFaultyWorkers(["freeze", "--generations", "1"]) { configuration in
+            configuration.tolerance.heartbeatDeadline = .seconds(2)
+        } _: { coordinator in
             let request = fakeRequest("/", seconds: 60)
             let course = await follow(coordinator, request)
             expectAnswered(course, request)

@@ -5,10 +5,13 @@ import Trawl
 @Suite("A worker executable that is none", .timeLimit(.minutes(2)))
 struct WrongExecutableTests {
     /// The error of fetches on a coordinator with this executable: one that waits for the start, and one that comes later.
-    private func error(_ executable: String, _ arguments: [String] = []) async throws -> FetchError {
+    private func error(
+        _ executable: String, _ arguments: [String] = [], startDeadline: Duration = .seconds(10)
+    ) async throws -> FetchError {
         try await withTestCoordinator { configuration in
             configuration.workerExecutable = executable
             configuration.workerArguments = arguments
+            configuration.tolerance.startDeadline = startDeadline
         } _: { coordinator in
             let request = fakeRequest("/", seconds: 100)
             let first = try #require(await failure(.engineDown) { try await coordinator.send(request) })
@@ -94,9 +97,10 @@ struct WrongExecutableTests {
         #expect(error?.cause == .system(expected))
     }
 
-    @Test("a program without a word is given up in the end", .enabled(if: runsLongTests))
+    @Test("a program without a word is given up in the end")
     func silent() async throws {
-        let error = try await error(try BuiltProducts.faultyWorker(), ["silent", "--lifetime", "90"])
+        let error = try await error(
+            try BuiltProducts.faultyWorker(), ["silent", "--lifetime", "90"], startDeadline: .milliseconds(500))
         #expect(error.detail.hasSuffix("is not a worker: it did not say that it is ready"), "\(error)")
     }
 

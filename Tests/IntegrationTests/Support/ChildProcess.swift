@@ -106,6 +106,18 @@ final class ChildProcess: Sendable {
         }
     }
 
+    /// The other end of its standard input, -1 once that was closed; belongs to this object.
+    var input: Int32 { state.withLock { $0.input } }
+
+    /// The status it exits with by itself; nil when it does not within the time, or was ended by a signal.
+    func exitStatus(within milliseconds: Int32) -> Int32? {
+        guard waitForExit(milliseconds) else { return nil }
+        return state.withLock { state in
+            guard let status = state.status, status >= 0, status & 0x7F == 0 else { return nil }
+            return status >> 8 & 0xFF
+        }
+    }
+
     /// Gives it the end of its standard input.
     func closeInput() {
         state.withLock { state in

@@ -116,15 +116,22 @@ enum Certificate {
     static let certificateName = "certificate.pem"
     static let openssl: String? = ["/usr/bin/openssl", "/usr/local/bin/openssl"].first { access($0, X_OK) == 0 }
 
-    /// Makes a certificate that signs itself, for 127.0.0.1 and localhost, and its key.
-    static func make(in directory: TemporaryDirectory) throws -> (certificate: String, key: String) {
-        let certificate = directory.file(certificateName)
-        let key = directory.file("key.pem")
+    /// Makes a certificate that signs itself, and its key.
+    ///
+    /// - Parameters:
+    ///   - name: The files are `NAME.pem` and `NAME-key.pem`.
+    ///   - subjects: What it is for.
+    static func make(
+        in directory: TemporaryDirectory, name: String = "certificate",
+        subjects: String = "IP:127.0.0.1,DNS:localhost"
+    ) throws -> (certificate: String, key: String) {
+        let certificate = directory.file(name + ".pem")
+        let key = directory.file(name + "-key.pem")
         let process = try ChildProcess(
             try #require(openssl, "openssl is not installed"),
             [
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
+                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=" + subjects,
                 "-keyout", key, "-out", certificate,
             ], errors: directory.file("openssl.log"))
         process.end(grace: 30_000)

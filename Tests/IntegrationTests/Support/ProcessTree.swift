@@ -13,6 +13,12 @@ enum ProcessTree {
         processes().filter { $0.parent == pid && $0.state == "Z" }.map(\.pid)
     }
 
+    /// The state of a process as one letter: T is stopped; nil when there is none.
+    static func state(of pid: Int32) -> Character? {
+        guard let stat = text("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
+        return stat[stat.index(after: end)...].dropFirst().first
+    }
+
     /// How many descriptors a process has open, without the timers that the runtime's event loop makes when it needs them.
     static func descriptorCount(of pid: Int32 = getpid()) -> Int {
         descriptors(of: pid).count { !$0.contains("timerfd") }

@@ -94,8 +94,8 @@ struct ContentDispositionTests {
     }
 }
 
-@Suite("URLs and list lines as people write them")
-struct ListLineTests {
+@Suite("URLs as people write them")
+struct URLTextTests {
     @Test(
         "a URL without a scheme is one of http",
         arguments: [
@@ -105,31 +105,5 @@ struct ListLineTests {
         ])
     func completed(text: String, url: String) {
         #expect(URLText.completed(text) == url)
-    }
-
-    @Test("lines are URLs, comments or nothing")
-    func lines() {
-        #expect(ListLine("http://h/a".utf8) == .url("http://h/a", fileName: nil))
-        #expect(ListLine("  http://h/a \r".utf8) == .url("http://h/a", fileName: nil))
-        #expect(ListLine("http://h/a\tx/y.txt".utf8) == .url("http://h/a", fileName: "x/y.txt"))
-        #expect(ListLine("# http://h/".utf8) == .nothing)
-        #expect(ListLine(" \t".utf8) == .nothing)
-        #expect(ListLine("".utf8) == .nothing)
-    }
-
-    @Test("bad lines say why", arguments: ["u\t../x", "u\t/x", "u\ta//b", "u\t.", "u\ta/../b"])
-    func badNames(line: String) {
-        guard case .bad = ListLine(line.utf8) else {
-            Issue.record("accepted")
-            return
-        }
-    }
-
-    @Test("bytes that are not UTF-8 and endless lines are refused")
-    func badBytes() {
-        guard case .bad = ListLine([0x68, 0xFF]), case .bad = ListLine([UInt8](repeating: 0x61, count: 200_000)) else {
-            Issue.record("accepted")
-            return
-        }
     }
 }

@@ -4,14 +4,14 @@ import TrawlPlatform
 
 @testable import TrawlCommand
 
-@Suite("Paths and lists on disk")
+@Suite("Paths on disk")
 struct LocalPathTests {
     private func withDirectory<Value>(_ body: (String) throws -> Value) throws -> Value {
         var template = Array("/tmp/trawl-command-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemError(errno: errno, call: "mkdtemp") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer {
-            for name in ["a/b/c", "a/b", "a", "list", "file"] { remove(path + "/" + name) }
+            for name in ["a/b/c", "a/b", "a", "file"] { remove(path + "/" + name) }
             remove(path)
         }
         return try body(path)
@@ -35,29 +35,6 @@ struct LocalPathTests {
         #expect(LocalPath.joined("/", "a") == "/a")
         #expect(try LocalPath.absolute("/x", in: "/y") == "/x")
         #expect(try LocalPath.absolute("x", in: "/y") == "/y/x")
-    }
-
-    @Test("a list is read line by line, with its last line's end or without, and over-long lines cut")
-    func lines() throws {
-        try withDirectory { path in
-            let long = String(repeating: "x", count: 300_000)
-            let writer = try BodyWriter.file(path + "/list", replaces: true)
-            let text = Array("one\n\n\(long)\ntwo".utf8)
-            try text.withUnsafeBytes { try writer.write($0) }
-            try writer.finish()
-            let reader = try LineReader(path + "/list")
-            let interrupt = try WakeUp()
-            var lines: [[UInt8]] = []
-            reading: while true {
-                switch try reader.next(interrupt: interrupt.rawValue) {
-                case .line(let line): lines.append(line)
-                case .end, .interrupted: break reading
-                }
-            }
-            #expect(lines.count == 4)
-            #expect(lines[0] == Array("one".utf8) && lines[1].isEmpty && lines[3] == Array("two".utf8))
-            #expect(lines[2].count > ListLine.longest)
-        }
     }
 
     @Test("a file appears when it is finished, and not before or else")

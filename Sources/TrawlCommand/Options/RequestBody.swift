@@ -1,54 +1,35 @@
-import ArgumentParser
 import Synchronization
 import Trawl
 
-/// A piece of a request's body with its place among the pieces of other options.
-///
-/// `-d a --data-binary @b -d c` is one body in that order. The parser keeps the values of each option apart, but makes
-/// them in the order they stand in; so each takes a number as it is made.
-protocol DataArgument: ExpressibleByArgument {
-    var text: String { get }
-    var order: Int { get }
-    init(text: String, order: Int)
-}
-
-extension DataArgument {
-    init?(argument: String) {
-        let order = argumentOrder.withLock { order in
-            order += 1
-            return order
-        }
-        self.init(text: argument, order: order)
-    }
-}
-
 private let argumentOrder = Mutex(0)
-
-/// `-d`: text or `@FILE`, from which CR, LF and NUL are taken.
-struct FormData: DataArgument {
-    let text: String
-    let order: Int
-}
-
-/// `--data-raw`: text, `@` included.
-struct RawData: DataArgument {
-    let text: String
-    let order: Int
-}
-
-/// `--data-binary` and `--json`: text or `@FILE`, byte for byte.
-struct BinaryData: DataArgument {
-    let text: String
-    let order: Int
-}
 
 /// The body of a request, put together from its pieces.
 enum RequestBody {
+    /// A piece with its place among those of other options.
+    ///
+    /// `-d a --data-binary @b -d c` is one body in that order. The parser keeps the values of each option apart, but
+    /// makes them in the order they stand in; so each takes a number as it is made.
     struct Piece {
-        enum Kind { case form, raw, binary }
+        enum Kind {
+            /// `-d`: text or `@FILE`, from which CR, LF and NUL are taken.
+            case form
+            /// `--data-raw`: text, `@` included.
+            case raw
+            /// `--data-binary` and `--json`: text or `@FILE`, byte for byte.
+            case binary
+        }
         let kind: Kind
         let text: String
         let order: Int
+
+        init(_ kind: Kind, _ text: String) {
+            self.kind = kind
+            self.text = text
+            order = argumentOrder.withLock { order in
+                order += 1
+                return order
+            }
+        }
     }
 
     /// The bytes; pieces are joined by `separator`.

@@ -1,0 +1,80 @@
+package import TrawlHTTP
+package import TrawlProtocol
+
+/// Many fetches driven by one thread, without a task for each.
+extension Coordinator {
+    /// Checks everything of a request but its URL, once for all fetches that are made from it.
+    ///
+    /// - Parameters:
+    ///   - request: Its URL is not looked at.
+    ///   - files: How bodies become files, for those that do.
+    package func template(
+        of request: Request, files: Destination.FileOptions = .init()
+    ) throws(FetchError) -> RequestTemplate {
+        try planner.template(of: request, files: files)
+    }
+
+    /// The normalised target of a URL, checked as that of a request of the template.
+    package func target(of url: String, _ template: RequestTemplate) throws(FetchError) -> TargetURI {
+        try planner.target(of: url, template.terms.options.transport)
+    }
+
+    /// Makes a fetch of a template.
+    ///
+    /// - Parameters:
+    ///   - target: What ``target(of:_:)`` said of the URL.
+    ///   - destination: Where the body goes.
+    ///   - tag: Comes back with the answer.
+    ///   - answers: Where the answer goes.
+    package func prepare(
+        _ target: TargetURI, _ template: RequestTemplate, into destination: ManyDestination, tag: UInt64,
+        answers: AnswerQueue? = nil
+    ) -> PreparedFetch {
+        let sink: FetchPlan.Target
+        var path: String?
+        switch destination {
+        case .memory: sink = .memory
+        case .discard: sink = .discard
+        case .file(let relative, let collision):
+            sink = .rooted(root: 0, path: relative, collision: collision)
+            path = relative
+        }
+        let plan = FetchPlan(
+            originalURL: target.textWithFragment, target: target, method: template.method, fields: template.fields,
+            body: template.body, sink: sink, fileOptions: template.fileOptions, path: path, terms: template.terms,
+            wantsEvents: false)
+        return PreparedFetch(
+            running: RunningFetch(plan: plan, reply: answers.map { .queue($0, tag: tag) } ?? .driver(tag: tag)))
+    }
+
+    /// Lets a driver work, and blocks the calling thread until it is done.
+    ///
+    /// One at a time. The driver is used on the supervisor's thread meanwhile and must not be touched.
+    package func run(_ driver: any FetchDriver) {
+        let done = WakeUpGate()
+        if post(.drive(DriverHandover(driver: driver), done)) { done.wait() }
+    }
+
+    /// Takes no more fetches: those that wait are answered with ``FetchError/Code/shutDown`` now, those in flight when
+    /// they end or the grace is over. Returns at once; asked again, the shorter grace counts.
+    package func beginShutdown(grace: Duration) {
+        post(.shutDown(grace: grace))
+    }
+
+    /// Starts fetches, in their order. Each is answered once, also when the coordinator is shut down by now.
+    package func submit(_ fetches: [PreparedFetch]) {
+        let running = fetches.map(\.running)
+        if !post(.submitAll(running)) { for fetch in running { fetch.refuse() } }
+    }
+}
+
+/// Where the body of one of many fetches goes.
+package enum ManyDestination: Sendable, Hashable {
+    /// Into ``Response/body``.
+    case memory
+    /// Nowhere.
+    case discard
+    /// Into a file beneath the first of ``Configuration/outputDirectories``; the path is relative to it.
+    /// ``Response/file`` says which it became, relative too.
+    case file(String, FileCollision)
+}

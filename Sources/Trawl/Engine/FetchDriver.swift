@@ -1,0 +1,57 @@
+package import TrawlHTTP
+
+/// Who drives many fetches from the supervisor's own thread: the batch commands.
+///
+/// A task or a thread of one's own for each fetch, or one that is woken for each group of answers, costs more than the
+/// coordinator's own work for a small request. A driver is called once in each of the supervisor's turns instead. What it
+/// does there keeps everything else waiting, so it reads and writes files and waits for nothing.
+///
+/// Bound to the supervisor thread once it is handed over.
+package protocol FetchDriver: AnyObject {
+    /// Takes the answers that came since the last turn, in their order, and says what is next.
+    ///
+    /// - Parameter now: The time of this turn.
+    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant) -> DriverTurn
+}
+
+/// What became of one fetch of a driver. A class, since answers pass through several hands and are large.
+package final class FetchAnswer: Sendable {
+    /// The number the fetch was given when it was prepared.
+    package let tag: UInt64
+    /// Its one result.
+    package let result: Result<Response, FetchError>
+
+    init(tag: UInt64, result: Result<Response, FetchError>) {
+        self.tag = tag
+        self.result = result
+    }
+}
+
+/// What a driver wants after a turn.
+package struct DriverTurn {
+    /// Fetches to start, in their order.
+    package var start: [PreparedFetch]
+    /// A descriptor whose input starts a turn; nil to wait for none. Not one of a regular file.
+    package var input: Int32?
+    /// When there is to be a turn whatever happens; nil for never.
+    package var wakeAt: MonotonicInstant?
+    /// Whether the driver is done: it is not called again. No fetch of its is in flight then.
+    package var isFinished: Bool
+
+    /// What to do next.
+    package init(
+        start: [PreparedFetch] = [], input: Int32? = nil, wakeAt: MonotonicInstant? = nil, isFinished: Bool = false
+    ) {
+        self.start = start
+        self.input = input
+        self.wakeAt = wakeAt
+        self.isFinished = isFinished
+    }
+}
+
+/// A driver on its way to the supervisor's thread.
+///
+/// `@unchecked Sendable`: who hands it over does not touch it again before the gate that goes with it is open.
+struct DriverHandover: @unchecked Sendable {
+    let driver: any FetchDriver
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+
+/// `trawl batch [FILE|-]`
+struct BatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "batch",
+        abstract: "Fetch a list of any length into files, every URL exactly once.",
+        discussion: """
+            The list has one URL a line, or URL, a tab and a file name, or one JSON object a line with url and, where \
+            wanted, id, method, headers, body or body_base64, out, timeout, redirect and max_redirects. It is read as it \
+            is needed, compressed by gzip or not.
+
+            Bodies are written beneath --out, by default to HOST/PATH. A file that is there already is never replaced: \
+            the new one is NAME.1. With --results each request leaves one JSON record; a run with the same results file \
+            skips what has a record there and does the rest, however the run before ended. Redirects are followed.
+
+            Exit status: 0 all fetched, 1 some failed, 2 wrong usage, 69 no worker can run, 73 or 74 files cannot be made \
+            or written, 75 stopped: the same command goes on.
+            """)
+
+    @Argument(help: ArgumentHelp("The list; '-' or nothing is standard input.", valueName: "file"))
+    var list = "-"
+
+    @OptionGroup(title: "Batch options") var batch: BatchArguments
+    @OptionGroup(title: "Request options") var request: RequestArguments
+    @OptionGroup(title: "Transfer options") var transfer: TransferArguments
+    @OptionGroup(title: "TLS options") var tls: TLSArguments
+    @OptionGroup(title: "Pool options") var pool: PoolArguments
+    @OptionGroup(title: "Message options") var report: ReportArguments
+
+    /// Does it all.
+    /// - Returns: The exit status.
+    func execute() -> Int32 {
+        do throws(CommandError) {
+            return try BatchRun.run(BatchPlan(self))
+        } catch {
+            StandardStreams.writeText("trawl: \(error.message)\n", to: 2)
+            return error.status
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import TrawlHTTP
+
+/// A request of the list that is not over.
+final class FetchInFlight {
+    let request: ListedRequest
+    let line: Int
+    /// When it was read.
+    let started: MonotonicInstant
+    /// Attempts that were started.
+    var attempts = 0
+    /// The file asked for in the latest attempt.
+    var path: String?
+
+    init(_ request: ListedRequest, line: Int, at now: MonotonicInstant) {
+        self.request = request
+        self.line = line
+        started = now
+    }
+}
+
+/// The requests in flight, by the tag their answers bring. Places are used again, so that the table is as large as the
+/// look-ahead.
+struct FetchesInFlight {
+    private var places: [FetchInFlight?] = []
+    private var free: [Int] = []
+
+    /// How many there are.
+    var count: Int { places.count - free.count }
+    var isEmpty: Bool { count == 0 }
+
+    mutating func insert(_ fetch: FetchInFlight) -> UInt64 {
+        if let place = free.popLast() {
+            places[place] = fetch
+            return UInt64(place)
+        }
+        places.append(fetch)
+        return UInt64(places.count - 1)
+    }
+
+    subscript(tag: UInt64) -> FetchInFlight {
+        guard let fetch = places[Int(tag)] else { preconditionFailure("an answer without a request") }
+        return fetch
+    }
+
+    @discardableResult
+    mutating func remove(_ tag: UInt64) -> FetchInFlight {
+        guard let fetch = places[Int(tag)].take() else { preconditionFailure("an answer without a request") }
+        free.append(Int(tag))
+        return fetch
+    }
+}

@@ -1,0 +1,166 @@
+import Glibc
+import Trawl
+import TrawlJSON
+import TrawlPlatform
+
+/// The file of result records, one JSON object a line: appended whole lines, by one run at a time.
+///
+/// A run holds a lock on it. What a killed run left unfinished at its end is cut off; everything before stays. Bound to
+/// one thread.
+final class ResultsFile {
+    /// For messages.
+    let name: String
+    private let descriptor: Descriptor
+    /// The end of the last whole record; nil for what is not a regular file.
+    private var end: Int64?
+    /// What was cut off the end when the file was opened, in bytes.
+    private(set) var cutOff: Int64 = 0
+
+    /// Whether an earlier run may have left records.
+    var mayHoldRecords: Bool { (end ?? 0) > 0 }
+
+    /// The directory the file is in.
+    let directory: String
+
+    /// Opens or makes the file, locks it and mends its end. `-` is standard output, which is only written to.
+    init(_ path: String) throws(CommandError) {
+        directory = LocalPath.parent(path)
+        let isStandardOutput = LocalPath.isStandardOutput(path)
+        name = isStandardOutput ? "standard output" : path.terminalSafe
+        let number =
+            isStandardOutput
+            ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+            : open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666)
+        guard number >= 0 else { throw Self.failure(name, errno) }
+        descriptor = Descriptor(adopting: number)
+        var info = stat()
+        guard fstat(number, &info) == 0 else { throw Self.failure(name, errno) }
+        guard !isStandardOutput, info.st_mode & S_IFMT == S_IFREG else { return }
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+            if errno == EWOULDBLOCK {
+                throw CommandError("\(name): in use by another run", status: ExitStatus.cannotCreate)
+            }
+            throw Self.failure(name, errno)
+        }
+        // Looked at again: another run may have written until it let go of the lock.
+        guard fstat(number, &info) == 0 else { throw Self.failure(name, errno) }
+        try mend(size: Int64(info.st_size))
+    }
+
+    /// Appends whole records.
+    ///
+    /// - Throws: After an error the file ends with the last record that was written whole.
+    func append(_ records: JSONWriter) throws(SystemError) {
+        let failure: SystemError? = records.withUnsafeBytes { bytes in
+            do throws(SystemError) {
+                try StandardStreams.write(bytes, to: descriptor.rawValue)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        guard let failure else {
+            if let end { self.end = end + Int64(records.count) }
+            return
+        }
+        if let end { self.end = keepWholeRecords(from: end) }
+        throw failure
+    }
+
+    /// Calls `body` with each record that was there when the file was opened, and its line number.
+    func readRecords(_ body: (_ line: Int, _ record: UnsafeRawBufferPointer) -> Void) throws(CommandError) {
+        guard let end, end > 0 else { return }
+        var line = 0
+        var rest: [UInt8] = []
+        var offset: Int64 = 0
+        while offset < end {
+            let chunk = try read(at: offset, count: Int(min(1 << 20, end - offset)))
+            if chunk.isEmpty { break }
+            offset += Int64(chunk.count)
+            chunk.withUnsafeBytes { chunk in
+                var start = 0
+                while let newline = Self.newline(in: chunk, from: start) {
+                    line += 1
+                    if rest.isEmpty {
+                        body(line, UnsafeRawBufferPointer(rebasing: chunk[start..<newline]))
+                    } else {
+                        rest += chunk[start..<newline]
+                        rest.withUnsafeBytes { body(line, $0) }
+                        rest.removeAll(keepingCapacity: true)
+                    }
+                    start = newline + 1
+                }
+                rest += chunk[start...]
+            }
+        }
+    }
+
+    // MARK: The file's end
+
+    /// Cuts an unfinished record off, but only from a file that is one of results.
+    private func mend(size: Int64) throws(CommandError) {
+        if size > 0 {
+            let start = try read(at: 0, count: Int(min(size, Int64(ResultRecord.beginning.count))))
+            guard start.elementsEqual(ResultRecord.beginning.prefix(start.count)) else {
+                throw CommandError(
+                    "\(name): not a results file of this program; it is left as it is",
+                    status: ExitStatus.cannotCreate)
+            }
+        }
+        var end = size
+        search: while end > 0 {
+            let from = max(0, end - (1 << 16))
+            let chunk = try read(at: from, count: Int(end - from))
+            if let newline = chunk.lastIndex(of: 0x0A) {
+                end = from + Int64(newline) + 1
+                break search
+            }
+            end = from
+        }
+        cutOff = size - end
+        if cutOff > 0, ftruncate(descriptor.rawValue, Int(end)) != 0 { throw Self.failure(name, errno) }
+        self.end = end
+    }
+
+    /// After a write that failed half-way.
+    private func keepWholeRecords(from start: Int64) -> Int64 {
+        var info = stat()
+        guard fstat(descriptor.rawValue, &info) == 0 else { return start }
+        var end = start
+        if let written = try? read(at: start, count: Int(Int64(info.st_size) - start)),
+            let newline = written.lastIndex(of: 0x0A)
+        {
+            end = start + Int64(newline) + 1
+        }
+        ftruncate(descriptor.rawValue, Int(end))
+        return end
+    }
+
+    private func read(at offset: Int64, count: Int) throws(CommandError) -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = 0
+            while filled < count {
+                let got = pread(
+                    descriptor.rawValue, buffer.baseAddress.map { $0 + filled }, count - filled, Int(offset) + filled)
+                if got < 0 && errno == EINTR { continue }
+                if got < 0 { failure = errno }
+                if got <= 0 { return }
+                filled += got
+            }
+        }
+        if failure != 0 { throw Self.failure(name, failure) }
+        return bytes
+    }
+
+    private static func newline(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard start < bytes.count, let base = bytes.baseAddress,
+            let found = memchr(base + start, 0x0A, bytes.count - start)
+        else { return nil }
+        return UnsafeRawPointer(found) - base
+    }
+
+    private static func failure(_ name: String, _ number: Int32) -> CommandError {
+        CommandError("\(name): \(SystemError.reason(number))", status: ExitStatus.cannotCreate)
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+import Trawl
+import TrawlPlatform
+
+/// The signals that end a run: the first lets fetches in flight go on for a while, the second does not.
+final class StopRequests: Sendable {
+    let console: Console
+    private let coordinator: Coordinator
+    private let wake: @Sendable () -> Void
+    private let drainTime: Duration
+    private let received = Guarded(0)
+
+    init(
+        _ coordinator: Coordinator, _ console: Console, drainTime: Duration, wake: @escaping @Sendable () -> Void
+    ) {
+        self.coordinator = coordinator
+        self.wake = wake
+        self.console = console
+        self.drainTime = drainTime
+    }
+
+    /// How many signals have come.
+    var count: Int { received.withLock { $0 } }
+
+    /// Takes the signals from now on.
+    func watch(_ signals: Signals) throws(SystemError) {
+        try signals.watch { [self] _, count in
+            received.withLock { $0 = count }
+            // Fetches that wait are answered at once, those in flight when they end.
+            coordinator.beginShutdown(grace: count > 1 ? .zero : drainTime)
+            wake()
+        } suspend: { [self] stopping in
+            if stopping { console.erase() }
+            coordinator.signalWorkers(stopping ? SIGSTOP : SIGCONT)
+        }
+    }
+}

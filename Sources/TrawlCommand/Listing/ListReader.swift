@@ -1,0 +1,137 @@
+import Glibc
+import Trawl
+import TrawlPlatform
+
+/// Reads a list line by line, no further than it is asked, in bounded memory. Lists packed by gzip are unpacked.
+///
+/// Bound to one thread. Lines are lent, not copied.
+final class ListReader {
+    /// How much is read, and when reading is given up.
+    struct Limits {
+        /// Longer lines are bad, and skipped without being kept.
+        var line = 1 << 20
+        /// A line that has not ended after so many bytes is no line. Nil: it is skipped for ever.
+        var endless: Int? = 64 << 20
+        /// So many bad lines in a row, and the input is no list. Nil: they are reported for ever, as in `pipe`.
+        var badLines: Int? = 100
+    }
+
+    enum Next {
+        /// A line of UTF-8 without its end. The bytes are valid until the next call.
+        case line(number: Int, UnsafeRawBufferPointer)
+        /// A line that cannot be read, and how it starts. The bytes are valid until the next call.
+        case bad(number: Int, reason: String, start: UnsafeRawBufferPointer)
+        case end
+        /// The other descriptor is readable; or there was none, and the next line has not come yet.
+        case interrupted
+    }
+
+    /// How the list is called in messages.
+    let name: String
+    private let limits: Limits
+    private let input: ListInput
+    private let lines: LineBuffer
+    private var number = 0
+    private var badInARow = 0
+    /// Bytes of the line that is being skipped.
+    private var skipped: Int?
+    /// What comes after the lines that are still to be handed out.
+    private var ending: CommandError?
+    private var isAtEnd = false
+
+    /// Opens a list; `-` is standard input.
+    init(_ path: String, limits: Limits = Limits()) throws(CommandError) {
+        name = path == "-" ? "standard input" : path.terminalSafe
+        self.limits = limits
+        lines = LineBuffer(longest: limits.line)
+        do throws(SystemError) {
+            input = try ListInput(path)
+        } catch {
+            throw CommandError("\(name): \(SystemError.reason(error.errno))")
+        }
+    }
+
+    /// To be polled by who does not want to wait in `next`; the list's alone to read.
+    var descriptor: Int32 { input.descriptor }
+
+    /// Memory that lines take up, in bytes.
+    var bufferSize: Int { lines.capacity }
+
+    /// How a line is called in messages, a space at the end: `urls.txt:12: `.
+    func place(_ number: Int) -> String { "\(name):\(number): " }
+
+    /// The next line.
+    ///
+    /// - Parameter interrupt: Waiting for input ends when this is readable; -1 never waits.
+    /// - Throws: When the list cannot be read on, or is none. Whole lines before that place have come.
+    func next(interrupt: Int32) throws(CommandError) -> Next {
+        while true {
+            if let line = lines.takeLine() {
+                if skipped != nil {
+                    skipped = nil
+                    continue
+                }
+                return try checked(line)
+            }
+            if let ending { throw ending }
+            if isAtEnd {
+                guard skipped == nil, let line = lines.takeRest() else { return .end }
+                return try checked(line)
+            }
+            if lines.isFull, let start = try skip() { return start }
+            do throws(ListInput.Failure) {
+                switch try input.read(into: lines, interrupt: interrupt) {
+                case .some: break
+                case .end: isAtEnd = true
+                case .interrupted: return .interrupted
+                }
+            } catch {
+                // What has come of the last line may be a part of it: it is not handed out.
+                switch error {
+                case .system(let error): ending = CommandError("\(name): \(SystemError.reason(error.errno))")
+                case .damaged(let reason):
+                    ending = CommandError("\(name): the compressed list is damaged: \(reason)")
+                }
+            }
+        }
+    }
+
+    /// The buffer is full and holds no end of line: drops it.
+    /// - Returns: The complaint, for the first time in a line.
+    private func skip() throws(CommandError) -> Next? {
+        let isFirst = skipped == nil
+        let total = (skipped ?? 0) + lines.count
+        skipped = total
+        let start = lines.takeAll()
+        if let endless = limits.endless, total > endless {
+            throw CommandError("\(name): not a list of URLs: line \(number + (isFirst ? 1 : 0)) does not end")
+        }
+        guard isFirst else { return nil }
+        number += 1
+        return try bad(tooLong, start)
+    }
+
+    private var tooLong: String { "the line is longer than \(limits.line) bytes" }
+
+    private func checked(_ line: UnsafeRawBufferPointer) throws(CommandError) -> Next {
+        number += 1
+        guard line.count <= limits.line else { return try bad(tooLong, line) }
+        switch LineBytes.check(line) {
+        case .blank: break
+        case .text: badInARow = 0
+        case .zero: return try bad("the line holds a NUL", line)
+        case .notUTF8: return try bad("the line is not UTF-8", line)
+        }
+        return .line(number: number, line)
+    }
+
+    private func bad(_ reason: String, _ start: UnsafeRawBufferPointer) throws(CommandError) -> Next {
+        badInARow += 1
+        if let most = limits.badLines, badInARow > most {
+            let error = CommandError("\(name): not a list of URLs: \(reason), like \(most) lines before it")
+            ending = error
+            throw error
+        }
+        return .bad(number: number, reason: reason, start: start)
+    }
+}

@@ -1,0 +1,72 @@
+/// What a second run knows a request by: 128 bits, the same in every run and build.
+///
+/// FNV-1a with 128 bits: short, exact in any language, and two of a thousand million different requests share a key
+/// with a chance of 10⁻²¹. It does not withstand someone who constructs collisions: who writes a list can leave a line
+/// out anyway.
+///
+/// - Source: Fowler, Noll, Vo and Eastlake, draft-eastlake-fnv-22 §2 (the algorithm), §5 (prime and start for 128 bits).
+struct RequestKey: Sendable, Hashable {
+    private static let start: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
+    private static let prime: UInt128 = 0x0000_0000_0100_0000_0000_0000_0000_013B
+
+    let bits: UInt128
+
+    /// Of a request that has an id: whatever else its line says.
+    init(id: RequestID) {
+        self.init(tag: 1, id.json)
+    }
+
+    /// Of a plain line: the URL as it is requested, with its scheme, and the file named after the tab.
+    init(url: String, out: String?) {
+        var bits = Self.mixed(Self.start, 2)
+        bits = Self.mixed(bits, url)
+        if let out {
+            // Neither can hold a zero byte.
+            bits = Self.mixed(bits, 0)
+            bits = Self.mixed(bits, out)
+        }
+        self.bits = bits
+    }
+
+    /// Of a JSON line without an id: the line itself, without whitespace around it.
+    init(line: UnsafeRawBufferPointer) {
+        self.init(tag: 3, line)
+    }
+
+    /// 32 hexadecimal digits, as in `hexadecimal`.
+    init?(hexadecimal: String) {
+        guard hexadecimal.utf8.count == 32, hexadecimal.utf8.allSatisfy({ $0 != 0x2B && $0 != 0x2D }),
+            let bits = UInt128(hexadecimal, radix: 16)
+        else { return nil }
+        self.bits = bits
+    }
+
+    /// The digest of bytes, for other short names.
+    init(bytes: some Sequence<UInt8>) {
+        self.init(tag: 0, bytes)
+    }
+
+    private init(tag: UInt8, _ bytes: some Sequence<UInt8>) {
+        self.bits = Self.mixed(Self.mixed(Self.start, tag), bytes)
+    }
+
+    /// 32 lower-case hexadecimal digits.
+    var hexadecimal: String {
+        let digits = String(bits, radix: 16)
+        return String(repeating: "0", count: 32 - digits.utf8.count) + digits
+    }
+
+    private static func mixed(_ bits: UInt128, _ byte: UInt8) -> UInt128 {
+        (bits ^ UInt128(byte)) &* prime
+    }
+
+    private static func mixed(_ bits: UInt128, _ bytes: some Sequence<UInt8>) -> UInt128 {
+        var bits = bits
+        for byte in bytes { bits = mixed(bits, byte) }
+        return bits
+    }
+
+    private static func mixed(_ bits: UInt128, _ text: String) -> UInt128 {
+        text.utf8.withContiguousStorageIfAvailable { mixed(bits, $0) } ?? mixed(bits, text.utf8)
+    }
+}

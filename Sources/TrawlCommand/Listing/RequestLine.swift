@@ -1,0 +1,84 @@
+import TrawlHTTP
+import TrawlJSON
+
+/// What one line says: `URL`, or `URL`, a tab and a file name, or a JSON object, whose first byte that is not blank is `{`.
+///
+/// Empty lines say nothing, nor do lines of a list that start with `#`. One reader serves `batch` and `pipe`.
+enum RequestLine: Equatable {
+    /// What kinds of lines there may be.
+    enum Form {
+        /// URLs and objects, which may name a file by `out`.
+        case list
+        /// URLs alone.
+        case plain
+        /// Objects alone, without `out`.
+        case pipe
+    }
+
+    case nothing
+    case request(ListedRequest)
+    case bad(BadLine)
+
+    /// Reads a line, which is UTF-8 without its end.
+    init(_ line: UnsafeRawBufferPointer, _ form: Form) {
+        let line = Self.trimmed(line)
+        guard let first = line.first else {
+            self = .nothing
+            return
+        }
+        switch (first, form) {
+        case (UInt8(ascii: "{"), .plain): self = .bad(BadLine(reason: "JSON lines are for trawl batch"))
+        case (UInt8(ascii: "{"), _):
+            var object = RequestObject(form)
+            self = object.read(line)
+        case (UInt8(ascii: "#"), .list), (UInt8(ascii: "#"), .plain): self = .nothing
+        case (_, .list), (_, .plain): self = Self.plain(line)
+        case (_, .pipe): self = .bad(BadLine(reason: "the line is not a JSON object"))
+        }
+    }
+
+    /// The id of a line that could not be read whole: too long, or not UTF-8 from some place on.
+    static func id(inBrokenLine start: UnsafeRawBufferPointer) -> RequestID? {
+        let line = trimmed(start)
+        guard line.first == UInt8(ascii: "{") else { return nil }
+        var object = RequestObject(.pipe)
+        guard case .bad(let bad) = object.read(UnsafeRawBufferPointer(rebasing: line[..<validLength(line)])) else {
+            return nil
+        }
+        return bad.id
+    }
+
+    private static func validLength(_ bytes: UnsafeRawBufferPointer) -> Int {
+        bytes.withMemoryRebound(to: UInt8.self) { bytes in
+            do throws(UTF8.ValidationError) {
+                _ = try UTF8Span(validating: bytes.span)
+                return bytes.count
+            } catch {
+                return error.byteOffsets.lowerBound
+            }
+        }
+    }
+
+    private static func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var start = 0
+        var end = line.count
+        while start < end, isBlank(line[start]) { start += 1 }
+        while end > start, isBlank(line[end - 1]) || line[end - 1] == 0x0D { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: line[start..<end])
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// `URL` or `URL<TAB>FILE`. The hot path of long lists: two or three allocations.
+    private static func plain(_ line: UnsafeRawBufferPointer) -> RequestLine {
+        guard let tab = line.firstIndex(of: 0x09) else {
+            return .request(ListedRequest(url: URLText.completed(line), out: nil))
+        }
+        let url = URLText.completed(UnsafeRawBufferPointer(rebasing: line[..<tab]))
+        let out = String(decoding: UnsafeRawBufferPointer(rebasing: line[(tab + 1)...]), as: UTF8.self)
+        guard LocalPath.staysInside(out) else { return .bad(BadLine(reason: badOut)) }
+        return .request(ListedRequest(url: url, out: out))
+    }
+
+    static let badOut = "the file name must be relative and stay inside the output directory"
+}

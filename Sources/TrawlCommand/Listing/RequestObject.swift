@@ -1,0 +1,286 @@
+import TrawlHTTP
+import TrawlJSON
+
+/// Reads a request written as a JSON object.
+///
+/// Members it does not know are refused, so that a misspelt option is never dropped in silence; so are members given
+/// twice. `null` stands for a member that is not there. An error in what a member means does not keep the id from being
+/// found behind it.
+struct RequestObject {
+    private enum Member: Int {
+        case id, url, method, headers, body, bodyBase64, redirect, maxRedirects, timeout, out
+        case cachePolicy, auth
+    }
+
+    private let form: RequestLine.Form
+    private var seen: UInt32 = 0
+    private var id: RequestID?
+    /// The first thing that is wrong with what is asked for.
+    private var fault: String?
+
+    private var url: String?
+    private var method: String?
+    private var headers = FieldLines()
+    private var body: [UInt8]?
+    private var follows: Bool?
+    private var maxRedirects: Int?
+    private var timeout: Duration?
+    private var out: String?
+
+    init(_ form: RequestLine.Form) {
+        self.form = form
+    }
+
+    /// Reads a line that starts with `{`.
+    mutating func read(_ line: UnsafeRawBufferPointer) -> RequestLine {
+        do throws(JSONError) {
+            var reader = try JSONReader(line)
+            try reader.beginObject()
+            while let name = try reader.nextMember() { try readMember(name, &reader) }
+            try reader.finish()
+        } catch {
+            // What was wrong first is said first.
+            return .bad(BadLine(reason: fault ?? error.description, id: id))
+        }
+        if fault == nil, url == nil { fault = "url is missing" }
+        if let fault { return .bad(BadLine(reason: fault, id: id)) }
+        var request = ListedRequest(
+            url: url ?? "", id: id, key: id.map(RequestKey.init(id:)) ?? RequestKey(line: line))
+        request.method = method
+        request.headers = headers
+        request.body = body
+        request.out = out
+        request.follows = follows
+        request.maxRedirects = maxRedirects
+        request.timeout = timeout
+        return .request(request)
+    }
+
+    private mutating func readMember(_ name: JSONString, _ reader: inout JSONReader) throws(JSONError) {
+        guard let member = member(name, reader) else {
+            let word = (try? reader.text(of: name)) ?? "?"
+            complain("\(Self.quoted(word)) is not known here")
+            _ = try reader.skipValue()
+            return
+        }
+        let bit: UInt32 = 1 << UInt32(member.rawValue)
+        if seen & bit != 0 {
+            complain("\(Self.name(member)) is given twice")
+            _ = try reader.skipValue()
+            return
+        }
+        seen |= bit
+        if try reader.peek() == .null {
+            try reader.readNull()
+            return
+        }
+        switch member {
+        case .id: try readID(&reader)
+        case .url:
+            guard let text = try text(member, &reader) else { return }
+            if text.isEmpty { complain("url is empty") }
+            url = text
+        case .method:
+            guard let text = try text(member, &reader) else { return }
+            if Method(text) == nil { complain("method is not a token") }
+            method = text
+        case .headers: try readHeaders(&reader)
+        case .body:
+            guard let string = try string(member, &reader) else { return }
+            var bytes: [UInt8] = []
+            guard complainsNot(member, { () throws(JSONError) in try reader.appendUTF8(of: string, to: &bytes) })
+            else { return }
+            setBody(bytes)
+        case .bodyBase64:
+            guard let string = try string(member, &reader) else { return }
+            var bytes: [UInt8] = []
+            guard complainsNot(member, { () throws(JSONError) in bytes = try reader.base64(of: string) })
+            else { return }
+            setBody(bytes)
+        case .redirect:
+            guard let string = try string(member, &reader) else { return }
+            if reader.isEqual(string, "follow") {
+                follows = true
+            } else if reader.isEqual(string, "manual") {
+                follows = false
+            } else {
+                complain("redirect must be follow or manual")
+            }
+        case .maxRedirects:
+            guard let number = try number(member, &reader) else { return }
+            maxRedirects = number.integer.flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
+            if maxRedirects == nil { complain("max_redirects must be a whole number from 0 on") }
+        case .timeout:
+            guard let number = try number(member, &reader) else { return }
+            timeout = Self.duration(number.double)
+            if timeout == nil { complain("timeout must be a number of seconds above 0 and at most ten years") }
+        case .out:
+            guard let text = try text(member, &reader) else { return }
+            if !LocalPath.staysInside(text) || text.utf8.contains(0) || text.utf8.count > 4095 {
+                complain("out: \(RequestLine.badOut)")
+            }
+            out = text
+        case .cachePolicy, .auth:
+            _ = try reader.skipValue()
+            complain("\(Self.name(member)) is not supported yet")
+        }
+    }
+
+    // MARK: Members
+
+    private func member(_ name: JSONString, _ reader: JSONReader) -> Member? {
+        if reader.isEqual(name, "url") { return .url }
+        if reader.isEqual(name, "id") { return .id }
+        if reader.isEqual(name, "method") { return .method }
+        if reader.isEqual(name, "headers") { return .headers }
+        if reader.isEqual(name, "body") { return .body }
+        if reader.isEqual(name, "body_base64") { return .bodyBase64 }
+        if reader.isEqual(name, "redirect") { return .redirect }
+        if reader.isEqual(name, "max_redirects") { return .maxRedirects }
+        if reader.isEqual(name, "timeout") { return .timeout }
+        if reader.isEqual(name, "out"), form == .list { return .out }
+        if reader.isEqual(name, "cache_policy") { return .cachePolicy }
+        if reader.isEqual(name, "auth") { return .auth }
+        return nil
+    }
+
+    private static func name(_ member: Member) -> String {
+        switch member {
+        case .id: "id"
+        case .url: "url"
+        case .method: "method"
+        case .headers: "headers"
+        case .body: "body"
+        case .bodyBase64: "body_base64"
+        case .redirect: "redirect"
+        case .maxRedirects: "max_redirects"
+        case .timeout: "timeout"
+        case .out: "out"
+        case .cachePolicy: "cache_policy"
+        case .auth: "auth"
+        }
+    }
+
+    private mutating func readID(_ reader: inout JSONReader) throws(JSONError) {
+        let kind = try reader.peek()
+        let json = try reader.skipValue()
+        guard kind == .string || kind == .number else { return complain("id must be a string or a number") }
+        id = RequestID(json: Array(json))
+    }
+
+    private mutating func readHeaders(_ reader: inout JSONReader) throws(JSONError) {
+        let shape = "headers must be an array of [name, value]"
+        guard try reader.peek() == .array else {
+            _ = try reader.skipValue()
+            return complain(shape)
+        }
+        try reader.beginArray()
+        var name: [UInt8] = []
+        var value: [UInt8] = []
+        while try reader.nextElement() {
+            guard try reader.peek() == .array else {
+                _ = try reader.skipValue()
+                complain(shape)
+                continue
+            }
+            try reader.beginArray()
+            var strings: [JSONString] = []
+            var isPair = true
+            while try reader.nextElement() {
+                if try reader.peek() == .string, strings.count < 2 {
+                    strings.append(try reader.readString())
+                } else {
+                    _ = try reader.skipValue()
+                    isPair = false
+                }
+            }
+            guard isPair, strings.count == 2 else {
+                complain(shape)
+                continue
+            }
+            name.removeAll(keepingCapacity: true)
+            value.removeAll(keepingCapacity: true)
+            do throws(JSONError) {
+                try reader.appendUTF8(of: strings[0], to: &name)
+                try reader.appendLatin1(of: strings[1], to: &value)
+            } catch {
+                complain("headers: \(error)")
+                continue
+            }
+            append(name, value)
+        }
+    }
+
+    private mutating func append(_ name: [UInt8], _ value: [UInt8]) {
+        let refusal: FieldLines.Refusal? = name.withUnsafeBytes { name in
+            value.withUnsafeBytes { value in
+                do throws(FieldLines.Refusal) {
+                    try headers.append(name: name, value: value)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+        let word = Self.quoted(String(decoding: name, as: UTF8.self))
+        switch refusal {
+        case nil: break
+        case .name: complain("headers: \(word) is not the name of a field")
+        case .value: complain("headers: the value of \(word) holds CR, LF or NUL")
+        }
+    }
+
+    private mutating func setBody(_ bytes: [UInt8]) {
+        if body != nil { complain("body and body_base64 exclude each other") }
+        body = bytes
+    }
+
+    // MARK: Values
+
+    /// A string, or a complaint.
+    private mutating func string(_ member: Member, _ reader: inout JSONReader) throws(JSONError) -> JSONString? {
+        if try reader.peek() == .string { return try reader.readString() }
+        _ = try reader.skipValue()
+        complain("\(Self.name(member)) must be a string")
+        return nil
+    }
+
+    private mutating func text(_ member: Member, _ reader: inout JSONReader) throws(JSONError) -> String? {
+        guard let string = try string(member, &reader) else { return nil }
+        var text: String?
+        _ = complainsNot(member) { () throws(JSONError) in text = try reader.text(of: string) }
+        return text
+    }
+
+    private mutating func number(_ member: Member, _ reader: inout JSONReader) throws(JSONError) -> JSONNumber? {
+        if try reader.peek() == .number { return try reader.readNumber() }
+        _ = try reader.skipValue()
+        complain("\(Self.name(member)) must be a number")
+        return nil
+    }
+
+    private static func duration(_ seconds: Double) -> Duration? {
+        guard seconds > 0, seconds <= 10 * 366 * 86_400 else { return nil }
+        return max(.seconds(seconds), .nanoseconds(1))
+    }
+
+    private mutating func complainsNot(_ member: Member, _ body: () throws(JSONError) -> Void) -> Bool {
+        do throws(JSONError) {
+            try body()
+            return true
+        } catch {
+            complain("\(Self.name(member)): \(error)")
+            return false
+        }
+    }
+
+    private mutating func complain(_ reason: String) {
+        if fault == nil { fault = reason }
+    }
+
+    /// A word of the line, cut short where it is long.
+    private static func quoted(_ word: String) -> String {
+        word.unicodeScalars.count > 60
+            ? "\"\(String(String.UnicodeScalarView(word.unicodeScalars.prefix(60))))…\"" : "\"\(word)\""
+    }
+}

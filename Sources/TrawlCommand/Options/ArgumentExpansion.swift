@@ -1,0 +1,63 @@
+/// Puts the options of `-K FILE` in its place, before anything is parsed.
+enum ArgumentExpansion {
+    /// The arguments without any `-K`.
+    ///
+    /// - Parameters:
+    ///   - arguments: Without the program's name; a subcommand may be first.
+    ///   - read: Reads a file, `-` for standard input.
+    static func expand(
+        _ arguments: [String], read: (String) throws(CommandError) -> [UInt8]
+    ) throws(CommandError) -> [String] {
+        // Almost always there is none, and then nothing is looked at twice.
+        guard arguments.contains(where: mayNameFile) else { return arguments }
+        var result: [String] = []
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                return result + [argument] + rest
+            } else if argument == "--config" {
+                guard let file = rest.popFirst() else { throw CommandError("--config wants a file name") }
+                result += try ConfigFile.arguments(of: file, read: read)
+            } else if argument.hasPrefix("--config=") {
+                result += try ConfigFile.arguments(of: String(argument.dropFirst(9)), read: read)
+            } else if argument.hasPrefix("--") {
+                result.append(argument)
+                if OptionTable.takesValue(long: argument.dropFirst(2)), let value = rest.popFirst() {
+                    result.append(value)
+                }
+            } else if argument.hasPrefix("-") {
+                try expandLetters(argument, &rest, &result, read)
+            } else {
+                result.append(argument)
+            }
+        }
+        return result
+    }
+
+    /// One letter or several, the last with a value, joined or not: `-sSK FILE`, `-KFILE`.
+    private static func expandLetters(
+        _ argument: String, _ rest: inout ArraySlice<String>, _ result: inout [String],
+        _ read: (String) throws(CommandError) -> [UInt8]
+    ) throws(CommandError) {
+        guard let letter = argument.dropFirst().firstIndex(where: OptionTable.takesValue(short:)) else {
+            result.append(argument)
+            return
+        }
+        let joined = argument[argument.index(after: letter)...]
+        guard argument[letter] == "K" else {
+            result.append(argument)
+            if joined.isEmpty, let value = rest.popFirst() { result.append(value) }
+            return
+        }
+        let flags = argument[..<letter]
+        if flags != "-" { result.append(String(flags)) }
+        guard let file = joined.isEmpty ? rest.popFirst() : String(joined) else {
+            throw CommandError("-K wants a file name")
+        }
+        result += try ConfigFile.arguments(of: file, read: read)
+    }
+
+    private static func mayNameFile(_ argument: String) -> Bool {
+        argument.hasPrefix("--config") || argument.hasPrefix("-") && argument.utf8.contains(UInt8(ascii: "K"))
+    }
+}

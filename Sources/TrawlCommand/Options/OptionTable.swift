@@ -1,0 +1,19 @@
+/// Which options take a value.
+///
+/// The parser knows it too, but only while it parses; `-K` needs it before. One spelling means the same in every
+/// subcommand, so one table is enough; a test compares it with the help texts.
+enum OptionTable {
+    private static let letters = "AEHKXdeijmow"
+    private static let names: Set<Substring> = [
+        "cacert", "cert", "config", "connect-timeout", "connect-to", "data", "data-ascii", "data-binary", "data-raw",
+        "header", "input-file", "interface", "json", "key", "max-filesize", "max-redirs", "max-time", "out", "output",
+        "output-dir", "parallel", "per-host", "progress", "proto", "read-timeout", "referer", "request", "resolve",
+        "results", "retry",
+        "tls-max", "user-agent", "workers", "write-out",
+    ]
+
+    static func takesValue(short letter: Character) -> Bool { letters.contains(letter) }
+
+    /// - Parameter name: Without its dashes.
+    static func takesValue(long name: Substring) -> Bool { names.contains(name) }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+
+/// What all requests of a pipe have in common.
+struct PipeArguments: ParsableArguments {
+    @Option(
+        name: [.customShort("H", allowingJoined: true), .customLong("header")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Send this field line with each request that has none of that name. As in get. Repeatable.",
+            valueName: "name:value"))
+    var headers: [FieldArgument] = []
+
+    @Option(
+        name: [.customShort("A", allowingJoined: true), .customLong("user-agent")], parsing: .unconditional,
+        help: ArgumentHelp("Send this User-Agent; an empty one sends none.", valueName: "name"))
+    var userAgent: String?
+
+    @Flag(name: [.customShort("s"), .customLong("silent")], help: "No messages on standard error.")
+    var silent = false
+
+    // What belongs to the contract and is not there yet: refused with its reason and not as an unknown option.
+
+    @Option(name: .customLong("store"), parsing: .unconditional, help: .hidden)
+    var store: String?
+
+    @Flag(name: .customLong("robots"), help: .hidden)
+    var robots = false
+
+    @Option(name: .customLong("warc"), parsing: .unconditional, help: .hidden)
+    var warc: String?
+
+    func validate() throws {
+        if store != nil { throw ValidationError("--store comes with the cache; this version has none") }
+        if robots { throw ValidationError("--robots comes with the crawler; this version has none") }
+        if warc != nil { throw ValidationError("--warc is not supported by this version") }
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+
+/// `trawl pipe`
+struct PipeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pipe",
+        abstract: "Answer requests of another program: JSON lines in, JSON lines out.",
+        discussion: """
+            Each line of standard input is a request, a JSON object with url and, where wanted, id, method, headers, body \
+            or body_base64, redirect, max_redirects and timeout. Each is answered by one line of standard output, as soon \
+            as it is there: id, url, status, reason, headers, from_cache, error and body_base64. docs/pipe.md has it all.
+
+            128 fetches run at a time (-j), without a limit for one host (--per-host). Redirects are followed unless a \
+            request says otherwise.
+
+            Exit status: 0 at the end of the input or when nobody reads the answers, 2 wrong usage, 69 no worker can run, \
+            74 standard input or output is broken, 75 stopped by a signal.
+            """)
+
+    @OptionGroup(title: "Pipe options") var pipe: PipeArguments
+    @OptionGroup(title: "Transfer options") var transfer: TransferArguments
+    @OptionGroup(title: "TLS options") var tls: TLSArguments
+    @OptionGroup(title: "Pool options") var pool: PoolArguments
+
+    /// Does it all.
+    /// - Returns: The exit status.
+    func execute() -> Int32 {
+        do throws(CommandError) {
+            return try PipeRun.run(PipePlan(self))
+        } catch {
+            StandardStreams.writeText("trawl: \(error.message)\n", to: 2)
+            return error.status
+        }
+    }
+}

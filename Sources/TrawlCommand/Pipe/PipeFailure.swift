@@ -1,0 +1,47 @@
+import Trawl
+import TrawlJSON
+
+/// Why a request got no response, in the words of the contract of `pipe`.
+struct PipeFailure: Error, Equatable {
+    /// For programs to switch on; the table is in docs/pipe.md.
+    let code: String
+    /// For people.
+    let message: String
+    /// The library's own code where it says more than ours.
+    let kind: String?
+
+    /// A failure of the library's.
+    init(_ error: FetchError) {
+        let name = error.code.rawValue
+        switch error.code {
+        case .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate:
+            code = FetchError.Code.tls.rawValue
+        // To who asked it is the same: the program was told to end.
+        case .shutDown: code = FetchError.Code.cancelled.rawValue
+        default: code = name
+        }
+        kind = code == name ? nil : name
+        message = error.detail.isEmpty ? code : error.detail
+    }
+
+    /// A request that cannot be made.
+    init(badRequest reason: String) {
+        code = FetchError.Code.badRequest.rawValue
+        message = reason
+        kind = nil
+    }
+
+    /// `{"code":…,"message":…}`
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("code")
+        writer.string(code)
+        writer.key("message")
+        writer.string(message)
+        if let kind {
+            writer.key("kind")
+            writer.string(kind)
+        }
+        writer.endObject()
+    }
+}

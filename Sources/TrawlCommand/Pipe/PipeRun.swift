@@ -1,0 +1,229 @@
+import Glibc
+import Trawl
+import TrawlHTTP
+import TrawlPlatform
+
+/// Answers requests of standard input on standard output until the input ends.
+///
+/// All of it happens on the thread that calls `run`, but the writing. Input is read only while there is room for what
+/// comes of it, so that a program that writes and does not read is held up itself, and nothing is lost.
+final class PipeRun {
+    /// How long a first signal lets fetches in flight go on, and then their answers be written.
+    private static let drainTime = Duration.seconds(10)
+    private static let flushTime = Duration.seconds(2)
+    /// Lines taken before answers are looked at again.
+    private static let linesInARow = 256
+
+    private let plan: PipePlan
+    private let coordinator: Coordinator
+    private let answers: AnswerQueue
+    private let stopping: StopRequests
+    private let console: Console
+    private let list: ListReader
+    private let output: PipeOutput
+    private let templates: RequestTemplates
+
+    private var table = FetchesInFlight()
+    private var responses: [PipeResponse?] = []
+    private var isInputOver = false
+    private var isInputBroken = false
+    /// Whether there is room for more requests.
+    private var wantsInput = true
+    /// Whether lines may be left that were read already.
+    private var mayHaveLines = false
+    /// Why nothing can be fetched any more.
+    private var engineFailure: FetchError?
+
+    private init(
+        _ plan: PipePlan, _ coordinator: Coordinator, _ list: ListReader, _ output: PipeOutput,
+        _ stopping: StopRequests, _ answers: AnswerQueue
+    ) throws(CommandError) {
+        self.plan = plan
+        self.coordinator = coordinator
+        self.list = list
+        self.output = output
+        self.stopping = stopping
+        self.answers = answers
+        console = stopping.console
+        templates = try RequestTemplates(plan.template, on: coordinator, savesErrorBodies: false)
+    }
+
+    /// - Returns: The exit status.
+    static func run(_ plan: PipePlan) throws(CommandError) -> Int32 {
+        let limits = ListReader.Limits(line: PipePlan.longestLine, endless: nil, badLines: nil)
+        let list = try ListReader("-", limits: limits)
+        let signals = Signals.block()
+        let coordinator = try RunSupport.coordinator(plan.configuration)
+        let answers: AnswerQueue
+        let stopping: StopRequests
+        let output: PipeOutput
+        do throws(SystemError) {
+            answers = try AnswerQueue()
+            stopping = StopRequests(coordinator, Console(isSilent: plan.isSilent), drainTime: drainTime) {
+                answers.wake()
+            }
+            try stopping.watch(signals)
+            output = try PipeOutput(answers)
+        } catch {
+            throw CommandError("\(error)", status: ExitStatus.engineDown)
+        }
+        let run = try PipeRun(plan, coordinator, list, output, stopping, answers)
+        run.answerAll()
+        // The workers have done all there was to do; what they sent may still be on its way out.
+        coordinator.shutdownBlocking(grace: .zero)
+        run.finishOutput()
+        return run.status
+    }
+
+    private var status: Int32 {
+        if let failure = output.failure {
+            return Self.isClosed(failure) ? ExitStatus.success : ExitStatus.outputError
+        }
+        if stopping.count > 0 { return ExitStatus.stopped }
+        if engineFailure != nil { return ExitStatus.engineDown }
+        return isInputBroken ? ExitStatus.outputError : ExitStatus.success
+    }
+
+    private func answerAll() {
+        var taken: [FetchAnswer] = []
+        while true {
+            startMore()
+            if isInputOver, table.isEmpty { return }
+            if isReaderGone() || output.isOver { return }
+            answers.take(into: &taken)
+            for answer in taken { finish(answer) }
+            output.add(&responses)
+        }
+    }
+
+    /// Waits for answers, input, room in the output, or a signal.
+    /// - Returns: Whether nobody can read the output any more.
+    private func isReaderGone() -> Bool {
+        var pollers = [
+            pollfd(fd: answers.rawValue, events: Int16(POLLIN), revents: 0),
+            // Errors alone: they are told without being asked for.
+            pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+        ]
+        if wantsInput { pollers.append(pollfd(fd: list.descriptor, events: Int16(POLLIN), revents: 0)) }
+        _ = poll(&pollers, nfds_t(pollers.count), mayHaveLines ? 0 : -1)
+        return pollers[1].revents & Int16(POLLERR | POLLHUP) != 0
+    }
+
+    // MARK: Starting
+
+    private func startMore() {
+        if stopping.count > 0 { isInputOver = true }
+        wantsInput = false
+        mayHaveLines = false
+        var prepared: [PreparedFetch] = []
+        defer {
+            if !prepared.isEmpty { coordinator.submit(prepared) }
+            output.add(&responses)
+        }
+        for _ in 0..<Self.linesInARow {
+            guard !isInputOver, table.count < plan.lookAhead, output.hasRoom() else { return }
+            let line: RequestLine
+            do throws(CommandError) {
+                switch try list.next(interrupt: -1) {
+                case .line(_, let bytes): line = RequestLine(bytes, .pipe)
+                case .bad(_, let reason, let start):
+                    line = .bad(BadLine(reason: reason, id: RequestLine.id(inBrokenLine: start)))
+                case .end:
+                    isInputOver = true
+                    return
+                case .interrupted:
+                    wantsInput = true
+                    return
+                }
+            } catch {
+                console.failure(error.message)
+                isInputBroken = true
+                isInputOver = true
+                return
+            }
+            switch line {
+            case .nothing: break
+            case .bad(let bad): responses.append(PipeResponse(bad.id, url: nil, badRequest: bad.reason))
+            case .request(let request): start(request, into: &prepared)
+            }
+        }
+        mayHaveLines = true
+    }
+
+    private func start(_ request: ListedRequest, into prepared: inout [PreparedFetch]) {
+        if let engineFailure {
+            responses.append(PipeResponse(request.id, url: request.url, .failure(engineFailure)))
+            return
+        }
+        if Self.hasCredentials(request.url) {
+            // They would be dropped in silence.
+            responses.append(
+                PipeResponse(request.id, url: nil, badRequest: "credentials in a URL are not supported yet"))
+            return
+        }
+        do throws(FetchError) {
+            let template = try templates.template(for: request, isLastAttempt: true)
+            let target = try coordinator.target(of: request.url, template)
+            let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
+            prepared.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
+        } catch {
+            responses.append(PipeResponse(request.id, url: request.url, .failure(error)))
+        }
+    }
+
+    /// Whether the authority of a URL has user information (RFC 3986 §3.2.1).
+    static func hasCredentials(_ url: String) -> Bool {
+        let text = url.utf8
+        guard text.contains(UInt8(ascii: "@")), let slash = text.firstIndex(of: UInt8(ascii: "/")) else { return false }
+        let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
+        return text[slash...].drop { $0 == UInt8(ascii: "/") }.prefix { !ends.contains($0) }
+            .contains(UInt8(ascii: "@"))
+    }
+
+    // MARK: Ending
+
+    private func finish(_ answer: FetchAnswer) {
+        let fetch = table.remove(answer.tag)
+        var result = answer.result
+        if case .failure(let error) = result {
+            if error.code == .engineDown, engineFailure == nil {
+                console.failure(RunSupport.text(error))
+                engineFailure = error
+            }
+            if error.code == .shutDown, let engineFailure { result = .failure(engineFailure) }
+        }
+        responses.append(PipeResponse(fetch.request.id, url: fetch.request.url, result))
+    }
+
+    /// Waits until all is written; after a signal, not for long.
+    private func finishOutput() {
+        output.end()
+        var taken: [FetchAnswer] = []
+        var deadline: MonotonicInstant?
+        while !output.isOver {
+            var timeout: Int32 = -1
+            if stopping.count > 1 { return }
+            if stopping.count > 0 {
+                let now = MonotonicClock.now()
+                let end = deadline ?? now.advanced(by: Self.flushTime)
+                deadline = end
+                timeout = Int32(max(0, (now.duration(to: end) / .milliseconds(1)).rounded(.up)))
+                if timeout == 0 { return }
+            }
+            var pollers = [
+                pollfd(fd: answers.rawValue, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+            ]
+            _ = poll(&pollers, 2, timeout)
+            answers.take(into: &taken)
+        }
+        if let failure = output.failure, !Self.isClosed(failure) {
+            console.failure("standard output: \(SystemError.reason(failure.errno))")
+        }
+    }
+
+    private static func isClosed(_ failure: SystemError) -> Bool {
+        // The second is a standard output that never was.
+        failure.errno == EPIPE || failure.errno == EBADF
+    }
+}

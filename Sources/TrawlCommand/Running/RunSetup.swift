@@ -1,0 +1,51 @@
+import Glibc
+import Trawl
+import TrawlPlatform
+
+/// What options say, as the library's values.
+enum RunSetup {
+    /// The request all URLs of a run are fetched by.
+    static func template(
+        _ arguments: RequestArguments, _ transfer: TransferArguments, _ tls: TLSArguments
+    ) throws(CommandError) -> Request {
+        var request = Request("")
+        if let file = tls.unreadableFile({ access($0, R_OK) == 0 }) {
+            throw CommandError("\(file.terminalSafe): \(SystemError.reason(errno))", status: 58)
+        }
+        transfer.apply(to: &request.options)
+        tls.apply(to: &request.options.transport)
+        try arguments.apply(to: &request) { path throws(CommandError) in try StandardStreams.readAll(path) }
+        if let refused = request.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }
+        return request
+    }
+
+    /// - Parameters:
+    ///   - parallel: Fetches at a time over all workers.
+    ///   - root: The directory workers write files beneath; nil when they write none by themselves.
+    static func configuration(
+        _ pool: PoolArguments, parallel: Int, root: String?
+    ) throws(CommandError) -> Configuration {
+        var configuration: Configuration
+        do throws(FetchError) {
+            configuration = try Configuration.fromEnvironment()
+        } catch {
+            throw CommandError(error.detail)
+        }
+        if let workers = pool.workers?.value {
+            configuration.workers = workers
+        } else if getenv("TRAWL_WORKERS") == nil {
+            configuration.workers = max(1, min(configuration.workers, parallel))
+        }
+        // Zero is for debugging the library.
+        configuration.workers = max(1, configuration.workers)
+        configuration.transfersPerWorker = max(
+            1, min(1024, (parallel + configuration.workers - 1) / configuration.workers))
+        if let perHost = pool.perHost?.value { configuration.connectionsPerHost = perHost }
+        if configuration.workerExecutable == nil {
+            configuration.workerExecutable = OwnExecutable.path()
+            configuration.workerArguments = ["worker"]
+        }
+        if let root { configuration.outputDirectories = [root] }
+        return configuration
+    }
+}

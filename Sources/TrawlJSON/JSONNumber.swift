@@ -1,0 +1,28 @@
+/// A number as it is written. Valid as long as the text it was read from.
+package struct JSONNumber {
+    /// The text, exactly.
+    package let text: UnsafeRawBufferPointer
+    /// Whether it is written without point and exponent.
+    let isInteger: Bool
+
+    /// The value, when it is written without point and exponent and fits.
+    package var integer: Int? {
+        guard isInteger else { return nil }
+        let isNegative = text.first == UInt8(ascii: "-")
+        var value = 0
+        for byte in text.dropFirst(isNegative ? 1 : 0) {
+            // Downwards, since there is one negative number more.
+            let (ten, tooMany) = value.multipliedReportingOverflow(by: 10)
+            let (next, overflow) = ten.subtractingReportingOverflow(Int(byte &- 0x30))
+            if tooMany || overflow { return nil }
+            value = next
+        }
+        if isNegative { return value }
+        return value == Int.min ? nil : -value
+    }
+
+    /// The nearest number there is; infinite when it is too large (RFC 8259 §6).
+    package var double: Double {
+        Double(String(decoding: text, as: UTF8.self)) ?? .nan
+    }
+}

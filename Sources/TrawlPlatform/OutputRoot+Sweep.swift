@@ -1,0 +1,59 @@
+import CPlatform
+import Glibc
+
+extension OutputRoot {
+    /// How many directories deep a sweep goes; each holds a descriptor meanwhile.
+    private static let deepestSweep = 200
+
+    /// Removes what killed processes left: files with exactly the temporary name of an unfinished file that nobody holds
+    /// locked. There are none where `hasUnnamedFiles` is true, but for a process killed while it replaced a file.
+    ///
+    /// No symbolic link is followed. What cannot be read, opened or locked is left alone.
+    /// - Returns: How many files were removed.
+    @discardableResult
+    package func sweepParts() -> Int {
+        let copy = ".".utf8CString.withUnsafeBufferPointer { name in
+            name.baseAddress.map { cplatform_openat(root.descriptor.rawValue, $0, O_RDONLY | O_DIRECTORY, 0) }
+        }
+        return Self.sweep(copy ?? -1, depth: 0)
+    }
+
+    /// Sweeps an open directory and closes it.
+    private static func sweep(_ directory: Int32, depth: Int) -> Int {
+        guard directory >= 0 else { return 0 }
+        guard let stream = fdopendir(directory) else {
+            _ = cplatform_close(directory)
+            return 0
+        }
+        defer { closedir(stream) }
+        var removed = 0
+        while let entry = readdir(stream) {
+            let kind = Int32(entry.pointee.d_type)
+            withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                let name = UnsafeRawBufferPointer(rebasing: bytes.prefix { $0 != 0 })
+                if PartName.matches(name), kind == DT_REG || kind == DT_UNKNOWN {
+                    if removePart(name, in: directory) { removed += 1 }
+                } else if kind == DT_DIR || kind == DT_UNKNOWN, depth < deepestSweep, !isDots(name) {
+                    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+                    removed += sweep(withCString(name) { cplatform_openat(directory, $0, flags, 0) }, depth: depth + 1)
+                }
+            }
+        }
+        return removed
+    }
+
+    private static func removePart(_ name: UnsafeRawBufferPointer, in directory: Int32) -> Bool {
+        // For writing: network file systems lock no other way.
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        guard
+            let file = try? Descriptor.adopt(withCString(name) { cplatform_openat(directory, $0, flags, 0) }, "openat"),
+            cplatform_regular_size(file.rawValue) >= 0, cplatform_lock(file.rawValue) == 0
+        else { return false }
+        // If it got its own name meanwhile, there is nothing under this one any more.
+        return withCString(name) { cplatform_unlinkat(directory, $0) } == 0
+    }
+
+    private static func isDots(_ name: UnsafeRawBufferPointer) -> Bool {
+        name.count <= 2 && name.allSatisfy { $0 == UInt8(ascii: ".") }
+    }
+}

@@ -1,0 +1,230 @@
+import CPlatform
+import Glibc
+
+extension PartFile {
+    /// Numbers tried one after the other before larger steps are taken.
+    private static let linearTries = 16
+    /// Names tried before a file is given up.
+    private static let mostTries = 100_000
+    /// The longest file that is compared with another.
+    private static let longestCompared: Int64 = 256 << 20
+
+    /// Gives the file its own name; it appears there complete or not at all.
+    ///
+    /// - Parameters:
+    ///   - replacing: Whether a file of that name may be replaced; if not and there is one, the error is `EEXIST`.
+    ///   - sync: Whether content and name must survive a loss of power when this returns.
+    /// - Throws: After an error nothing has appeared, except when syncing the directory failed. `publish` may be tried again
+    ///   after `EEXIST`; otherwise discard.
+    package func publish(replacing: Bool, sync: Bool) throws(SystemError) {
+        try prepare(sync: sync)
+        let result = path.withBytes { path in
+            let name = UnsafeRawBufferPointer(rebasing: path[nameStart...])
+            let result = appear(as: name)
+            return result == -EEXIST && replacing ? replace(name) : result
+        }
+        _ = try check(result, "link")
+        try finish(sync: sync)
+    }
+
+    /// Gives the file the first free name of `NAME`, `NAME.1`, `NAME.2`, …; ``path`` tells which.
+    ///
+    /// Names that would be too long are cut before the number. After some tries in a row the number is searched in growing
+    /// steps, so that the cost of many files of one name grows with the logarithm of their number.
+    ///
+    /// - Parameters:
+    ///   - first: The first number tried; 0 is the name alone.
+    ///   - adoptsIdentical: Whether a regular file of the same bytes under a name that is tried counts as this one.
+    ///   - sync: Whether content and name must survive a loss of power when this returns.
+    /// - Throws: `EEXIST` when no free name was found. After an error the file can only be discarded.
+    package func publish(numberedFrom first: UInt32, adoptsIdentical: Bool, sync: Bool) throws(SystemError) {
+        try prepare(sync: sync)
+        var number = UInt64(first)
+        var left = Self.linearTries
+        for _ in 0..<Self.mostTries {
+            let name = try numbered(number)
+            let result = name.withUnsafeBytes { appear(as: $0) }
+            if result != -EEXIST {
+                _ = try check(result, "link")
+            } else if adoptsIdentical, isIdentical(to: name) {
+                // The directory and the file of before may not have been synced.
+                removeTemporaryName()
+                if sync { try syncExisting(name) }
+            } else {
+                number += 1
+                left -= 1
+                if left > 0 { continue }
+                left = Self.linearTries
+                let free = try numberAfterTaken(number)
+                // What is looked for was made late, so it has one of the last numbers.
+                number = adoptsIdentical ? max(number, free - min(free, UInt64(left) - 1)) : free
+                continue
+            }
+            if number > 0 {
+                path = path.withBytes { path in
+                    String(decoding: path[..<nameStart] + name, as: UTF8.self)
+                }
+            }
+            return try finish(sync: sync)
+        }
+        throw SystemError(errno: EEXIST, call: "link")
+    }
+
+    // MARK: - Appearing
+
+    private func prepare(sync: Bool) throws(SystemError) {
+        precondition(!isOver, "a file is published or discarded once")
+        guard let number = file?.rawValue else { return }
+        if sync { _ = try check(cplatform_fsync(number), "fsync") }
+        // Network file systems report a full disk only on closing. The file stays open for its lock.
+        if temporaryName != nil { _ = try check(cplatform_flush(number), "close") }
+    }
+
+    private func finish(sync: Bool) throws(SystemError) {
+        isOver = true
+        file = nil
+        if sync { _ = try check(cplatform_fsync(directory.descriptor.rawValue), "fsync") }
+    }
+
+    /// Makes the file appear under a name that is free: zero, or `-errno`.
+    private func appear(as name: UnsafeRawBufferPointer) -> Int32 {
+        let directory = directory.descriptor.rawValue
+        guard let part = temporaryName else {
+            return withCString(name) { cplatform_link_open(rawValue, directory, $0) }
+        }
+        return part.withUnsafeBytes { part in
+            withCString(part) { part in
+                withCString(name) { name in
+                    var result = cplatform_rename_new(directory, part, name)
+                    if result == -EINVAL || result == -ENOSYS {
+                        // File systems without that flag: a hard link fails on an existing name just as well.
+                        result = cplatform_linkat(directory, part, name)
+                        if result == 0 { _ = cplatform_unlinkat(directory, part) }
+                    }
+                    if result == 0 { temporaryName = nil }
+                    return result
+                }
+            }
+        }
+    }
+
+    /// Puts the file in the place of another: zero, or `-errno`.
+    private func replace(_ name: UnsafeRawBufferPointer) -> Int32 {
+        let directory = directory.descriptor.rawValue
+        if temporaryName == nil {
+            // A link never replaces; a rename does.
+            do throws(SystemError) {
+                let part = try PartName.make(for: name)
+                _ = cplatform_lock(rawValue)
+                let linked = part.withUnsafeBytes { part in
+                    withCString(part) { cplatform_link_open(rawValue, directory, $0) }
+                }
+                if linked < 0 { return linked }
+                temporaryName = part
+            } catch {
+                return -error.errno
+            }
+        }
+        guard let part = temporaryName else { return -EINVAL }
+        let renamed = part.withUnsafeBytes { part in
+            withCString(part) { part in withCString(name) { cplatform_rename(directory, part, $0) } }
+        }
+        if renamed == 0 { temporaryName = nil }
+        return renamed
+    }
+
+    // MARK: - Numbers
+
+    /// The name with a number, cut so that it fits; 0 is the name as it is.
+    private func numbered(_ number: UInt64) throws(SystemError) -> [UInt8] {
+        try path.withBytes { (path) throws(SystemError) in
+            let name = UnsafeRawBufferPointer(rebasing: path[nameStart...])
+            if number == 0 { return Array(name) }
+            let room = min(OutputPath.longestName, OutputPath.longestPath - nameStart)
+            let suffix = ".\(number)".utf8
+            let kept = OutputPath.cut(name, to: room - suffix.count)
+            guard kept > 0 else { throw SystemError(errno: ENAMETOOLONG, call: "link") }
+            return Array(name[..<kept]) + suffix
+        }
+    }
+
+    /// A number that is free while the one before it is taken, found in doubling steps and then between the last two.
+    private func numberAfterTaken(_ first: UInt64) throws(SystemError) -> UInt64 {
+        var (taken, free) = (first - 1, first)
+        var step: UInt64 = 1
+        while try isTaken(free) {
+            taken = free
+            step *= 2
+            free += step
+        }
+        while free - taken > 1 {
+            let middle = taken + (free - taken) / 2
+            if try isTaken(middle) { taken = middle } else { free = middle }
+        }
+        return free
+    }
+
+    private func isTaken(_ number: UInt64) throws(SystemError) -> Bool {
+        let name = try numbered(number)
+        let size = name.withUnsafeBytes { name in
+            withCString(name) { cplatform_regular_size_at(directory.descriptor.rawValue, $0) }
+        }
+        if size >= 0 || size == -Int64(EINVAL) { return true }
+        if size == -Int64(ENOENT) { return false }
+        throw SystemError(errno: Int32(truncatingIfNeeded: -size), call: "fstatat")
+    }
+
+    // MARK: - Comparing
+
+    /// Whether a name leads to a regular file, not through a link, with the same bytes.
+    private func isIdentical(to name: [UInt8]) -> Bool {
+        let size = cplatform_regular_size(rawValue)
+        let found = name.withUnsafeBytes { name in
+            withCString(name) { cplatform_regular_size_at(directory.descriptor.rawValue, $0) }
+        }
+        guard size >= 0, found == size, size <= Self.longestCompared, let other = open(name),
+            cplatform_regular_size(other.rawValue) == size
+        else { return false }
+        let block = 64 << 10
+        return withUnsafeTemporaryAllocation(byteCount: 2 * block, alignment: 64) { buffer in
+            let (ours, theirs) = (buffer[..<block], buffer[block...])
+            var offset: Int64 = 0
+            while offset < size {
+                let count = Int(min(Int64(block), size - offset))
+                guard Self.read(rawValue, UnsafeMutableRawBufferPointer(rebasing: ours.prefix(count)), at: offset),
+                    Self.read(
+                        other.rawValue, UnsafeMutableRawBufferPointer(rebasing: theirs.prefix(count)), at: offset),
+                    ours.prefix(count).elementsEqual(theirs.prefix(count))
+                else { return false }
+                offset += Int64(count)
+            }
+            return true
+        }
+    }
+
+    private func open(_ name: [UInt8]) -> Descriptor? {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let opened = name.withUnsafeBytes { name in
+            withCString(name) { cplatform_openat(directory.descriptor.rawValue, $0, flags, 0) }
+        }
+        return try? Descriptor.adopt(opened, "openat")
+    }
+
+    private func syncExisting(_ name: [UInt8]) throws(SystemError) {
+        guard let file = open(name) else { throw SystemError(errno: ENOENT, call: "openat") }
+        _ = try check(cplatform_fsync(file.rawValue), "fsync")
+    }
+
+    /// Reads all of a buffer; false when that cannot be.
+    private static func read(_ file: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Bool {
+        var done = 0
+        while done < buffer.count {
+            let count = cplatform_pread(
+                file, buffer.baseAddress.map { $0 + done }, buffer.count - done, offset + Int64(done))
+            if count == -Int64(EINTR) { continue }
+            guard count > 0 else { return false }
+            done += Int(count)
+        }
+        return true
+    }
+}

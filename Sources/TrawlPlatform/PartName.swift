@@ -1,0 +1,40 @@
+import CPlatform
+
+/// The temporary name of an unfinished file, `.NAME.RANDOM.part`, for where a file cannot be without one.
+enum PartName {
+    /// How much of the name it repeats; little enough for file systems with short names.
+    private static let repeated = 100
+    private static let digits = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+    /// Five bits each of a random number.
+    private static let digitCount = 13
+    private static let suffix = Array(".part".utf8)
+
+    /// A new name for the part of a file called `name`.
+    static func make(for name: UnsafeRawBufferPointer) throws(SystemError) -> [UInt8] {
+        var random: UInt64 = 0
+        _ = try check(cplatform_random(&random, 8), "getrandom")
+        let kept = OutputPath.cut(name, to: repeated)
+        var bytes = [UInt8]()
+        bytes.reserveCapacity(kept + 24)
+        bytes.append(UInt8(ascii: "."))
+        bytes.append(contentsOf: name[..<kept])
+        bytes.append(UInt8(ascii: "."))
+        for shift in stride(from: 60, through: 0, by: -5) {
+            bytes.append(digits[Int(truncatingIfNeeded: random >> UInt64(shift)) & 31])
+        }
+        bytes.append(contentsOf: suffix)
+        return bytes
+    }
+
+    /// Whether a name is exactly such a name.
+    static func matches(_ name: UnsafeRawBufferPointer) -> Bool {
+        let dot = UInt8(ascii: ".")
+        let tail = digitCount + suffix.count
+        // Two dots around at least one byte of a name.
+        guard name.count >= tail + 3, name.count <= tail + 2 + repeated, name[0] == dot,
+            name[(name.count - suffix.count)...].elementsEqual(suffix)
+        else { return false }
+        let random = name.count - tail
+        return name[random - 1] == dot && name[random..<random + digitCount].allSatisfy(digits.contains)
+    }
+}

@@ -1,0 +1,35 @@
+/// What becomes of a file whose name is taken. The file system is asked when the file is complete; nobody else knows.
+package enum FileCollision: Sendable, Hashable {
+    /// It takes the place of an earlier file.
+    case replace
+    /// The hop fails.
+    case fail
+    /// It gets the first free name of `NAME`, `NAME.1`, `NAME.2`, …; and where a file stands in the place of a directory
+    /// of the path, the rest of the path from there on becomes one name, with `%2F` for each slash.
+    /// - Parameters:
+    ///   - from: The first number that is tried; 0 is the name alone.
+    ///   - adoptsIdentical: Whether a file of the same bytes that is met on the way counts as this one.
+    case number(from: UInt32, adoptsIdentical: Bool)
+}
+
+extension FileCollision {
+    func write(to writer: inout WireWriter) {
+        switch self {
+        case .replace: writer.write(UInt8(0))
+        case .fail: writer.write(UInt8(1))
+        case .number(let first, let adoptsIdentical):
+            writer.write(UInt8(2))
+            writer.write(first)
+            writer.write(adoptsIdentical)
+        }
+    }
+
+    init(from reader: inout WireReader) throws(FrameError) {
+        switch try reader.byte() {
+        case 0: self = .replace
+        case 1: self = .fail
+        case 2: self = .number(from: try reader.uint32(), adoptsIdentical: try reader.bool())
+        default: throw .invalid(.collision)
+        }
+    }
+}

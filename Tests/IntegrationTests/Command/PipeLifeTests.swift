@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+/// How a pipe goes on and ends.
+@Suite("trawl pipe, its life", .serialized, .timeLimit(.minutes(3)))
+struct PipeLifeTests {
+    @Test("a program that writes before it reads is answered in full")
+    func writesFirst() async throws {
+        try await withOrigin { origin in
+            let pipe = try PipeProcess()
+            let lines = (0..<1000).map { #"{"id":\#($0),"url":"\#(origin.url("/bytes/20000"))"}"# }
+            async let writing: Void = pipe.write(lines, ends: true)
+            // All that fits has been written: nothing moves any more until somebody reads.
+            #expect(await eventually { (try? origin.concurrency().total).map { $0 >= 256 } ?? false })
+            var seen = Set<String>()
+            while let answer = await pipe.next() {
+                #expect(answer.body == ReferenceBytes.bytes(20000))
+                seen.insert(answer.id)
+            }
+            await writing
+            #expect(seen.count == 1000)
+            #expect(await pipe.exitStatus() == 0)
+        }
+    }
+
+    @Test("a reader that does not read holds the input up, and memory stays bounded")
+    func stoppedReader() async throws {
+        try await withOrigin { origin in
+            let pipe = try PipeProcess()
+            let total = 1500
+            let lines = (0..<total).map { #"{"id":\#($0),"url":"\#(origin.url("/bytes/60000"))"}"# }
+            async let writing: Void = pipe.write(lines, ends: true)
+            // 64 MiB of answers and those in flight: some 1,400 of these.
+            var before = -1
+            #expect(
+                await eventually {
+                    let now = (try? origin.concurrency().total) ?? 0
+                    defer { before = now }
+                    try? await Task.sleep(for: .milliseconds(300))
+                    return now > 1000 && now == before
+                })
+            #expect(before < total)
+            #expect(ProcessTree.residentMemory(of: pipe.pid) < 300 << 20)
+            var count = 0
+            while await pipe.next() != nil { count += 1 }
+            await writing
+            #expect(count == total)
+            #expect(await pipe.exitStatus() == 0)
+        }
+    }
+
+    @Test("at the end of the input the rest is finished, and neither worker nor descriptor is left")
+    func end() async throws {
+        try await withOrigin { origin in
+            let pipe = try PipeProcess()
+            pipe.write(#"{"id":0,"url":"\#(origin.url("/bytes/1"))"}"#)
+            #expect(await pipe.next()?.status == 200)
+            let workers = ProcessTree.children(of: pipe.pid)
+            let descriptors = ProcessTree.descriptorCount(of: pipe.pid)
+            for round in 0..<5 {
+                for id in 0..<50 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/bytes/\(round * 50_000)"))"}"#) }
+                for _ in 0..<50 { #expect(await pipe.next()?.status == 200) }
+            }
+            #expect(await eventually { ProcessTree.descriptorCount(of: pipe.pid) <= descriptors })
+            for id in 0..<10 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/delay/200"))"}"#) }
+            #expect(await pipe.finish().count == 10)
+            #expect(await pipe.exitStatus() == 0)
+            #expect(await eventually { workers.allSatisfy { kill($0, 0) != 0 } })
+        }
+    }
+
+    @Test("no input at all is a success")
+    func empty() throws {
+        let run = try CommandRun(["pipe"])
+        #expect(run.status == 0 && run.output.isEmpty && run.errors.isEmpty)
+    }
+
+    @Test("a last line without its end is a request, too")
+    func lastLine() async throws {
+        try await withOrigin { origin in
+            let run = try CommandRun(["pipe"], input: #"{"url":"\#(origin.url("/bytes/1"))"}"#)
+            #expect(run.status == 0 && run.text.hasPrefix(#"{"id":null,"url":"#))
+        }
+    }
+
+    @Test("a closed output ends it quietly, also while nothing is to be written")
+    func closedOutput() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let pipe = try PipeProcess(errors: directory.file("errors"))
+            pipe.write(#"{"id":1,"url":"\#(origin.url("/stall"))"}"#)
+            #expect(await eventually { (try? origin.concurrency().now) == 1 })
+            let workers = ProcessTree.children(of: pipe.pid)
+            pipe.closeOutput()
+            #expect(await pipe.exitStatus() == 0)
+            #expect(directory.content("errors")?.isEmpty ?? true)
+            #expect(await eventually { workers.allSatisfy { kill($0, 0) != 0 } })
+        }
+    }
+
+    @Test("a signal lets fetches in flight end, and answers those that wait")
+    func interrupt() async throws {
+        try await withOrigin { origin in
+            let pipe = try PipeProcess(["-j", "2"])
+            for id in 0..<6 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/delay/3000"))"}"#) }
+            #expect(await eventually { (try? origin.log(prefix: "/delay").count) == 2 })
+            pipe.signal(SIGTERM)
+            var answers: [PipeProcess.Answer] = []
+            while let answer = await pipe.next() { answers.append(answer) }
+            #expect(answers.count { $0.status == 200 } == 2)
+            #expect(answers.count { $0.code == "cancelled" } == 4)
+            #expect(await pipe.exitStatus() == 75)
+        }
+    }
+
+    @Test("a worker that is killed costs no answer")
+    func killedWorker() async throws {
+        try await withOrigin { origin in
+            let pipe = try PipeProcess()
+            for id in 0..<100 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/delay/2000"))"}"#) }
+            #expect(await eventually { (try? origin.log(prefix: "/delay").count) == 100 })
+            if let worker = ProcessTree.children(of: pipe.pid).first { kill(worker, SIGKILL) }
+            let answers = await pipe.finish()
+            #expect(answers.count == 100 && answers.values.allSatisfy { $0.status == 200 })
+            #expect(await pipe.exitStatus() == 0)
+        }
+    }
+
+    @Test("the example clients work", arguments: ["pipe_client.py", "pipe_client.sh"])
+    func examples(name: String) async throws {
+        let root = URL(fileURLWithPath: #filePath).appending(path: "../../../..").standardized.path
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            try directory.put("output", [])
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            let isPython = name.hasSuffix(".py")
+            process.arguments = [isPython ? "python3" : "bash", "\(root)/docs/examples/\(name)"]
+            if isPython { process.arguments?.append(contentsOf: ["--trawl", try BuiltProducts.trawl()]) }
+            process.environment = ProcessInfo.processInfo.environment.merging(
+                ["TRAWL": try BuiltProducts.trawl(), "PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
+            process.arguments?.append(contentsOf: [
+                origin.url("/bytes/100000"), origin.url("/status/404"), "http://127.0.0.1:1/",
+            ])
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = FileHandle(forWritingAtPath: directory.file("output"))
+            try process.run()
+            process.waitUntilExit()
+            let lines = String(decoding: directory.content("output") ?? [], as: UTF8.self).split(separator: "\n")
+            #expect(lines.count == 3 && process.terminationStatus == 1)
+            #expect(lines.contains { $0.hasPrefix("200 100000 ") } && lines.contains { $0.hasPrefix("404 ") })
+            #expect(lines.contains { $0.hasPrefix("connect 0 ") })
+        }
+    }
+}

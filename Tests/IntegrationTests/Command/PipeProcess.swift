@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A running `trawl pipe`, seen from the program that uses it: pipes at both ends.
+final class PipeProcess: Sendable {
+    /// One line of output, taken apart.
+    struct Answer: @unchecked Sendable {
+        // Values of JSON, which nobody changes.
+        let members: [String: Any]
+        let text: String
+
+        var status: Int? { members["status"] as? Int }
+        var url: String? { members["url"] as? String }
+        var code: String? { (members["error"] as? [String: Any])?["code"] as? String }
+        var message: String? { (members["error"] as? [String: Any])?["message"] as? String }
+        var headers: [[String]] { members["headers"] as? [[String]] ?? [] }
+        var body: [UInt8]? { (members["body_base64"] as? String).flatMap { Data(base64Encoded: $0) }.map(Array.init) }
+        /// As it stands in the line.
+        var id: String {
+            String(
+                text.dropFirst(#"{"id":"#.count).prefix(upTo: text.range(of: #","url":"#)?.lowerBound ?? text.endIndex))
+        }
+
+        init?(_ line: [UInt8]) {
+            guard let members = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any] else {
+                return nil
+            }
+            self.members = members
+            text = String(decoding: line, as: UTF8.self)
+        }
+    }
+
+    let pid: pid_t
+    private let process: ChildProcess
+    /// What came and is not taken yet.
+    private let rest = Mutex<ArraySlice<UInt8>>([])
+
+    init(_ arguments: [String] = [], errors: String? = nil) throws {
+        process = try ChildProcess(
+            try BuiltProducts.trawl(), ["pipe", "--workers", "2"] + arguments, errors: errors)
+        pid = process.pid
+    }
+
+    /// Writes on a thread of its own, as long as it takes: nothing here may hold up other tests.
+    /// - Parameter ends: Whether the input ends then.
+    func write(_ lines: [String], ends: Bool) async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                for line in lines { self.write(line) }
+                if ends { self.closeInput() }
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Writes a few bytes, or waits for room.
+    func write(_ bytes: [UInt8]) {
+        var bytes = bytes[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { send(process.input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count < 0 { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    func write(_ line: String) { write(Array(line.utf8) + [0x0A]) }
+
+    func closeInput() { process.closeInput() }
+
+    /// Stops reading for good.
+    func closeOutput() { shutdown(process.output, Int32(SHUT_RDWR)) }
+
+    func signal(_ number: Int32) { process.signal(number) }
+
+    /// The next answer; nil at the end, or when none comes in time.
+    func next(within limit: Duration = .seconds(60)) async -> Answer? {
+        let deadline = ContinuousClock.now + limit
+        while ContinuousClock.now < deadline {
+            switch take() {
+            case .line(let line): return Answer(line)
+            case .end: return nil
+            case .nothing: try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        return nil
+    }
+
+    private enum Taken {
+        case line([UInt8])
+        case nothing
+        case end
+    }
+
+    /// A line, without waiting for one.
+    private func take() -> Taken {
+        rest.withLock { rest in
+            var searched = 0
+            while true {
+                if let end = rest.dropFirst(searched).firstIndex(of: 0x0A) {
+                    defer { rest = rest[(end + 1)...] }
+                    return .line(Array(rest[..<end]))
+                }
+                searched = rest.count
+                var wait = pollfd(fd: process.output, events: Int16(POLLIN), revents: 0)
+                guard poll(&wait, 1, 0) > 0 else { return .nothing }
+                var chunk = [UInt8](repeating: 0, count: 1 << 18)
+                let count = read(process.output, &chunk, chunk.count)
+                guard count > 0 else { return .end }
+                if searched == 0 { rest = chunk[..<count] } else { rest.append(contentsOf: chunk[..<count]) }
+            }
+        }
+    }
+
+    /// Ends the input and takes all answers that come, by their ids.
+    func finish() async -> [String: Answer] {
+        closeInput()
+        var answers: [String: Answer] = [:]
+        while let answer = await next() { answers[answer.id] = answer }
+        return answers
+    }
+
+    /// The exit status, once it has ended by itself; nil when it does not, or was ended by a signal.
+    func exitStatus() async -> Int32? {
+        _ = await eventually { !process.isRunning }
+        return process.exitStatus(within: 1)
+    }
+
+    /// Requests at once, then the end of input.
+    static func answers(_ lines: [String], _ arguments: [String] = []) async throws -> [String: Answer] {
+        let pipe = try PipeProcess(arguments)
+        await pipe.write(lines, ends: true)
+        return await pipe.finish()
+    }
+}

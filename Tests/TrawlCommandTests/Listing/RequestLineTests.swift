@@ -1,0 +1,230 @@
+import Testing
+import TrawlHTTP
+
+@testable import TrawlCommand
+
+@Suite("Lines of lists")
+struct RequestLineTests {
+    private func read(_ text: String, _ form: RequestLine.Form = .list) -> RequestLine {
+        Array(text.utf8).withUnsafeBytes { RequestLine($0, form) }
+    }
+
+    private func parsed(_ text: String, _ form: RequestLine.Form = .list) -> ListedRequest? {
+        if case .request(let request) = read(text, form) { request } else { nil }
+    }
+
+    private func complaint(_ text: String, _ form: RequestLine.Form = .pipe) -> String? {
+        if case .bad(let bad) = read(text, form) { bad.reason } else { nil }
+    }
+
+    private func lines(_ fields: FieldLines) -> [String] {
+        var lines: [String] = []
+        fields.forEach { name, value in
+            lines.append("\(String(decoding: name, as: UTF8.self)): \(FieldLines.latin1(value))")
+        }
+        return lines
+    }
+
+    // MARK: Plain lines
+
+    @Test(
+        "a URL, and perhaps a file",
+        arguments: [
+            ("http://h/a", "http://h/a", nil), ("  http://h/a \t\r", "http://h/a", nil), ("h/a", "http://h/a", nil),
+            ("http://h/a\tx/y z.txt", "http://h/a", "x/y z.txt"), ("[::1]/x", "http://[::1]/x", nil),
+            ("http://h/ä", "http://h/ä", nil), ("http://h/a b", "http://h/a b", nil),
+        ] as [(String, String, String?)])
+    func plain(text: String, url: String, out: String?) {
+        #expect(read(text) == .request(ListedRequest(url: url, out: out)))
+        #expect(read(text, .plain) == .request(ListedRequest(url: url, out: out)))
+    }
+
+    @Test("empty lines and comments say nothing", arguments: ["", " \t", "\r", "# http://h/", "  #"])
+    func nothing(text: String) {
+        #expect(read(text) == .nothing && read(text, .plain) == .nothing)
+    }
+
+    @Test("files outside are refused", arguments: ["u\t../x", "u\t/x", "u\ta//b", "u\t.", "u\ta/../b", "u\ta/\tb/.."])
+    func outside(text: String) {
+        #expect(complaint(text, .list) == RequestLine.badOut)
+    }
+
+    @Test("where only objects are wanted, nothing else is taken, and where only URLs are, no object")
+    func forms() {
+        #expect(complaint("http://h/") == "the line is not a JSON object")
+        #expect(complaint("# x") == "the line is not a JSON object")
+        #expect(complaint("[1]") == "the line is not a JSON object")
+        #expect(read(" ", .pipe) == .nothing)
+        #expect(complaint(#"{"url":"http://h/"}"#, .plain) == "JSON lines are for trawl batch")
+    }
+
+    // MARK: Objects
+
+    @Test("everything a line can say")
+    func everything() throws {
+        let text = #"""
+             {"id": 1.50, "url":"http:\/\/h/\u00e4", "method":"POST",
+             "headers":[["A","b"],["a","\u00ff\u0080é"],["Empty",""]],
+             "body":"é\u0000", "redirect":"manual", "max_redirects":0, "timeout":2.5, "out":"a/b"}
+            """#
+        let request = try #require(parsed(text))
+        #expect(request.url == "http://h/ä" && request.method == "POST" && request.out == "a/b")
+        #expect(request.id == RequestID(json: Array("1.50".utf8)) && request.id?.text == "1.50")
+        #expect(lines(request.headers) == ["A: b", "a: \u{FF}\u{80}\u{E9}", "Empty: "])
+        #expect(request.body == [0xC3, 0xA9, 0])
+        #expect(request.follows == false && request.maxRedirects == 0 && request.timeout == .milliseconds(2500))
+    }
+
+    @Test("what is not given, or null, is not there")
+    func absent() throws {
+        let bare = try #require(parsed(#"{"url":"x"}"#, .pipe))
+        #expect(bare.url == "x" && bare.id == nil && bare.method == nil && bare.headers.isEmpty && bare.body == nil)
+        #expect(bare.follows == nil && bare.maxRedirects == nil && bare.timeout == nil && bare.out == nil)
+        let nulls = try #require(
+            parsed(
+                #"{"url":"x","id":null,"method":null,"headers":null,"body":null,"body_base64":"aGk=","timeout":null,"auth":null}"#,
+                .pipe))
+        #expect(nulls.id == nil && nulls.body == Array("hi".utf8))
+        #expect(try #require(parsed(#"{"url":"x","body":""}"#)).body == [])
+        #expect(try #require(parsed(#"{"url":"x","redirect":"follow"}"#)).follows == true)
+    }
+
+    @Test(
+        "ids are echoed as they are written",
+        arguments: [
+            (#""a b""#, "a b"), (#""\u00e4\/""#, "ä/"), ("0", "0"), ("-0", "-0"), ("1e400", "1e400"),
+            ("12345678901234567890123", "12345678901234567890123"), (#""""#, ""), (#""\ud800""#, #""\ud800""#),
+        ])
+    func ids(json: String, text: String) throws {
+        let request = try #require(parsed("{\"id\": \(json) ,\"url\":\"x\"}"))
+        #expect(request.id == RequestID(json: Array(json.utf8)))
+        #expect(request.id?.text == text)
+    }
+
+    @Test(
+        "what cannot be done is refused, with the reason and with the id before or behind",
+        arguments: [
+            (#""url":1"#, "url must be a string"), (#""url":"""#, "url is empty"), (#""x":1"#, "url is missing"),
+            (#""url":"x","Method":"GET""#, "\"Method\" is not known here"),
+            (#""url":"x","out":"a""#, "\"out\" is not known here"),
+            (#""url":"x","cache_policy":"reload""#, "cache_policy is not supported yet"),
+            (#""url":"x","auth":{"username":"a","password":"b"}"#, "auth is not supported yet"),
+            (#""url":"x","url":"y""#, "url is given twice"), (#""url":"x","\u0075rl":"y""#, "url is given twice"),
+            (#""url":"x","method":"G T""#, "method is not a token"),
+            (#""url":"x","method":"""#, "method is not a token"),
+            (#""url":"x","headers":{"A":"b"}"#, "headers must be an array of [name, value]"),
+            (#""url":"x","headers":[["A"]]"#, "headers must be an array of [name, value]"),
+            (#""url":"x","headers":[["A","b","c"]]"#, "headers must be an array of [name, value]"),
+            (#""url":"x","headers":[["A",1]]"#, "headers must be an array of [name, value]"),
+            (#""url":"x","headers":["A: b"]"#, "headers must be an array of [name, value]"),
+            (#""url":"x","headers":[["A b","c"]]"#, "headers: \"A b\" is not the name of a field"),
+            (#""url":"x","headers":[["","c"]]"#, "headers: \"\" is not the name of a field"),
+            (#""url":"x","headers":[["A","b\r\nC: d"]]"#, "headers: the value of \"A\" holds CR, LF or NUL"),
+            (#""url":"x","headers":[["A","\u0000"]]"#, "headers: the value of \"A\" holds CR, LF or NUL"),
+            (#""url":"x","body":"a","body_base64":"YQ==""#, "body and body_base64 exclude each other"),
+            (#""url":"x","body":1"#, "body must be a string"),
+            (#""url":"x","redirect":"no""#, "redirect must be follow or manual"),
+            (#""url":"x","redirect":true"#, "redirect must be a string"),
+            (#""url":"x","max_redirects":-1"#, "max_redirects must be a whole number from 0 on"),
+            (#""url":"x","max_redirects":1.0"#, "max_redirects must be a whole number from 0 on"),
+            (#""url":"x","max_redirects":99999999999"#, "max_redirects must be a whole number from 0 on"),
+            (#""url":"x","max_redirects":"1""#, "max_redirects must be a number"),
+            (#""url":"x","timeout":0"#, "timeout must be a number of seconds above 0 and at most ten years"),
+            (#""url":"x","timeout":-1"#, "timeout must be a number of seconds above 0 and at most ten years"),
+            (#""url":"x","timeout":1e400"#, "timeout must be a number of seconds above 0 and at most ten years"),
+            (#""url":"x","timeout":"1""#, "timeout must be a number"),
+        ])
+    func refused(members: String, reason: String) {
+        let expected = reason == "url is missing" ? "\"x\" is not known here" : reason
+        let id = RequestID(json: Array("\"i\"".utf8))
+        #expect(read("{\"id\":\"i\",\(members)}", .pipe) == .bad(BadLine(reason: expected, id: id)))
+        #expect(read("{\(members),\"id\":\"i\"}", .pipe) == .bad(BadLine(reason: expected, id: id)))
+    }
+
+    @Test("what is wrong within a value is told with its place")
+    func places() {
+        #expect(complaint("{}") == "url is missing")
+        #expect(complaint(#"{"url":"\ud800"}"#) == "url: half a surrogate pair in a string at byte 9")
+        #expect(complaint(#"{"url":"x","body_base64":"a"}"#) == "body_base64: not Base64 at byte 27")
+        #expect(complaint(#"{"url":"x","headers":[["A","Ā"]]}"#) == "headers: a character above U+00FF at byte 29")
+        #expect(complaint(#"{"url":"x""#) == "the JSON text ends too early at byte 11")
+        #expect(complaint(#"{"url":"x"} {}"#) == "something follows the JSON value at byte 13")
+        #expect(complaint(#"{"id":[1],"url":"x"}"#) == "id must be a string or a number")
+        #expect(complaint(#"{"id":true,"url":"x"}"#) == "id must be a string or a number")
+        #expect(complaint("{\"" + String(repeating: "ä", count: 100) + "\":1}")?.utf8.count ?? 0 < 200)
+    }
+
+    @Test("files of objects must stay inside", arguments: ["../x", "/x", "", "a//b", "a\\u0000b", "."])
+    func objectsOutside(out: String) {
+        #expect(complaint("{\"url\":\"x\",\"out\":\"\(out)\"}", .list) == "out: \(RequestLine.badOut)")
+    }
+
+    @Test("the id of a line that is cut or damaged is found when it comes first")
+    func brokenLines() {
+        func id(_ bytes: [UInt8]) -> RequestID? { bytes.withUnsafeBytes { RequestLine.id(inBrokenLine: $0) } }
+        let seven = RequestID(json: [0x37])
+        #expect(id(Array(#"{"id":7,"body":"xxxxx"#.utf8)) == seven)
+        #expect(id(Array(#"{"id":7,"body":""#.utf8) + [0xFF, 0x22, 0x7D]) == seven)
+        #expect(id(Array(#"{"body":"xxxxx"#.utf8)) == nil)
+        #expect(id(Array("{\"id\":7,\0".utf8)) == seven)
+        #expect(id([]) == nil && id([0x7B]) == nil && id(Array("x".utf8)) == nil)
+    }
+
+    @Test("cut anywhere, an object is a bad line that never traps, and has its id once that is whole")
+    func truncations() {
+        let text = Array(#"{"id":"ab","url":"http://h/","headers":[["A","é"]],"body":"\u00e4","timeout":1.5}"#.utf8)
+        for length in 1..<text.count {
+            text[..<length].withUnsafeBytes { bytes in
+                let id = RequestLine.id(inBrokenLine: bytes)
+                #expect(id == (length >= 10 ? RequestID(json: Array("\"ab\"".utf8)) : nil))
+            }
+        }
+        #expect(parsed(String(decoding: text, as: UTF8.self)) != nil)
+    }
+}
+
+@Suite("Keys of requests")
+struct RequestKeyTests {
+    private func key(line: String) -> RequestKey { Array(line.utf8).withUnsafeBytes { RequestKey(line: $0) } }
+
+    @Test("keys are the same in every build")
+    func stable() {
+        // FNV-1a with 128 bits of the bytes 01 31, of 02 `http://h/`, of 02 `u` 00 `o`, of 03 `{}`.
+        #expect(RequestKey(id: RequestID(json: [0x31])).hexadecimal == "088094590aab1be95aa073305525f0f7")
+        #expect(RequestKey(url: "http://h/", out: nil).hexadecimal == "2fea3aa1d19c43ccd1c1a056aec36baa")
+        #expect(RequestKey(url: "u", out: "o").hexadecimal == "66ba0c77d6757277b806e8a0ea38ec15")
+        #expect(key(line: "{}").hexadecimal == "a68bb82edc8b5822836dbc78c9293362")
+    }
+
+    @Test("different requests have different keys")
+    func different() {
+        let keys: Set = [
+            RequestKey(url: "u", out: nil), RequestKey(url: "u", out: ""), RequestKey(url: "uo", out: nil),
+            RequestKey(url: "u", out: "o"), key(line: "u"), RequestKey(id: RequestID(json: [0x75])),
+            RequestKey(id: RequestID(json: Array("1".utf8))), RequestKey(id: RequestID(json: Array("\"1\"".utf8))),
+        ]
+        #expect(keys.count == 8)
+    }
+
+    @Test("a key is of the id, else of URL and file, else of the line without its margins")
+    func chosen() {
+        func key(_ text: String) -> RequestKey? {
+            let line = Array(text.utf8).withUnsafeBytes { RequestLine($0, .list) }
+            if case .request(let request) = line { return request.key }
+            return nil
+        }
+        #expect(key(#"{"id":1,"url":"a"}"#) == RequestKey(id: RequestID(json: [0x31])))
+        #expect(key(#"{"url":"b","id": 1 }"#) == RequestKey(id: RequestID(json: [0x31])))
+        #expect(key("h/\tx") == RequestKey(url: "http://h/", out: "x"))
+        #expect(key(" {\"url\":\"a\"}\t\r") == self.key(line: #"{"url":"a"}"#))
+    }
+
+    @Test("keys are written as 32 digits and read again")
+    func hexadecimal() {
+        let key = RequestKey(url: "u", out: nil)
+        #expect(key.hexadecimal.utf8.count == 32 && RequestKey(hexadecimal: key.hexadecimal) == key)
+        for text in ["", "0", String(repeating: "g", count: 32), "+" + String(repeating: "0", count: 31)] {
+            #expect(RequestKey(hexadecimal: text) == nil)
+        }
+    }
+}

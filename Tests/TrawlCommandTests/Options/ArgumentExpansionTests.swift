@@ -1,0 +1,174 @@
+import ArgumentParser
+import Testing
+import Trawl
+
+@testable import TrawlCommand
+
+@Suite("Options from files, -K")
+struct ArgumentExpansionTests {
+    private func expand(_ arguments: [String], _ files: [String: String] = [:]) throws -> [String] {
+        try ArgumentExpansion.expand(arguments) { name throws(CommandError) in
+            guard let text = files[name] else { throw CommandError("\(name): missing") }
+            return Array(text.utf8)
+        }
+    }
+
+    private func arguments(_ text: String) throws -> [String] {
+        try expand(["-K", "f"], ["f": text])
+    }
+
+    private func message(_ text: String) -> String? {
+        do {
+            return "nothing wrong: \(try arguments(text))"
+        } catch {
+            return (error as? CommandError)?.message
+        }
+    }
+
+    @Test("the options stand where -K stood, whatever its spelling")
+    func place() throws {
+        let files = ["f": "location\n", "g": "url = http://h/\n", "-": "silent"]
+        for spelling in [["-K", "f"], ["-Kf"], ["--config", "f"], ["--config=f"]] {
+            #expect(try expand(["-o", "x"] + spelling + ["u"], files) == ["-o", "x", "--location", "u"])
+        }
+        #expect(try expand(["-fsKf", "u"], files) == ["-fs", "--location", "u"])
+        #expect(try expand(["-K", "f", "-K", "g", "-K", "-"], files) == ["--location", "http://h/", "--silent"])
+        #expect(try expand(["get", "-Kg"], files) == ["get", "http://h/"])
+    }
+
+    @Test("what only looks like -K is left alone")
+    func values() throws {
+        for arguments in [
+            ["-d", "-K", "u"], ["--data", "--config", "u"], ["-oK", "u"], ["-HK: f", "u"], ["-so", "-K"], ["--", "-K"],
+            ["K"], ["-d"], ["--user-agent=-K"], ["http://h/K"],
+        ] {
+            #expect(try expand(arguments) == arguments)
+        }
+    }
+
+    @Test(
+        "a line is one option",
+        arguments: [
+            ("header \"A: b\"", ["--header", "A: b"]), ("user-agent = x", ["--user-agent", "x"]),
+            ("user-agent=x", ["--user-agent", "x"]), ("user-agent: x", ["--user-agent", "x"]),
+            ("user-agent x", ["--user-agent", "x"]), ("--user-agent x", ["--user-agent", "x"]),
+            ("  -A x  # why", ["-A", "x"]), ("-Ax", ["-Ax"]), ("-sS", ["-sS"]), ("-sA x", ["-sA", "x"]),
+            ("user-agent = \"\"", ["--user-agent", ""]),
+            ("data = \"a\\\"\\\\\\t\\n\\r\\v\\q\"", ["--data", "a\"\\\t\n\r\u{B}q"]),
+            ("data = a#b", ["--data", "a#b"]), ("data = \"# a\" # b", ["--data", "# a"]),
+            ("data=\"é=:\"", ["--data", "é=:"]),
+            ("url = http://h/a=b:c", ["http://h/a=b:c"]), ("url=\"http://h/ x\"", ["http://h/ x"]),
+            ("location\r", ["--location"]),
+            ("silent # and short", ["--silent"]), ("#x", []), ("   # x", []), ("\t", []), ("", []),
+            ("\u{FEFF}silent", ["--silent"]), ("bogus", ["--bogus"]), ("data = -K", ["--data", "-K"]),
+            ("--output=x", ["--output=x"]),
+        ])
+    func line(text: String, expected: [String]) throws {
+        #expect(try arguments(text) == expected)
+    }
+
+    @Test(
+        "a wrong line is named",
+        arguments: [
+            ("\n\nuser-agent = a b", "f:3: a value with blanks needs quotes"),
+            ("data = \"a", "f:1: a quote is not closed"),
+            ("data = \"a\\\"", "f:1: a quote is not closed"),
+            ("data = \"a\"b", "f:1: something follows the closing quote"),
+            ("header", "f:1: --header wants a value"), ("header = # x", "f:1: --header wants a value"),
+            ("-H", "f:1: -H wants a value"), ("-L yes", "f:1: -L takes no value"), ("-Ax y", "f:1: -Ax has two values"),
+            ("location = true", "f:1: --location takes no value, or is not known"), ("-", "f:1: no option is named"),
+            ("= x", "f:1: no option is named"), ("-- x", "f:1: no option is named"),
+            ("url = -x", "f:1: a URL cannot begin with a dash"), ("url", "f:1: url wants a value"),
+            ("url = \"\"", "f:1: url wants a value"), ("-K g", "f:1: a file of options cannot name another"),
+            ("-sKg", "f:1: a file of options cannot name another"),
+            ("config = g", "f:1: a file of options cannot name another"),
+            ("--config=g", "f:1: a file of options cannot name another"), ("a\u{0}b", "f:1: not text in UTF-8"),
+            ("\u{1B}[2J = x", "f:1: --\\u{1b}[2J takes no value, or is not known"),
+        ])
+    func wrong(text: String, expected: String) {
+        #expect(message(text) == expected)
+    }
+
+    @Test("a file is missing, not text, far too long, or not named at all")
+    func files() {
+        #expect(throws: CommandError("f: missing")) { try expand(["-K", "f"]) }
+        #expect(throws: CommandError("-K wants a file name")) { try expand(["-K"]) }
+        #expect(throws: CommandError("-K wants a file name")) { try expand(["-K", ""]) }
+        #expect(throws: CommandError("--config wants a file name")) { try expand(["--config"]) }
+        #expect(throws: CommandError("f:2: not text in UTF-8")) {
+            try ArgumentExpansion.expand(["-K", "f"]) { _ throws(CommandError) in [0x23, 0x0A, 0xFF] }
+        }
+        #expect(throws: CommandError("f: longer than 1048576 bytes")) {
+            try ArgumentExpansion.expand(["-K", "f"]) { _ throws(CommandError) in .init(repeating: 0x23, count: 2 << 20)
+            }
+        }
+    }
+
+    @Test("what a file says is what the command line says")
+    func parsed() throws {
+        let text = """
+            # a comment
+            location
+            header = "A: b"
+            -H "C: d"
+            user-agent = "me \\"myself\\""
+            max-time 2.5
+            url = http://h/
+            """
+        let get = try GetCommand.parse(try expand(["-A", "first", "-K", "f", "-X", "put"], ["f": text]))
+        #expect(get.transfer.location && get.urls == ["http://h/"] && get.request.method == "put")
+        #expect(get.request.headers == [.add(name: "A", value: "b"), .add(name: "C", value: "d")])
+        #expect(get.request.userAgent == "me \"myself\"")
+        #expect(get.transfer.maximumTime?.duration == .milliseconds(2500))
+        let later = try GetCommand.parse(try expand(["-K", "f", "-A", "last"], ["f": text]))
+        #expect(later.request.userAgent == "last")
+    }
+
+    @Test("the table of options with values is that of the help texts")
+    func table() {
+        for command in TrawlCommand.configuration.subcommands {
+            let help = command.helpMessage(includeHidden: true, columns: 400)
+            for line in help.split(separator: "\n") where line.hasPrefix("  -") {
+                // Such as `  -H, --header <name:value> Send …`.
+                let words = line.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "/" })
+                let names = words.prefix { $0.hasPrefix("-") }
+                let takesValue = words.dropFirst(names.count).first?.hasPrefix("<") ?? false
+                for name in names {
+                    let isKnown =
+                        name.hasPrefix("--")
+                        ? OptionTable.takesValue(long: name.dropFirst(2))
+                        : name.dropFirst().first.map(OptionTable.takesValue(short:)) ?? false
+                    #expect(isKnown == takesValue, "\(command): \(name)")
+                }
+            }
+        }
+    }
+}
+
+@Suite("Field lines from files, -H @FILE")
+struct FieldFileTests {
+    private func request(_ arguments: [String], _ text: String) throws -> Request {
+        var request = Request("http://h/")
+        try GetCommand.parse(arguments + ["http://h/"]).request.apply(to: &request) { name throws(CommandError) in
+            if name == "missing" { throw CommandError("missing") }
+            return Array(text.utf8)
+        }
+        return request
+    }
+
+    @Test("each line is one -H, in its place")
+    func lines() throws {
+        let request = try request(["-H", "A: 1", "-H", "@f", "-H", "A: 3"], "A: 2\r\n\nB;\nAccept:\n# : x\nC:  é")
+        #expect(request.fields.values("A") == ["1", "2", "3"])
+        #expect(request.fields["B"] == "" && request.fields["C"] == "é")
+        #expect(request.options.omittedFields == ["Accept"])
+    }
+
+    @Test("a line that is none is named, and so is a file that cannot be read")
+    func wrong() {
+        #expect(throws: CommandError("f:2: not a field line")) { try request(["-H", "@f"], "A: 1\nB\n") }
+        #expect(throws: CommandError("standard input:1: not a field line")) { try request(["-H", "@-"], "@g\n") }
+        #expect(throws: CommandError("missing")) { try request(["-H", "@missing"], "") }
+        #expect(throws: (any Error).self) { try request(["-H", "@"], "") }
+    }
+}

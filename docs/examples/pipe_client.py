@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Fetches URLs through `trawl pipe`. The standard library is all it needs.
+
+    pipe_client.py [--trawl PATH] URL...
+
+For each URL, in the order the responses come, it prints status (or error code), length of the body and final URL.
+As a module: `with Pipe(["trawl", "pipe"]) as pipe: future = pipe.send("https://example.org/")`.
+"""
+
+import argparse
+import base64
+import json
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future, as_completed
+
+
+class PipeError(Exception):
+    """A fetch without a response; `code` is one of docs/pipe.md."""
+
+    def __init__(self, code, message):
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+class Response:
+    def __init__(self, line):
+        self.url = line["url"]
+        self.status = line["status"]
+        self.headers = line["headers"]
+        self.body = base64.b64decode(line["body_base64"])
+
+
+class Pipe:
+    """A running `trawl pipe`. `send` may be called from any thread."""
+
+    def __init__(self, command):
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._lock = threading.Lock()
+        self._waiting = {}
+        self._count = 0
+        # Responses are read while requests are written: who does one after the other waits for himself in the end.
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def send(self, url, **members):
+        """Sends a request and returns a future of its Response. Members are those of docs/pipe.md."""
+        future = Future()
+        if isinstance(members.get("body"), bytes):
+            members["body_base64"] = base64.b64encode(members.pop("body")).decode("ascii")
+        with self._lock:
+            self._count += 1
+            self._waiting[self._count] = future
+            line = json.dumps({"id": self._count, "url": url, **members})
+            self._process.stdin.write(line.encode("ascii") + b"\n")
+            self._process.stdin.flush()
+        return future
+
+    def close(self):
+        """Waits until everything is answered; returns the exit status."""
+        with self._lock:
+            self._process.stdin.close()
+        self._reader.join()
+        self._process.stdout.close()
+        return self._process.wait()
+
+    def _read(self):
+        for text in self._process.stdout:
+            line = json.loads(text)
+            future = self._waiting.pop(line["id"], None)
+            if future is None:
+                continue
+            if line["error"]:
+                future.set_exception(PipeError(line["error"]["code"], line["error"]["message"]))
+            else:
+                future.set_result(Response(line))
+        with self._lock:
+            for future in self._waiting.values():
+                future.set_exception(PipeError("cancelled", "trawl pipe has ended"))
+            self._waiting.clear()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Fetch URLs through trawl pipe.")
+    parser.add_argument("--trawl", default="trawl", help="the command")
+    parser.add_argument("urls", nargs="+", metavar="URL")
+    arguments = parser.parse_args()
+    failed = 0
+    with Pipe([arguments.trawl, "pipe"]) as pipe:
+        futures = {pipe.send(url): url for url in arguments.urls}
+        for future in as_completed(futures):
+            try:
+                response = future.result()
+                print(response.status, len(response.body), response.url)
+            except PipeError as error:
+                failed += 1
+                print(error.code, 0, futures[future])
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
