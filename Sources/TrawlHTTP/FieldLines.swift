@@ -148,13 +148,14 @@ package struct FieldLines: Sendable, Hashable {
 
     /// Calls `body` with the bytes of the first line of that name, or nil.
     package func withFirst<Result>(_ name: String, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
-        packed.withUnsafeBytes { bytes in
+        let length = name.utf8.count
+        return packed.withUnsafeBytes { bytes in
             var offset = 0
             while offset < bytes.count {
                 let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
                 let nameStart = offset + Self.lineHeader
                 let valueStart = nameStart + nameLength
-                if FieldSyntax.equalIgnoringCase(UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart]), name)
+                if nameLength == length, FieldSyntax.equalIgnoringCase(UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart]), name)
                 {
                     return body(UnsafeRawBufferPointer(rebasing: bytes[valueStart..<valueStart + valueLength]))
                 }

@@ -59,14 +59,9 @@ package enum FieldSyntax {
 
     /// Whether a name equals a text but for the case of ASCII letters.
     package static func equalIgnoringCase(_ left: UnsafeRawBufferPointer, _ right: String) -> Bool {
-        let right = right.utf8
-        guard left.count == right.count else { return false }
-        var index = 0
-        for byte in right {
-            if lowercased(byte) != lowercased(left[index]) { return false }
-            index += 1
-        }
-        return true
+        guard left.count == right.utf8.count else { return false }
+        var right = right
+        return right.withUTF8 { equalIgnoringCase(left, UnsafeRawBufferPointer($0)) }
     }
 
     /// Whether the two strings are equal but for the case of ASCII letters.

@@ -15,6 +15,12 @@ package struct Origin: Sendable, Hashable {
         self.host = host
         self.port = port
     }
+    /// By host and port: whoever speaks http on a port hardly speaks https there.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(port)
+    }
+
     /// The port when it is not the scheme's own, or nil.
     package var explicitPort: UInt16? {
         port == (scheme == "https" ? 443 : 80) ? nil : port

@@ -23,9 +23,10 @@ package struct TargetURI: Sendable, Hashable {
     package init(
         origin: Origin, path: String, query: String?, fragment: String?, user: String?, password: String?, text: String
     ) {
-        let queryStart = query.map { text.utf8.count - $0.utf8.count - 1 }
+        // Kept within the text whatever the parts are.
+        let queryStart = query.map { max(0, text.utf8.count - $0.utf8.count - 1) }
         self.init(
-            origin: origin, text: text, pathStart: (queryStart ?? text.utf8.count) - path.utf8.count,
+            origin: origin, text: text, pathStart: max(0, (queryStart ?? text.utf8.count) - path.utf8.count),
             queryStart: queryStart)
         self.fragment = fragment
         self.user = user

@@ -16,7 +16,7 @@ extension Coordinator {
 
     /// The normalised target of a URL, checked as that of a request of the template.
     package func target(of url: String, _ template: RequestTemplate) throws(FetchError) -> TargetURI {
-        try planner.target(of: url, template.terms.options.transport)
+        try planner.target(of: url, template.terms)
     }
 
     /// Makes a fetch of a template.

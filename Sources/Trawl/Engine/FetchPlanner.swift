@@ -26,7 +26,8 @@ final class FetchPlanner: Sendable {
     /// The plan of a request.
     /// - Throws: What makes the request impossible, before anything is sent.
     func plan(_ request: Request, into destination: Destination, wantsEvents: Bool) throws(FetchError) -> FetchPlan {
-        let target = try target(of: request.url, request.options.transport)
+        let terms = terms(request.options)
+        let target = try target(of: request.url, terms)
         let method = try method(of: request, url: target.text)
         let fields = try fields(of: request, url: target.text)
         let (sink, path) = try sink(for: destination, url: target.text)
@@ -35,7 +36,7 @@ final class FetchPlanner: Sendable {
         return FetchPlan(
             originalURL: target.textWithFragment, target: target, method: method, fields: fields,
             body: try body(of: request, url: target.text), sink: sink, fileOptions: fileOptions, path: path,
-            terms: terms(request.options), wantsEvents: wantsEvents)
+            terms: terms, wantsEvents: wantsEvents)
     }
 
     /// What all requests that differ in their URL alone have in common.
@@ -56,9 +57,9 @@ final class FetchPlanner: Sendable {
     }
 
     /// Checks a URL a redirect led to, as one a caller gave.
-    static func checkScheme(_ target: TargetURI, _ transport: RequestOptions.Transport) -> FetchError? {
+    static func checkScheme(_ target: TargetURI, _ terms: FetchTerms) -> FetchError? {
         switch target.origin.scheme {
-        case "http" where transport.allowsHTTP, "https" where transport.allowsHTTPS: nil
+        case "http" where terms.allowsHTTP, "https" where terms.allowsHTTPS: nil
         case "http", "https":
             FetchError(.unsupportedURL, "\(target.origin.scheme) is not allowed here", url: target.text)
         case let scheme:
@@ -67,14 +68,14 @@ final class FetchPlanner: Sendable {
     }
 
     /// The target a URL names, checked as what a caller gave.
-    func target(of url: String, _ transport: RequestOptions.Transport) throws(FetchError) -> TargetURI {
+    func target(of url: String, _ terms: FetchTerms) throws(FetchError) -> TargetURI {
         let target: TargetURI
         do throws(URLFailure) {
             target = try urls.withLock { parser throws(URLFailure) in try parser.parse(url) }
         } catch {
             throw FetchError(error)
         }
-        if let refusal = Self.checkScheme(target, transport) { throw refusal }
+        if let refusal = Self.checkScheme(target, terms) { throw refusal }
         return target
     }
 

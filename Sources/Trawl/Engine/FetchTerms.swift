@@ -8,12 +8,24 @@ final class FetchTerms: Sendable {
     let options: RequestOptions
     /// What workers are told of the options.
     let profile: TransferProfile
+    /// Options looked at for every fetch, out of the large value they are part of.
+    let allowsHTTP: Bool
+    let allowsHTTPS: Bool
+    /// What happens to connections. libcurl 7.88 fails the second request on an HTTP/2 connection made by prior
+    /// knowledge ("Error in the HTTP2 framing layer"), so such a connection serves one.
+    let reusesConnection: Bool
+    let keepsConnection: Bool
     /// The limit of the whole fetch in nanoseconds; nil is none.
     let resourceLimit: UInt64?
 
     init(_ options: RequestOptions) {
         self.options = options
         profile = options.profile
+        allowsHTTP = options.transport.allowsHTTP
+        allowsHTTPS = options.transport.allowsHTTPS
+        let isSingleUse = options.transport.version == .http2PriorKnowledge
+        reusesConnection = options.reusesConnection && !isSingleUse
+        keepsConnection = options.keepsConnection && !isSingleUse
         let limit = options.timeLimits.resource
         resourceLimit = limit > .zero ? UInt64(limit.clampedNanoseconds) : nil
     }

@@ -129,8 +129,8 @@ extension Supervisor {
         lease.createsEmptyFile = plan.fileOptions.createsEmptyFile
         lease.dropsRedirectBodies = plan.terms.options.redirects.mode != .manual
         lease.syncsFile = plan.fileOptions.syncs
-        lease.mayReuseConnection = plan.terms.options.reusesConnection
-        lease.mayKeepConnection = plan.terms.options.keepsConnection
+        lease.mayReuseConnection = plan.terms.reusesConnection
+        lease.mayKeepConnection = plan.terms.keepsConnection
         guard link.tell(assignment, plan.terms.profile), link.send(.lease(lease), descriptors: descriptors) else {
             return fail(
                 fetch, grant.id,

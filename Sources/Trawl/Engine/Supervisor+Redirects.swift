@@ -26,7 +26,7 @@ extension Supervisor {
             return .refuse(
                 FetchError(.redirectRefused, "the redirect leads to no usable URL: \(error.text)", url: here.text))
         }
-        if let refusal = FetchPlanner.checkScheme(target, fetch.plan.options.transport) {
+        if let refusal = FetchPlanner.checkScheme(target, fetch.plan.terms) {
             return .refuse(FetchError(.redirectRefused, refusal.detail, url: here.text))
         }
         if here.origin.scheme == "https", target.origin.scheme == "http", !options.allowsDowngrade {

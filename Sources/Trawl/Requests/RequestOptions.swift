@@ -156,7 +156,7 @@ extension RequestOptions {
             case http1_1
             /// HTTP/2 over TLS when the server agrees, else HTTP/1.1.
             case http2
-            /// HTTP/2 without asking, in clear too.
+            /// HTTP/2 without asking, in clear too. A connection serves one request: libcurl 7.88 fails the next.
             case http2PriorKnowledge
         }
 

@@ -8,8 +8,7 @@ enum OptionTable {
         "cacert", "cert", "config", "connect-timeout", "connect-to", "data", "data-ascii", "data-binary", "data-raw",
         "header", "input-file", "interface", "json", "key", "max-filesize", "max-redirs", "max-time", "out", "output",
         "output-dir", "parallel", "per-host", "progress", "proto", "read-timeout", "referer", "request", "resolve",
-        "results", "retry",
-        "tls-max", "user-agent", "workers", "write-out",
+        "results", "retry", "store", "tls-max", "user-agent", "warc", "workers", "write-out",
     ]
 
     static func takesValue(short letter: Character) -> Bool { letters.contains(letter) }

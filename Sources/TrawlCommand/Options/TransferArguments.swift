@@ -103,11 +103,7 @@ struct TransferArguments: ParsableArguments {
         switch version {
         case .http1_0: options.transport.version = .http1_0
         case .http2: options.transport.version = .http2
-        case .http2PriorKnowledge:
-            options.transport.version = .http2PriorKnowledge
-            // libcurl 7.88 fails with every request but the first on such a connection.
-            options.reusesConnection = false
-            options.keepsConnection = false
+        case .http2PriorKnowledge: options.transport.version = .http2PriorKnowledge
         case .http1_1, nil: options.transport.version = .http1_1
         }
         switch family {
