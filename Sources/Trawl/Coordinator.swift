@@ -36,7 +36,8 @@ public final class Coordinator: Sendable {
         let start = try SupervisorStart(configuration, mailbox: mailbox)
         do throws(SystemError) {
             thread = try NamedThread.start(name: "trawl-supervise") {
-                Supervisor(start).run()
+                var supervisor = Supervisor(start)
+                supervisor.run()
                 ended.open()
             }
         } catch {

@@ -6,7 +6,7 @@ import TrawlSupervision
 /// Shutdown: stop leasing, drain to a deadline, close the sockets, SIGTERM, SIGKILL.
 extension Supervisor {
     /// Takes no more fetches; those that wait fail now, those in flight when the grace is over.
-    func beginShutdown(grace: Duration) {
+    mutating func beginShutdown(grace: Duration) {
         switch closing {
         case .no:
             closing = .draining(until: now.advanced(by: grace))
@@ -23,7 +23,7 @@ extension Supervisor {
     }
 
     /// Goes on with a shutdown when its time has come.
-    func runClosing() {
+    mutating func runClosing() {
         switch closing {
         case .no:
             break
@@ -40,7 +40,7 @@ extension Supervisor {
     }
 
     /// The stream's end is what tells a worker to go; its slot is not used again.
-    private func endWorker(_ slot: Int) {
+    private mutating func endWorker(_ slot: Int) {
         restartAt[slot] = nil
         leases.workerDraining(slot)
         switch slots[slot].drain() {
@@ -50,7 +50,7 @@ extension Supervisor {
         if let link = links[slot], case .thread = link.engine { workerExited(link) }
     }
 
-    private func shutDownError(_ fetch: RunningFetch) -> FetchError {
+    private mutating func shutDownError(_ fetch: RunningFetch) -> FetchError {
         FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
     }
 }

@@ -10,7 +10,7 @@ extension Supervisor {
     static let streamWindow: UInt32 = 256 << 10
 
     /// A caller's fetch arrives.
-    func submit(_ fetch: RunningFetch) {
+    mutating func submit(_ fetch: RunningFetch) {
         fetch.engine.key = fetches.insert(fetch)
         if let downReason { return conclude(fetch, with: .failure(downReason)) }
         if case .no = closing {
@@ -29,13 +29,13 @@ extension Supervisor {
         enqueue(fetch, front: false)
     }
 
-    func enqueue(_ fetch: RunningFetch, front: Bool) {
+    mutating func enqueue(_ fetch: RunningFetch, front: Bool) {
         fetch.engine.origin = origins.retain(fetch.engine.target.origin)
         fetch.engine.place = queues.enqueue(fetch.engine.key.rawValue, host: fetch.engine.origin, front: front)
     }
 
     /// Gives waiting hops to workers as long as both are there.
-    func dispatch() {
+    mutating func dispatch() {
         if !suspects.isEmpty {
             let waiting = suspects
             suspects = []
@@ -72,7 +72,7 @@ extension Supervisor {
         }
     }
 
-    func lease(_ fetch: RunningFetch, to worker: Int) {
+    mutating func lease(_ fetch: RunningFetch, to worker: Int) {
         guard let link = links[worker] else { preconditionFailure("a lease for a worker that is not there") }
         let grant = leases.grant(
             hop: fetch.engine.key.rawValue, origin: fetch.engine.origin, to: worker, isSuspect: fetch.engine.isSuspect)
@@ -140,7 +140,7 @@ extension Supervisor {
     }
 
     /// A lease that was granted could not be sent.
-    func fail(_ fetch: RunningFetch, _ lease: LeaseID, _ error: FetchError) {
+    mutating func fail(_ fetch: RunningFetch, _ lease: LeaseID, _ error: FetchError) {
         _ = leases.ended(lease, from: fetch.engine.worker)
         _ = fetch.engine.life.leaseEnded(lease)
         leaveHost(fetch)

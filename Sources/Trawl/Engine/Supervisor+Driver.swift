@@ -15,7 +15,7 @@ extension Supervisor {
     }
 
     /// Calls the driver, and starts what it wants started.
-    func drive() {
+    mutating func drive() {
         guard let driving else { return }
         self.driving?.answers = []
         let turn = driving.driver.turn(driving.answers, at: now)
@@ -41,11 +41,11 @@ extension Supervisor {
     }
 
     /// Nothing will be fetched any more: lets the driver come to its end.
-    func finishDriving() {
+    mutating func finishDriving() {
         while driving != nil { drive() }
     }
 
-    private func wait(for input: Int32?, insteadOf old: Int32?) {
+    private mutating func wait(for input: Int32?, insteadOf old: Int32?) {
         if let old { try? poller.remove(old) }
         guard let input else { return }
         do throws(SystemError) {

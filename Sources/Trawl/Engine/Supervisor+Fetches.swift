@@ -7,7 +7,7 @@ import TrawlSupervision
 /// The ends of fetches, good and bad, and what is told on the way.
 extension Supervisor {
     /// A hop's worker is gone.
-    func lost(_ lost: LostHop, exit: WorkerExit) {
+    mutating func lost(_ lost: LostHop, exit: WorkerExit) {
         guard let fetch = fetches[FetchKey(rawValue: lost.hop)] else { return }
         leaveHost(fetch)
         switch fetch.engine.life.leaseEnded(lost.lease) {
@@ -29,7 +29,7 @@ extension Supervisor {
         }
     }
 
-    func requeueOrFail(_ fetch: RunningFetch, asSuspect: Bool, canRepeat: Bool) {
+    mutating func requeueOrFail(_ fetch: RunningFetch, asSuspect: Bool, canRepeat: Bool) {
         // What a reader has been given cannot be taken back.
         guard canRepeat, fetch.engine.delivered == 0 else {
             let detail =
@@ -54,7 +54,7 @@ extension Supervisor {
     }
 
     /// Gives back the place a hop had in its host's process.
-    func leaveHost(_ fetch: RunningFetch) {
+    mutating func leaveHost(_ fetch: RunningFetch) {
         guard fetch.engine.isInHostProcess else { return }
         fetch.engine.isInHostProcess = false
         queues.returned(fetch.engine.origin)
@@ -62,7 +62,7 @@ extension Supervisor {
     }
 
     /// Answers a fetch before its hop is over: cancelled, out of time, shutdown.
-    func conclude(_ fetch: RunningFetch, with result: Result<Response, FetchError>) {
+    mutating func conclude(_ fetch: RunningFetch, with result: Result<Response, FetchError>) {
         switch fetch.engine.life.concluded() {
         case .none: return
         case .answerAndWithdraw:
@@ -85,13 +85,13 @@ extension Supervisor {
         }
     }
 
-    func answer(_ fetch: RunningFetch, with result: Result<Response, FetchError>) {
+    mutating func answer(_ fetch: RunningFetch, with result: Result<Response, FetchError>) {
         fetch.engine.life.answered()
         deliver(fetch, result)
         forget(fetch)
     }
 
-    func deliver(_ fetch: RunningFetch, _ result: Result<Response, FetchError>) {
+    mutating func deliver(_ fetch: RunningFetch, _ result: Result<Response, FetchError>) {
         if case .opened(let destination) = fetch.plan.sink { destination.discard() }
         fetch.channel?.post(.ended(result))
         switch fetch.reply {
@@ -101,14 +101,14 @@ extension Supervisor {
         }
     }
 
-    func forget(_ fetch: RunningFetch) {
+    mutating func forget(_ fetch: RunningFetch) {
         if fetch.plan.wantsEvents { observed.remove(fetch.engine.key) }
         if !cancelling.isEmpty { cancelling[fetch.engine.key] = nil }
         fetches.remove(fetch.engine.key)
     }
 
     /// A reader took bytes of a streamed body: the worker may send as many more.
-    func consumed(_ fetch: RunningFetch, _ bytes: Int) {
+    mutating func consumed(_ fetch: RunningFetch, _ bytes: Int) {
         guard let lease = fetch.engine.life.activeLease, let link = links[fetch.engine.worker] else { return }
         fetch.engine.credit += UInt64(bytes)
         _ = link.send(.credit(lease: lease.rawValue, bytes: UInt32(clamping: bytes)))
@@ -116,7 +116,7 @@ extension Supervisor {
     }
 
     /// Reads the progress words of fetches somebody watches.
-    func reportProgress() {
+    mutating func reportProgress() {
         for key in observed {
             guard let fetch = fetches[key], let lease = fetch.engine.life.activeLease,
                 let words = segment.progress(worker: fetch.engine.worker, transfer: fetch.engine.progressIndex)

@@ -7,7 +7,7 @@ import TrawlSupervision
 extension Supervisor {
     /// Takes a message of a greeted worker.
     /// - Returns: False when it broke the rules and nothing more is to be read from it.
-    func handle(_ message: WorkerMessage, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
+    mutating func handle(_ message: WorkerMessage, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
         switch message {
         case .ready:
             refuse(link, "a second greeting")
@@ -50,7 +50,7 @@ extension Supervisor {
     /// One that is still held was cancelled, and what its worker said meanwhile is on the way. Frames of others are
     /// ignored up to a number.
     /// - Returns: False when it was one too many.
-    private func passesOver(_ lease: UInt64, from link: WorkerLink) -> Bool {
+    private mutating func passesOver(_ lease: UInt64, from link: WorkerLink) -> Bool {
         if leases.hop(of: LeaseID(rawValue: lease), from: link.slot) != nil { return true }
         link.strayFrames += 1
         guard link.strayFrames > configuration.tolerance.strayFrames else { return true }
@@ -67,14 +67,14 @@ extension Supervisor {
         return allowance.admits(head)
     }
 
-    func fetch(of lease: UInt64, from link: WorkerLink) -> RunningFetch? {
+    mutating func fetch(of lease: UInt64, from link: WorkerLink) -> RunningFetch? {
         guard let hop = leases.hop(of: LeaseID(rawValue: lease), from: link.slot),
             let fetch = fetches[FetchKey(rawValue: hop)], fetch.engine.life.activeLease?.rawValue == lease
         else { return nil }
         return fetch
     }
 
-    func ended(_ end: LeaseEnd, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
+    mutating func ended(_ end: LeaseEnd, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
         let memory = takeMemory(descriptors)
         let lease = LeaseID(rawValue: end.lease)
         // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
@@ -100,7 +100,7 @@ extension Supervisor {
     }
 
     /// Maps the memory file that came with an end, and closes whatever came.
-    func takeMemory(_ descriptors: [Int32]) -> Result<MappedBytes, MemoryFileError>? {
+    mutating func takeMemory(_ descriptors: [Int32]) -> Result<MappedBytes, MemoryFileError>? {
         var result: Result<MappedBytes, MemoryFileError>?
         for number in descriptors {
             let descriptor = Descriptor(adopting: number)
@@ -115,7 +115,7 @@ extension Supervisor {
     }
 
     /// What in the end of a hop makes no sense; nil when it can be accepted.
-    func violation(
+    mutating func violation(
         in end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, _ fetch: RunningFetch
     ) -> String? {
         guard case .complete(let delivery) = end.outcome else { return nil }
@@ -143,7 +143,7 @@ extension Supervisor {
         }
     }
 
-    func settle(
+    mutating func settle(
         _ fetch: RunningFetch, _ end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, from link: WorkerLink
     ) {
         let head = end.head ?? fetch.engine.head
@@ -168,7 +168,7 @@ extension Supervisor {
         }
     }
 
-    func response(
+    mutating func response(
         _ fetch: RunningFetch, _ head: TrawlHTTP.ResponseHead, _ end: LeaseEnd, _ delivery: BodyDelivery,
         _ memory: Result<MappedBytes, MemoryFileError>?
     ) -> Result<Response, FetchError> {

@@ -9,7 +9,7 @@ extension Supervisor {
     }
 
     /// What to do with a redirect, or nil when the response is the answer.
-    func redirect(of head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> RedirectStep? {
+    mutating func redirect(of head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> RedirectStep? {
         guard head.status >= 300 && head.status < 400 else { return nil }
         let options = fetch.plan.options.redirects
         guard let redirect = Redirect(head: head, method: fetch.engine.method, mode: options.mode.packageMode) else {
@@ -35,7 +35,7 @@ extension Supervisor {
         return .follow(redirect, target)
     }
 
-    func follow(
+    mutating func follow(
         _ redirect: Redirect, to target: TargetURI, _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch
     ) {
         let hop = Response.RedirectHop(

@@ -8,7 +8,7 @@ import TrawlWorker
 /// Starting, greeting, watching and losing workers.
 extension Supervisor {
     /// Puts a new worker into a slot.
-    func start(_ slot: Int) {
+    mutating func start(_ slot: Int) {
         switch slots[slot].backoffElapsed(at: now) {
         case .start: break
         case .wait(let delay):
@@ -55,7 +55,7 @@ extension Supervisor {
         }
     }
 
-    private func greet(_ link: WorkerLink) {
+    private mutating func greet(_ link: WorkerLink) {
         let hello = Hello(
             build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: UInt32(link.slot),
             generation: link.generation, leases: UInt32(configuration.transfersPerWorker),
@@ -65,7 +65,7 @@ extension Supervisor {
     }
 
     /// Takes what a worker sent.
-    func read(_ link: WorkerLink) {
+    mutating func read(_ link: WorkerLink) {
         switch link.read({ message, descriptors in take(message, descriptors, from: link) }) {
         case .drained: break
         case .endOfStream:
@@ -78,14 +78,14 @@ extension Supervisor {
     }
 
     /// The worker cannot be talked to any more: it gets nothing new, and has the grace to exit by itself.
-    func lostContact(_ link: WorkerLink) {
+    mutating func lostContact(_ link: WorkerLink) {
         guard link.lostAt == nil else { return }
         link.lostAt = now
         leases.workerDraining(link.slot)
     }
 
     /// The worker broke the protocol: it is ended, and its hops are suspects.
-    func refuse(_ link: WorkerLink, _ reason: String) {
+    mutating func refuse(_ link: WorkerLink, _ reason: String) {
         markRefused(link, reason)
         link.closeStream(poller)
         leases.workerDraining(link.slot)
@@ -93,12 +93,12 @@ extension Supervisor {
         if case .thread = link.engine { workerExited(link) }
     }
 
-    private func markRefused(_ link: WorkerLink, _ reason: String) {
+    private mutating func markRefused(_ link: WorkerLink, _ reason: String) {
         link.isRefused = true
         refusals[link.slot] = "it sent what is not a frame of this protocol (\(reason))"
     }
 
-    private func take(_ message: WorkerMessage, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
+    private mutating func take(_ message: WorkerMessage, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
         guard link.isGreeted else {
             for descriptor in descriptors { close(descriptor) }
             guard case .ready(let ready) = message else {
@@ -110,7 +110,7 @@ extension Supervisor {
         return handle(message, descriptors, from: link)
     }
 
-    private func greeted(_ ready: Ready, by link: WorkerLink) -> Bool {
+    private mutating func greeted(_ ready: Ready, by link: WorkerLink) -> Bool {
         let slot = link.slot
         let expected = (WireProtocol.version, BuildIdentity.text, SharedSegment.layoutVersion)
         guard (ready.version, ready.build, ready.segmentLayout) == expected else {
@@ -135,7 +135,7 @@ extension Supervisor {
     }
 
     /// The worker's process or thread has ended.
-    func workerExited(_ link: WorkerLink) {
+    mutating func workerExited(_ link: WorkerLink) {
         let slot = link.slot
         let exit: WorkerExit
         switch link.engine {
@@ -182,7 +182,7 @@ extension Supervisor {
     }
 
     /// Of a body that goes into a pipe or terminal, part may be there already, and cannot be taken back.
-    private func noteDelivery(_ hop: LostHop, by slot: Int) {
+    private mutating func noteDelivery(_ hop: LostHop, by slot: Int) {
         guard let fetch = fetches[FetchKey(rawValue: hop.hop)], case .opened(let destination) = fetch.plan.sink,
             destination.isPaced, hop.lease.index < segment.transfersPerWorker,
             let words = segment.progress(worker: slot, transfer: hop.lease.index).snapshot(),
@@ -191,7 +191,7 @@ extension Supervisor {
         fetch.engine.delivered = max(1, fetch.engine.delivered)
     }
 
-    private func workerExit(_ exit: ProcessExit, _ link: WorkerLink) -> WorkerExit {
+    private mutating func workerExit(_ exit: ProcessExit, _ link: WorkerLink) -> WorkerExit {
         switch exit {
         case .exited(let status): return .exited(status: status)
         case .signalled(SIGKILL):
@@ -205,7 +205,7 @@ extension Supervisor {
         }
     }
 
-    private func act(on action: WorkerSlot.ExitAction, slot: Int) {
+    private mutating func act(on action: WorkerSlot.ExitAction, slot: Int) {
         switch action {
         case .restart(let delay):
             if case .no = closing { restartAt[slot] = now.advanced(by: delay) }
@@ -215,7 +215,7 @@ extension Supervisor {
     }
 
     /// Carries a kill out.
-    func perform(_ action: WorkerSlot.KillAction, on slot: Int) {
+    mutating func perform(_ action: WorkerSlot.KillAction, on slot: Int) {
         switch action {
         case .terminate: signal(slot, SIGTERM)
         case .kill: signal(slot, SIGKILL)
@@ -223,12 +223,12 @@ extension Supervisor {
         }
     }
 
-    private func signal(_ slot: Int, _ number: Int32) {
+    private mutating func signal(_ slot: Int, _ number: Int32) {
         if case .process(let process)? = links[slot]?.engine { _ = try? process.signal(number) }
     }
 
     /// The regular look at all workers and observed fetches.
-    func tick(onTime: Bool) {
+    mutating func tick(onTime: Bool) {
         for slot in slots.indices {
             guard let link = links[slot] else { continue }
             if link.memoryKillsAtStart == nil { link.memoryKillsAtStart = OutOfMemoryKills.count() ?? 0 }
@@ -253,12 +253,12 @@ extension Supervisor {
         reportProgress()
     }
 
-    private func poolMayBeDown() {
+    private mutating func poolMayBeDown() {
         guard case .down(let reason) = PoolState(of: slots) else { return }
         goDown(engineDown(reason))
     }
 
-    private func engineDown(_ reason: RetireReason) -> FetchError {
+    private mutating func engineDown(_ reason: RetireReason) -> FetchError {
         let program = "the worker executable \(executable?.path.terminalSafe ?? "")"
         let said = refusals.compactMap { $0 }.first
         switch reason {

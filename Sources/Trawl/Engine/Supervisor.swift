@@ -10,7 +10,7 @@ import TrawlURL
 /// decide. Nothing else touches its state.
 ///
 /// Bound to the thread that calls `run()`.
-final class Supervisor {
+struct Supervisor: ~Copyable {
     /// What a poller event is about.
     enum Token {
         static let wakeUp: UInt64 = 0
@@ -90,7 +90,7 @@ final class Supervisor {
     }
 
     /// Works until a shutdown is complete.
-    func run() {
+    mutating func run() {
         do throws(SystemError) {
             try poller.add(mailbox.wakeUp.rawValue, token: Token.wakeUp, interest: .read)
         } catch {
@@ -129,7 +129,7 @@ final class Supervisor {
     }
 
     /// Lets events gather while much is in flight: a turn for each frame would cost more than the frames.
-    private func spaceTurns() {
+    private mutating func spaceTurns() {
         guard leases.heldCount >= Self.crowd else { return }
         let elapsed = now.duration(to: MonotonicClock.now())
         guard elapsed < Self.turnSpacing else { return }
@@ -141,7 +141,7 @@ final class Supervisor {
         return false
     }
 
-    private func nextWakeUp(notAfter tick: MonotonicInstant) -> MonotonicInstant {
+    private mutating func nextWakeUp(notAfter tick: MonotonicInstant) -> MonotonicInstant {
         var wake = tick
         for time in restartAt { if let time, time < wake { wake = time } }
         if let earliest = deadlines.earliest, earliest < wake { wake = earliest }
@@ -154,7 +154,7 @@ final class Supervisor {
         return wake
     }
 
-    private func handle(_ event: Poller.Event) {
+    private mutating func handle(_ event: Poller.Event) {
         switch event.token {
         case Token.wakeUp: return mailbox.wakeUp.drain()
         // The driver has its turn anyway.
@@ -172,7 +172,7 @@ final class Supervisor {
         }
     }
 
-    private func handle(_ command: Mailbox.Command) {
+    private mutating func handle(_ command: Mailbox.Command) {
         switch command {
         case .submit(let fetch): submit(fetch)
         case .submitAll(let fetches): for fetch in fetches { submit(fetch) }
@@ -187,7 +187,7 @@ final class Supervisor {
         }
     }
 
-    private func runTimers() {
+    private mutating func runTimers() {
         for slot in restartAt.indices {
             if let time = restartAt[slot], time <= now {
                 restartAt[slot] = nil
@@ -208,11 +208,11 @@ final class Supervisor {
         runClosing()
     }
 
-    func markDirty(_ slot: Int) {
+    mutating func markDirty(_ slot: Int) {
         dirty.append(slot)
     }
 
-    private func flush() {
+    private mutating func flush() {
         for slot in dirty {
             guard let link = links[slot] else { continue }
             link.flush(poller, token: Token.socket(slot))
@@ -222,12 +222,12 @@ final class Supervisor {
     }
 
     /// Nothing will ever be fetched again: everybody who waits is told why.
-    func goDown(_ reason: FetchError) {
+    mutating func goDown(_ reason: FetchError) {
         if downReason == nil { downReason = reason }
         for fetch in fetches.all { conclude(fetch, with: .failure(reason)) }
     }
 
-    private func finish() {
+    private mutating func finish() {
         let late = mailbox.close()
         let error = downReason ?? FetchError(.shutDown, "the coordinator is shut down")
         for fetch in fetches.all { conclude(fetch, with: .failure(error)) }

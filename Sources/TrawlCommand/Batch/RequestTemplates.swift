@@ -28,9 +28,9 @@ final class RequestTemplates {
     ///
     /// - Parameter isLastAttempt: Only then may the body of an error become a file: otherwise there may be a better one.
     func template(for request: ListedRequest, isLastAttempt: Bool) throws(FetchError) -> RequestTemplate {
-        if request.isPlain { return isLastAttempt ? last : early }
+        guard let own = request.own else { return isLastAttempt ? last : early }
         return try coordinator.template(
-            of: base.changed(by: request), files: Self.files(savesErrorBodies: savesErrorBodies && isLastAttempt))
+            of: base.changed(by: own), files: Self.files(savesErrorBodies: savesErrorBodies && isLastAttempt))
     }
 
     private static func files(savesErrorBodies: Bool) -> Destination.FileOptions {
@@ -41,16 +41,9 @@ final class RequestTemplates {
     }
 }
 
-extension ListedRequest {
-    /// Whether it says nothing but a URL, a file and an id.
-    var isPlain: Bool {
-        method == nil && headers.isEmpty && body == nil && follows == nil && maxRedirects == nil && timeout == nil
-    }
-}
-
 extension Request {
     /// This request with what a line says in addition.
-    func changed(by listed: ListedRequest) -> Request {
+    func changed(by listed: ListedRequest.OwnTerms) -> Request {
         var request = self
         if let method = listed.method { request.method = Method(method) }
         if !listed.headers.isEmpty {

@@ -3,34 +3,70 @@ import TrawlHTTP
 /// A request as a line of a list, or of `pipe`'s input, describes it.
 struct ListedRequest: Sendable, Equatable {
     /// As written; a plain line's URL has got its scheme.
-    var url: String
+    let url: String
     /// What the answer is to be called.
-    var id: RequestID?
-    var method: String?
-    var headers = FieldLines()
-    var body: [UInt8]?
+    let id: RequestID?
     /// The file wanted: relative, and not leading out of the output directory.
-    var out: String?
-    /// Whether redirects are followed.
-    var follows: Bool?
-    var maxRedirects: Int?
-    /// For the whole exchange; greater than zero.
-    var timeout: Duration?
+    let out: String?
+    /// What it says beside; nil for most.
+    let own: OwnTerms?
     /// What a second run knows the request by.
     let key: RequestKey
 
     /// A plain line's request.
     init(url: String, out: String?) {
-        self.url = url
-        self.out = out
-        key = RequestKey(url: url, out: out)
+        self.init(url: url, id: nil, out: out, own: nil, key: RequestKey(url: url, out: out))
     }
 
-    /// A request whose line has been read; the rest is filled in by the caller.
-    init(url: String, id: RequestID?, key: RequestKey) {
+    init(url: String, id: RequestID?, out: String?, own: OwnTerms?, key: RequestKey) {
         self.url = url
         self.id = id
+        self.out = out
+        self.own = own
         self.key = key
+    }
+
+    var method: String? { own?.method }
+    var headers: FieldLines { own?.headers ?? FieldLines() }
+    var body: [UInt8]? { own?.body }
+    /// Whether redirects are followed.
+    var follows: Bool? { own?.follows }
+    var maxRedirects: Int? { own?.maxRedirects }
+    /// For the whole exchange; greater than zero.
+    var timeout: Duration? { own?.timeout }
+}
+
+extension ListedRequest {
+    /// What few lines say. A class, so that the many others are copied in a moment.
+    final class OwnTerms: Sendable, Equatable {
+        let method: String?
+        let headers: FieldLines
+        let body: [UInt8]?
+        let follows: Bool?
+        let maxRedirects: Int?
+        let timeout: Duration?
+
+        /// - Returns: Nil when there is nothing to say.
+        init?(
+            method: String?, headers: FieldLines, body: [UInt8]?, follows: Bool?, maxRedirects: Int?,
+            timeout: Duration?
+        ) {
+            if method == nil, headers.isEmpty, body == nil, follows == nil, maxRedirects == nil, timeout == nil {
+                return nil
+            }
+            self.method = method
+            self.headers = headers
+            self.body = body
+            self.follows = follows
+            self.maxRedirects = maxRedirects
+            self.timeout = timeout
+        }
+
+        static func == (left: OwnTerms, right: OwnTerms) -> Bool {
+            left.method == right.method && left.headers == right.headers && left.body == right.body
+                && left.follows == right.follows && left.maxRedirects == right.maxRedirects
+                && left.timeout == right.timeout
+        }
     }
 }
 

@@ -44,16 +44,13 @@ struct RequestObject {
         }
         if fault == nil, url == nil { fault = "url is missing" }
         if let fault { return .bad(BadLine(reason: fault, id: id)) }
-        var request = ListedRequest(
-            url: url ?? "", id: id, key: id.map(RequestKey.init(id:)) ?? RequestKey(line: line))
-        request.method = method
-        request.headers = headers
-        request.body = body
-        request.out = out
-        request.follows = follows
-        request.maxRedirects = maxRedirects
-        request.timeout = timeout
-        return .request(request)
+        return .request(
+            ListedRequest(
+                url: url ?? "", id: id, out: out,
+                own: ListedRequest.OwnTerms(
+                    method: method, headers: headers, body: body, follows: follows, maxRedirects: maxRedirects,
+                    timeout: timeout),
+                key: id.map(RequestKey.init(id:)) ?? RequestKey(line: line)))
     }
 
     private mutating func readMember(_ name: JSONString, _ reader: inout JSONReader) throws(JSONError) {
