@@ -31,7 +31,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: crawl
-crawl: ## build and fetch: URLS=list.txt, ARGS='-j 16 …', OUT=crawl-out; without URLS a sample site on loopback
+crawl: ## build, and trawl batch: URLS=list.txt ARGS='-j 16 …' OUT=crawl-out; without URLS a sample site on loopback
 	@deploy/bootstrap.sh build
 	@SWIFT='$(SWIFT)' deploy/crawl.sh '$(OUT)' '$(URLS)' $(ARGS)
 
@@ -62,7 +62,7 @@ else
 endif
 
 .PHONY: test-long
-test-long: build-tests ## also the tests that take minutes
+test-long: build-tests ## all tests, and those that take minutes; FILTER=regex for some
 	TRAWL_LONG_TESTS=1 $(SWIFT) test --skip-build $(strict) $(testing) --no-parallel
 
 .PHONY: test-sanitize
@@ -82,16 +82,27 @@ format: ## rewrite the Swift sources to .swift-format
 	$(SWIFT) format --in-place --parallel --recursive $(lint_paths)
 
 .PHONY: bench
-bench: build ## compare with other fetchers on this machine; ARGS are passed on
+bench: build ## compare with other fetchers on this machine: ARGS='w1 w7', ARGS=--quick, ARGS=--help
 	@deploy/bootstrap.sh build bench
 	$(SWIFT) build $(release) --product library-load
 	Tests/Benchmarks/run $(ARGS)
 
+# One file is the whole installation: the command starts itself again as its workers. Programs that use the library get
+# `trawl-worker` built beside them by SwiftPM, so it is not installed.
 .PHONY: install
-install: build ## PREFIX=/usr/local, DESTDIR=
-	install -d '$(DESTDIR)$(PREFIX)/bin'
-	install -s -m 755 .build/release/trawl .build/release/trawl-worker '$(DESTDIR)$(PREFIX)/bin'
+install: build ## the command, man pages, completions for bash, zsh and fish; PREFIX=/usr/local, DESTDIR=
+	@$(MAKE) --no-print-directory install-built
+
+# Installs what is built in BUILT already.
+BUILT ?= .build/release
+.PHONY: install-built
+install-built:
+	BUILT='$(BUILT)' deploy/install.sh install '$(DESTDIR)$(PREFIX)'
+
+.PHONY: uninstall
+uninstall: ## remove what `make install` put there, with the same PREFIX and DESTDIR
+	deploy/install.sh uninstall '$(DESTDIR)$(PREFIX)'
 
 .PHONY: clean
 clean: ## remove what was built, not what was fetched
-	rm -rf .build .build-tsan .build-asan .build-venv .build-example
+	rm -rf .build .build-tsan .build-asan .build-venv .build-bench-venv .build-example

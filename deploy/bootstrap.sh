@@ -9,8 +9,6 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 list=$root/deploy/packages.txt
-requirements=$root/deploy/requirements-test.txt
-venv=$root/.build-venv
 
 # For systems whose packages are looked after in another way.
 if [[ -n ${TRAWL_SKIP_BOOTSTRAP-} ]]; then exit 0; fi
@@ -108,10 +106,13 @@ install_packages() {
     done
 }
 
-# httpbin is no Debian 12 package. Tests that need it say so themselves when it could not be installed.
+# Some servers and clients are no Debian 12 packages. What needs them says so itself when they could not be installed.
+#
+#   install_requirements PURPOSE VENV CONSEQUENCE
 install_requirements() {
+    local requirements=$root/deploy/requirements-$1.txt venv=$root/$2
     cmp -s "$requirements" "$venv/requirements.txt" && return
-    say 'installing the Python packages of deploy/requirements-test.txt into .build-venv'
+    say "installing the Python packages of deploy/requirements-$1.txt into $2"
     rm -rf "$venv"
     local python=/usr/bin/python3
     [[ -x $python ]] || python=python3
@@ -124,7 +125,7 @@ install_requirements() {
     else
         tail -n 5 "$log" >&2
         rm -rf "$venv"
-        say 'they could not be installed: tests against httpbin will be skipped'
+        say "they could not be installed: $3"
     fi
     rm -f "$log"
 }
@@ -139,7 +140,12 @@ else
     exit 69
 fi
 
-if [[ $sections == *' test '* ]]; then install_requirements; fi
+if [[ $sections == *' test '* ]]; then
+    install_requirements test .build-venv 'tests against httpbin will be skipped'
+fi
+if [[ $sections == *' bench '* ]]; then
+    install_requirements bench .build-bench-venv 'aiohttp and Scrapy will not be compared'
+fi
 
 if ! command -v swift >/dev/null; then
     say 'the packages are there, but no swift is on PATH: Swift 6.3 comes from https://www.swift.org/install/linux/'

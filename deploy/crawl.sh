@@ -3,12 +3,13 @@
 #
 #   deploy/crawl.sh OUT [LIST [ARG...]]
 #
-# LIST: one URL a line. Without one (or with '') a small sample site is served on a free loopback port and fetched from there.
-# Further arguments go to `trawl get`. The exit status is that of `trawl get`.
+# LIST: one URL a line, or any other list that `trawl batch` takes. Without one (or with '') a small sample site is served
+# on a free loopback port and fetched from there. Bodies go to OUT/files, records to OUT/results.ndjson; what has a record
+# there is not fetched again. Further arguments go to `trawl batch`; the exit status is its own.
 set -euo pipefail
 
 if (($# < 1)); then
-    sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
 out=$1
@@ -20,7 +21,7 @@ swift=${SWIFT:-swift}
 bin=$root/.build/release
 say() { printf 'crawl: %s\n' "$*" >&2; }
 
-if [[ -n $list && ! -r $list ]]; then
+if [[ -n $list && $list != - && ! -r $list ]]; then
     say "cannot read $list"
     exit 2
 fi
@@ -71,27 +72,33 @@ start_origin() {
 }
 
 if [[ -n $list ]]; then
-    build trawl trawl-worker
+    build trawl
 else
-    build trawl trawl-worker loopback-origin
+    build trawl loopback-origin
     start_origin
-    list=$scratch/urls.txt
-    # Each page under its own path, so that files lie as the site does.
-    "$bin/trawl" get --quiet "http://$address/site/urls.txt" |
-        awk '{ path = $0; sub("^[a-z]+://[^/]*/", "", path); gsub("[?&]", "_", path)
-               if (path ~ "/$") path = path "index.html"; print $0 "\t" path }' >"$list"
+    list=$scratch/urls.ndjson
+    # Each page under its own path, so that files lie as the site does. The port is another one each time, so requests are
+    # told from those of an earlier run by their path.
+    "$bin/trawl" get --silent --show-error "http://$address/site/urls.txt" |
+        awk '{ path = $0; sub("^[a-z]+://[^/]*/", "", path); file = path
+               if (file ~ "(^|/)$") file = file "index.html"
+               printf "{\"id\":\"/%s\",\"url\":\"%s\",\"out\":\"%s\"}\n", path, $0, file }' >"$list"
     say "sample site on $address"
 fi
 
 mkdir -p "$out"
-touch "$scratch/started"
-SECONDS=0
+results=$out/results.ndjson
+records() { if [[ -e $results ]]; then wc -l <"$results"; else echo 0; fi; }
+before=$(records)
 status=0
-"$bin/trawl" get -i "$list" -O --output-dir "$out" --create-dirs "$@" || status=$?
+# Ctrl-C reaches trawl as well, which finishes what it has begun; its status is waited for.
+trap : INT
+"$bin/trawl" batch "$list" --out "$out/files" --results "$results" "$@" || status=$?
 
-urls=$(grep -cE '^[^#[:space:]]' "$list" || true)
-read -r files bytes < <(find "$out" -type f -newer "$scratch/started" -printf '%s\n' |
-    awk '{ bytes += $1 } END { printf "%d %.0f\n", NR, bytes }')
-failures=$((urls > files ? urls - files : 0))
-say "$urls URLs, $files files, $bytes bytes, $failures failures, ${SECONDS}s; files are in $out (trawl get ended with $status)"
+say "files are in $out/files, a record of each request is in $results"
+if ((before > 0 && $(records) == before && status == 0)); then
+    say "nothing was left to do: all of it was fetched before; to fetch it anew, remove $out or choose another OUT"
+elif ((status == 75)); then
+    say 'stopped; the same command goes on'
+fi
 exit "$status"

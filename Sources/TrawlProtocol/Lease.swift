@@ -24,6 +24,8 @@ package struct Lease: Sendable, Hashable {
     package var timeout: UInt64 = 0
     /// Whether the body of a response other than 2xx goes to a file sink too; else it is kept in memory.
     package var savesErrorBodies = false
+    /// Whether the last part of a file sink's path gives way to the name a response of 2xx suggests.
+    package var namesFromDisposition = false
     /// Whether an empty body still makes a file.
     package var createsEmptyFile = false
     /// Whether the body of a redirect that can be followed is dropped.
@@ -110,11 +112,12 @@ package struct Lease: Sendable, Hashable {
         syncsFile = flags & 8 != 0
         mayReuseConnection = flags & 16 != 0
         mayKeepConnection = flags & 32 != 0
-        guard flags & 0xC0 == 0 else { throw .reservedBits }
+        namesFromDisposition = flags & 64 != 0
+        guard flags & 0x80 == 0 else { throw .reservedBits }
     }
 
     private var flags: UInt8 {
         (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0) | (syncsFile ? 8 : 0)
-            | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0)
+            | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0) | (namesFromDisposition ? 64 : 0)
     }
 }

@@ -9,7 +9,7 @@ final class BodyStore {
     private enum Place {
         case discard
         case memory(limit: UInt64)
-        case file(OutputRoot, path: String, collision: FileCollision, sync: Bool, makesEmpty: Bool)
+        case file(OutputRoot, path: String, isAsked: Bool, collision: FileCollision, sync: Bool, makesEmpty: Bool)
         case descriptor
         /// A pipe or terminal; see `Transfer+Paced`.
         case paced
@@ -77,8 +77,11 @@ final class BodyStore {
         }
     }
 
-    func useFile(_ root: OutputRoot, path: String, collision: FileCollision, sync: Bool, makesEmpty: Bool) {
-        place = .file(root, path: path, collision: collision, sync: sync, makesEmpty: makesEmpty)
+    /// - Parameter isAsked: Whether the path is the one the lease named; otherwise the news of the end names it.
+    func useFile(
+        _ root: OutputRoot, path: String, isAsked: Bool, collision: FileCollision, sync: Bool, makesEmpty: Bool
+    ) {
+        place = .file(root, path: path, isAsked: isAsked, collision: collision, sync: sync, makesEmpty: makesEmpty)
     }
 
     /// Counts bytes that went elsewhere.
@@ -135,7 +138,7 @@ final class BodyStore {
             } catch {
                 throw Self.failure(error)
             }
-        case .file(_, let path, let collision, let sync, let makesEmpty):
+        case .file(_, let path, let isAsked, let collision, let sync, let makesEmpty):
             guard length > 0 || makesEmpty else { return (.discarded(length: 0), nil) }
             try flush()
             let part = try openPart()
@@ -149,7 +152,7 @@ final class BodyStore {
             } catch {
                 throw Self.failure(error)
             }
-            return (.file(length: length, name: part.path == path ? nil : part.path), nil)
+            return (.file(length: length, name: isAsked && part.path == path ? nil : part.path), nil)
         case .descriptor:
             try flush()
             return (.descriptor(length: length), nil)
@@ -217,7 +220,7 @@ final class BodyStore {
 
     private func openPart() throws(HopFailure) -> PartFile {
         if let part { return part }
-        guard case .file(let root, let path, let collision, _, _) = place else { throw HopFailure(.internalError) }
+        guard case .file(let root, let path, _, let collision, _, _) = place else { throw HopFailure(.internalError) }
         do {
             var detours = false
             if case .number = collision { detours = true }

@@ -97,9 +97,10 @@ extension Transfer {
                 failure = HopFailure(.file, systemError: EINVAL, detail: "no such output directory")
                 return
             }
+            let suggested = suggestedPath(insteadOf: path)
             store.useFile(
-                loop.roots[Int(root)], path: path, collision: collision, sync: lease.syncsFile,
-                makesEmpty: lease.createsEmptyFile)
+                loop.roots[Int(root)], path: suggested ?? path, isAsked: suggested == nil, collision: collision,
+                sync: lease.syncsFile, makesEmpty: lease.createsEmptyFile)
         case .descriptor:
             guard sinkDescriptor >= 0 else {
                 failure = HopFailure(.internalError, detail: "the descriptor has gone to an earlier response")
@@ -110,6 +111,15 @@ extension Transfer {
         case .stream:
             store.useStream()
         }
+    }
+
+    /// The path with the name that the response suggests as its last part; nil when it suggests none, or none is wanted.
+    private func suggestedPath(insteadOf path: String) -> String? {
+        guard lease.namesFromDisposition, let head, head.status / 100 == 2,
+            let name = SuggestedFileName(disposition: head.fields)
+        else { return nil }
+        let directory = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? ""
+        return directory + name.text
     }
 
     /// The coordinator's answer to a head.

@@ -59,7 +59,8 @@ def ticks(pid):
 
 
 class MemoryWatch(threading.Thread):
-    """Peak anonymous memory (RssAnon: no files, no shared memory) of a process and its descendants, every 50 ms."""
+    """Peak anonymous memory (RssAnon: no files, no shared memory) of a process and its descendants, every 50 ms,
+    and more often in the first second, which is all that a short run has."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)
@@ -69,7 +70,8 @@ class MemoryWatch(threading.Thread):
         self.start()
 
     def run(self):
-        while not self.over.wait(0.05):
+        start = time.monotonic()
+        while not self.over.wait(0.05 if time.monotonic() - start > 1 else 0.005):
             sizes = [anonymous(pid) for pid in tree(self.pid)]
             if sizes:
                 now = {"first": sizes[0], "child": max(sizes[1:], default=0), "tree": sum(sizes)}

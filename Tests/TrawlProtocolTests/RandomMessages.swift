@@ -88,6 +88,7 @@ extension Lease {
         lease.createsEmptyFile = random.bool()
         lease.dropsRedirectBodies = random.bool()
         lease.syncsFile = random.bool()
+        lease.namesFromDisposition = random.bool()
         lease.mayReuseConnection = random.bool()
         lease.mayKeepConnection = random.bool()
         lease.keys = random.bytes(upTo: 64)

@@ -56,8 +56,10 @@ final class OpenedDestination: @unchecked Sendable {
     /// The descriptor for a worker, emptied of what an earlier hop wrote.
     func descriptorForHop() -> Int32? {
         if let existing { return existing.descriptor.rawValue }
-        guard let part, ftruncate(part.rawValue, 0) == 0, lseek(part.rawValue, 0, SEEK_SET) == 0 else { return nil }
-        return part.rawValue
+        guard let part else { return nil }
+        // Not while it is empty still: ext4 writes a file that was ever cut to nothing out to the disk as it is closed.
+        if lseek(part.rawValue, 0, SEEK_END) != 0, ftruncate(part.rawValue, 0) != 0 { return nil }
+        return lseek(part.rawValue, 0, SEEK_SET) == 0 ? part.rawValue : nil
     }
 
     /// Opens what is no file and no directory, without waiting for anybody.

@@ -65,6 +65,8 @@ final class RunningFetch: @unchecked Sendable {
         var worker = 0
         var progressIndex = 0
         var isSuspect = false
+        /// Whether a worker died with a hop of it.
+        var hasLostWorker = false
         var attempts = 0
         /// Bytes of a streamed body the consumer has been given in this hop.
         var delivered: UInt64 = 0

@@ -112,7 +112,9 @@ extension Supervisor {
             lease.sink = .stream(credit: Self.streamWindow)
             fetch.engine.credit = UInt64(Self.streamWindow)
         case .rooted(let root, let path, let collision):
-            lease.sink = .file(root: UInt16(root), path: path, collision: collision)
+            lease.sink = .file(
+                root: UInt16(root), path: path,
+                collision: fetch.engine.hasLostWorker ? collision.adoptingIdentical : collision)
         case .opened(let destination):
             guard let descriptor = destination.descriptorForHop() else {
                 return fail(fetch, grant.id, .file(destination.path, 5))
@@ -129,6 +131,7 @@ extension Supervisor {
         lease.createsEmptyFile = plan.fileOptions.createsEmptyFile
         lease.dropsRedirectBodies = plan.terms.options.redirects.mode != .manual
         lease.syncsFile = plan.fileOptions.syncs
+        lease.namesFromDisposition = plan.fileOptions.namesFromDisposition
         lease.mayReuseConnection = plan.terms.reusesConnection
         lease.mayKeepConnection = plan.terms.keepsConnection
         guard link.tell(assignment, plan.terms.profile), link.send(.lease(lease), descriptors: descriptors) else {
@@ -145,5 +148,13 @@ extension Supervisor {
         _ = fetch.engine.life.leaseEnded(lease)
         leaveHost(fetch)
         answer(fetch, with: .failure(error))
+    }
+}
+
+extension FileCollision {
+    /// The rule for a hop done again after its worker died: it may have made the file and died before it could say so.
+    fileprivate var adoptingIdentical: FileCollision {
+        if case .number(let first, _) = self { return .number(from: first, adoptsIdentical: true) }
+        return self
     }
 }

@@ -3,33 +3,18 @@ import TrawlPlatform
 
 /// The driver's turns.
 extension Supervisor {
-    /// A driver and what it waits for.
-    struct Driving {
-        let driver: any FetchDriver
-        /// Opened when the driver is done.
-        let done: WakeUpGate
-        /// Answers since its last turn.
-        var answers: [FetchAnswer] = []
-        var input: Int32?
-        var wakeAt: MonotonicInstant?
-    }
-
     /// Calls the driver, and starts what it wants started.
     mutating func drive() {
         guard let driving else { return }
-        self.driving?.answers = []
-        let turn = driving.driver.turn(driving.answers, at: now)
+        let turn = driving.driver.turn(driving.takeAnswers(), at: now)
         if turn.isFinished {
-            wait(for: nil, insteadOf: driving.input)
+            wait(for: nil, in: driving)
             self.driving = nil
             driving.done.open()
             return
         }
-        if turn.input != driving.input {
-            wait(for: turn.input, insteadOf: driving.input)
-            self.driving?.input = turn.input
-        }
-        self.driving?.wakeAt = turn.wakeAt
+        if turn.input != driving.input { wait(for: turn.input, in: driving) }
+        driving.wakeAt = turn.wakeAt
         for fetch in turn.start { submit(fetch.running) }
     }
 
@@ -45,14 +30,39 @@ extension Supervisor {
         while driving != nil { drive() }
     }
 
-    private mutating func wait(for input: Int32?, insteadOf old: Int32?) {
-        if let old { try? poller.remove(old) }
+    private func wait(for input: Int32?, in driving: Driving) {
+        if let old = driving.input { try? poller.remove(old) }
+        driving.input = nil
         guard let input else { return }
-        do throws(SystemError) {
-            try poller.add(input, token: Token.driverInput, interest: .read)
-        } catch {
-            // What cannot be polled never has to be waited for; the driver is asked again at the next turn.
-            driving?.wakeAt = now
-        }
+        // What cannot be polled, such as a regular file, never has to be waited for.
+        if (try? poller.add(input, token: Token.driverInput, interest: .read)) != nil { driving.input = input }
+    }
+}
+
+/// A driver and what it waits for.
+///
+/// Bound to the supervisor thread.
+final class Driving {
+    let driver: any FetchDriver
+    /// Opened when the driver is done.
+    let done: WakeUpGate
+    /// Answers since its last turn.
+    private(set) var answers: [FetchAnswer] = []
+    /// The descriptor that is polled for it.
+    var input: Int32?
+    var wakeAt: MonotonicInstant?
+
+    init(_ driver: any FetchDriver, done: WakeUpGate) {
+        self.driver = driver
+        self.done = done
+    }
+
+    func add(_ answer: FetchAnswer) {
+        answers.append(answer)
+    }
+
+    func takeAnswers() -> [FetchAnswer] {
+        defer { answers = [] }
+        return answers
     }
 }

@@ -45,6 +45,7 @@ extension Supervisor {
         }
         if case .no = closing {
             fetch.engine.isSuspect = asSuspect
+            fetch.engine.hasLostWorker = true
             enqueue(fetch, front: true)
         } else {
             answer(
@@ -97,7 +98,7 @@ extension Supervisor {
         switch fetch.reply {
         case .cell(let outcome): outcome.resolve(result)
         case .queue(let queue, let tag): answers.add(FetchAnswer(tag: tag, result: result), for: queue)
-        case .driver(let tag): driving?.answers.append(FetchAnswer(tag: tag, result: result))
+        case .driver(let tag): driving?.add(FetchAnswer(tag: tag, result: result))
         }
     }
 

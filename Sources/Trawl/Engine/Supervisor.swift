@@ -176,7 +176,7 @@ struct Supervisor: ~Copyable {
         switch command {
         case .submit(let fetch): submit(fetch)
         case .submitAll(let fetches): for fetch in fetches { submit(fetch) }
-        case .drive(let driver, let done): driving = Driving(driver: driver.driver, done: done)
+        case .drive(let driver, let done): driving = Driving(driver.driver, done: done)
         case .cancel(let fetch):
             conclude(fetch, with: .failure(FetchError(.cancelled, "", url: fetch.engine.target.text)))
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
@@ -238,7 +238,7 @@ struct Supervisor: ~Copyable {
             case .submit(let fetch): fetch.refuse(error)
             case .submitAll(let fetches): for fetch in fetches { fetch.refuse(error) }
             case .drive(let driver, let done):
-                driving = Driving(driver: driver.driver, done: done)
+                driving = Driving(driver.driver, done: done)
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
             case .cancel, .consumed, .shutDown: break

@@ -26,6 +26,9 @@ public enum Destination: Sendable, Hashable {
         public var savesErrorBodies = false
         /// Whether the file is synced to disk before it is renamed. Default false.
         public var syncs = false
+        /// Whether the name that a response suggests takes the place of the path's last part. Only beneath an output
+        /// directory, and where a name that is taken gets a number.
+        package var namesFromDisposition = false
 
         /// The defaults.
         public init() {}

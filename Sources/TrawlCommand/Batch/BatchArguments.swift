@@ -4,14 +4,16 @@ import ArgumentParser
 struct BatchArguments: ParsableArguments {
     @Option(
         name: .customLong("out"), parsing: .unconditional,
-        help: ArgumentHelp("Write bodies beneath this directory, which is made. Default: the working directory.", valueName: "dir"))
+        help: ArgumentHelp(
+            "Write bodies beneath this directory, which is made. Default: the working directory.", valueName: "dir"),
+        completion: .directory)
     var directory: String?
 
     @Option(
         name: .customLong("results"), parsing: .unconditional,
         help: ArgumentHelp(
             "Append a JSON record for each request to this file, and skip requests that have one. '-' is standard output.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var results: String?
 
     @Flag(name: .customLong("retry-failed"), help: "Do requests again whose record says that they failed.")

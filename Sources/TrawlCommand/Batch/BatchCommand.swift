@@ -18,7 +18,7 @@ struct BatchCommand: ParsableCommand {
             or written, 75 stopped: the same command goes on.
             """)
 
-    @Argument(help: ArgumentHelp("The list; '-' or nothing is standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The list; '-' or nothing is standard input.", valueName: "file"), completion: .file())
     var list = "-"
 
     @OptionGroup(title: "Batch options") var batch: BatchArguments

@@ -47,9 +47,10 @@ struct BatchJob {
         self.results = results
         self.stopping = stopping
         console = stopping.console
-        names = FileNames(plan.naming, source)
+        names = FileNames(plan.naming, source, namesFromHeads: plan.namesFromHeads)
         templates = try RequestTemplates(
-            plan.template, on: coordinator, savesErrorBodies: !plan.failsOnErrorStatus)
+            plan.template, on: coordinator, savesErrorBodies: !plan.failsOnErrorStatus,
+            namesFromHeads: plan.namesFromHeads)
         progress = ProgressDisplay(
             plan.report.progressKind(onTerminal: Terminal.isTerminal(STDERR_FILENO), sharesTerminal: false), on: console
         )
@@ -119,7 +120,7 @@ struct BatchJob {
             table[tag].attempts += 1
             var destination = ManyDestination.discard
             if plan.directory != nil {
-                let name = try names.name(of: table[tag].request, target, line: table[tag].line)
+                let name = try names.name(of: table[tag], target)
                 table[tag].path = name.path
                 destination = .file(name.path, name.collision)
             }
@@ -145,7 +146,10 @@ struct BatchJob {
                 leavesRequests = true
                 table.remove(answer.tag)
             } else if let delay = retryDelay(answer) {
+                // When the run is stopped, the next one tries again.
                 retries.insert(answer.tag, at: now.advanced(by: delay))
+            } else if isAnothersFile(answer) {
+                retries.insert(answer.tag, at: now)
             } else {
                 end(answer.tag, answer.result)
             }
@@ -178,8 +182,29 @@ struct BatchJob {
     private mutating func retryDelay(_ answer: FetchAnswer) -> Duration? {
         if plan.retries == 0 { return nil }
         let fetch = table[answer.tag]
-        guard fetch.attempts <= plan.retries, !isStopping else { return nil }
-        return RetryQueue.delay(after: answer.result, attempt: fetch.attempts, method: fetch.request.method)
+        guard fetch.attempts <= plan.retries else { return nil }
+        return RetryQueue.delay(
+            after: answer.result, attempt: fetch.attempts, isIdempotent: templates.isIdempotent(fetch.request))
+    }
+
+    /// Whether a run that goes on took over a file that is another request's: both asked for one name and got the same
+    /// bytes. Then it is fetched once more, for a file of its own.
+    private mutating func isAnothersFile(_ answer: FetchAnswer) -> Bool {
+        guard case .success(let response) = answer.result, let file = response.file, names.adoptsFiles else {
+            return false
+        }
+        let fetch = table[answer.tag]
+        if source.wasRecorded(file: file), fetch.firstNumber == 0, templates.isIdempotent(fetch.request) {
+            fetch.firstNumber = names.number(after: file)
+            fetch.attempts -= 1
+            return true
+        }
+        do throws(SystemError) {
+            try source.record(file: file)
+        } catch {
+            breakOff("no room to remember file names: \(SystemError.reason(error.errno))")
+        }
+        return false
     }
 
     private mutating func end(_ tag: UInt64, _ result: Result<Response, FetchError>) {

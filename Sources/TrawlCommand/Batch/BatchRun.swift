@@ -26,6 +26,11 @@ final class BatchRun: FetchDriver {
         if let results, results.cutOff > 0 {
             console.note("\(results.name): the last record was not complete; its \(results.cutOff) bytes are gone")
         }
+        // Where unfinished files have names, a killed run may have left some.
+        if let directory = plan.directory, let results, results.isOfEarlierRun {
+            let root = try? OutputRoot(path: directory)
+            if let root, !root.hasUnnamedFiles { _ = root.sweepParts() }
+        }
         let source = try BatchSource(list, results, retriesFailed: plan.retriesFailed, console: console)
         let signals = Signals.block()
         let coordinator = try RunSupport.coordinator(plan.configuration)

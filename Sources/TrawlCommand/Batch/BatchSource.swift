@@ -18,7 +18,7 @@ final class BatchSource {
     }
 
     let list: ListReader
-    /// Whether the results file held records.
+    /// Whether it goes on with what an earlier run began.
     let isResumed: Bool
     private var finished: FinishedRequests
 
@@ -28,7 +28,7 @@ final class BatchSource {
     ) throws(CommandError) {
         self.list = list
         var finished = FinishedRequests(directory: results?.directory ?? ".")
-        isResumed = results?.mayHoldRecords ?? false
+        isResumed = results?.isOfEarlierRun ?? false
         var failure: SystemError?
         var damaged = 0
         try results?.readRecords { line, record in
@@ -52,7 +52,8 @@ final class BatchSource {
                 status: ExitStatus.outputError)
         }
         if let results, damaged > 0 {
-            console.failure("\(results.name): \(damaged) damaged lines count for nothing; their requests are done again")
+            console.failure(
+                "\(results.name): \(damaged) damaged lines count for nothing; their requests are done again")
         }
         self.finished = finished
     }
@@ -88,7 +89,12 @@ final class BatchSource {
         }
     }
 
-    /// Whether a record of an earlier run named this file.
+    /// A record of this run names this file.
+    func record(file name: String) throws(SystemError) {
+        try finished.insert(fileName: name)
+    }
+
+    /// Whether a record named this file: one of an earlier run, or of this one if it was told.
     func wasRecorded(file name: String) -> Bool {
         finished.contains(fileName: name)
     }

@@ -10,6 +10,8 @@ final class FetchInFlight {
     var attempts = 0
     /// The file asked for in the latest attempt.
     var path: String?
+    /// The number its name starts at: above 0 when the names before it are others'.
+    var firstNumber: UInt32 = 0
 
     init(_ request: ListedRequest, line: Int, at now: MonotonicInstant) {
         self.request = request

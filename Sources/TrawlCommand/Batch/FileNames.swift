@@ -15,40 +15,68 @@ struct FileNames {
 
     private let naming: NameRule
     private let source: BatchSource
+    /// Whether responses name their files: then nothing is known of a name before its response.
+    private let namesFromHeads: Bool
     private var hints: [String: UInt32] = [:]
 
-    init(_ naming: NameRule, _ source: BatchSource) {
+    init(_ naming: NameRule, _ source: BatchSource, namesFromHeads: Bool) {
         self.naming = naming
         self.source = source
+        self.namesFromHeads = namesFromHeads
     }
+
+    /// Whether files of an earlier run may be taken over.
+    var adoptsFiles: Bool { source.isResumed }
 
     /// The path to ask for, relative to the output directory.
     /// - Throws: When the line lacks what its name is made of.
-    func name(
-        of request: ListedRequest, _ target: TargetURI, line: Int
+    mutating func name(
+        of fetch: FetchInFlight, _ target: TargetURI
     ) throws(FetchError) -> (path: String, collision: FileCollision) {
+        let request = fetch.request
         let path: String
         if let out = request.out {
             path = out
         } else {
             do throws(BadLine) {
-                path = try naming.path(for: target, line: line, id: request.id)
+                path = try naming.path(for: target, line: fetch.line, id: request.id)
             } catch {
                 throw FetchError(.badRequest, error.reason, url: target.text)
             }
         }
-        var number = hints[path] ?? 0
+        if namesFromHeads, request.out == nil {
+            return (path, .number(from: fetch.firstNumber, adoptsIdentical: source.isResumed && fetch.firstNumber == 0))
+        }
+        let hint = hints[path] ?? 0
+        var number = max(hint, fetch.firstNumber)
         if source.isResumed {
             while source.wasRecorded(file: number == 0 ? path : "\(path).\(number)") { number += 1 }
+            // Those are looked at once, however many requests want the name.
+            if number > hint, fetch.firstNumber == 0 { remember(path, number) }
         }
-        return (path, .number(from: number, adoptsIdentical: source.isResumed))
+        // One that was taken over by mistake is not looked for twice.
+        return (path, .number(from: number, adoptsIdentical: source.isResumed && fetch.firstNumber == 0))
     }
 
     /// A name was taken, and the file got another.
     mutating func collided(_ path: String, became other: String) {
-        guard other.hasPrefix(path + "."), let number = UInt32(other.utf8.dropFirst(path.utf8.count + 1)) else { return }
-        if hints.count >= Self.hintsKept { hints.removeAll(keepingCapacity: true) }
-        hints[path] = max(hints[path] ?? 0, number &+ 1)
+        guard !namesFromHeads, other.hasPrefix(path + "."),
+            let number = UInt32(other.utf8.dropFirst(path.utf8.count + 1))
+        else { return }
+        // In a run that goes on, numbers that were passed over may be of files to be taken over.
+        if !source.isResumed { remember(path, number &+ 1) }
+    }
+
+    /// The number to start at when the file of that name is another's.
+    func number(after file: String) -> UInt32 {
+        guard let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")) else { return 1 }
+        let number = UInt32(file.utf8[file.utf8.index(after: dot)...]) ?? 0
+        return number < 1_000_000 ? number + 1 : 1
+    }
+
+    private mutating func remember(_ path: String, _ number: UInt32) {
+        if hints.count >= Self.hintsKept, hints[path] == nil { hints.removeAll(keepingCapacity: true) }
+        hints[path] = max(hints[path] ?? 0, number)
     }
 }
 

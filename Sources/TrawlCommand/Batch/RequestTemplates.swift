@@ -8,17 +8,25 @@ final class RequestTemplates {
     private let base: Request
     private let coordinator: Coordinator
     private let savesErrorBodies: Bool
+    private let namesFromHeads: Bool
     /// For requests that say nothing of their own: attempts that may be followed by another, and last ones.
     private let early: RequestTemplate
     private let last: RequestTemplate
 
-    init(_ base: Request, on coordinator: Coordinator, savesErrorBodies: Bool) throws(CommandError) {
+    /// - Parameters:
+    ///   - savesErrorBodies: Whether bodies of responses other than 2xx become files.
+    ///   - namesFromHeads: Whether responses name their files.
+    init(
+        _ base: Request, on coordinator: Coordinator, savesErrorBodies: Bool, namesFromHeads: Bool = false
+    ) throws(CommandError) {
         self.base = base
         self.coordinator = coordinator
         self.savesErrorBodies = savesErrorBodies
+        self.namesFromHeads = namesFromHeads
         do throws(FetchError) {
-            early = try coordinator.template(of: base, files: Self.files(savesErrorBodies: false))
-            last = savesErrorBodies ? try coordinator.template(of: base, files: Self.files(savesErrorBodies: true)) : early
+            early = try coordinator.template(of: base, files: Self.files(false, namesFromHeads))
+            last =
+                savesErrorBodies ? try coordinator.template(of: base, files: Self.files(true, namesFromHeads)) : early
         } catch {
             throw CommandError(RunSupport.text(error))
         }
@@ -28,15 +36,25 @@ final class RequestTemplates {
     ///
     /// - Parameter isLastAttempt: Only then may the body of an error become a file: otherwise there may be a better one.
     func template(for request: ListedRequest, isLastAttempt: Bool) throws(FetchError) -> RequestTemplate {
-        guard let own = request.own else { return isLastAttempt ? last : early }
+        // A name of the line's own is the name.
+        let isNamed = namesFromHeads && request.out != nil
+        if request.own == nil, !isNamed { return isLastAttempt ? last : early }
         return try coordinator.template(
-            of: base.changed(by: own), files: Self.files(savesErrorBodies: savesErrorBodies && isLastAttempt))
+            of: request.own.map(base.changed) ?? base,
+            files: Self.files(savesErrorBodies && isLastAttempt, namesFromHeads && !isNamed))
     }
 
-    private static func files(savesErrorBodies: Bool) -> Destination.FileOptions {
+    /// Whether the request may be done twice (RFC 9110 §9.2.2).
+    func isIdempotent(_ request: ListedRequest) -> Bool {
+        let request = request.own.map(base.changed) ?? base
+        return TrawlHTTP.Method(request.effectiveMethod.name)?.isIdempotent ?? false
+    }
+
+    private static func files(_ savesErrorBodies: Bool, _ namesFromHeads: Bool) -> Destination.FileOptions {
         var files = Destination.FileOptions()
         files.createsEmptyFile = true
         files.savesErrorBodies = savesErrorBodies
+        files.namesFromDisposition = namesFromHeads
         return files
     }
 }

@@ -16,8 +16,8 @@ final class ResultsFile {
     /// What was cut off the end when the file was opened, in bytes.
     private(set) var cutOff: Int64 = 0
 
-    /// Whether an earlier run may have left records.
-    var mayHoldRecords: Bool { (end ?? 0) > 0 }
+    /// Whether an earlier run made the file: it may have left files, be it that no record of theirs was written.
+    let isOfEarlierRun: Bool
 
     /// The directory the file is in.
     let directory: String
@@ -27,14 +27,24 @@ final class ResultsFile {
         directory = LocalPath.parent(path)
         let isStandardOutput = LocalPath.isStandardOutput(path)
         name = isStandardOutput ? "standard output" : path.terminalSafe
-        let number =
-            isStandardOutput
-            ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-            : open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666)
+        var number: Int32 = -1
+        var isNew = false
+        if isStandardOutput {
+            number = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+        } else {
+            let flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY
+            number = open(path, flags)
+            if number < 0, errno == ENOENT {
+                number = open(path, flags | O_CREAT, 0o666)
+                isNew = true
+            }
+        }
         guard number >= 0 else { throw Self.failure(name, errno) }
         descriptor = Descriptor(adopting: number)
         var info = stat()
-        guard fstat(number, &info) == 0 else { throw Self.failure(name, errno) }
+        let isKnown = fstat(number, &info) == 0
+        isOfEarlierRun = isKnown && !isNew && !isStandardOutput && info.st_mode & S_IFMT == S_IFREG
+        guard isKnown else { throw Self.failure(name, errno) }
         guard !isStandardOutput, info.st_mode & S_IFMT == S_IFREG else { return }
         guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
             if errno == EWOULDBLOCK {

@@ -36,13 +36,12 @@ struct RetryQueue {
     ///
     /// 1 s, doubled with each attempt, or what `Retry-After` says in seconds (RFC 9110 §10.2.3), at most ten minutes.
     static func delay(
-        after result: Result<Response, FetchError>, attempt: Int, method: String?
+        after result: Result<Response, FetchError>, attempt: Int, isIdempotent: Bool
     ) -> Duration? {
         switch result {
         case .failure(let error):
             guard error.isRetryable else { return nil }
         case .success(let response):
-            let isIdempotent = method.flatMap(Method.init)?.isIdempotent ?? true
             guard passingStatuses.contains(response.status), isIdempotent else { return nil }
             if let text = response.fields["Retry-After"], let seconds = Int64(text), seconds >= 0 {
                 return min(.seconds(seconds), longestDelay)

@@ -5,7 +5,8 @@ struct OutputArguments: ParsableArguments {
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Write the body to this file, '-' is standard output. Once for each URL.", valueName: "file"))
+            "Write the body to this file, '-' is standard output. Once for each URL.", valueName: "file"),
+        completion: .file())
     var outputs: [String] = []
 
     @Flag(
@@ -24,7 +25,7 @@ struct OutputArguments: ParsableArguments {
 
     @Option(
         name: .customLong("output-dir"), parsing: .unconditional,
-        help: ArgumentHelp("Put files here; without -o as if -O were given.", valueName: "dir"))
+        help: ArgumentHelp("Put files here; without -o as if -O were given.", valueName: "dir"), completion: .directory)
     var directory: String?
 
     @Flag(name: .customLong("create-dirs"), help: "Make directories that are missing.")
@@ -40,7 +41,7 @@ struct OutputArguments: ParsableArguments {
         name: [.customShort("i", allowingJoined: true), .customLong("input-file")], parsing: .unconditional,
         help: ArgumentHelp(
             "Fetch the URLs in this file into files; '-' is standard input. One a line, a tab and a file name may follow.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var inputFile: String?
 
     /// Whether names come from URLs.

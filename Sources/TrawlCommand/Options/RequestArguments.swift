@@ -62,7 +62,8 @@ struct RequestArguments: ParsableArguments {
     @Option(
         name: [.customShort("K", allowingJoined: true), .customLong("config")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Read options from this file, as in curl; '-' is standard input. Repeatable.", valueName: "file"))
+            "Read options from this file, as in curl; '-' is standard input. Repeatable.", valueName: "file"),
+        completion: .file())
     var config: [String] = []
 
     func validate() throws {

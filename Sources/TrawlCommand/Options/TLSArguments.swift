@@ -8,17 +8,17 @@ struct TLSArguments: ParsableArguments {
 
     @Option(
         name: .customLong("cacert"), parsing: .unconditional,
-        help: ArgumentHelp("Trust the certificates in this PEM file.", valueName: "file"))
+        help: ArgumentHelp("Trust the certificates in this PEM file.", valueName: "file"), completion: .file())
     var caFile: String?
 
     @Option(
         name: [.customShort("E", allowingJoined: true), .customLong("cert")], parsing: .unconditional,
-        help: ArgumentHelp("Send the client certificate in this PEM file.", valueName: "file"))
+        help: ArgumentHelp("Send the client certificate in this PEM file.", valueName: "file"), completion: .file())
     var certificate: String?
 
     @Option(
         name: .customLong("key"), parsing: .unconditional,
-        help: ArgumentHelp("Its key, when the certificate's file has none.", valueName: "file"))
+        help: ArgumentHelp("Its key, when the certificate's file has none.", valueName: "file"), completion: .file())
     var key: String?
 
     @Flag(exclusivity: .chooseLast)

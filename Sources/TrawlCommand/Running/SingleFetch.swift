@@ -117,7 +117,7 @@ struct SingleFetch {
     /// The file of a response that names it itself.
     private mutating func openNamedByHead(_ head: Response.ResponseHead) throws(SystemError) {
         let value = head.fields.values("Content-Disposition").first
-        let name = value.flatMap(ContentDisposition.fileName) ?? FileName.ofURL(item.url)
+        let name = value.flatMap { SuggestedFileName(disposition: $0)?.text } ?? FileName.ofURL(item.url)
         let path = LocalPath.joined(plan.directory, name)
         self.path = path
         // The server chose the name: nothing of the user's goes for it.

@@ -69,6 +69,12 @@ final class LoopbackOriginProcess: Sendable {
         try JSONDecoder().decode(Concurrency.self, from: Data(try ask("/concurrency")))
     }
 
+    /// The most requests that were being handled at once, by the `Host` they named.
+    func hostMaxima() throws -> [String: Int] {
+        struct Answer: Decodable { let hosts: [String: Concurrency] }
+        return try JSONDecoder().decode(Answer.self, from: Data(try ask("/concurrency"))).hosts.mapValues(\.max)
+    }
+
     private func ask(_ target: String) throws -> [UInt8] {
         try PlainClient.get(port: port, target: target)
     }

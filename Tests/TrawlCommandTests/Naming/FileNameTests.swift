@@ -56,44 +56,6 @@ struct FileNameTests {
     }
 }
 
-@Suite("File names in Content-Disposition, RFC 6266")
-struct ContentDispositionTests {
-    @Test(
-        "the name is found",
-        arguments: [
-            ("attachment; filename=a.txt", "a.txt"), ("attachment; filename=\"a b;c.txt\"", "a b;c.txt"),
-            ("attachment; filename=\"a\\\"b\"", "a\"b"), ("attachment;filename = a", "a"),
-            ("inline; x=\"filename=no\"; FILENAME=\"yes\"", "yes"),
-            ("attachment; filename=plain; filename*=UTF-8''%e2%82%ac%20rates", "€ rates"),
-            ("attachment; filename*=iso-8859-1'en'%A3", "£"),
-            ("attachment; filename=\"a\"; filename=\"b\"", "a"),
-        ])
-    func found(value: String, name: String) {
-        #expect(ContentDisposition.fileName(value) == name)
-    }
-
-    @Test(
-        "what looks like a path gives its last part alone",
-        arguments: [
-            ("attachment; filename=\"../../etc/passwd\"", "passwd"),
-            ("attachment; filename=\"C:\\\\x\\\\y.txt\"", "y.txt"),
-            ("attachment; filename=\"/.ssh\"", "_ssh"), ("attachment; filename*=UTF-8''..%2Fa%00b", "a_b"),
-        ])
-    func path(value: String, name: String) {
-        #expect(ContentDisposition.fileName(value) == name)
-    }
-
-    @Test(
-        "no name is none",
-        arguments: [
-            "", "attachment", "attachment; filename=", "attachment; filename=\"\"", "attachment; filename=\"a/\"",
-            "filename=a", "attachment; filename*=UTF-8''%zz", "attachment; filename*=utf-16''a", ";;;=", "; filename",
-        ])
-    func none(value: String) {
-        #expect(ContentDisposition.fileName(value) == nil)
-    }
-}
-
 @Suite("URLs as people write them")
 struct URLTextTests {
     @Test(

@@ -1,9 +1,9 @@
 /// The file name in a Content-Disposition field.
 ///
 /// - Source: RFC 6266 §4; RFC 8187 §3.2 for the form with a star.
-enum ContentDisposition {
-    /// A safe name, or nil when the value has none.
-    static func fileName(_ value: String) -> String? {
+package enum ContentDisposition {
+    /// The name as it was sent, without the directories it may claim; nil when the value has none.
+    package static func fileName(_ value: String) -> String? {
         var plain: String?
         var extended: String?
         for (name, text) in parameters(value) {
@@ -17,7 +17,7 @@ enum ContentDisposition {
         guard let name = extended ?? plain else { return nil }
         // Only the last part: what looks like a path is not followed.
         let last = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last ?? []
-        return FileName.safe(String(String.UnicodeScalarView(last)))
+        return String(String.UnicodeScalarView(last))
     }
 
     private static func parameters(_ value: String) -> [(name: String, value: String)] {

@@ -1,0 +1,352 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite("trawl batch", .serialized, .timeLimit(.minutes(5)))
+struct BatchCommandTests {
+    // MARK: In flight
+
+    @Test("no more are in flight than -j and --per-host say, and that many are")
+    func limits() async throws {
+        let bed = try BatchBed()
+        try await withOrigin(addresses: 3) { origin in
+            try bed.putList((0..<90).map { origin.url("/delay/100?n=\($0)", address: $0 % 3 + 1) })
+            #expect(try bed.run(["-j", "8", "--per-host", "4"]).status == 0)
+            let seen = try origin.concurrency()
+            // The origin counts an answer that is on its way, when the client may already have it.
+            #expect((7...9).contains(seen.max), "\(seen)")
+            let hosts = try origin.hostMaxima()
+            #expect(hosts.count == 3 && hosts.values.allSatisfy { (3...5).contains($0) }, "\(hosts)")
+            #expect(bed.recordCount() == 90)
+        }
+    }
+
+    @Test("a list sorted by host does not keep the last host waiting")
+    func sorted() async throws {
+        let bed = try BatchBed()
+        try await withOrigin(addresses: 2) { origin in
+            let first = (0..<300).map { origin.url("/delay/30?a=\($0)") }
+            try bed.putList(first + (0..<20).map { origin.url("/delay/30?b=\($0)", address: 2) })
+            #expect(try bed.run(["-j", "16", "--per-host", "4"]).status == 0)
+            let order = try bed.records().compactMap(\.line)
+            let place = try #require(order.firstIndex(of: 301))
+            #expect(place < 100, "the second host's first came after \(place) others")
+        }
+    }
+
+    // MARK: Names
+
+    @Test("hostile and awkward paths become files inside the directory, and no two share one")
+    func names() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let long = String(repeating: "x", count: 10_000)
+            let targets = [
+                "/..", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/a%2fb", "/a%00b", "/a%0ab", "/con",
+                "/aux.txt",
+                "/A", "/a", "/" + long, "/" + long + "y", "/?" + long, "/?" + long + "y", "/a/b/c", "/a/b", "/a/b/",
+                "/a//b",
+                "/.hidden", "/x.part", "/~", "/%7e", "/*", "/%ff%fe", "/%C3%BC", "/-rf", "/ü",
+            ]
+            let urls = targets.map { origin.url($0) }
+            try bed.putList(urls)
+            let run = try bed.run(["-j", "1"])
+            #expect(run.status == 0, "\(run.errors)")
+            let records = try bed.records()
+            let names = records.compactMap(\.file)
+            #expect(names.count == targets.count && Set(names).count == names.count)
+            #expect(names.allSatisfy { $0.hasPrefix("127.0.0.1_\(origin.port)/") && !$0.contains("/../") }, "\(names)")
+            #expect(try bed.files() == names.sorted())
+            #expect(try bed.directory.names().allSatisfy { $0.hasPrefix("out") || ["list", "results"].contains($0) })
+        }
+    }
+
+    @Test("what is in the directory before is kept, and no link leads out of it", arguments: [[], ["-O"]])
+    func occupied(options: [String]) async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let elsewhere = try bed.directory.makeDirectory("elsewhere")
+            let host = options.isEmpty ? "127.0.0.1_\(origin.port)/" : ""
+            let place = "out/" + host + (options.isEmpty ? "bytes/" : "")
+            _ = try bed.directory.makeDirectory(place)
+            try bed.directory.put(place + "1", Array("mine".utf8))
+            #expect(symlink(elsewhere, bed.directory.file(place + "2")) == 0)
+            #expect(symlink(elsewhere + "/new", bed.directory.file(place + "3")) == 0)
+            _ = try bed.directory.makeDirectory(place + "4")
+            try bed.putList((1...4).map { origin.url("/bytes/\($0)") })
+            let run = try bed.run(options)
+            #expect(run.status == 0, "\(run.errors)")
+            for record in try bed.records() {
+                let length = try #require(record.line)
+                let file = try #require(record.file)
+                #expect(file.hasSuffix("/\(length).1") || file == "\(length).1", "\(file)")
+                #expect(bed.directory.content("out/" + file) == ReferenceBytes.bytes(length))
+            }
+            #expect(bed.directory.content(place + "1") == Array("mine".utf8))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
+        }
+    }
+
+    @Test("a link or a file in the place of a directory is gone around")
+    func obstacles() async throws {
+        let bed = try BatchBed()
+        try await withOrigin(addresses: 2) { origin in
+            let elsewhere = try bed.directory.makeDirectory("elsewhere")
+            _ = try bed.directory.makeDirectory("out")
+            #expect(symlink(elsewhere, bed.out + "/127.0.0.1_\(origin.port)") == 0)
+            try bed.directory.put("out/127.0.0.2_\(origin.port)", Array("mine".utf8))
+            let items = [1, 2].map {
+                BatchBed.Item(origin.url("/bytes/9", address: $0), body: ReferenceBytes.bytes(9))
+            }
+            try bed.putList(items.map(\.line))
+            let run = try bed.run()
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
+            for record in try bed.records() {
+                #expect(bed.directory.content("out/" + (record.file ?? "")) == ReferenceBytes.bytes(9))
+            }
+            #expect(bed.directory.content("out/127.0.0.2_\(origin.port)") == Array("mine".utf8))
+        }
+    }
+
+    @Test("a response names its file with -J, made safe, and a line's own name counts more")
+    func disposition() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            func url(_ length: Int, _ value: String) -> String {
+                origin.url("/bytes/\(length)?field=Content-Disposition:%20\(value.percentEncoded)")
+            }
+            try bed.putList([
+                url(1, "attachment; filename=same.txt"), url(2, "attachment; filename=same.txt"),
+                url(3, "attachment; filename=../../up"), url(4, "attachment; filename*=UTF-8''%e2%82%ac.txt"),
+                url(5, "attachment; filename=\"\""), url(6, "attachment; filename=no") + "\tmine/yes",
+                origin.url("/bytes/7"),
+            ])
+            let run = try bed.run(["-J", "-O", "-j", "1"])
+            #expect(run.status == 0, "\(run.errors)")
+            let names = try bed.records().sorted { ($0.line ?? 0) < ($1.line ?? 0) }.map { $0.file ?? "" }
+            #expect(names == ["same.txt", "same.txt.1", "up", "€.txt", "5", "mine/yes", "7"])
+            for (index, name) in names.enumerated() {
+                #expect(bed.directory.content("out/" + name) == ReferenceBytes.bytes(index + 1))
+            }
+            #expect(try bed.files() == names.sorted())
+            // A second run finds them all done.
+            #expect(try bed.run(["-J", "-O"]).status == 0)
+            #expect(bed.recordCount() == 7)
+        }
+    }
+
+    // MARK: Lists
+
+    @Test("bad lines get a record each, with their number, and the rest goes on")
+    func badLines() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let good = origin.url("/bytes/1")
+            let lines = [
+                good, "http://", "ht!tp://x/", "{\"url\":1}", "{\"url\":\"\(good)\",\"bogus\":1}", "{", "http://[::1/",
+                "gopher://h/", "{\"id\":7,\"url\":\"\"}", String(repeating: "y", count: 10 << 20), "a\u{0}b",
+                good + "\t../x",
+                good + "?last",
+            ]
+            try bed.putList(lines)
+            let run = try bed.run()
+            #expect(run.status == 1)
+            let records = try bed.records()
+            #expect(records.compactMap(\.line).sorted() == Array(1...lines.count))
+            let fetched = records.filter { $0.isFetched == true }.compactMap(\.line).sorted()
+            #expect(fetched == [1, lines.count], "\(fetched)")
+            #expect(records.allSatisfy { $0.isFetched == true || $0.code != nil })
+            // They are over: a second run does nothing.
+            #expect(try bed.run().status == 1)
+            #expect(bed.recordCount() == lines.count)
+        }
+    }
+
+    @Test("what is no list is told in one line", arguments: ["/dev/zero", "/", "/proc/self/exe", "/nonexistent"])
+    func noList(path: String) async throws {
+        let bed = try BatchBed()
+        let run = try CommandRun(["batch", path, "--out", bed.out, "--results", bed.results])
+        #expect(run.status != 0 && !run.wasSignalled)
+        #expect(run.errors.utf8.count < 50_000, "\(run.errors.utf8.count)")
+        #expect(try bed.files().isEmpty)
+    }
+
+    @Test("a list that comes slowly is fetched as it comes, and retries do not wait for it")
+    func slowList() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let run = try ChildProcess(
+                try BuiltProducts.trawl(),
+                ["batch", "--out", bed.out, "--results", bed.results, "--workers", "1", "--retry", "1"],
+                errors: bed.directory.file("errors"))
+            func write(_ text: String) {
+                _ = Array(text.utf8).withUnsafeBytes { send(run.input, $0.baseAddress, $0.count, 0) }
+            }
+            write(origin.url("/status/503") + "\n" + origin.url("/bytes/5") + "\n" + origin.url("/bytes/"))
+            // In the middle of a line: the first two come to their ends, the retry after a second included.
+            #expect(await eventually { bed.recordCount() == 2 })
+            write("6\n")
+            #expect(await eventually { bed.recordCount() == 3 })
+            run.closeInput()
+            #expect(await eventually { !run.isRunning })
+            #expect(run.exitStatus(within: 1) == 0)
+            let first = try bed.records().first { $0.status == 503 }
+            #expect(first?.attempts == 2)
+        }
+    }
+
+    @Test("lists come from a FIFO, and packed from standard input")
+    func otherLists() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            #expect(mkfifo(bed.list, 0o600) == 0)
+            let run = try bed.start()
+            let url = origin.url("/bytes/5")
+            let script = try shell("printf '%s\\n' \(url) > \(bed.list)")
+            #expect(script == 0)
+            #expect(await eventually { !run.isRunning })
+            #expect(run.exitStatus(within: 1) == 0 && bed.recordCount() == 1, "\(bed.errors)")
+            let packed = try shell(
+                "printf '%s\\n' \(url) \(url)6 | gzip -c | \(try BuiltProducts.trawl()) batch --results \(bed.results) --out \(bed.out)"
+            )
+            #expect(packed == 0 && bed.recordCount() == 2)
+        }
+    }
+
+    // MARK: Results
+
+    @Test("a results file in use, one of something else, and one torn at its end")
+    func resultsFiles() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url("/delay/1500"), origin.url("/bytes/1")])
+            let run = try bed.start(["-j", "1"])
+            #expect(await eventually { (try? origin.concurrency().now) == 1 })
+            let second = try bed.run()
+            #expect(second.status == 73 && second.errors.contains("in use by another run"), "\(second.errors)")
+            #expect(await eventually { !run.isRunning })
+            #expect(bed.recordCount() == 2)
+
+            let whole = try #require(bed.directory.content("results"))
+            try bed.directory.put("results", Array(whole.dropLast(7)))
+            #expect(bed.recordCount() == 1)
+            let mended = try bed.run()
+            #expect(mended.status == 0 && mended.errors.contains("not complete"), "\(mended.errors)")
+            #expect(bed.recordCount() == 2)
+            #expect(try bed.records().count == 2)
+
+            try bed.directory.put("results", Array("my diary\n".utf8))
+            let refused = try bed.run()
+            #expect(refused.status == 73 && refused.errors.contains("left as it is"), "\(refused.errors)")
+            #expect(bed.directory.content("results") == Array("my diary\n".utf8))
+        }
+    }
+
+    @Test("results that cannot be written end the run with 74, and the next one completes it")
+    func fullResults() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let items = (0..<60).map { number in
+                BatchBed.Item(
+                    origin.url("/bytes/50?seed=\(number)"), body: ReferenceBytes.bytes(50, seed: UInt64(number)))
+            }
+            try bed.putList(items.map(\.line))
+            // Files may grow to a few KiB: a dozen records.
+            let command = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "4"])).joined(separator: " ")
+            let status = try shell("trap '' XFSZ; ulimit -f 8; exec \(command) 2>\(bed.directory.file("errors"))")
+            #expect(status == 74, "\(bed.errors)")
+            let bytes = try #require(bed.directory.content("results"))
+            #expect(bytes.last == 0x0A)
+            let count = bed.recordCount()
+            #expect(count > 0 && count < 60)
+            #expect(try bed.records().count == count)
+            let next = try bed.run()
+            #expect(next.status == 0, "\(next.errors)")
+            try bed.expectComplete(items)
+            // A device without room takes nothing.
+            let full = try CommandRun(["batch", bed.list, "--out", bed.out, "--results", "/dev/full"])
+            #expect(full.status == 74, "\(full.errors)")
+        }
+    }
+
+    @Test(
+        "an output directory without room ends the run with 74, and the next one completes it",
+        .enabled(if: geteuid() == 0))
+    func fullDirectory() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList((0..<40).map { origin.url("/bytes/9000?seed=\($0)") })
+            _ = try bed.directory.makeDirectory("out")
+            let command = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "4"])).joined(separator: " ")
+            let errors = bed.directory.file("errors")
+            let status = try shell(
+                """
+                exec unshare -m sh -c 'mount -t tmpfs -o size=128k none \(bed.out) || exit 99
+                \(command) 2>>\(errors); first=$?
+                cp \(bed.results) \(bed.directory.file("first")); mount -o remount,size=8m \(bed.out)
+                \(command) 2>>\(errors) || exit 98
+                find \(bed.out) -type f -size 9000c | wc -l > \(bed.directory.file("count"))
+                find \(bed.out) -type f ! -size 9000c | wc -l >> \(bed.directory.file("count"))
+                exit $first'
+                """)
+            // Where no file system may be mounted, there is nothing to see.
+            if status == 99 || status == 1 { return }
+            #expect(status == 74, "\(bed.errors)")
+            #expect(bed.directory.content("first")?.last == 0x0A)
+            #expect(String(decoding: bed.directory.content("count") ?? [], as: UTF8.self) == "40\n0\n")
+            #expect(bed.recordCount() == 40)
+        }
+    }
+
+    @Test("results into a pipe that is closed end the run quietly")
+    func closedPipe() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList((0..<400).map { origin.url("/delay/10?n=\($0)") })
+            let command = "\(try BuiltProducts.trawl()) batch \(bed.list) --no-files --results -"
+            let status = try shell(
+                "\(command) 2>\(bed.directory.file("errors")) | head -n 3 > \(bed.directory.file("three"))")
+            #expect(status == 0)
+            #expect(bed.directory.content("three")?.count { $0 == 0x0A } == 3)
+            #expect(bed.errors.split(separator: "\n").count <= 1, "\(bed.errors)")
+            #expect(try origin.concurrency().total < 400)
+        }
+    }
+
+    // MARK: Memory
+
+    @Test("a long list takes no more memory than a short one")
+    func memory() async throws {
+        let isLong = ProcessInfo.processInfo.environment["TRAWL_LONG_TESTS"] != nil
+        let bed = try BatchBed()
+        try await withOrigin(addresses: 8) { origin in
+            var peaks: [Int] = []
+            for count in [2000, isLong ? 1_000_000 : 20_000] {
+                try? FileManager.default.removeItem(atPath: bed.results)
+                try bed.putList((0..<count).map { origin.url("/bytes/8?n=\($0)", address: $0 % 8 + 1) })
+                let run = try ChildProcess(
+                    try BuiltProducts.trawl(), ["batch", bed.list, "--no-files", "--results", bed.results],
+                    errors: bed.directory.file("errors"))
+                var peak = 0
+                while run.isRunning {
+                    peak = max(peak, ProcessTree.anonymousMemory(of: run.pid))
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                #expect(run.exitStatus(within: 1) == 0 && bed.recordCount() == count, "\(bed.errors.suffix(500))")
+                peaks.append(peak)
+            }
+            #expect(peaks[1] < peaks[0] + 6 << 20, "\(peaks)")
+        }
+    }
+
+    private func shell(_ script: String) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", script]
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Glibc
+import Testing
+
+/// `make install` into a directory of the tests' own, with the build that is being tested.
+@Suite("An installation", .timeLimit(.minutes(3)))
+struct InstallTests {
+    private struct Run {
+        let status: Int32
+        let text: String
+    }
+
+    private static let mandoc = "/usr/bin/mandoc"
+    private static let subcommands = ["get", "batch", "pipe"]
+
+    /// Runs a program in a directory that has nothing to do with this repository.
+    ///
+    /// - Parameter search: Its `PATH`; nothing else is in its environment.
+    private func run(
+        _ program: String, _ arguments: [String], in directory: TemporaryDirectory, search: String = "/nonexistent"
+    ) throws -> Run {
+        let log = directory.file("log")
+        _ = FileManager.default.createFile(atPath: log, contents: nil)
+        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.environment = ["PATH": search, "LC_ALL": "C.UTF-8"]
+        process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        process.waitUntilExit()
+        let text = String(decoding: directory.content("log") ?? [], as: UTF8.self)
+        return Run(status: process.terminationReason == .exit ? process.terminationStatus : -1, text: text)
+    }
+
+    /// Runs a target of the Makefile with everything going beneath `root`.
+    private func make(_ target: String, into root: String, in directory: TemporaryDirectory) throws {
+        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().path
+        let arguments = [
+            "-C", repository, "-s", target, "PREFIX=/usr", "DESTDIR=\(root)", "BUILT=\(try BuiltProducts.directory())",
+        ]
+        let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let run = try run("/usr/bin/env", ["make"] + arguments, in: directory, search: search)
+        try #require(run.status == 0, "make \(target): \(run.text)")
+    }
+
+    /// The directories it works in and installs to.
+    private func installed() throws -> (directory: TemporaryDirectory, root: String) {
+        let directory = try TemporaryDirectory()
+        let root = try directory.makeDirectory("root")
+        try make("install-built", into: root, in: directory)
+        return (directory, root + "/usr")
+    }
+
+    private func files(beneath root: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: root).filter { path in
+            var isDirectory: ObjCBool = false
+            return FileManager.default.fileExists(atPath: root + "/" + path, isDirectory: &isDirectory)
+                && !isDirectory.boolValue
+        }.sorted()
+    }
+
+    @Test("has one program, which fetches by itself where nothing else of this package is")
+    func program() async throws {
+        let (directory, root) = try installed()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root + "/bin") == ["trawl"])
+        let trawl = root + "/bin/trawl"
+        #expect(try run(trawl, ["--version"], in: directory).text.hasPrefix("trawl "))
+        try await withOrigin { origin in
+            let get = try run(trawl, ["-sS", "-o", "one", origin.url("/bytes/5000")], in: directory)
+            #expect(get.status == 0 && get.text.isEmpty, "\(get.text)")
+            #expect(directory.content("one") == ReferenceBytes.bytes(5000))
+            let list = (1...20).map { origin.url("/bytes/100?seed=\($0)") + "\t\($0)\n" }.joined()
+            try directory.put("list", Array(list.utf8))
+            let batch = try run(trawl, ["batch", "list", "--out", "files", "--workers", "2", "-q"], in: directory)
+            #expect(batch.status == 0, "\(batch.text)")
+            #expect(directory.content("files/20") == ReferenceBytes.bytes(100, seed: 20))
+        }
+    }
+
+    @Test(
+        "has a man page for the command and each subcommand, without complaints of a checker",
+        .enabled(if: access(mandoc, X_OK) == 0, "mandoc is not installed"))
+    func pages() throws {
+        let (directory, root) = try installed()
+        let pages = root + "/share/man/man1"
+        let names = ["trawl.1"] + Self.subcommands.map { "trawl-\($0).1" }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: pages).sorted() == names.sorted())
+        for name in names {
+            let lint = try run(Self.mandoc, ["-Tlint", "-W", "style", pages + "/" + name], in: directory)
+            #expect(lint.status == 0 && lint.text.isEmpty, "\(lint.text)")
+        }
+        let batch = try run(Self.mandoc, ["-Tascii", pages + "/trawl-batch.1"], in: directory)
+        // Bold is a letter, a backspace and the letter again.
+        let text = batch.text.replacingOccurrences(of: ".\u{8}", with: "", options: .regularExpression)
+        for heading in ["SYNOPSIS", "--results", "EXIT STATUS", "EXAMPLES", "trawl-pipe(1)"] {
+            #expect(text.contains(heading), "\(heading)")
+        }
+    }
+
+    @Test("has completions, which know subcommands and their options and do not show the worker")
+    func completions() throws {
+        let (directory, root) = try installed()
+        let bash = root + "/share/bash-completion/completions/trawl"
+        let script = """
+            source '\(bash)'
+            ask() {
+                COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMPREPLY=()
+                COMP_POINT=${#COMP_LINE}
+                _trawl trawl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" >/dev/null
+                printf '%s\\n' "${COMPREPLY[@]}"
+            }
+            ask trawl b
+            ask trawl w
+            ask trawl batch --resu
+            """
+        let answers = try run("/bin/bash", ["--norc", "-c", script], in: directory, search: "/usr/bin:/bin")
+        #expect(answers.text.split(separator: "\n") == ["batch", "--results"], "\(answers.text)")
+        for (shell, path) in [("zsh", "zsh/site-functions/_trawl"), ("fish", "fish/vendor_completions.d/trawl.fish")] {
+            let text = try String(contentsOfFile: root + "/share/" + path, encoding: .utf8)
+            #expect(Self.subcommands.allSatisfy { text.contains($0) }, "\(shell)")
+            guard access("/usr/bin/" + shell, X_OK) == 0 else { continue }
+            let check = try run("/usr/bin/" + shell, ["-n", root + "/share/" + path], in: directory)
+            #expect(check.status == 0 && check.text.isEmpty, "\(shell): \(check.text)")
+        }
+    }
+
+    @Test("is removed without a file left")
+    func removal() throws {
+        let (directory, root) = try installed()
+        #expect(try files(beneath: root).count > 8)
+        try make("uninstall", into: directory.file("root"), in: directory)
+        #expect(try files(beneath: root).isEmpty)
+    }
+}

@@ -1,0 +1,114 @@
+import Testing
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlURL
+
+@testable import Trawl
+@testable import TrawlCommand
+
+@Suite("Names of a batch's files")
+struct BatchNamesTests {
+    private func names(_ results: String?, fromHeads: Bool = false) throws -> (FileNames, BatchSource) {
+        let directory = try ScratchDirectory()
+        try directory.put("list", "")
+        if let results { try directory.put("results", results) }
+        let file = try ResultsFile(directory.path + "/results")
+        let source = try BatchSource(
+            ListReader(directory.path + "/list"), file, retriesFailed: false, console: Console(isSilent: true))
+        return (FileNames(.lastPart, source, namesFromHeads: fromHeads), source)
+    }
+
+    private func fetch(_ url: String, out: String? = nil) throws -> (FetchInFlight, TargetURI) {
+        let fetch = FetchInFlight(ListedRequest(url: url, out: out), line: 1, at: MonotonicInstant(nanoseconds: 0))
+        return (fetch, try URLParser().parse(url))
+    }
+
+    private func record(_ file: String, _ number: Int) -> String {
+        #"{"v":1,"key":"\#(RequestKey(bytes: "\(number)".utf8).hexadecimal)","ok":true,"file":"\#(file)"}"# + "\n"
+    }
+
+    @Test("a fresh run takes over nothing, and remembers where numbers go on")
+    func fresh() throws {
+        var (names, _) = try names(nil)
+        let (a, target) = try fetch("http://h/x/a")
+        #expect(try names.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: false)))
+        names.collided("a", became: "a.4")
+        #expect(try names.name(of: a, target) == ("a", .number(from: 5, adoptsIdentical: false)))
+        names.collided("a", became: "a.2")
+        names.collided("a", became: "b.9")
+        names.collided("a", became: "a.x")
+        #expect(try names.name(of: a, target) == ("a", .number(from: 5, adoptsIdentical: false)))
+        let (own, ownTarget) = try fetch("http://h/x/a", out: "d/e")
+        #expect(try names.name(of: own, ownTarget) == ("d/e", .number(from: 0, adoptsIdentical: false)))
+    }
+
+    @Test("a run that goes on passes recorded names over and takes files over that no record names")
+    func resumed() throws {
+        var (names, source) = try names((0..<30).map { record($0 == 0 ? "a" : "a.\($0)", $0) }.joined())
+        let (a, target) = try fetch("http://h/x/a")
+        #expect(try names.name(of: a, target) == ("a", .number(from: 30, adoptsIdentical: true)))
+        #expect(source.wasRecorded(file: "a.29") && !source.wasRecorded(file: "a.30"))
+        try source.record(file: "a.30")
+        #expect(try names.name(of: a, target) == ("a", .number(from: 31, adoptsIdentical: true)))
+        // It got another's: now a file of its own.
+        a.firstNumber = names.number(after: "a.31")
+        #expect(try names.name(of: a, target) == ("a", .number(from: 32, adoptsIdentical: false)))
+    }
+
+    @Test("where a response names the file, nothing is known of the name before")
+    func fromHeads() throws {
+        var (names, _) = try names(record("a", 1), fromHeads: true)
+        let (a, target) = try fetch("http://h/x/a")
+        #expect(try names.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: true)))
+        names.collided("a", became: "a.7")
+        #expect(try names.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: true)))
+        let (own, ownTarget) = try fetch("http://h/x/y", out: "a")
+        #expect(try names.name(of: own, ownTarget) == ("a", .number(from: 1, adoptsIdentical: true)))
+    }
+
+    @Test("the number after a name", arguments: [("a", 1), ("a.html", 1), ("a.3", 4), ("a.99999999", 1), ("a.", 1)])
+    func numbers(file: String, next: UInt32) throws {
+        let (names, _) = try names(nil)
+        #expect(names.number(after: file) == next)
+    }
+}
+
+@Suite("What a line says of its own")
+struct OwnTermsTests {
+    private let base = Request("http://h/", fields: ["A": "1", "B": "2"])
+
+    private func changed(
+        method: String? = nil, headers: FieldLines = FieldLines(), body: [UInt8]? = nil, follows: Bool? = nil,
+        maxRedirects: Int? = nil, timeout: Duration? = nil
+    ) throws -> Request {
+        let own = try #require(
+            ListedRequest.OwnTerms(
+                method: method, headers: headers, body: body, follows: follows, maxRedirects: maxRedirects,
+                timeout: timeout))
+        return base.changed(by: own)
+    }
+
+    @Test("a field takes the place of the run's of that name")
+    func fields() throws {
+        var lines = FieldLines()
+        try lines.append("b", "x")
+        try lines.append("b", "y")
+        let request = try changed(headers: lines)
+        #expect(request.fields.values("B") == ["x", "y"] && request.fields.values("A") == ["1"])
+    }
+
+    @Test("a body makes it POST, unless there is a method")
+    func bodies() throws {
+        #expect(try changed(body: [1]).effectiveMethod == .post)
+        #expect(try changed(method: "GET", body: [1]).effectiveMethod == .get)
+        #expect(try changed(method: "PUT").effectiveMethod == .put)
+    }
+
+    @Test("redirects and time")
+    func terms() throws {
+        #expect(try changed(follows: false).options.redirects.mode == .manual)
+        #expect(try changed(maxRedirects: 3).options.redirects.limit == 3)
+        #expect(try changed(timeout: .seconds(2)).options.timeLimits.resource == .seconds(2))
+    }
+}

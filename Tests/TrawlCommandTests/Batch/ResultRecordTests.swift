@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+import TrawlHTTP
+import TrawlJSON
+
+@testable import Trawl
+@testable import TrawlCommand
+
+@Suite("Records of results")
+struct ResultRecordTests {
+    private func response(status: UInt16, url: String, type: [UInt8]) throws -> Response {
+        var fields = FieldLines()
+        try Array("Content-Type".utf8).withUnsafeBytes { name in
+            try type.withUnsafeBytes { try fields.append(name: name, value: $0) }
+        }
+        return Response(
+            Response.Content(
+                head: TrawlHTTP.ResponseHead(status: status, version: .http1_1, reason: "", fields: fields),
+                body: ResponseBody(.bytes([])), file: nil, url: url, originalURL: url, redirects: [], interim: [],
+                trailers: Fields(), decoded: [], receivedLength: 12, metrics: [], defaultCharset: "ISO-8859-1"))
+    }
+
+    private func text(_ record: ResultRecord) -> [UInt8] {
+        var writer = JSONWriter()
+        record.write(to: &writer)
+        return writer.withUnsafeBytes { Array($0) }
+    }
+
+    private func parsed(_ bytes: [UInt8]) throws -> [String: Any] {
+        #expect(bytes.last == 0x0A && bytes.count { $0 == 0x0A } == 1)
+        #expect(bytes.starts(with: ResultRecord.beginning))
+        return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+    }
+
+    @Test(
+        "what is written can be read by another parser, and by the next run",
+        arguments: ["a/b.html", "ü\u{1F600}", "a\"b\\c\n\t\u{1}", "x\u{2028}y", String(repeating: "n", count: 4000)])
+    func success(file: String) throws {
+        let request = ListedRequest(
+            url: "http://h/ü\"", id: RequestID(json: Array(#""i\u0041""#.utf8)), out: file, own: nil,
+            key: RequestKey(bytes: file.utf8))
+        let response = try response(status: 204, url: "http://h/%C3%BC", type: Array("text/ü\"".utf8) + [0xFF])
+        let bytes = text(
+            ResultRecord(
+                request: request, line: 7, result: .success(response), file: file, isSuccess: true, attempts: 3,
+                time: 1_795_266_000_000_001, elapsed: 21_338))
+        let members = try parsed(bytes)
+        #expect(members["v"] as? Int == 1 && members["line"] as? Int == 7 && members["id"] as? String == "iA")
+        #expect(members["url"] as? String == "http://h/ü\"" && members["final_url"] as? String == "http://h/%C3%BC")
+        #expect(
+            members["file"] as? String == file && members["ok"] as? Bool == true && members["status"] as? Int == 204)
+        #expect(members["bytes"] as? Int == 12 && members["attempts"] as? Int == 3 && members["error"] == nil)
+        #expect(members["key"] as? String == request.key.hexadecimal)
+        #expect(String(decoding: bytes, as: UTF8.self).contains(#""time":1795266000.000001,"seconds":0.021338}"#))
+
+        let record = try #require(bytes.dropLast().withUnsafeBytes { FinishedRecord($0) })
+        #expect(record.key == request.key && record.isSuccess && record.file == file)
+    }
+
+    @Test("a failure tells its code and why")
+    func failure() throws {
+        let request = ListedRequest(url: "http://h/", out: nil)
+        let bytes = text(
+            ResultRecord(
+                request: request, line: 1, result: .failure(FetchError(.hostNotFound, "no \"h\"\u{1b}")), file: nil,
+                isSuccess: false, attempts: 1, time: 0, elapsed: 0))
+        let members = try parsed(bytes)
+        #expect((members["error"] as? [String: String]) == ["code": "dns", "message": "no \"h\"\u{1b}"])
+        #expect(members["attempts"] == nil && members["status"] == nil && members["file"] == nil)
+        let record = try #require(bytes.dropLast().withUnsafeBytes { FinishedRecord($0) })
+        #expect(!record.isSuccess && record.file == nil)
+    }
+
+    @Test("a line that is no request has a record by its number")
+    func bad() throws {
+        var writer = JSONWriter()
+        let bad = BadLine(reason: "no \u{0} url", id: RequestID(json: Array("1e3".utf8)))
+        ResultRecord.write(bad, line: 9, time: 5, to: &writer)
+        let bytes = writer.withUnsafeBytes { Array($0) }
+        let members = try parsed(bytes)
+        #expect(members["line"] as? Int == 9 && members["id"] as? Double == 1000 && members["url"] == nil)
+        let record = try #require(bytes.dropLast().withUnsafeBytes { FinishedRecord($0) })
+        #expect(record.key == ResultRecord.key(of: bad, line: 9) && record.key != ResultRecord.key(of: bad, line: 8))
+    }
+
+    @Test(
+        "what is no record is none",
+        arguments: [
+            "", "{", "[]", "{}", #"{"v":1,"ok":true}"#, #"{"key":"00"#, #"{"key":"00","ok":true}"#,
+            #"{"key":"0123456789abcdef0123456789abcdef","ok":1}"#,
+            #"{"key":"0123456789abcdef0123456789abcdef","ok":true} x"#,
+            #"{"key":"0123456789abcdef0123456789abcdef","ok":true,"file":3}"#,
+            #"{"key":"+123456789abcdef0123456789abcdef","ok":true}"#,
+        ])
+    func none(line: String) {
+        #expect(Array(line.utf8).withUnsafeBytes { FinishedRecord($0) } == nil)
+    }
+
+    @Test("members of later programs are passed over, and keys of either case are one")
+    func unknown() throws {
+        let line = #"{"v":1,"new":{"a":[1,{}]},"ok":false,"key":"0123456789ABCDEF0123456789abcdef"}"#
+        let record = try #require(Array(line.utf8).withUnsafeBytes { FinishedRecord($0) })
+        #expect(record.key == RequestKey(hexadecimal: "0123456789abcdef0123456789abcdef"))
+    }
+}

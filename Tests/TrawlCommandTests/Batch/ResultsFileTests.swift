@@ -1,0 +1,156 @@
+import Glibc
+import Testing
+import TrawlJSON
+import TrawlPlatform
+
+@testable import TrawlCommand
+
+@Suite("The file of results")
+struct ResultsFileTests {
+    private func records(_ texts: [String]) -> JSONWriter {
+        var writer = JSONWriter()
+        for text in texts {
+            Array(text.utf8).withUnsafeBytes { writer.raw($0) }
+            writer.endLine()
+        }
+        return writer
+    }
+
+    private func read(_ file: ResultsFile) throws -> [String] {
+        var lines: [String] = []
+        try file.readRecords { line, bytes in
+            lines.append(String(decoding: bytes, as: UTF8.self))
+            #expect(line == lines.count)
+        }
+        return lines
+    }
+
+    @Test("records are appended after those that are there")
+    func appends() throws {
+        let directory = try ScratchDirectory()
+        do {
+            let file = try ResultsFile(directory.path + "/results")
+            #expect(!file.isOfEarlierRun && file.cutOff == 0)
+            try file.append(records([#"{"v":1,"a":1}"#]))
+        }
+        let file = try ResultsFile(directory.path + "/results")
+        #expect(file.isOfEarlierRun)
+        #expect(try read(file) == [#"{"v":1,"a":1}"#])
+        try file.append(records([#"{"v":1,"a":2}"#, #"{"v":1,"a":3}"#]))
+        #expect(
+            directory.text("results") == #"{"v":1,"a":1}"# + "\n" + #"{"v":1,"a":2}"# + "\n" + #"{"v":1,"a":3}"# + "\n")
+    }
+
+    @Test("one run at a time has it")
+    func lock() throws {
+        let directory = try ScratchDirectory()
+        let first = try ResultsFile(directory.path + "/results")
+        let error = #expect(throws: CommandError.self) { try ResultsFile(directory.path + "/results") }
+        #expect(error?.status == ExitStatus.cannotCreate)
+        #expect(error?.message.contains("in use by another run") == true)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test("an empty file that was there is an earlier run's, which may have left files")
+    func empty() throws {
+        let directory = try ScratchDirectory()
+        try directory.put("results", "")
+        #expect(try ResultsFile(directory.path + "/results").isOfEarlierRun)
+    }
+
+    @Test("a record that is cut off anywhere goes, the others stay")
+    func tornEnd() throws {
+        let whole = #"{"v":1,"key":"a"}"# + "\n"
+        let last = #"{"v":1,"key":"b"}"#
+        for length in 0...last.utf8.count {
+            let directory = try ScratchDirectory()
+            try directory.put("results", whole + last.prefix(length))
+            let file = try ResultsFile(directory.path + "/results")
+            #expect(file.cutOff == Int64(length))
+            #expect(directory.text("results") == whole)
+        }
+        for length in 1...last.utf8.count {
+            let directory = try ScratchDirectory()
+            try directory.put("results", String(last.prefix(length)))
+            #expect(try ResultsFile(directory.path + "/results").cutOff == Int64(length))
+            #expect(directory.text("results").isEmpty)
+        }
+    }
+
+    @Test("a long unfinished end is cut off, too")
+    func longTornEnd() throws {
+        let directory = try ScratchDirectory()
+        let whole = #"{"v":1,"key":"a"}"# + "\n"
+        try directory.put("results", whole + #"{"v":1,"x":""# + String(repeating: "x", count: 200_000))
+        #expect(try ResultsFile(directory.path + "/results").cutOff == 200_012)
+        #expect(directory.text("results") == whole)
+    }
+
+    @Test(
+        "a file of something else is left as it is", arguments: ["x", "{}\n", #"{"v":2,"key":"a"}"#, "\n", #"{"v":12"#])
+    func foreign(content: String) throws {
+        let directory = try ScratchDirectory()
+        try directory.put("results", content)
+        #expect(throws: CommandError.self) { try ResultsFile(directory.path + "/results") }
+        #expect(directory.text("results") == content)
+    }
+
+    @Test("records across the borders of what is read at a time come whole", arguments: [-2, -1, 0, 1, 2])
+    func borders(shift: Int) throws {
+        let directory = try ScratchDirectory()
+        let start = #"{"v":1,"x":""#
+        // Ends about where the first piece of a MiB does; one longer than two pieces; short ones.
+        let first = start + String(repeating: "a", count: (1 << 20) + shift - start.utf8.count - 3) + #""}"#
+        let long = start + String(repeating: "b", count: (5 << 19) + shift) + #""}"#
+        let lines = [first, "", long, #"{"v":1}"#]
+        try directory.put("results", lines.joined(separator: "\n") + "\n")
+        let file = try ResultsFile(directory.path + "/results")
+        #expect(try read(file) == lines)
+    }
+
+    @Test("a write that fails half-way leaves whole records, and what is written later follows them")
+    func failedWrite() async throws {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let directory = try ScratchDirectory()
+            let file = try ResultsFile(directory.path + "/results")
+            var writer = JSONWriter()
+            func add(_ count: Int) {
+                writer.removeAll()
+                for _ in 0..<count {
+                    Array(#"{"v":1,"key":"0123456789"}"#.utf8).withUnsafeBytes { writer.raw($0) }
+                    writer.endLine()
+                }
+            }
+            add(3)
+            try file.append(writer)
+            // Records are 27 bytes: the fifth does not fit.
+            var limit = rlimit(rlim_cur: 120, rlim_max: rlim_t.max)
+            setrlimit(__rlimit_resource_t(1), &limit)
+            add(3)
+            var failure: SystemError?
+            do throws(SystemError) { try file.append(writer) } catch { failure = error }
+            limit.rlim_cur = .max
+            setrlimit(__rlimit_resource_t(1), &limit)
+            let kept = directory.text("results")
+            add(1)
+            try file.append(writer)
+            let later = directory.text("results")
+            guard failure?.errno == EFBIG, kept.utf8.count == 4 * 27, later.utf8.count == 5 * 27 else { exit(1) }
+        }
+    }
+
+    @Test("a device without room says so, and is no earlier run's")
+    func fullDevice() throws {
+        let file = try ResultsFile("/dev/full")
+        #expect(!file.isOfEarlierRun)
+        let error = #expect(throws: SystemError.self) { try file.append(records(["{}"])) }
+        #expect(error?.errno == ENOSPC)
+    }
+
+    @Test("what cannot be a file of results is refused", arguments: ["/", "/nonexistent/results", "/dev/null/x"])
+    func impossible(path: String) {
+        let error = #expect(throws: CommandError.self) { try ResultsFile(path) }
+        #expect(error?.status == ExitStatus.cannotCreate)
+    }
+}
