@@ -155,8 +155,8 @@ package struct FieldLines: Sendable, Hashable {
                 let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
                 let nameStart = offset + Self.lineHeader
                 let valueStart = nameStart + nameLength
-                if nameLength == length, FieldSyntax.equalIgnoringCase(UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart]), name)
-                {
+                let lineName = UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart])
+                if nameLength == length, FieldSyntax.equalIgnoringCase(lineName, name) {
                     return body(UnsafeRawBufferPointer(rebasing: bytes[valueStart..<valueStart + valueLength]))
                 }
                 offset = valueStart + valueLength
