@@ -11,6 +11,12 @@ package enum WorkerExit: Sendable, Hashable {
     /// The process is gone and its status could not be read.
     case unknown
 
+    /// Whether somebody else sent a signal that ended it, for reasons of their own.
+    package var isFromOutside: Bool {
+        if case .signalled = self { return !isCrash }
+        return false
+    }
+
     /// Whether what the worker was doing may be to blame, so that its hops become suspects.
     ///
     /// A signal that somebody sent from outside (`kill -9`, a service manager's TERM) says nothing about the hops.

@@ -262,26 +262,32 @@ package struct WorkerSlot: Sendable {
     ) -> ExitAction {
         if exit == .exited(status: WorkerExitStatus.cannotWork) { return retireNow(.cannotWork) }
         if !wasReady { return startEnded(.exited(exit), at: now, jitter: jitter) }
-        return restart(at: now, jitter: jitter)
+        return restart(at: now, jitter: jitter, isFromOutside: exit.isFromOutside)
     }
 
     private mutating func startEnded(
         _ failure: StartFailure, at now: MonotonicInstant, jitter: Double
     ) -> ExitAction {
+        if case .exited(let exit) = failure, exit.isFromOutside {
+            return restart(at: now, jitter: jitter, isFromOutside: true)
+        }
         history.failedStarts += 1
         if !history.wasEverReady && history.failedStarts >= policy.startAttempts {
             return retireNow(.neverReady(last: failure))
         }
-        return restart(at: now, jitter: jitter)
+        return restart(at: now, jitter: jitter, isFromOutside: false)
     }
 
-    private mutating func restart(at now: MonotonicInstant, jitter: Double) -> ExitAction {
+    /// - Parameter isFromOutside: Somebody ended the worker, which says nothing about the next: the wait does not grow.
+    private mutating func restart(at now: MonotonicInstant, jitter: Double, isFromOutside: Bool) -> ExitAction {
         let delay: Duration
         if history.hasGoodLease {
             // One good lease pays for one exit.
             history.hasGoodLease = false
             history.failures = 0
             delay = .zero
+        } else if isFromOutside {
+            delay = policy.delay(afterFailures: 0, jitter: jitter)
         } else {
             delay = policy.delay(afterFailures: history.failures, jitter: jitter)
             history.failures += 1

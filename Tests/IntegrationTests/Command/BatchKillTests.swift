@@ -26,7 +26,7 @@ struct BatchKillTests {
         try await withOrigin(addresses: 4) { origin in
             let items = items(Self.isLong ? 10_000 : 800, origin)
             try bed.putList(items.map(\.line))
-            let run = try bed.start(["-j", "64", "--per-host", "16"])
+            let run = try bed.start(["-j", "64", "--per-host", "16", "--workers", "4"])
             var random = SeededGenerator(seed: Self.seed)
             var kills = 0
             while run.isRunning {
@@ -36,7 +36,6 @@ struct BatchKillTests {
             }
             #expect(run.exitStatus(within: 1) == 0, "\(bed.errors.suffix(1000))")
             #expect(kills >= 5)
-            print("killed \(kills) workers in \(items.count) transfers")
             try bed.expectComplete(items)
         }
     }
@@ -118,7 +117,8 @@ struct BatchKillTests {
             let next = try bed.run(arguments)
             // Some requests of the list fail whoever asks for them.
             #expect(next.status == 1, "\(next.errors)")
-            try bed.expectComplete(items)
+            // A file whose worker died is taken for that of whoever wants its name and has its bytes.
+            try bed.expectComplete(items, mayShare: stop == .workerKilled)
             // What had a record kept it.
             let after = try bed.records()
             #expect(after.prefix(before.count).map(\.key) == before.map(\.key))
