@@ -21,8 +21,8 @@ strict := $(if $(STRICT),-Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra)
 # Every test is a Swift Testing test. They run side by side in one process; suites that measure time are `.serialized`.
 # `swift test --parallel` would only start one process for each XCTest, of which there are none.
 testing := --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
-# What touches threads, C or shared memory.
-sanitized := ^(TrawlPlatform|TrawlCoding|TrawlURL|TrawlTransfer|TrawlStore|TrawlWorker|Trawl)Tests\.
+# What touches threads, C, shared memory or unsafe pointers.
+sanitized := ^(TrawlHTTP|TrawlProtocol|TrawlJSON|TrawlPlatform|TrawlCoding|TrawlURL|TrawlTransfer|TrawlStore|TrawlWorker|TrawlCommand|Trawl)Tests\.
 lint_paths := Package.swift $(wildcard Sources Tests docs/examples)
 shell_scripts = $(shell grep -rlE '^\#!/bin/(ba)?sh' deploy .ci Tests 2>/dev/null)
 
