@@ -18,7 +18,7 @@ package struct SuggestedFileName: Sendable, Hashable {
         for scalar in text.unicodeScalars {
             switch scalar.value {
             // Controls, and what makes text run backwards.
-            case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: continue
+            case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: continue
             case 0x2E where name.isEmpty: continue
             default: break
             }

@@ -3,7 +3,7 @@ package import TrawlPlatform
 /// Answers of many fetches, gathered for one thread that takes them in groups.
 ///
 /// A task or a blocked thread for each fetch costs a wake-up each; a queue costs one for all answers of a turn of the
-/// supervisor. It is what the batch commands wait on.
+/// supervisor. It is what `trawl pipe` waits on.
 package final class AnswerQueue: Sendable {
     private let waiting = Guarded([FetchAnswer]())
     private let wakeUp: WakeUp

@@ -1,6 +1,6 @@
 package import TrawlHTTP
 
-/// Who drives many fetches from the supervisor's own thread: the batch commands.
+/// Who drives many fetches from the supervisor's own thread: `trawl batch`.
 ///
 /// A task or a thread of one's own for each fetch, or one that is woken for each group of answers, costs more than the
 /// coordinator's own work for a small request. A driver is called once in each of the supervisor's turns instead. What it

@@ -165,8 +165,9 @@ final class FetchPlanner: Sendable {
             guard !path.isEmpty, !path.utf8.contains(0) else {
                 throw FetchError(.file, "the destination is not a path", url: url)
             }
-            for (index, root) in roots.enumerated() where path.hasPrefix(root) {
-                let relative = String(path.dropFirst(root.count))
+            for (index, root) in roots.enumerated() where path.utf8.starts(with: root.utf8) {
+                // By bytes, which are what names are.
+                let relative = String(decoding: path.utf8.dropFirst(root.utf8.count), as: UTF8.self)
                 if relative.isEmpty { continue }
                 let collision = options.replaces ? FileCollision.replace : .fail
                 return (.rooted(root: index, path: relative, collision: collision), path)

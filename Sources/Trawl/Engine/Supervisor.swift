@@ -108,7 +108,7 @@ struct Supervisor: ~Copyable {
                 try poller.wait(timeout: now < wake ? now.duration(to: wake) : .zero) { events.append($0) }
             } catch {
                 // Only a mistake of ours makes epoll fail; without it nothing can be supervised.
-                goDown(FetchError(.internalError, "\(error)", cause: .system(error.errno)))
+                goDown(FetchError(.engineDown, "\(error)", cause: .system(error.errno)))
                 break
             }
             now = MonotonicClock.now()

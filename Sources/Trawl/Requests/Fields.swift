@@ -64,6 +64,9 @@ public struct Fields: Sendable, Hashable {
         lines.withFirst(name, body)
     }
 
+    /// About how much memory the lines take.
+    package var byteCount: Int { lines.packed.count }
+
     /// Adds lines at the end.
     package mutating func add(_ lines: FieldLines) {
         self.lines.append(contentsOf: lines)

@@ -13,6 +13,9 @@ import TrawlPlatform
 struct BatchJob {
     /// Failures told one by one when the results file has them all.
     private static let failuresTold = 100
+    /// Lines dealt with before signals and workers are looked at again: most lists are of requests, which need room, but
+    /// there are those of lines that are done or bad.
+    private static let linesInATurn = 4096
 
     private let plan: BatchPlan
     private let coordinator: Coordinator
@@ -66,7 +69,7 @@ struct BatchJob {
         startMore(&turn)
         writeRecords()
         showProgress()
-        turn.wakeAt = retries.next
+        if turn.wakeAt == nil { turn.wakeAt = retries.next }
         turn.isFinished = table.isEmpty && isInputOver
         tally.wasStopped = stopping.count > 0 && leavesRequests
         return turn
@@ -88,8 +91,15 @@ struct BatchJob {
             return
         }
         while let tag = retries.takeDue(at: now) { prepare(tag, into: &turn.start) }
-        while !isInputOver, table.count < plan.lookAhead {
+        var lines = Self.linesInATurn
+        while !isInputOver, table.hasRoom(for: plan.lookAhead) {
+            guard lines > 0 else {
+                turn.wakeAt = now
+                return
+            }
+            lines -= 1
             switch source.next() {
+            case .nothing: break
             case .request(let request, let line):
                 tally.listed += 1
                 let tag = table.insert(FetchInFlight(request, line: line, at: now))
@@ -113,20 +123,21 @@ struct BatchJob {
 
     /// Makes the next attempt of a request, or ends it when it cannot be one.
     private mutating func prepare(_ tag: UInt64, into prepared: inout [PreparedFetch]) {
+        table[tag].attempts += 1
         do throws(FetchError) {
-            let isLast = table[tag].attempts >= plan.retries
-            let template = try templates.template(for: table[tag].request, isLastAttempt: isLast)
+            let template = try templates.template(for: table[tag].request)
             let target = try coordinator.target(of: table[tag].request.url, template)
-            table[tag].attempts += 1
+            // They would be dropped in silence.
+            if target.user != nil || target.password != nil { throw FetchError.credentialsInURL }
             var destination = ManyDestination.discard
             if plan.directory != nil {
-                let name = try names.name(of: table[tag], target)
+                let name = try names.name(
+                    of: table[tag], target, adopts: templates.isIdempotent(table[tag].request))
                 table[tag].path = name.path
                 destination = .file(name.path, name.collision)
             }
             prepared.append(coordinator.prepare(target, template, into: destination, tag: tag))
         } catch {
-            table[tag].attempts += 1
             end(tag, .failure(error))
         }
     }
@@ -147,6 +158,7 @@ struct BatchJob {
                 table.remove(answer.tag)
             } else if let delay = retryDelay(answer) {
                 // When the run is stopped, the next one tries again.
+                removeFile(of: answer)
                 retries.insert(answer.tag, at: now.advanced(by: delay))
             } else if isAnothersFile(answer) {
                 retries.insert(answer.tag, at: now)
@@ -185,6 +197,15 @@ struct BatchJob {
         guard fetch.attempts <= plan.retries else { return nil }
         return RetryQueue.delay(
             after: answer.result, attempt: fetch.attempts, isIdempotent: templates.isIdempotent(fetch.request))
+    }
+
+    /// The body of an error that is tried again is not what the request was for.
+    private func removeFile(of answer: FetchAnswer) {
+        guard let directory = plan.directory, case .success(let response) = answer.result, let file = response.file
+        else {
+            return
+        }
+        unlink(LocalPath.joined(directory, file))
     }
 
     /// Whether a run that goes on took over a file that is another request's: both asked for one name and got the same

@@ -8,6 +8,8 @@ final class BatchSource {
     enum Next {
         case request(ListedRequest, line: Int)
         case bad(BadLine, line: Int)
+        /// A line that says nothing.
+        case nothing
         /// The results file has its record.
         case skipped(FinishedRequests.Ending)
         /// The next line has not come yet.
@@ -60,32 +62,30 @@ final class BatchSource {
 
     /// The next request, without waiting for a slow list.
     func next() -> Next {
-        while true {
-            let line: RequestLine
-            let number: Int
-            do throws(CommandError) {
-                switch try list.next(interrupt: -1) {
-                case .line(let count, let bytes):
-                    number = count
-                    line = RequestLine(bytes, .list)
-                case .bad(let count, let reason, let start):
-                    number = count
-                    line = .bad(BadLine(reason: reason, id: RequestLine.id(inBrokenLine: start)))
-                case .end: return .end
-                case .interrupted: return .wait
-                }
-            } catch {
-                return .unreadable(error.message)
+        let line: RequestLine
+        let number: Int
+        do throws(CommandError) {
+            switch try list.next(interrupt: -1) {
+            case .line(let count, let bytes):
+                number = count
+                line = RequestLine(bytes, .list)
+            case .bad(let count, let reason, let start):
+                number = count
+                line = .bad(BadLine(reason: reason, id: RequestLine.id(inBrokenLine: start)))
+            case .end: return .end
+            case .interrupted: return .wait
             }
-            switch line {
-            case .nothing: continue
-            case .request(let request):
-                if let ending = finished.take(request.key) { return .skipped(ending) }
-                return .request(request, line: number)
-            case .bad(let bad):
-                if let ending = finished.take(ResultRecord.key(of: bad, line: number)) { return .skipped(ending) }
-                return .bad(bad, line: number)
-            }
+        } catch {
+            return .unreadable(error.message)
+        }
+        switch line {
+        case .nothing: return .nothing
+        case .request(let request):
+            if let ending = finished.take(request.key) { return .skipped(ending) }
+            return .request(request, line: number)
+        case .bad(let bad):
+            if let ending = finished.take(ResultRecord.key(of: bad, line: number)) { return .skipped(ending) }
+            return .bad(bad, line: number)
         }
     }
 

@@ -26,11 +26,28 @@ struct FetchesInFlight {
     private var places: [FetchInFlight?] = []
     private var free: [Int] = []
 
+    /// Bodies of requests that are kept, in bytes and in number: each large one takes a descriptor.
+    private var bodyBytes = 0
+    private var bodies = 0
+
     /// How many there are.
     var count: Int { places.count - free.count }
+
+    /// Whether one more may be read ahead.
+    func hasRoom(for most: Int) -> Bool {
+        count < most && bodyBytes < Self.mostBodyBytes && bodies < Self.mostBodies
+    }
+
+    private static let mostBodyBytes = 64 << 20
+    private static let mostBodies = 256
+
     var isEmpty: Bool { count == 0 }
 
     mutating func insert(_ fetch: FetchInFlight) -> UInt64 {
+        if let body = fetch.request.own?.body {
+            bodyBytes += body.count
+            bodies += 1
+        }
         if let place = free.popLast() {
             places[place] = fetch
             return UInt64(place)
@@ -48,6 +65,10 @@ struct FetchesInFlight {
     mutating func remove(_ tag: UInt64) -> FetchInFlight {
         guard let fetch = places[Int(tag)].take() else { preconditionFailure("an answer without a request") }
         free.append(Int(tag))
+        if let body = fetch.request.own?.body {
+            bodyBytes -= body.count
+            bodies -= 1
+        }
         return fetch
     }
 }

@@ -29,11 +29,16 @@ struct FileNames {
     var adoptsFiles: Bool { source.isResumed }
 
     /// The path to ask for, relative to the output directory.
+    ///
+    /// - Parameter adopts: Whether a file an earlier run left may be taken over: only where a second fetch does no harm,
+    ///   should it turn out to be another's.
     /// - Throws: When the line lacks what its name is made of.
     mutating func name(
-        of fetch: FetchInFlight, _ target: TargetURI
+        of fetch: FetchInFlight, _ target: TargetURI, adopts: Bool
     ) throws(FetchError) -> (path: String, collision: FileCollision) {
         let request = fetch.request
+        // One that was taken over by mistake is not looked for twice.
+        let adopts = adopts && source.isResumed && fetch.firstNumber == 0
         let path: String
         if let out = request.out {
             path = out
@@ -45,7 +50,7 @@ struct FileNames {
             }
         }
         if namesFromHeads, request.out == nil {
-            return (path, .number(from: fetch.firstNumber, adoptsIdentical: source.isResumed && fetch.firstNumber == 0))
+            return (path, .number(from: fetch.firstNumber, adoptsIdentical: adopts))
         }
         let hint = hints[path] ?? 0
         var number = max(hint, fetch.firstNumber)
@@ -54,8 +59,7 @@ struct FileNames {
             // Those are looked at once, however many requests want the name.
             if number > hint, fetch.firstNumber == 0 { remember(path, number) }
         }
-        // One that was taken over by mistake is not looked for twice.
-        return (path, .number(from: number, adoptsIdentical: source.isResumed && fetch.firstNumber == 0))
+        return (path, .number(from: number, adoptsIdentical: adopts))
     }
 
     /// A name was taken, and the file got another.

@@ -13,7 +13,8 @@ struct FinishedRequests {
     }
 
     private struct Entry {
-        var key: RequestKey
+        var low: UInt64
+        var high: UInt64
         /// How many records of each ending are left to be matched; both zero marks a free place.
         var fetched: UInt32
         var failed: UInt32
@@ -38,7 +39,7 @@ struct FinishedRequests {
         if (used + 1) * 4 > entries.count * 3 { try grow() }
         let place = place(of: key)
         if entries[place].fetched == 0, entries[place].failed == 0 { used += 1 }
-        entries[place].key = key
+        (entries[place].low, entries[place].high) = Self.halves(key)
         switch ending {
         case .fetched: entries[place].fetched += 1
         case .failed: entries[place].failed += 1
@@ -76,14 +77,19 @@ struct FinishedRequests {
         RequestKey(bytes: "file \(name)".utf8)
     }
 
+    private static func halves(_ key: RequestKey) -> (low: UInt64, high: UInt64) {
+        (UInt64(truncatingIfNeeded: key.bits), UInt64(truncatingIfNeeded: key.bits >> 64))
+    }
+
     private static let spent: UInt32 = 1 << 31
 
     /// Where the key is, or the free place where it would be.
     private func place(of key: RequestKey) -> Int {
         let mask = entries.count - 1
-        var place = Int(truncatingIfNeeded: key.bits) & mask
+        let (low, high) = Self.halves(key)
+        var place = Int(truncatingIfNeeded: low) & mask
         while entries[place].fetched != 0 || entries[place].failed != 0 {
-            if entries[place].key == key { return place }
+            if entries[place].low == low, entries[place].high == high { return place }
             place = (place + 1) & mask
         }
         return place
@@ -96,7 +102,10 @@ struct FinishedRequests {
         memory = grown
         // Zero bytes are free entries.
         entries = grown.bytes.bindMemory(to: Entry.self)
-        for entry in old.1 where entry.fetched != 0 || entry.failed != 0 { entries[place(of: entry.key)] = entry }
+        for entry in old.1 where entry.fetched != 0 || entry.failed != 0 {
+            let key = RequestKey(bits: UInt128(entry.high) << 64 | UInt128(entry.low))
+            entries[place(of: key)] = entry
+        }
         withExtendedLifetime(old.0) {}
     }
 }

@@ -9,9 +9,9 @@ final class RequestTemplates {
     private let coordinator: Coordinator
     private let savesErrorBodies: Bool
     private let namesFromHeads: Bool
-    /// For requests that say nothing of their own: attempts that may be followed by another, and last ones.
-    private let early: RequestTemplate
-    private let last: RequestTemplate
+    /// For requests that say nothing of their own.
+    private let plain: RequestTemplate
+    private let plainIsIdempotent: Bool
 
     /// - Parameters:
     ///   - savesErrorBodies: Whether bodies of responses other than 2xx become files.
@@ -23,31 +23,31 @@ final class RequestTemplates {
         self.coordinator = coordinator
         self.savesErrorBodies = savesErrorBodies
         self.namesFromHeads = namesFromHeads
+        plainIsIdempotent = Self.isIdempotent(base)
         do throws(FetchError) {
-            early = try coordinator.template(of: base, files: Self.files(false, namesFromHeads))
-            last =
-                savesErrorBodies ? try coordinator.template(of: base, files: Self.files(true, namesFromHeads)) : early
+            plain = try coordinator.template(of: base, files: Self.files(savesErrorBodies, namesFromHeads))
         } catch {
             throw CommandError(RunSupport.text(error))
         }
     }
 
     /// The template of a request of the list.
-    ///
-    /// - Parameter isLastAttempt: Only then may the body of an error become a file: otherwise there may be a better one.
-    func template(for request: ListedRequest, isLastAttempt: Bool) throws(FetchError) -> RequestTemplate {
+    func template(for request: ListedRequest) throws(FetchError) -> RequestTemplate {
         // A name of the line's own is the name.
         let isNamed = namesFromHeads && request.out != nil
-        if request.own == nil, !isNamed { return isLastAttempt ? last : early }
+        if request.own == nil, !isNamed { return plain }
         return try coordinator.template(
             of: request.own.map(base.changed) ?? base,
-            files: Self.files(savesErrorBodies && isLastAttempt, namesFromHeads && !isNamed))
+            files: Self.files(savesErrorBodies, namesFromHeads && !isNamed))
     }
 
     /// Whether the request may be done twice (RFC 9110 §9.2.2).
     func isIdempotent(_ request: ListedRequest) -> Bool {
-        let request = request.own.map(base.changed) ?? base
-        return TrawlHTTP.Method(request.effectiveMethod.name)?.isIdempotent ?? false
+        request.own.map { Self.isIdempotent(base.changed(by: $0)) } ?? plainIsIdempotent
+    }
+
+    private static func isIdempotent(_ request: Request) -> Bool {
+        TrawlHTTP.Method(request.effectiveMethod.name)?.isIdempotent ?? false
     }
 
     private static func files(_ savesErrorBodies: Bool, _ namesFromHeads: Bool) -> Destination.FileOptions {

@@ -22,7 +22,7 @@ struct ResultRecord {
     let attempts: Int
     /// When it ended, in microseconds since 1970.
     let time: UInt64
-    /// From its first start to its end, waiting included, in microseconds.
+    /// From the reading of its line to its end, waiting included, in microseconds.
     let elapsed: UInt64
 
     /// Appends the record as one line.
@@ -84,7 +84,7 @@ struct ResultRecord {
             id.json.withUnsafeBytes { writer.raw($0) }
         }
         writer.key("url")
-        writer.string(request.url)
+        writer.string(URLText.withoutUserInformation(request.url))
         writer.key("key")
         request.key.write(to: &writer)
     }

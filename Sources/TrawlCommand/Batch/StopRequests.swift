@@ -2,7 +2,8 @@ import Glibc
 import Trawl
 import TrawlPlatform
 
-/// The signals that end a run: the first lets fetches in flight go on for a while, the second does not.
+/// The signals that end a run: the first lets fetches in flight go on for a while, the second does not; the third
+/// ends the process as it stands, and the next run goes on from there.
 final class StopRequests: Sendable {
     let console: Console
     private let coordinator: Coordinator
@@ -24,7 +25,9 @@ final class StopRequests: Sendable {
 
     /// Takes the signals from now on.
     func watch(_ signals: Signals) throws(SystemError) {
-        try signals.watch { [self] _, count in
+        try signals.watch { [self] signal, count in
+            // Whatever the coordinator's thread is held up by, such as a reader of the results that does not read.
+            if count > 2 { Signals.die(of: signal) }
             received.withLock { $0 = count }
             // Fetches that wait are answered at once, those in flight when they end.
             coordinator.beginShutdown(grace: count > 1 ? .zero : drainTime)

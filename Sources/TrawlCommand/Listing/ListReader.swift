@@ -28,6 +28,8 @@ final class ListReader {
 
     /// How the list is called in messages.
     let name: String
+    /// Reads without a line after which a caller that does not wait is asked to come again: tens of megabytes.
+    private static let readsInACall = 256
     private let limits: Limits
     private let input: ListInput
     private let lines: LineBuffer
@@ -65,6 +67,7 @@ final class ListReader {
     /// - Parameter interrupt: Waiting for input ends when this is readable; -1 never waits.
     /// - Throws: When the list cannot be read on, or is none. Whole lines before that place have come.
     func next(interrupt: Int32) throws(CommandError) -> Next {
+        var reads = 0
         while true {
             if let line = lines.takeLine() {
                 if skipped != nil {
@@ -81,7 +84,10 @@ final class ListReader {
             if lines.isFull, let start = try skip() { return start }
             do throws(ListInput.Failure) {
                 switch try input.read(into: lines, interrupt: interrupt) {
-                case .some: break
+                case .some:
+                    // Input that never ends a line must not keep everything else waiting.
+                    reads += 1
+                    if reads > Self.readsInACall, limits.endless == nil, interrupt < 0 { return .interrupted }
                 case .end: isAtEnd = true
                 case .interrupted: return .interrupted
                 }

@@ -10,6 +10,10 @@ struct RequestKey: Sendable, Hashable {
 
     let bits: UInt128
 
+    init(bits: UInt128) {
+        self.bits = bits
+    }
+
     /// Of a request that has an id: whatever else its line says.
     init(id: RequestID) {
         self.init(tag: 1, id.json)

@@ -3,7 +3,7 @@ import TrawlJSON
 
 /// What one line says: `URL`, or `URL`, a tab and a file name, or a JSON object, whose first byte that is not blank is `{`.
 ///
-/// Empty lines say nothing, nor do lines of a list that start with `#`. One reader serves `batch` and `pipe`.
+/// Empty lines say nothing, nor do lines of a list that start with `#`. One reader serves `batch`, `pipe` and the lists of `get`.
 enum RequestLine: Equatable {
     /// What kinds of lines there may be.
     enum Form {
@@ -42,10 +42,12 @@ enum RequestLine: Equatable {
         let line = trimmed(start)
         guard line.first == UInt8(ascii: "{") else { return nil }
         var object = RequestObject(.pipe)
-        guard case .bad(let bad) = object.read(UnsafeRawBufferPointer(rebasing: line[..<validLength(line)])) else {
-            return nil
+        switch object.read(UnsafeRawBufferPointer(rebasing: line[..<validLength(line)])) {
+        case .bad(let bad): return bad.id
+        // What follows is wrong, or too much.
+        case .request(let request): return request.id
+        case .nothing: return nil
         }
-        return bad.id
     }
 
     private static func validLength(_ bytes: UnsafeRawBufferPointer) -> Int {

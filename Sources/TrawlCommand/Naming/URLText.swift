@@ -12,6 +12,16 @@ enum URLText {
         return "http://" + String(decoding: text, as: UTF8.self)
     }
 
+    /// The text without what stands before an `@` in its authority (RFC 3986 §3.2.1), for messages and records.
+    static func withoutUserInformation(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "@")), let start = text.utf8.firstIndex(of: UInt8(ascii: "/")) else {
+            return text
+        }
+        let authority = text[start...].dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return String(text[..<authority.startIndex] + text[text.index(after: at)...])
+    }
+
     /// Whether the first slash, question mark or number sign is the first of `://`.
     private static func hasScheme(_ text: UnsafeRawBufferPointer) -> Bool {
         for index in 0..<text.count {

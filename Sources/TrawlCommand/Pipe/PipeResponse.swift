@@ -18,12 +18,19 @@ struct PipeResponse: Sendable {
         case .success(let response):
             self.url = response.url
             self.result = .success(response)
-            load = 2048 + response.body.count
+            load = Self.weight(response) + (id?.json.count ?? 0)
         case .failure(let error):
             self.url = error.url ?? url
             self.result = .failure(PipeFailure(error))
-            load = 1024
+            load = 1024 + (id?.json.count ?? 0)
         }
+    }
+
+    /// Body, heads and what goes with them.
+    private static func weight(_ response: Response) -> Int {
+        let heads = response.interim + response.redirects.map(\.head)
+        let fields = heads.reduce(response.fields.byteCount + response.trailers.byteCount) { $0 + $1.fields.byteCount }
+        return 2048 + response.body.count + fields + 256 * heads.count
     }
 
     /// The answer to a request that was not made.
@@ -31,7 +38,7 @@ struct PipeResponse: Sendable {
         self.id = id
         self.url = url
         result = .failure(PipeFailure(badRequest: reason))
-        load = 1024
+        load = 1024 + (id?.json.count ?? 0)
     }
 
     /// Appends the line up to the body's value, which is its last: a large one is written in pieces.

@@ -121,7 +121,7 @@ final class PipeRun {
             output.add(&responses)
         }
         for _ in 0..<Self.linesInARow {
-            guard !isInputOver, table.count < plan.lookAhead, output.hasRoom() else { return }
+            guard !isInputOver, table.hasRoom(for: plan.lookAhead), output.hasRoom() else { return }
             let line: RequestLine
             do throws(CommandError) {
                 switch try list.next(interrupt: -1) {
@@ -152,32 +152,21 @@ final class PipeRun {
 
     private func start(_ request: ListedRequest, into prepared: inout [PreparedFetch]) {
         if let engineFailure {
-            responses.append(PipeResponse(request.id, url: request.url, .failure(engineFailure)))
-            return
-        }
-        if Self.hasCredentials(request.url) {
-            // They would be dropped in silence.
             responses.append(
-                PipeResponse(request.id, url: nil, badRequest: "credentials in a URL are not supported yet"))
+                PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(engineFailure)))
             return
         }
         do throws(FetchError) {
-            let template = try templates.template(for: request, isLastAttempt: true)
+            let template = try templates.template(for: request)
             let target = try coordinator.target(of: request.url, template)
+            // They would be dropped in silence.
+            if target.user != nil || target.password != nil { throw FetchError.credentialsInURL }
             let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
             prepared.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
         } catch {
-            responses.append(PipeResponse(request.id, url: request.url, .failure(error)))
+            responses.append(
+                PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(error)))
         }
-    }
-
-    /// Whether the authority of a URL has user information (RFC 3986 §3.2.1).
-    static func hasCredentials(_ url: String) -> Bool {
-        let text = url.utf8
-        guard text.contains(UInt8(ascii: "@")), let slash = text.firstIndex(of: UInt8(ascii: "/")) else { return false }
-        let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
-        return text[slash...].drop { $0 == UInt8(ascii: "/") }.prefix { !ends.contains($0) }
-            .contains(UInt8(ascii: "@"))
     }
 
     // MARK: Ending

@@ -49,9 +49,11 @@ enum LocalPath {
 
     /// Whether a list may name this file: relative, not leading out.
     static func staysInside(_ path: String) -> Bool {
-        !path.isEmpty && !path.hasPrefix("/")
-            && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
-                !$0.isEmpty && $0 != "." && $0 != ".." && $0.utf8.count <= 255
+        // By bytes: a slash with a combining character behind it is one character, and a separator all the same.
+        let slash = UInt8(ascii: "/")
+        return !path.isEmpty && path.utf8.count <= 4095 && path.utf8.first != slash
+            && path.utf8.split(separator: slash, omittingEmptySubsequences: false).allSatisfy {
+                (1...255).contains($0.count) && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
             }
     }
 }

@@ -23,10 +23,7 @@ enum RunSupport {
 
     /// A URL for messages: without what stands before an `@` in its authority.
     static func shown(_ url: String) -> String {
-        guard let start = url.utf8.firstIndex(of: UInt8(ascii: "/")) else { return url.terminalSafe }
-        let authority = url[start...].dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard let at = authority.lastIndex(of: "@") else { return url.terminalSafe }
-        return (url[..<authority.startIndex] + url[url.index(after: at)...]).description.terminalSafe
+        URLText.withoutUserInformation(url).terminalSafe
     }
 
     /// Whether more files would meet the same failure.
@@ -53,4 +50,9 @@ enum RunSupport {
         }
         if let failure { throw failure }
     }
+}
+
+extension FetchError {
+    /// A URL with a name or password in it, which nothing sends yet.
+    static let credentialsInURL = FetchError(.badRequest, "credentials in a URL are not supported yet")
 }

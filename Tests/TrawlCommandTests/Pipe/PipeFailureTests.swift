@@ -44,14 +44,4 @@ struct PipeFailureTests {
                 {"id":null,"url":null,"status":null,"reason":"","headers":[],"from_cache":false,"error":{"code":"bad_request","message":"not JSON"},"body_base64":
                 """#)
     }
-
-    @Test(
-        "user information is found in the authority alone",
-        arguments: [
-            ("http://a:b@h/", true), ("https://a@h", true), ("http://@h/", true), ("http:///a@h", true),
-            ("http://h/a@b", false), ("http://h?a@b", false), ("http://h#a@b", false), ("mailto:a@b", false),
-        ] as [(String, Bool)])
-    func credentials(url: String, has: Bool) {
-        #expect(PipeRun.hasCredentials(url) == has)
-    }
 }
