@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -122,4 +123,9 @@ int32_t cplatform_kill_and_wait(int32_t process) {
         }
     }
     return 0;
+}
+
+int32_t cplatform_schedule_as_batch(void) {
+    const struct sched_param parameters = {.sched_priority = 0};
+    return sched_setscheduler(0, SCHED_BATCH, &parameters) == 0 ? 0 : -errno;
 }

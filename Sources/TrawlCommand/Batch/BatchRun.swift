@@ -33,6 +33,7 @@ final class BatchRun: FetchDriver {
         }
         let source = try BatchSource(list, results, retriesFailed: plan.retriesFailed, console: console)
         let signals = Signals.block()
+        Scheduling.preferThroughput()
         let coordinator = try RunSupport.coordinator(plan.configuration)
         let stopping: StopRequests
         do throws(SystemError) {

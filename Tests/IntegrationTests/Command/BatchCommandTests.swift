@@ -34,6 +34,23 @@ struct BatchCommandTests {
         }
     }
 
+    @Test("command and workers ask the kernel for throughput, not for quick wake-ups")
+    func scheduling() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url("/delay/20000")])
+            let run = try bed.start()
+            #expect(await eventually { ProcessTree.children(of: run.pid).count == 2 })
+            // SCHED_BATCH is 3 (sched.h); the main thread of the command only waits.
+            for process in ProcessTree.children(of: run.pid) + [run.pid] {
+                #expect(sched_getscheduler(process) == 3, "\(process)")
+            }
+            run.signal(SIGINT)
+            run.signal(SIGINT)
+            #expect(await eventually { !run.isRunning })
+        }
+    }
+
     // MARK: Names
 
     @Test("hostile and awkward paths become files inside the directory, and no two share one")
