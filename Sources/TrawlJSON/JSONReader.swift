@@ -35,9 +35,6 @@ package struct JSONReader {
         if let wrong { throw JSONError(.notUTF8, at: wrong) }
     }
 
-    /// How far the text is read, in bytes.
-    package var position: Int { offset }
-
     // MARK: Values
 
     /// The kind of the next value, judged by its first byte.

@@ -25,7 +25,7 @@ extension Coordinator {
     ///   - target: What ``target(of:_:)`` said of the URL.
     ///   - destination: Where the body goes.
     ///   - tag: Comes back with the answer.
-    ///   - answers: Where the answer goes.
+    ///   - answers: Where the answer goes; nil is the driver that is running.
     package func prepare(
         _ target: TargetURI, _ template: RequestTemplate, into destination: ManyDestination, tag: UInt64,
         answers: AnswerQueue? = nil

@@ -23,7 +23,4 @@ package final class RequestTemplate: Sendable {
 /// A fetch that is checked and ready to be submitted with others.
 package struct PreparedFetch: Sendable {
     let running: RunningFetch
-
-    /// The URL that will be asked for: normalised, without fragment and user information.
-    package var url: String { running.plan.target.text }
 }

@@ -199,12 +199,14 @@ struct BatchJob {
             after: answer.result, attempt: fetch.attempts, isIdempotent: templates.isIdempotent(fetch.request))
     }
 
-    /// The body of an error that is tried again is not what the request was for.
+    /// The body of an error that is tried again is not what the request was for. One that was taken over from another
+    /// request's record stays.
     private func removeFile(of answer: FetchAnswer) {
         guard let directory = plan.directory, case .success(let response) = answer.result, let file = response.file
         else {
             return
         }
+        if names.adoptsFiles, source.wasRecorded(file: file) { return }
         unlink(LocalPath.joined(directory, file))
     }
 

@@ -194,8 +194,7 @@ enum URLPath {
             default: appendEscape(byte, to: &part)
             }
         }
-        let usual: UInt16 = origin.scheme == "https" ? 443 : 80
-        if origin.port != usual { part.append(contentsOf: "_\(origin.port)".utf8) }
+        if let port = origin.explicitPort { part.append(contentsOf: "_\(port)".utf8) }
     }
 
     private static func appendPath(_ target: TargetURI, to result: inout [UInt8]) {
