@@ -1,3 +1,5 @@
+package import TrawlHTTP
+
 /// A frame from the coordinator to a worker.
 package enum CoordinatorMessage: Sendable, Hashable {
     case hello(Hello)
@@ -73,6 +75,13 @@ package enum CoordinatorMessage: Sendable, Hashable {
     /// A `hello` of another protocol version is given back with that version and otherwise empty, since its layout is
     /// not known here.
     package init(_ frame: FrameBuffer.Frame) throws(FrameError) {
+        try self.init(frame, knownFields: FieldLines())
+    }
+
+    /// The message of a frame, as above.
+    ///
+    /// - Parameter knownFields: Those of an earlier lease. They are shared when this one has the same, as most have.
+    package init(_ frame: FrameBuffer.Frame, knownFields: FieldLines) throws(FrameError) {
         var reader = WireReader(frame.payload)
         var descriptors = 0
         switch WireProtocol.Kind(rawValue: frame.kind) {
@@ -93,7 +102,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
         case .profile:
             self = .profile(number: try reader.uint32(), try TransferProfile(from: &reader))
         case .lease:
-            let lease = try Lease(from: &reader)
+            let lease = try Lease.read(from: &reader, knownFields: knownFields)
             descriptors = lease.descriptorCount
             self = .lease(lease)
         case .answer:

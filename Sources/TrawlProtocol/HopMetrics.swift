@@ -31,32 +31,39 @@ package struct HopMetrics: Sendable, Hashable {
     package init() {}
 
     func write(to writer: inout WireWriter) {
-        writer.write(nameResolved)
-        writer.write(connected)
-        writer.write(secured)
-        writer.write(requestSent)
-        writer.write(firstByte)
-        writer.write(ended)
-        writer.write(connection)
-        writer.write(reusedConnection)
-        writer.write(bytesReceived)
-        writer.write(bytesSent)
+        writer.writeBlock(Self.numbersLength) { block in
+            block.store(nameResolved, at: 0)
+            block.store(connected, at: 4)
+            block.store(secured, at: 8)
+            block.store(requestSent, at: 12)
+            block.store(firstByte, at: 16)
+            block.store(ended, at: 20)
+            block.store(connection, at: 24)
+            block.store(reusedConnection ? UInt8(1) : 0, at: 28)
+            block.store(bytesReceived, at: 29)
+            block.store(bytesSent, at: 37)
+        }
         writer.write(remoteAddress)
         writer.write(remotePort)
     }
 
     init(from reader: inout WireReader) throws(FrameError) {
-        nameResolved = try reader.uint32()
-        connected = try reader.uint32()
-        secured = try reader.uint32()
-        requestSent = try reader.uint32()
-        firstByte = try reader.uint32()
-        ended = try reader.uint32()
-        connection = try reader.uint32()
-        reusedConnection = try reader.bool()
-        bytesReceived = try reader.uint64()
-        bytesSent = try reader.uint64()
+        let block = try reader.block(Self.numbersLength)
+        nameResolved = block.integer(at: 0, as: UInt32.self)
+        connected = block.integer(at: 4, as: UInt32.self)
+        secured = block.integer(at: 8, as: UInt32.self)
+        requestSent = block.integer(at: 12, as: UInt32.self)
+        firstByte = block.integer(at: 16, as: UInt32.self)
+        ended = block.integer(at: 20, as: UInt32.self)
+        connection = block.integer(at: 24, as: UInt32.self)
+        guard block[28] <= 1 else { throw .invalid(.boolean) }
+        reusedConnection = block[28] == 1
+        bytesReceived = block.integer(at: 29, as: UInt64.self)
+        bytesSent = block.integer(at: 37, as: UInt64.self)
         remoteAddress = try reader.text()
         remotePort = try reader.uint16()
     }
+
+    /// Bytes of everything before the address.
+    private static let numbersLength = 45
 }

@@ -60,12 +60,14 @@ package struct Lease: Sendable, Hashable {
     }
 
     func write(to writer: inout WireWriter) {
-        writer.write(id)
-        writer.write(profile)
-        writer.write(progressIndex)
-        writer.write(heads.rawValue)
-        writer.write(flags)
-        writer.write(timeout)
+        writer.writeBlock(Self.numbersLength) { block in
+            block.store(id, at: 0)
+            block.store(profile, at: 8)
+            block.store(progressIndex, at: 12)
+            block.store(heads.rawValue, at: 14)
+            block.store(flags, at: 15)
+            block.store(timeout, at: 16)
+        }
         writer.write(method.name)
         writer.write(url)
         writer.write(fields)
@@ -83,18 +85,15 @@ package struct Lease: Sendable, Hashable {
         writer.write(keys)
     }
 
-    init(from reader: inout WireReader) throws(FrameError) {
-        id = try reader.uint64()
-        profile = try reader.uint32()
-        progressIndex = try reader.uint16()
-        guard let heads = HeadDelivery(rawValue: try reader.byte()) else { throw .invalid(.heads) }
-        self.heads = heads
-        let flags = try reader.byte()
-        timeout = try reader.uint64()
-        guard let method = Method(try reader.text()) else { throw .invalid(.method) }
-        self.method = method
-        url = try reader.text()
-        fields = try reader.fields()
+    /// Reads a lease. (No initializer: one that can fail half-way copies what it has made.)
+    static func read(from reader: inout WireReader, knownFields: FieldLines) throws(FrameError) -> Lease {
+        let block = try reader.block(numbersLength)
+        guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
+        let flags = block[15]
+        let method = try reader.method()
+        let url = try reader.text()
+        let fields = try reader.fields(known: knownFields)
+        let body: RequestBody
         switch try reader.byte() {
         case 0: body = .none
         case 1:
@@ -104,17 +103,29 @@ package struct Lease: Sendable, Hashable {
         case 2: body = .descriptor(length: try reader.uint64())
         default: throw .invalid(.body)
         }
-        sink = try BodySink(from: &reader)
-        keys = try reader.data()
-        savesErrorBodies = flags & 1 != 0
-        createsEmptyFile = flags & 2 != 0
-        dropsRedirectBodies = flags & 4 != 0
-        syncsFile = flags & 8 != 0
-        mayReuseConnection = flags & 16 != 0
-        mayKeepConnection = flags & 32 != 0
-        namesFromDisposition = flags & 64 != 0
+        let sink = try BodySink(from: &reader)
+        let keys = try reader.data()
         guard flags & 0x80 == 0 else { throw .reservedBits }
+        var lease = Lease(
+            id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
+            progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields)
+        lease.heads = heads
+        lease.timeout = block.integer(at: 16, as: UInt64.self)
+        lease.body = body
+        lease.sink = sink
+        lease.keys = keys
+        lease.savesErrorBodies = flags & 1 != 0
+        lease.createsEmptyFile = flags & 2 != 0
+        lease.dropsRedirectBodies = flags & 4 != 0
+        lease.syncsFile = flags & 8 != 0
+        lease.mayReuseConnection = flags & 16 != 0
+        lease.mayKeepConnection = flags & 32 != 0
+        lease.namesFromDisposition = flags & 64 != 0
+        return lease
     }
+
+    /// Bytes of everything before the method.
+    private static let numbersLength = 24
 
     private var flags: UInt8 {
         (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0) | (syncsFile ? 8 : 0)

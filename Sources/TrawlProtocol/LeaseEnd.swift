@@ -9,17 +9,16 @@ package struct LeaseEnd: Sendable, Hashable {
     /// The final head, unless a `head` frame brought it or none came.
     package var head: ResponseHead?
     /// The trailer section.
-    package var trailers = FieldLines()
+    package var trailers: FieldLines
     /// Content codings that were undone, the first applied first.
-    package var decoded: [String] = []
+    package var decoded: [String]
     /// What the hop took.
-    package var metrics = HopMetrics()
+    package var metrics: HopMetrics
 
     /// The end of that lease.
     package init(lease: UInt64, outcome: HopOutcome, head: ResponseHead? = nil) {
-        self.lease = lease
-        self.outcome = outcome
-        self.head = head
+        self.init(
+            lease: lease, outcome: outcome, head: head, trailers: FieldLines(), decoded: [], metrics: HopMetrics())
     }
 
     func write(to writer: inout WireWriter) {
@@ -32,17 +31,33 @@ package struct LeaseEnd: Sendable, Hashable {
         metrics.write(to: &writer)
     }
 
-    init(from reader: inout WireReader) throws(FrameError) {
-        lease = try reader.uint64()
-        outcome = try HopOutcome(from: &reader)
+    /// Reads an end.
+    static func read(from reader: inout WireReader) throws(FrameError) -> LeaseEnd {
+        let lease = try reader.uint64()
+        let outcome = try HopOutcome(from: &reader)
+        var head: ResponseHead?
         if try reader.bool() {
-            let head = try reader.head()
-            guard !head.isInterim else { throw .invalid(.status) }
-            self.head = head
+            let known = try reader.head()
+            guard !known.isInterim else { throw .invalid(.status) }
+            head = known
         }
-        trailers = try reader.fields()
+        let trailers = try reader.fields()
         // A profile allows no more layers than a byte counts.
-        decoded = try reader.texts(atMost: Int(UInt8.max))
-        metrics = try HopMetrics(from: &reader)
+        let decoded = try reader.texts(atMost: Int(UInt8.max))
+        let metrics = try HopMetrics(from: &reader)
+        return LeaseEnd(
+            lease: lease, outcome: outcome, head: head, trailers: trailers, decoded: decoded, metrics: metrics)
+    }
+
+    private init(
+        lease: UInt64, outcome: HopOutcome, head: ResponseHead?, trailers: FieldLines, decoded: [String],
+        metrics: HopMetrics
+    ) {
+        self.lease = lease
+        self.outcome = outcome
+        self.head = head
+        self.trailers = trailers
+        self.decoded = decoded
+        self.metrics = metrics
     }
 }

@@ -19,6 +19,14 @@ struct WireReader {
     mutating func uint64() throws(FrameError) -> UInt64 { try integer(UInt64.self) }
     mutating func int32() throws(FrameError) -> Int32 { Int32(bitPattern: try integer(UInt32.self)) }
 
+    /// The next `length` bytes, for many integers in a row.
+    @inline(__always)
+    mutating func block(_ length: Int) throws(FrameError) -> UnsafeRawBufferPointer {
+        guard bytes.count - offset >= length else { throw .truncated }
+        defer { offset += length }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
+    }
+
     mutating func bool() throws(FrameError) -> Bool {
         switch try byte() {
         case 0: return false
@@ -60,9 +68,20 @@ struct WireReader {
         return texts
     }
 
-    mutating func fields() throws(FrameError) -> FieldLines {
-        guard let fields = FieldLines(packed: try raw()) else { throw .invalid(.fields) }
+    /// - Parameter known: Field lines that have been checked. When these are the same, they are shared.
+    mutating func fields(known: FieldLines = FieldLines()) throws(FrameError) -> FieldLines {
+        let bytes = try raw()
+        if known.isSame(bytes) { return known }
+        guard let fields = FieldLines(packed: bytes) else { throw .invalid(.fields) }
         return fields
+    }
+
+    mutating func method() throws(FrameError) -> Method {
+        let bytes = try raw()
+        if bytes.count == 3, bytes[0] == 0x47, bytes[1] == 0x45, bytes[2] == 0x54 { return .get }
+        guard let text = FieldLines.utf8Text(bytes) else { throw .invalid(.text) }
+        guard let method = Method(text) else { throw .invalid(.method) }
+        return method
     }
 
     mutating func head() throws(FrameError) -> ResponseHead {
@@ -77,5 +96,41 @@ struct WireReader {
         guard bytes.count - offset >= MemoryLayout<Integer>.size else { throw .truncated }
         defer { offset += MemoryLayout<Integer>.size }
         return Integer(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The little-endian integer at an offset of a block.
+    @inline(__always)
+    func integer<Integer: FixedWidthInteger>(at offset: Int, as type: Integer.Type) -> Integer {
+        Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Stores an integer at an offset of a block, little end first.
+    @inline(__always)
+    func store<Integer: FixedWidthInteger>(_ value: Integer, at offset: Int) {
+        storeBytes(of: value.littleEndian, toByteOffset: offset, as: Integer.self)
+    }
+}
+
+extension FieldLines {
+    /// Whether these lines are packed into just these bytes.
+    fileprivate func isSame(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard packed.count == bytes.count else { return false }
+        return packed.withUnsafeBytes { known in
+            var index = 0
+            while index + 8 <= known.count {
+                let left = known.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                guard left == bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) else { return false }
+                index += 8
+            }
+            while index < known.count {
+                guard known[index] == bytes[index] else { return false }
+                index += 1
+            }
+            return true
+        }
     }
 }

@@ -47,10 +47,11 @@ package struct WireWriter: Sendable {
         _ kind: WireProtocol.Kind, descriptors: Int = 0, _ payload: (inout WireWriter) -> Void
     ) -> Bool {
         let start = count
-        write(UInt32(0))
-        write(kind.rawValue)
-        write(UInt8(truncatingIfNeeded: descriptors))
-        write(UInt16(0))
+        writeBlock(WireProtocol.headerLength) { header in
+            header.storeBytes(of: 0, as: UInt64.self)
+            header.storeBytes(of: kind.rawValue, toByteOffset: 4, as: UInt8.self)
+            header.storeBytes(of: UInt8(truncatingIfNeeded: descriptors), toByteOffset: 5, as: UInt8.self)
+        }
         payload(&self)
         let length = count - start - WireProtocol.headerLength
         guard length <= WireProtocol.maximumPayload else {
@@ -100,6 +101,17 @@ package struct WireWriter: Sendable {
         write(head.version.rawValue)
         write(head.reason)
         write(head.fields)
+    }
+
+    /// Appends `length` bytes, all of which `body` stores: for many integers in a row, since each by itself asks for room.
+    @inline(__always)
+    mutating func writeBlock(_ length: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
+        makeRoom(length)
+        let start = count
+        storage.withUnsafeMutableBytes { bytes in
+            body(UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + length]))
+        }
+        count += length
     }
 
     @inline(__always)

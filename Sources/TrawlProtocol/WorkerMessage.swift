@@ -92,7 +92,7 @@ package enum WorkerMessage: Sendable, Hashable {
             guard !bytes.isEmpty, bytes.count <= WireProtocol.maximumInlineBody else { throw .invalid(.length) }
             self = .data(lease: lease, bytes)
         case .ended:
-            let end = try LeaseEnd(from: &reader)
+            let end = try LeaseEnd.read(from: &reader)
             descriptors = end.outcome.descriptorCount
             self = .ended(end)
         case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, nil:

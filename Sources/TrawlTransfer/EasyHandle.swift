@@ -17,6 +17,9 @@ final class EasyHandle {
     var fields: FieldList?
     /// Where this build of libcurl looks for trusted certificates.
     private let defaultCAFile: String?
+    /// The URL as libcurl takes it without printing it anew; nil when it cannot be made.
+    private let parsed: OpaquePointer?
+    private var usesParsed = false
 
     init?() {
         guard let raw = curl_easy_init() else { return nil }
@@ -26,10 +29,12 @@ final class EasyHandle {
         var path: UnsafePointer<CChar>?
         _ = ccurl_get_string(raw, CURLINFO_CAINFO, &path)
         defaultCAFile = path.map { String(cString: $0) }
+        parsed = curl_url()
     }
 
     deinit {
         curl_easy_cleanup(raw)
+        if let parsed { curl_url_cleanup(parsed) }
         errorBuffer.deallocate()
     }
 
@@ -57,6 +62,25 @@ final class EasyHandle {
             _ = ccurl_set_string(raw, option, nil)
         }
     }
+
+    /// Sets the URL, absolute and in normal form.
+    ///
+    /// libcurl parses a text, writes a new one from its parts and frees that again, which takes longer than all else it
+    /// does with a URL. One that is parsed already it takes as it is.
+    func setURL(_ url: UnsafePointer<CChar>) -> CURLcode {
+        let code = ccurl_set_string(raw, CURLOPT_URL, url)
+        guard code == CURLE_OK, let parsed else { return code }
+        // What is not accepted here libcurl refuses again, with a reason, when the transfer starts.
+        let isParsed = curl_url_set(parsed, CURLUPART_URL, url, Self.urlFlags) == CURLUE_OK
+        if isParsed != usesParsed {
+            usesParsed = isParsed
+            return ccurl_set_pointer(raw, CURLOPT_CURLU, isParsed ? UnsafeMutableRawPointer(parsed) : nil)
+        }
+        return CURLE_OK
+    }
+
+    /// As `setFixedOptions` has them for URLs in text.
+    private static let urlFlags = UInt32(CURLU_DISALLOW_USER | CURLU_PATH_AS_IS)
 
     /// Sets the file of trusted certificates; empty is the system's.
     func setTrust(_ path: String) {

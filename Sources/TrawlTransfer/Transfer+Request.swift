@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import TrawlHTTP
 import TrawlProtocol
 
@@ -36,19 +37,18 @@ extension Transfer {
     /// - Returns: Why the request cannot be made, if so.
     func setOptions() -> HopFailure? {
         profile.apply(to: easy, receiveBuffer: loop.receiveBuffer(for: profile))
-        let isAllowed =
-            lease.url.utf8.starts(with: "http:".utf8)
-            ? profile.profile.allowsHTTP
-            : lease.url.utf8.starts(with: "https:".utf8) && profile.profile.allowsHTTPS
-        guard isAllowed else {
+        guard lease.url.withCString({ isAllowed($0) }) else {
             return HopFailure(.unsupportedScheme, detail: "only http and https are fetched, as far as allowed")
         }
 
         var shape = EasyHandle.RequestShape()
         shape.freshConnect = !lease.mayReuseConnection
         shape.forbidReuse = !lease.mayKeepConnection
-        let hasBody = lease.body != .none
-        if lease.method == .head {
+        var hasBody = true
+        if case .none = lease.body { hasBody = false }
+        if lease.method == .get, !hasBody {
+            // The usual request, and the usual shape.
+        } else if lease.method == .head {
             guard !hasBody else { return HopFailure(.malformedRequest, detail: "HEAD with a body") }
             shape.form = .head
         } else if hasBody || lease.method.announcesEmptyBody {
@@ -66,9 +66,14 @@ extension Transfer {
             _ = ccurl_set_pointer(easy.raw, CURLOPT_HTTPHEADER, fields.head)
             easy.fields = fields
         }
-        let code = lease.url.withCString { ccurl_set_string(easy.raw, CURLOPT_URL, $0) }
+        let code = lease.url.withCString { easy.setURL($0) }
         guard code == CURLE_OK else { return HopFailure(.malformedRequest, curlCode: code.rawValue, detail: "the URL") }
         return nil
+    }
+
+    private func isAllowed(_ url: UnsafePointer<CChar>) -> Bool {
+        if strncmp(url, "http://", 7) == 0 { return profile.profile.allowsHTTP }
+        return strncmp(url, "https://", 8) == 0 && profile.profile.allowsHTTPS
     }
 
     private func setBody() {

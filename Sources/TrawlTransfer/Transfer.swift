@@ -14,15 +14,15 @@ final class Transfer {
     unowned(unsafe) let loop: TransferLoop
     let easy: EasyHandle
     let store = BodyStore()
-    var heads = HeadAssembler()
+    @Unchecked var heads = HeadAssembler()
     var interim = InterimAllowance()
 
     // One lease.
-    var lease = Lease(id: 0, profile: 0, progressIndex: 0, method: .get, url: "", fields: FieldLines())
+    @Unchecked var lease = Lease(id: 0, profile: 0, progressIndex: 0, method: .get, url: "", fields: FieldLines())
     var profile: ResolvedProfile
     /// Where it stands in the loop's list; -1 when idle.
     var place = -1
-    var progress: SharedProgressLine?
+    @Unchecked var progress: SharedProgressLine?
     var requestBody = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     var requestFile: Int32 = -1
     var requestFileOffset: UInt64 = 0
@@ -35,8 +35,8 @@ final class Transfer {
 
     // One attempt.
     /// Why the transfer was ended from here.
-    var failure: HopFailure?
-    var connection: Connection?
+    @Unchecked var failure: HopFailure?
+    @Unchecked var connection: Connection?
     var isReused = false
     var requestsBegun = 0
     var mayHaveBeenSent = false
@@ -46,21 +46,21 @@ final class Transfer {
     var heldResult: CURLcode?
 
     // One response.
-    var head: ResponseHead?
-    var facts = HeadFacts()
+    @Unchecked var head: ResponseHead?
+    @Unchecked var facts = HeadFacts()
     var isHeadSent = false
     var awaitsAnswer = false
     var isPaused = false
-    var chunks: ChunkDecoder?
-    var decoder: ContentDecoder?
+    @Unchecked var chunks: ChunkDecoder?
+    @Unchecked var decoder: ContentDecoder?
     var receivedBytes: UInt64 = 0
     /// The rest of the body is not wanted, and the transfer ends well.
     var dropsBody = false
     var endsEarly = false
     /// Decoded bytes that credit did not reach for.
-    var pending: [UInt8] = []
+    @Unchecked var pending: [UInt8] = []
     /// Bytes of the wire not decoded yet because of `pending`.
-    var held: [UInt8] = []
+    @Unchecked var held: [UInt8] = []
     var credit = 0
     /// Whether the body's pipe or terminal took less than there is, or has no reader yet.
     var awaitsRoom = false
@@ -81,6 +81,17 @@ final class Transfer {
     deinit {
         requestBody.deallocate()
         closeDescriptors()
+        _heads.free()
+        _lease.free()
+        _progress.free()
+        _failure.free()
+        _connection.free()
+        _head.free()
+        _facts.free()
+        _chunks.free()
+        _decoder.free()
+        _pending.free()
+        _held.free()
     }
 
     /// Takes a lease and gives it to libcurl. A failure is an end that has been reported already.

@@ -29,15 +29,15 @@ package final class TransferLoop {
     private let segment: SharedSegment
     private let slot: Int
     private let leases: Int
-    private var profiles: [UInt32: ResolvedProfile] = [:]
-    private var idle: ContiguousArray<Transfer> = []
-    private var active: ContiguousArray<Transfer> = []
+    @Unchecked private var profiles: [UInt32: ResolvedProfile] = [:]
+    @Unchecked private var idle: ContiguousArray<Transfer> = []
+    @Unchecked private var active: ContiguousArray<Transfer> = []
     /// The transfers of all leases, for a look.
     var activeTransfers: ContiguousArray<Transfer> { active }
-    private var usedIndexes: [Bool]
+    @Unchecked private var usedIndexes: [Bool]
     private var lastTick: UInt64 = 0
     /// Transfers that had their share of this turn and have more to decode.
-    private var unfinished: ContiguousArray<Transfer> = []
+    @Unchecked private var unfinished: ContiguousArray<Transfer> = []
     /// Whether transfers wait for a pipe or terminal to take more; found out anew at each wait.
     var someAwaitRoom = false
     /// Counts turns, so that a transfer knows when its share is a new one.
@@ -81,6 +81,11 @@ package final class TransferLoop {
         active.removeAll()
         idle.removeAll()
         curl_multi_cleanup(multi)
+        _profiles.free()
+        _idle.free()
+        _active.free()
+        _unfinished.free()
+        _usedIndexes.free()
     }
 
     /// How many leases are being carried out.

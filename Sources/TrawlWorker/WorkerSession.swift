@@ -1,4 +1,5 @@
 import Glibc
+import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
 import TrawlTransfer
@@ -14,6 +15,8 @@ struct WorkerSession {
     private var incoming: IncomingFrames
     private var isDraining = false
     private var isBlocked = false
+    /// The field lines of the latest lease.
+    private var knownFields = FieldLines()
 
     init(control: Int32, loop: TransferLoop, handshake: Handshake) {
         self.control = control
@@ -60,7 +63,12 @@ struct WorkerSession {
 
     private mutating func takeFrames() throws(End) {
         do throws(FrameError) {
-            while let (message, descriptors) = try incoming.next(CoordinatorMessage.init) {
+            while true {
+                let fields = knownFields
+                let next = try incoming.next { (frame) throws(FrameError) -> CoordinatorMessage in
+                    try CoordinatorMessage(frame, knownFields: fields)
+                }
+                guard let (message, descriptors) = next else { return }
                 do throws(ProtocolViolation) {
                     try take(message, descriptors)
                 } catch {
@@ -79,6 +87,7 @@ struct WorkerSession {
                 for descriptor in descriptors { _ = Glibc.close(descriptor) }
                 throw .leaseWhileDraining
             }
+            knownFields = lease.fields
             try loop.begin(lease, descriptors: descriptors)
         case .profile(let number, let profile):
             loop.define(profile, number: number)

@@ -10,8 +10,12 @@ package import TrawlHTTP
 package protocol FetchDriver: AnyObject {
     /// Takes the answers that came since the last turn, in their order, and says what is next.
     ///
-    /// - Parameter now: The time of this turn.
-    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant) -> DriverTurn
+    /// - Parameters:
+    ///   - now: The time of this turn.
+    ///   - hasIdleWorkers: Whether a quarter of what may be in flight and more was free after the last turn's fetches:
+    ///     what waits, if any does, is of hosts that have as much in flight as they may. A turn that starts fetches and
+    ///     leaves so much room has another one after it at once.
+    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool) -> DriverTurn
 }
 
 /// What became of one fetch of a driver. A class, since answers pass through several hands and are large.

@@ -1,12 +1,13 @@
 import TrawlHTTP
 import TrawlPlatform
+import TrawlSupervision
 
 /// The driver's turns.
 extension Supervisor {
     /// Calls the driver, and starts what it wants started.
     mutating func drive() {
         guard let driving else { return }
-        let turn = driving.driver.turn(driving.takeAnswers(), at: now)
+        let turn = driving.driver.turn(driving.takeAnswers(), at: now, hasIdleWorkers: driving.hasIdleWorkers)
         if turn.isFinished {
             wait(for: nil, in: driving)
             self.driving = nil
@@ -15,14 +16,23 @@ extension Supervisor {
         }
         if turn.input != driving.input { wait(for: turn.input, in: driving) }
         driving.wakeAt = turn.wakeAt
+        driving.hasStarted = !turn.start.isEmpty
         for fetch in turn.start { submit(fetch.running) }
+    }
+
+    /// Notes whether the driver's fetches left much room, when as many have been leased as can be. A little is always
+    /// left where several hosts have all they may.
+    func noteRoom() {
+        let room = min(leases.freeCapacity, configuration.transfersInAll - leases.heldCount)
+        driving?.hasIdleWorkers = room > leases.heldCount / 3
     }
 
     /// When the driver is to have its next turn at the latest; nil when events alone decide.
     var nextDriverTurn: MonotonicInstant? {
         guard let driving else { return nil }
         // Fetches may be answered while they are submitted: the engine is down.
-        return driving.answers.isEmpty ? driving.wakeAt : now
+        if !driving.answers.isEmpty { return now }
+        return driving.hasIdleWorkers && driving.hasStarted ? now : driving.wakeAt
     }
 
     /// Nothing will be fetched any more: lets the driver come to its end.
@@ -51,6 +61,9 @@ final class Driving {
     /// The descriptor that is polled for it.
     var input: Int32?
     var wakeAt: MonotonicInstant?
+    /// Whether its last turn started fetches, and whether those left room for more.
+    var hasStarted = false
+    var hasIdleWorkers = false
 
     init(_ driver: any FetchDriver, done: WakeUpGate) {
         self.driver = driver

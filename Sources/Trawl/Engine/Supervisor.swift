@@ -122,6 +122,7 @@ struct Supervisor: ~Copyable {
             runTimers()
             drive()
             dispatch()
+            noteRoom()
             answers.post()
             flush()
         }
@@ -209,7 +210,8 @@ struct Supervisor: ~Copyable {
     }
 
     mutating func markDirty(_ slot: Int) {
-        dirty.append(slot)
+        // Most leases of a turn are for a few workers, in turns.
+        if !dirty.contains(slot) { dirty.append(slot) }
     }
 
     private mutating func flush() {

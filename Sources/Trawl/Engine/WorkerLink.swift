@@ -21,6 +21,7 @@ final class WorkerLink {
     private var incoming = IncomingFrames()
     private var outgoing = OutgoingFrames()
     private var toldProfiles: [UInt32: UInt32] = [:]
+    private var lastTold: ProfileTable.Assignment?
     private var wantsWrite = false
     /// Whether the stream still works.
     private(set) var isOpen = true
@@ -67,9 +68,12 @@ final class WorkerLink {
 
     /// Tells the worker what a profile number means, unless it knows.
     func tell(_ assignment: ProfileTable.Assignment, _ profile: TransferProfile) -> Bool {
-        if toldProfiles[assignment.number] == assignment.version { return true }
-        guard send(.profile(number: assignment.number, profile)) else { return false }
-        toldProfiles[assignment.number] = assignment.version
+        if lastTold == assignment { return true }
+        if toldProfiles[assignment.number] != assignment.version {
+            guard send(.profile(number: assignment.number, profile)) else { return false }
+            toldProfiles[assignment.number] = assignment.version
+        }
+        lastTold = assignment
         return true
     }
 
