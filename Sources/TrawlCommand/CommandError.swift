@@ -1,10 +1,21 @@
+import Trawl
+import TrawlPlatform
+
 /// Why the command cannot go on: a line for standard error and an exit status.
 struct CommandError: Error, Equatable {
     let message: String
     let status: Int32
+    /// The exit status of `get` with a single URL, where that is curl's own.
+    let curlStatus: Int32
 
-    init(_ message: String, status: Int32 = ExitStatus.usage) {
+    init(_ message: String, status: Int32 = ExitStatus.usage, curlStatus: Int32? = nil) {
         self.message = message
         self.status = status
+        self.curlStatus = curlStatus ?? status
+    }
+
+    /// What the system says about a file.
+    init(file path: String, _ number: Int32, status: Int32 = ExitStatus.usage, curlStatus: Int32? = nil) {
+        self.init("\(path.terminalSafe): \(SystemError.reason(number))", status: status, curlStatus: curlStatus)
     }
 }

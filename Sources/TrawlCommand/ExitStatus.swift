@@ -15,6 +15,7 @@ enum ExitStatus {
         static let httpError: Int32 = 22
         static let writeError: Int32 = 23
         static let readError: Int32 = 26
+        static let certificateError: Int32 = 58
     }
 
     /// curl's exit code for a failed fetch.
@@ -59,8 +60,6 @@ struct RunTally: Equatable {
     /// Requests an earlier run has brought to an end, and how many of them failed.
     var skipped = 0
     var failedBefore = 0
-    /// Requests read from the list, without those skipped.
-    var listed = 0
     var bytes: UInt64 = 0
     var engineIsDown = false
     /// No space, a quota or a broken disk: more files would meet the same.

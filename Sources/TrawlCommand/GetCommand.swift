@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `trawl get URL…`
-struct GetCommand: ParsableCommand {
+struct GetCommand: RunnableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         // Where it is parsed alone, the parser then does not look for requests for completions first.
@@ -14,8 +14,8 @@ struct GetCommand: ParsableCommand {
 
             Two URLs with the same file name in one run do not overwrite each other: the second file is NAME.1.
 
-            Exit status for a single URL: as curl's. For several: 0 all fetched, 1 some failed, 2 wrong usage, 69 no \
-            worker can run, 73 or 74 files cannot be made or written, 75 stopped.
+            Exit status for a single URL: as curl's. For several: 0 all fetched, 1 some failed, 2 wrong usage or a file \
+            named by an option cannot be read, 69 no worker can run, 73 or 74 files cannot be made or written, 75 stopped.
             """)
 
     @Argument(help: ArgumentHelp("What to fetch.", valueName: "url"))
@@ -39,15 +39,11 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    /// Does it all.
-    /// - Returns: The exit status.
-    func execute() -> Int32 {
-        do throws(CommandError) {
-            let plan = try GetPlan(self)
-            return plan.isSequential ? try SequentialRun.run(plan) : try ParallelRun.run(plan)
-        } catch {
-            StandardStreams.writeText("trawl: \(error.message)\n", to: 2)
-            return error.status
-        }
+    /// Whether there is one URL and no list: then exit statuses are curl's.
+    var endsLikeCurl: Bool { output.inputFile == nil && urls.count == 1 }
+
+    func execute() throws(CommandError) -> Int32 {
+        let plan = try GetPlan(self)
+        return plan.isSequential ? try SequentialRun.run(plan) : try BatchRun.run(BatchPlan(plan))
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Trawl
 import TrawlPlatform
 
@@ -7,8 +6,8 @@ struct GetPlan {
     /// Where bodies go.
     enum Output: Equatable {
         case standardOutput
-        /// The n-th argument to the n-th of these.
-        case named([String])
+        /// The n-th argument to the n-th `-o`.
+        case named
         /// Names from URLs, or from the list's second column.
         case remoteNames
     }
@@ -19,7 +18,8 @@ struct GetPlan {
     let isSingle: Bool
     /// One at a time, with the bodies passing through this process where they have to.
     let isSequential: Bool
-    let urls: [String]
+    /// Those of the arguments, each with its `-o` where there is one.
+    let requests: [ListedRequest]
     let list: String?
     /// Absolute; where remote names go.
     let directory: String
@@ -36,9 +36,8 @@ struct GetPlan {
     init(_ command: GetCommand) throws(CommandError) {
         let arguments = command.output
         report = command.report
-        urls = command.urls
         list = arguments.inputFile
-        isSingle = list == nil && urls.count == 1
+        isSingle = command.endsLikeCurl
         failsOnErrorStatus = arguments.fail
         namesFromHeads = arguments.headerName
         writesHeads = arguments.include || command.request.head
@@ -51,31 +50,26 @@ struct GetPlan {
         } else if arguments.outputs.isEmpty {
             output = .remoteNames
         } else {
-            output = .named(arguments.outputs)
+            output = .named
         }
-        var passesThrough = output == .standardOutput || writesHeads || namesFromHeads
-        if case .named(let names) = output,
-            names.contains(where: { LocalPath.isStandardOutput($0) || LocalPath.isSpecial($0) })
-        {
-            passesThrough = true
+        let outputs = output == .named ? arguments.outputs : []
+        requests = command.urls.enumerated().map { index, url in
+            ListedRequest(url: URLText.completed(url), out: outputs.indices.contains(index) ? outputs[index] : nil)
         }
+        // What is shown of one conversation is not to be mixed with another.
+        let passesThrough =
+            output == .standardOutput || writesHeads || namesFromHeads || report.verbose
+            || outputs.contains { LocalPath.isStandardOutput($0) || LocalPath.isSpecial($0) }
         isSequential = isSingle || passesThrough
 
         directory = try Self.directory(arguments)
         template = try RunSetup.template(command.request, command.transfer, command.tls)
-        if let format = command.report.writeOut {
-            var text = format
-            if format.hasPrefix("@") {
-                text = String(
-                    decoding: try StandardStreams.readAll(String(format.dropFirst()), limit: 1 << 20), as: UTF8.self)
-            }
-            writeOut = try WriteOut(text)
-        } else {
-            writeOut = nil
-        }
-        parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(urls.count, 64) : 64)
-        configuration = try RunSetup.configuration(
+        writeOut = try RunSetup.writeOut(report)
+        parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(requests.count, 64) : 64)
+        var configuration = try RunSetup.configuration(
             command.pool, parallel: parallel, root: !isSequential && output == .remoteNames ? directory : nil)
+        configuration.transfersInAll = parallel
+        self.configuration = configuration
     }
 
     /// The absolute path of an output's name.
@@ -83,8 +77,7 @@ struct GetPlan {
         do throws(SystemError) {
             return try LocalPath.absolute(name, in: directory)
         } catch {
-            throw CommandError(
-                "\(name.terminalSafe): \(SystemError.reason(error.errno))", status: ExitStatus.cannotCreate)
+            throw CommandError(file: name, error.errno, status: ExitStatus.cannotCreate)
         }
     }
 
@@ -96,8 +89,7 @@ struct GetPlan {
             return try prepared(LocalPath.absolute(name), arguments)
         } catch {
             let name = arguments.directory ?? "the output directory"
-            throw CommandError(
-                "\(name.terminalSafe): \(SystemError.reason(error.errno))", status: ExitStatus.cannotCreate)
+            throw CommandError(file: name, error.errno, status: ExitStatus.cannotCreate)
         }
     }
 
@@ -108,10 +100,7 @@ struct GetPlan {
                 try LocalPath.makeDirectories(LocalPath.parent(try LocalPath.absolute(name, in: directory)))
             }
         }
-        var info = stat()
-        guard arguments.directory != nil else { return directory }
-        guard stat(directory, &info) == 0 else { throw SystemError(errno: errno, call: "stat") }
-        guard info.st_mode & S_IFMT == S_IFDIR else { throw SystemError(errno: ENOTDIR, call: "stat") }
+        if arguments.directory != nil { try LocalPath.checkDirectory(directory) }
         return directory
     }
 }

@@ -17,33 +17,45 @@ enum Main {
     }
 
     private static func run(_ given: [String]) -> Int32 {
+        let isPipe = given.first == PipeCommand.configuration.commandName
+        let isNamed = given.first == GetCommand.configuration.commandName
+        let isGet = isNamed || !TrawlCommand.isSubcommand(given.first ?? "")
         let arguments: [String]
         do throws(CommandError) {
             arguments = try ArgumentExpansion.expand(given) { file throws(CommandError) in
-                try StandardStreams.readAll(file, limit: 1 << 20)
+                if isPipe, file == "-" { throw CommandError("-K -: standard input is for requests") }
+                return try StandardStreams.readAll(file, limit: 1 << 20)
             }
         } catch {
-            StandardStreams.writeText("trawl: \(error.message)\n", to: STDERR_FILENO)
-            return error.status
+            return tell(error, likeCurl: isGet)
         }
         // Almost always it is a get: parsed without its parent, it starts a third sooner. What it refuses, help and
         // words that name other subcommands among it, is the parent's to answer.
-        let isNamed = arguments.first == GetCommand.configuration.commandName
-        if isNamed || !TrawlCommand.isSubcommand(arguments.first ?? ""),
-            let get = try? GetCommand.parse(isNamed ? Array(arguments.dropFirst()) : arguments)
-        {
-            return get.execute()
+        if isGet, let get = try? GetCommand.parse(isNamed ? Array(arguments.dropFirst()) : arguments) {
+            return execute(get)
         }
         do {
             var command = try TrawlCommand.parseAsRoot(arguments)
-            if let get = command as? GetCommand { return get.execute() }
-            if let batch = command as? BatchCommand { return batch.execute() }
-            if let pipe = command as? PipeCommand { return pipe.execute() }
+            if let command = command as? any RunnableCommand { return execute(command) }
             try command.run()
             return ExitStatus.success
         } catch {
             return explain(error, of: arguments.first ?? "")
         }
+    }
+
+    private static func execute(_ command: some RunnableCommand) -> Int32 {
+        do throws(CommandError) {
+            return try command.execute()
+        } catch {
+            return tell(error, likeCurl: command.endsLikeCurl)
+        }
+    }
+
+    /// - Returns: The exit status.
+    private static func tell(_ error: CommandError, likeCurl: Bool) -> Int32 {
+        StandardStreams.writeText("trawl: \(error.message)\n", to: STDERR_FILENO)
+        return likeCurl ? error.curlStatus : error.status
     }
 
     /// Help and the version go to standard output; what is wrong with the arguments, in one line, to standard error.

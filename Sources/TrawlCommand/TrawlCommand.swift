@@ -1,6 +1,20 @@
 import ArgumentParser
 import TrawlProtocol
 
+/// A subcommand of ours.
+protocol RunnableCommand: ParsableCommand {
+    /// Whether exit statuses are curl's.
+    var endsLikeCurl: Bool { get }
+
+    /// Does it all.
+    /// - Returns: The exit status.
+    func execute() throws(CommandError) -> Int32
+}
+
+extension RunnableCommand {
+    var endsLikeCurl: Bool { false }
+}
+
 /// The root: `trawl URL…` is `trawl get URL…`.
 struct TrawlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

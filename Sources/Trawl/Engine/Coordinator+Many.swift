@@ -47,12 +47,32 @@ extension Coordinator {
             running: RunningFetch(plan: plan, reply: answers.map { .queue($0, tag: tag) } ?? .driver(tag: tag)))
     }
 
+    /// Makes a fetch of a template into a file at any path, for the driver that is running. What is opened for it stays open
+    /// until the fetch is over.
+    ///
+    /// - Throws: When the file cannot be made.
+    package func prepare(
+        _ target: TargetURI, _ template: RequestTemplate, intoFile path: String, tag: UInt64
+    ) throws(FetchError) -> PreparedFetch {
+        let (sink, path) = try planner.sink(for: .file(path, options: template.fileOptions), url: target.text)
+        let plan = FetchPlan(
+            originalURL: target.textWithFragment, target: target, method: template.method, fields: template.fields,
+            body: template.body, sink: sink, fileOptions: template.fileOptions, path: path, terms: template.terms,
+            wantsEvents: false)
+        return PreparedFetch(running: RunningFetch(plan: plan, reply: .driver(tag: tag)))
+    }
+
     /// Lets a driver work, and blocks the calling thread until it is done.
     ///
     /// One at a time. The driver is used on the supervisor's thread meanwhile and must not be touched.
     package func run(_ driver: any FetchDriver) {
         let done = WakeUpGate()
         if post(.drive(DriverHandover(driver: driver), done)) { done.wait() }
+    }
+
+    /// Gives the driver that is running a turn: something came that is none of the coordinator's events.
+    package func wakeDriver() {
+        post(.submitAll([]))
     }
 
     /// Takes no more fetches: those that wait are answered with ``FetchError/Code/shutDown`` now, those in flight when

@@ -156,7 +156,8 @@ final class FetchPlanner: Sendable {
         }
     }
 
-    private func sink(for destination: Destination, url: String) throws(FetchError) -> (FetchPlan.Target, String?) {
+    /// Where the body goes, and the path it was given; opens what is outside the output directories.
+    func sink(for destination: Destination, url: String) throws(FetchError) -> (FetchPlan.Target, String?) {
         switch destination {
         case .memory: return (.memory, nil)
         case .discard: return (.discard, nil)

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `trawl batch [FILE|-]`
-struct BatchCommand: ParsableCommand {
+struct BatchCommand: RunnableCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch",
         abstract: "Fetch a list of any length into files, every URL exactly once.",
@@ -14,8 +14,8 @@ struct BatchCommand: ParsableCommand {
             the new one is NAME.1. With --results each request leaves one JSON record; a run with the same results file \
             skips what has a record there and does the rest, however the run before ended. Redirects are followed.
 
-            Exit status: 0 all fetched, 1 some failed, 2 wrong usage, 69 no worker can run, 73 or 74 files cannot be made \
-            or written, 75 stopped: the same command goes on.
+            Exit status: 0 all fetched, 1 some failed, 2 wrong usage or a file named by an option cannot be read, 69 no \
+            worker can run, 73 or 74 files cannot be made or written, 75 stopped: the same command goes on.
             """)
 
     @Argument(help: ArgumentHelp("The list; '-' or nothing is standard input.", valueName: "file"), completion: .file())
@@ -28,14 +28,14 @@ struct BatchCommand: ParsableCommand {
     @OptionGroup(title: "Pool options") var pool: PoolArguments
     @OptionGroup(title: "Message options") var report: ReportArguments
 
-    /// Does it all.
-    /// - Returns: The exit status.
-    func execute() -> Int32 {
-        do throws(CommandError) {
-            return try BatchRun.run(BatchPlan(self))
-        } catch {
-            StandardStreams.writeText("trawl: \(error.message)\n", to: 2)
-            return error.status
+    func validate() throws {
+        if report.verbose { throw ValidationError("-v is for trawl get; what became of a request is in the results") }
+        if report.writeOut != nil, let results = batch.results, LocalPath.isStandardOutput(results) {
+            throw ValidationError("-w and --results cannot both have standard output")
         }
+    }
+
+    func execute() throws(CommandError) -> Int32 {
+        try BatchRun.run(BatchPlan(self))
     }
 }

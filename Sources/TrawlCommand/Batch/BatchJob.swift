@@ -4,6 +4,7 @@ import Trawl
 import TrawlHTTP
 import TrawlJSON
 import TrawlPlatform
+import TrawlProtocol
 
 /// Fetches a list: reads lines as there is room, keeps fetches in flight, writes a record for each that is over.
 ///
@@ -11,26 +12,45 @@ import TrawlPlatform
 /// when its record is written, so that whatever kills this process costs no more than the fetches in flight, which the
 /// next run with the same results file does again.
 struct BatchJob {
+    /// Why a request counts as failed.
+    private struct Failure {
+        let message: String
+        let curlCode: Int32
+    }
+
     /// Failures told one by one when the results file has them all.
     private static let failuresTold = 100
     /// Lines dealt with before signals and workers are looked at again: most lists are of requests, which need room, but
     /// there are those of lines that are done or bad.
     private static let linesInATurn = 4096
+    /// Turns without idle workers after which less is read ahead.
+    private static let longBusy = 256
 
     private let plan: BatchPlan
     private let coordinator: Coordinator
     private let stopping: StopRequests
     private let console: Console
     let progress: ProgressDisplay
-    private let source: BatchSource
+    private let source: RequestSource
     private let results: ResultsFile?
+    /// Where `-w` goes; nil without it.
+    private let printer: OutputThread<[UInt8]>?
     private var names: FileNames
     private let templates: RequestTemplates
 
     private var table = FetchesInFlight()
     private var retries = RetryQueue()
     private var records = JSONWriter()
+    /// What `-w` printed in this turn.
+    private var printed: [UInt8] = []
     private(set) var tally = RunTally()
+    /// Requests read ahead at present, and whether it is as many. Few stay in the processor's caches; more are read when
+    /// workers stand idle because most of those few are of one host.
+    private var lookAhead: Int
+    private let leastLookAhead: Int
+    private var isFull = false
+    /// Turns without idle workers, since the look-ahead was last changed.
+    private var busyTurns = 0
     private var isInputOver = false
     /// Whether requests are left for another run.
     private var leavesRequests = false
@@ -41,13 +61,16 @@ struct BatchJob {
     private var toldCount = 0
 
     init(
-        _ plan: BatchPlan, _ coordinator: Coordinator, _ source: BatchSource, _ results: ResultsFile?,
-        _ stopping: StopRequests
+        _ plan: BatchPlan, _ coordinator: Coordinator, _ source: RequestSource, _ results: ResultsFile?,
+        _ printer: OutputThread<[UInt8]>?, _ stopping: StopRequests
     ) throws(CommandError) {
         self.plan = plan
+        leastLookAhead = min(max(128, plan.lookAhead / 6), plan.lookAhead)
+        lookAhead = leastLookAhead
         self.coordinator = coordinator
         self.source = source
         self.results = results
+        self.printer = printer
         self.stopping = stopping
         console = stopping.console
         names = FileNames(plan.naming, source, namesFromHeads: plan.namesFromHeads)
@@ -60,14 +83,21 @@ struct BatchJob {
     }
 
     /// Deals with answers, and starts what there is room for.
-    mutating func turn(_ answers: [FetchAnswer], at now: MonotonicInstant) -> DriverTurn {
+    mutating func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool) -> DriverTurn {
         self.now = now
+        adaptLookAhead(hasIdleWorkers)
         let wall = WallClock.now()
         time = UInt64(max(0, wall.seconds)) * 1_000_000 + UInt64(wall.nanoseconds / 1000)
+        checkOutputs()
         finish(answers)
         var turn = DriverTurn()
         startMore(&turn)
+        isFull = !table.hasRoom(for: lookAhead)
         writeRecords()
+        if let printer, !printed.isEmpty {
+            printer.add(printed)
+            printed.removeAll(keepingCapacity: true)
+        }
         showProgress()
         if turn.wakeAt == nil { turn.wakeAt = retries.next }
         turn.isFinished = table.isEmpty && isInputOver
@@ -92,7 +122,10 @@ struct BatchJob {
         }
         while let tag = retries.takeDue(at: now) { prepare(tag, into: &turn.start) }
         var lines = Self.linesInATurn
-        while !isInputOver, table.hasRoom(for: plan.lookAhead) {
+        // Without room in the outputs, a turn comes when there is some again.
+        while !isInputOver, table.hasRoom(for: lookAhead), results?.hasRoom() ?? true, printer?.hasRoom() ?? true,
+            !tally.outputIsBroken
+        {
             guard lines > 0 else {
                 turn.wakeAt = now
                 return
@@ -100,16 +133,15 @@ struct BatchJob {
             lines -= 1
             switch source.next() {
             case .nothing: break
-            case .request(let request, let line):
-                tally.listed += 1
-                let tag = table.insert(FetchInFlight(request, line: line, at: now))
+            case .request(let request, let line, let isAgain):
+                let tag = table.insert(FetchInFlight(request, line: line, isAgain: isAgain, at: now))
                 prepare(tag, into: &turn.start)
-            case .bad(let bad, let line): refuse(bad, line)
+            case .bad(let bad, let line, let isAgain): refuse(bad, line, isAgain)
             case .skipped(let ending):
                 tally.skipped += 1
                 if ending == .failed { tally.failedBefore += 1 }
             case .wait:
-                turn.input = source.list.descriptor
+                turn.input = source.descriptor
                 return
             case .end:
                 isInputOver = true
@@ -121,6 +153,18 @@ struct BatchJob {
         }
     }
 
+    private mutating func adaptLookAhead(_ hasIdleWorkers: Bool) {
+        if hasIdleWorkers, isFull {
+            lookAhead = min(2 * lookAhead, plan.lookAhead)
+            busyTurns = 0
+        } else {
+            busyTurns += 1
+            guard busyTurns == Self.longBusy else { return }
+            lookAhead = max(lookAhead / 2, leastLookAhead)
+            busyTurns = 0
+        }
+    }
+
     /// Makes the next attempt of a request, or ends it when it cannot be one.
     private mutating func prepare(_ tag: UInt64, into prepared: inout [PreparedFetch]) {
         table[tag].attempts += 1
@@ -129,24 +173,46 @@ struct BatchJob {
             let target = try coordinator.target(of: table[tag].request.url, template)
             // They would be dropped in silence.
             if target.user != nil || target.password != nil { throw FetchError.credentialsInURL }
-            var destination = ManyDestination.discard
-            if plan.directory != nil {
-                let name = try names.name(
-                    of: table[tag], target, adopts: templates.isIdempotent(table[tag].request))
-                table[tag].path = name.path
-                destination = .file(name.path, name.collision)
-            }
-            prepared.append(coordinator.prepare(target, template, into: destination, tag: tag))
+            prepared.append(try prepare(table[tag], target, template, tag))
         } catch {
-            end(tag, .failure(error))
+            if isUnfinished(.failure(error)) {
+                leavesRequests = true
+                table.remove(tag)
+            } else {
+                end(tag, .failure(error))
+            }
         }
     }
 
-    private mutating func refuse(_ bad: BadLine, _ line: Int) {
-        tally.listed += 1
+    /// Decides where the body goes.
+    private mutating func prepare(
+        _ fetch: FetchInFlight, _ target: TargetURI, _ template: RequestTemplate, _ tag: UInt64
+    ) throws(FetchError) -> PreparedFetch {
+        let destination: ManyDestination
+        switch plan.files {
+        case .none: destination = .discard
+        case .new:
+            let name = try names.name(of: fetch, target, adopts: templates.isIdempotent(fetch.request))
+            fetch.path = name.path
+            destination = .file(name.path, name.collision)
+        case .replacing:
+            let name = fetch.request.out ?? FileName.ofURL(fetch.request.url)
+            let unused = try names.unused(name)
+            if unused != name { note(fetch, "written to \(unused.terminalSafe)") }
+            fetch.path = unused
+            destination = .file(unused, .replace)
+        case .named:
+            let path = absolute(fetch.request.out ?? "")
+            fetch.path = path
+            return try coordinator.prepare(target, template, intoFile: path, tag: tag)
+        }
+        return coordinator.prepare(target, template, into: destination, tag: tag)
+    }
+
+    private mutating func refuse(_ bad: BadLine, _ line: Int, _ isAgain: Bool) {
         tally.failed += 1
-        tell("\(source.list.name):\(line): \(bad.reason.terminalSafe)")
-        if results != nil { ResultRecord.write(bad, line: line, time: time, to: &records) }
+        tell("\(source.place(line))\(bad.reason.terminalSafe)")
+        if results != nil { ResultRecord.write(bad, line: line, isAgain: isAgain, time: time, to: &records) }
     }
 
     // MARK: Ending
@@ -202,12 +268,9 @@ struct BatchJob {
     /// The body of an error that is tried again is not what the request was for. One that was taken over from another
     /// request's record stays.
     private func removeFile(of answer: FetchAnswer) {
-        guard let directory = plan.directory, case .success(let response) = answer.result, let file = response.file
-        else {
-            return
-        }
+        guard case .success(let response) = answer.result, let file = response.file else { return }
         if names.adoptsFiles, source.wasRecorded(file: file) { return }
-        unlink(LocalPath.joined(directory, file))
+        unlink(absolute(file))
     }
 
     /// Whether a run that goes on took over a file that is another request's: both asked for one name and got the same
@@ -217,8 +280,11 @@ struct BatchJob {
             return false
         }
         let fetch = table[answer.tag]
-        if source.wasRecorded(file: file), fetch.firstNumber == 0, templates.isIdempotent(fetch.request) {
+        if source.wasRecorded(file: file), fetch.mistakes < FileNames.mostMistakes,
+            templates.isIdempotent(fetch.request)
+        {
             fetch.firstNumber = names.number(after: file)
+            fetch.mistakes += 1
             fetch.attempts -= 1
             return true
         }
@@ -232,24 +298,67 @@ struct BatchJob {
 
     private mutating func end(_ tag: UInt64, _ result: Result<Response, FetchError>) {
         let fetch = table.remove(tag)
-        var isSuccess = false
+        var failure: Failure?
         var file: String?
         switch result {
         case .success(let response):
-            isSuccess = !(plan.failsOnErrorStatus && response.status >= 400)
             file = response.file
             if let file, let path = fetch.path, file != path { names.collided(path, became: file) }
             tally.bytes += response.receivedLength
-            if !isSuccess { tell(fetch, "the response's status is \(response.status)") }
+            if plan.failsOnErrorStatus { failure = failureOfStatus(response, fetch) }
         case .failure(let error):
-            tell(fetch, RunSupport.text(error))
+            failure = Failure(message: RunSupport.text(error), curlCode: ExitStatus.curlCode(for: error))
         }
-        if isSuccess { tally.succeeded += 1 } else { tally.failed += 1 }
+        if let failure {
+            tally.failed += 1
+            tell(fetch, failure.message)
+        } else {
+            tally.succeeded += 1
+        }
+        if plan.writeOut != nil { writeOut(fetch, result, failure, file: file) }
         guard results != nil else { return }
         ResultRecord(
-            request: fetch.request, line: fetch.line, result: result, file: file, isSuccess: isSuccess,
-            attempts: fetch.attempts, time: time, elapsed: (now.nanoseconds - fetch.started.nanoseconds) / 1000
+            request: fetch.request, line: fetch.line, result: result, file: file, isSuccess: failure == nil,
+            isAgain: fetch.isAgain, attempts: fetch.attempts, time: time,
+            elapsed: (now.nanoseconds - fetch.started.nanoseconds) / 1000
         ).write(to: &records)
+    }
+
+    /// With `--fail`: why the response is none, if it is.
+    private func failureOfStatus(_ response: Response, _ fetch: FetchInFlight) -> Failure? {
+        if response.status >= 400 {
+            return Failure(
+                message: "the response's status is \(response.status)", curlCode: ExitStatus.Curl.httpError)
+        }
+        guard plan.files == .replacing || plan.files == .named, let path = fetch.path else { return nil }
+        do throws(SystemError) {
+            try RunSupport.saveRedirect(response, absolute(path))
+            return nil
+        } catch {
+            return Failure(
+                message: "\(path.terminalSafe): \(SystemError.reason(error.errno))",
+                curlCode: ExitStatus.Curl.writeError)
+        }
+    }
+
+    private func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : LocalPath.joined(plan.directory, path)
+    }
+
+    /// Prints what `-w` asks for, at the end of this turn.
+    private mutating func writeOut(
+        _ fetch: FetchInFlight, _ result: Result<Response, FetchError>, _ failure: Failure?, file: String?
+    ) {
+        var values = WriteOutValues(
+            url: fetch.request.url, method: templates.method(of: fetch.request), exitCode: failure?.curlCode ?? 0,
+            total: fetch.started.duration(to: now))
+        switch result {
+        case .success(let response): values.response = response
+        case .failure(let error): values.error = error
+        }
+        values.message = failure?.message ?? ""
+        values.fileName = (file ?? fetch.path).map(absolute)
+        printed += RunSupport.written(plan.writeOut, values, on: console).utf8
     }
 
     /// Records reach the file before anything else is started or waited for.
@@ -258,20 +367,41 @@ struct BatchJob {
         do throws(SystemError) {
             try results.append(records)
         } catch {
-            if error.errno == EPIPE {
-                tally.outputIsClosed = true
-                coordinator.beginShutdown(grace: .zero)
-            } else {
-                breakOff("\(results.name): \(SystemError.reason(error.errno))")
-            }
+            outputFailed(error, results.name)
         }
         records.removeAll()
+    }
+
+    /// Looks after the outputs that have threads of their own.
+    private mutating func checkOutputs() {
+        if tally.outputIsClosed || tally.outputIsBroken { return }
+        if let results, let failure = results.failure { outputFailed(failure, results.name) }
+        if let failure = printer?.failure { outputFailed(failure, "standard output") }
+    }
+
+    /// To be called when the outputs were given their time: what is not written by now is left for another run.
+    mutating func closeOutputs() {
+        checkOutputs()
+        if results?.isOver == false || printer?.isOver == false { tally.wasStopped = true }
+    }
+
+    private mutating func outputFailed(_ error: SystemError, _ name: String) {
+        if error.errno == EPIPE {
+            tally.outputIsClosed = true
+            coordinator.beginShutdown(grace: .zero)
+        } else {
+            breakOff("\(name): \(SystemError.reason(error.errno))")
+        }
     }
 
     // MARK: Telling
 
     private mutating func tell(_ fetch: FetchInFlight, _ message: String) {
-        tell("\(source.list.name):\(fetch.line): \(RunSupport.shown(fetch.request.url)): \(message)")
+        tell("\(source.place(fetch.line))\(RunSupport.shown(fetch.request.url)): \(message)")
+    }
+
+    private func note(_ fetch: FetchInFlight, _ message: String) {
+        console.note("\(source.place(fetch.line))\(RunSupport.shown(fetch.request.url)): \(message)")
     }
 
     private mutating func tell(_ message: String) {
@@ -286,8 +416,8 @@ struct BatchJob {
     private mutating func showProgress() {
         guard progress.isShown else { return }
         let done = tally.succeeded + tally.failed + tally.skipped
-        let many = ProgressLine.Many(
-            done: done, failed: tally.failed, total: isInputOver ? done + table.count : nil, bytes: tally.bytes)
+        let total = source.total ?? (isInputOver ? done + table.count : nil)
+        let many = ProgressLine.Many(done: done, failed: tally.failed, total: total, bytes: tally.bytes)
         progress.state.withLock { $0 = .many(many) }
     }
 

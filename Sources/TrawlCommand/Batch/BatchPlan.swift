@@ -1,28 +1,48 @@
-import Glibc
 import Trawl
 import TrawlPlatform
 
-/// What a `batch` is to do, checked: everything but its list.
+/// What a `batch`, or a `get` of many URLs into files, is to do, checked: everything but its list.
 struct BatchPlan {
+    /// What becomes of a body.
+    enum Files {
+        /// It is dropped.
+        case none
+        /// A new file beneath the directory; no other is ever replaced.
+        case new
+        /// A file beneath the directory, which replaces one that was there before this run.
+        case replacing
+        /// The file that `-o` names for the URL.
+        case named
+    }
+
     let template: Request
-    let list: String
-    /// Absolute; nil when bodies are dropped.
-    let directory: String?
+    /// Requests of arguments, which come before those of the list.
+    let arguments: [ListedRequest]
+    let list: String?
+    let form: RequestLine.Form
+    let files: Files
+    /// Absolute.
+    let directory: String
     let results: String?
     let retriesFailed: Bool
     let naming: NameRule
     let namesFromHeads: Bool
     let failsOnErrorStatus: Bool
     let retries: Int
-    let parallel: Int
-    /// Requests read ahead of those in flight, so that many of one host do not keep others waiting.
+    let writeOut: WriteOut?
+    /// Whether a line at the end tells what became of it all.
+    let summarizes: Bool
+    /// Requests read ahead at most, those in flight among them, so that many of one host do not keep others waiting.
     let lookAhead: Int
     let report: ReportArguments
     let configuration: Configuration
 
     init(_ command: BatchCommand) throws(CommandError) {
         let arguments = command.batch
+        self.arguments = []
         list = command.list
+        form = .list
+        summarizes = true
         results = arguments.results
         retriesFailed = arguments.retriesFailed
         namesFromHeads = arguments.headerName
@@ -34,16 +54,41 @@ struct BatchPlan {
         } else {
             naming = arguments.remoteName ? .lastPart : .url
         }
-        directory = arguments.dropsBodies ? nil : try Self.directory(arguments.directory)
+        files = arguments.dropsBodies ? .none : .new
+        directory = arguments.dropsBodies ? "" : try Self.directory(arguments.directory)
         var template = try RunSetup.template(command.request, command.transfer, command.tls)
         template.options.redirects.mode = arguments.noLocation ? .manual : .standard
         self.template = template
-        parallel = command.pool.parallel?.value ?? 64
+        writeOut = try RunSetup.writeOut(report)
+        let parallel = command.pool.parallel?.value ?? 64
         lookAhead = max(1024, 16 * parallel)
-        var configuration = try RunSetup.configuration(command.pool, parallel: parallel, root: directory)
+        var configuration = try RunSetup.configuration(
+            command.pool, parallel: parallel, root: files == .new ? directory : nil)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? max(6, parallel / 8)
         configuration.transfersInAll = parallel
         self.configuration = configuration
+    }
+
+    /// A `get` of many URLs into files.
+    init(_ plan: GetPlan) {
+        template = plan.template
+        arguments = plan.requests
+        list = plan.list
+        form = .plain
+        files = plan.output == .remoteNames ? .replacing : .named
+        directory = plan.directory
+        results = nil
+        retriesFailed = false
+        naming = .lastPart
+        namesFromHeads = false
+        failsOnErrorStatus = plan.failsOnErrorStatus
+        retries = 0
+        writeOut = plan.writeOut
+        summarizes = false
+        // Nothing is opened, and no time of a fetch runs, before its turn has come.
+        lookAhead = plan.parallel
+        report = plan.report
+        configuration = plan.configuration
     }
 
     private static func directory(_ name: String?) throws(CommandError) -> String {
@@ -51,13 +96,10 @@ struct BatchPlan {
             guard let name else { return try LocalPath.current() }
             let path = try LocalPath.absolute(name)
             try LocalPath.makeDirectories(path)
-            var info = stat()
-            guard stat(path, &info) == 0 else { throw SystemError(errno: errno, call: "stat") }
-            guard info.st_mode & S_IFMT == S_IFDIR else { throw SystemError(errno: ENOTDIR, call: "stat") }
+            try LocalPath.checkDirectory(path)
             return path
         } catch {
-            throw CommandError(
-                "\((name ?? ".").terminalSafe): \(SystemError.reason(error.errno))", status: ExitStatus.cannotCreate)
+            throw CommandError(file: name ?? ".", error.errno, status: ExitStatus.cannotCreate)
         }
     }
 }

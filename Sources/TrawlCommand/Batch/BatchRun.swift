@@ -3,14 +3,11 @@ import Trawl
 import TrawlHTTP
 import TrawlPlatform
 
-/// A batch from its start to its exit status.
+/// A batch, or a `get` of many URLs into files, from its start to its exit status.
 ///
 /// The job is a value inside, so that its many parts are reached without the checks a class's own would need at each
 /// use: they took a tenth of the time of a small request.
 final class BatchRun: FetchDriver {
-    /// How long a first signal lets fetches in flight go on.
-    private static let drainTime = Duration.seconds(10)
-
     private var job: BatchJob
 
     private init(_ job: BatchJob) {
@@ -21,36 +18,60 @@ final class BatchRun: FetchDriver {
     static func run(_ plan: BatchPlan) throws(CommandError) -> Int32 {
         let console = Console(plan.report)
         let start = MonotonicClock.now()
-        let list = try ListReader(plan.list)
+        let list = try plan.list.map { path throws(CommandError) in try ListReader(path) }
         let results = try plan.results.map { path throws(CommandError) in try ResultsFile(path) }
         if let results, results.cutOff > 0 {
             console.note("\(results.name): the last record was not complete; its \(results.cutOff) bytes are gone")
         }
         // Where unfinished files have names, a killed run may have left some.
-        if let directory = plan.directory, let results, results.isOfEarlierRun {
-            let root = try? OutputRoot(path: directory)
+        if plan.files == .new, let results, results.isOfEarlierRun {
+            let root = try? OutputRoot(path: plan.directory)
             if let root, !root.hasUnnamedFiles { _ = root.sweepParts() }
         }
-        let source = try BatchSource(list, results, retriesFailed: plan.retriesFailed, console: console)
+        let source =
+            if let list, plan.form == .list {
+                try RequestSource(list, results, retriesFailed: plan.retriesFailed, console: console)
+            } else {
+                RequestSource(plan.arguments, list, plan.form, rememberingIn: plan.directory)
+            }
         let signals = Signals.block()
-        Scheduling.preferThroughput()
+        if list != nil { Scheduling.preferThroughput() }
         let coordinator = try RunSupport.coordinator(plan.configuration)
         let stopping: StopRequests
+        let attention: WakeUp
+        var printer: OutputThread<[UInt8]>?
         do throws(SystemError) {
-            stopping = StopRequests(coordinator, console, drainTime: drainTime) {}
+            let woken = try WakeUp()
+            attention = woken
+            stopping = StopRequests(coordinator, console) { woken.signal() }
             try stopping.watch(signals)
+            let changed = { @Sendable in
+                woken.signal()
+                coordinator.wakeDriver()
+            }
+            try results?.begin(changed: changed)
+            if plan.writeOut != nil {
+                printer = try OutputThread(mostLoad: LineWriter.mostLoad) {
+                    LineWriter(descriptor: STDOUT_FILENO)
+                } changed: {
+                    changed()
+                }
+            }
         } catch {
             throw CommandError("\(error)", status: ExitStatus.engineDown)
         }
-        let run = BatchRun(try BatchJob(plan, coordinator, source, results, stopping))
+        let run = BatchRun(try BatchJob(plan, coordinator, source, results, printer, stopping))
         coordinator.run(run)
         run.job.progress.finish()
         coordinator.shutdownBlocking(grace: .zero)
-        run.job.summarize(start.duration(to: MonotonicClock.now()))
+        results?.finish(stopping, attention)
+        printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }
+        run.job.closeOutputs()
+        if plan.summarizes { run.job.summarize(start.duration(to: MonotonicClock.now())) }
         return run.job.tally.status
     }
 
-    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant) -> DriverTurn {
-        job.turn(answers, at: now)
+    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool) -> DriverTurn {
+        job.turn(answers, at: now, hasIdleWorkers: hasIdleWorkers)
     }
 }

@@ -4,6 +4,8 @@ import TrawlHTTP
 final class FetchInFlight {
     let request: ListedRequest
     let line: Int
+    /// Whether its record takes the place of an earlier run's.
+    let isAgain: Bool
     /// When it was read.
     let started: MonotonicInstant
     /// Attempts that were started.
@@ -12,10 +14,13 @@ final class FetchInFlight {
     var path: String?
     /// The number its name starts at: above 0 when the names before it are others'.
     var firstNumber: UInt32 = 0
+    /// How often it took over a file that is another's.
+    var mistakes = 0
 
-    init(_ request: ListedRequest, line: Int, at now: MonotonicInstant) {
+    init(_ request: ListedRequest, line: Int, isAgain: Bool = false, at now: MonotonicInstant) {
         self.request = request
         self.line = line
+        self.isAgain = isAgain
         started = now
     }
 }

@@ -1,10 +1,11 @@
 import Trawl
 import TrawlHTTP
+import TrawlPlatform
 import TrawlProtocol
 
 /// The names of files for requests, and what becomes of names that are taken.
 ///
-/// The file system decides whether a name is free, when the file is complete; here is no list of names. In a run that
+/// In a batch the file system decides whether a name is free, when the file is complete; here is no list of names. In a run that
 /// goes on with another's results, a file of the same bytes that no record names is what that run left when it was
 /// killed between the file and its record: it is taken over.
 ///
@@ -13,13 +14,17 @@ struct FileNames {
     /// Collided names that are remembered, so that a name wanted often does not try all its numbers each time.
     private static let hintsKept = 4096
 
+    /// A request of which there are many, all with the same bytes, takes over others' files at first. Each costs a fetch, so
+    /// at last it gets a new one.
+    static let mostMistakes = 8
+
     private let naming: NameRule
-    private let source: BatchSource
+    private let source: RequestSource
     /// Whether responses name their files: then nothing is known of a name before its response.
     private let namesFromHeads: Bool
     private var hints: [String: UInt32] = [:]
 
-    init(_ naming: NameRule, _ source: BatchSource, namesFromHeads: Bool) {
+    init(_ naming: NameRule, _ source: RequestSource, namesFromHeads: Bool) {
         self.naming = naming
         self.source = source
         self.namesFromHeads = namesFromHeads
@@ -37,8 +42,7 @@ struct FileNames {
         of fetch: FetchInFlight, _ target: TargetURI, adopts: Bool
     ) throws(FetchError) -> (path: String, collision: FileCollision) {
         let request = fetch.request
-        // One that was taken over by mistake is not looked for twice.
-        let adopts = adopts && source.isResumed && fetch.firstNumber == 0
+        let adopts = adopts && source.isResumed && fetch.mistakes < Self.mostMistakes
         let path: String
         if let out = request.out {
             path = out
@@ -55,11 +59,31 @@ struct FileNames {
         let hint = hints[path] ?? 0
         var number = max(hint, fetch.firstNumber)
         if source.isResumed {
-            while source.wasRecorded(file: number == 0 ? path : "\(path).\(number)") { number += 1 }
+            while source.wasRecorded(file: Self.numbered(path, number)) { number += 1 }
             // Those are looked at once, however many requests want the name.
             if number > hint, fetch.firstNumber == 0 { remember(path, number) }
         }
         return (path, .number(from: number, adoptsIdentical: adopts))
+    }
+
+    /// A name no other request of this run got, for a file that replaces an earlier one: `name`, `name.1`, `name.2`.
+    mutating func unused(_ name: String) throws(FetchError) -> String {
+        var number = hints[name] ?? 0
+        while source.wasRecorded(file: Self.numbered(name, number)) { number += 1 }
+        let unused = Self.numbered(name, number)
+        do throws(SystemError) {
+            try source.record(file: unused)
+        } catch {
+            throw FetchError(
+                .file, "file names cannot be remembered: \(SystemError.reason(error.errno))",
+                cause: .system(error.errno))
+        }
+        if number > 0 { remember(name, number + 1) }
+        return unused
+    }
+
+    private static func numbered(_ name: String, _ number: UInt32) -> String {
+        number == 0 ? name : "\(name).\(number)"
     }
 
     /// A name was taken, and the file got another.

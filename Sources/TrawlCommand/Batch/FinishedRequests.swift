@@ -46,6 +46,15 @@ struct FinishedRequests {
         }
     }
 
+    /// A later record takes the place of one that said this request had failed; to be called after its `insert`.
+    mutating func supersedeFailed(_ key: RequestKey) {
+        guard used > 0 else { return }
+        let place = place(of: key)
+        if entries[place].failed & ~Self.spent > 0 {
+            entries[place].failed = (entries[place].failed & ~Self.spent) - 1 | Self.spent
+        }
+    }
+
     /// Takes one record of this request, so that a request listed twice needs two.
     mutating func take(_ key: RequestKey) -> Ending? {
         guard used > 0 else { return nil }

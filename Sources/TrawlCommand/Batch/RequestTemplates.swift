@@ -41,6 +41,11 @@ final class RequestTemplates {
             files: Self.files(savesErrorBodies, namesFromHeads && !isNamed))
     }
 
+    /// The method of a request of the list.
+    func method(of request: ListedRequest) -> String {
+        (request.own.map(base.changed) ?? base).effectiveMethod.name
+    }
+
     /// Whether the request may be done twice (RFC 9110 §9.2.2).
     func isIdempotent(_ request: ListedRequest) -> Bool {
         request.own.map { Self.isIdempotent(base.changed(by: $0)) } ?? plainIsIdempotent

@@ -18,6 +18,8 @@ struct ResultRecord {
     let file: String?
     /// Whether it counts as fetched.
     let isSuccess: Bool
+    /// Whether it takes the place of an earlier run's record of a failure.
+    let isAgain: Bool
     /// Retries included.
     let attempts: Int
     /// When it ended, in microseconds since 1970.
@@ -37,6 +39,7 @@ struct ResultRecord {
         case .success(let response): write(response, to: &writer)
         case .failure(let error): Self.write(error, to: &writer)
         }
+        if isAgain { Self.writeAgain(to: &writer) }
         if attempts > 1 {
             writer.key("attempts")
             writer.integer(attempts)
@@ -50,7 +53,7 @@ struct ResultRecord {
     }
 
     /// Appends the record of a line that is no request.
-    static func write(_ bad: BadLine, line: Int, time: UInt64, to writer: inout JSONWriter) {
+    static func write(_ bad: BadLine, line: Int, isAgain: Bool, time: UInt64, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("v")
         writer.integer(version)
@@ -65,6 +68,7 @@ struct ResultRecord {
         writer.key("ok")
         writer.bool(false)
         write(FetchError(.badRequest, bad.reason), to: &writer)
+        if isAgain { writeAgain(to: &writer) }
         writer.key("time")
         writer.seconds(microseconds: time)
         writer.endObject()
@@ -113,7 +117,12 @@ struct ResultRecord {
         }
     }
 
-    static func write(_ error: FetchError, to writer: inout JSONWriter) {
+    private static func writeAgain(to writer: inout JSONWriter) {
+        writer.key("again")
+        writer.bool(true)
+    }
+
+    private static func write(_ error: FetchError, to writer: inout JSONWriter) {
         writer.key("error")
         writer.beginObject()
         writer.key("code")
@@ -128,12 +137,15 @@ struct ResultRecord {
 struct FinishedRecord {
     let key: RequestKey
     let isSuccess: Bool
+    /// Whether it takes the place of an earlier record of a failure.
+    let isAgain: Bool
     let file: String?
 
     /// - Returns: Nil when the line is not a whole record.
     init?(_ line: UnsafeRawBufferPointer) {
         var key: RequestKey?
         var isSuccess: Bool?
+        var isAgain = false
         var file: String?
         do throws(JSONError) {
             var reader = try JSONReader(line)
@@ -143,6 +155,8 @@ struct FinishedRecord {
                     key = RequestKey(hexadecimal: try reader.text(of: reader.readString()))
                 } else if reader.isEqual(name, "ok") {
                     isSuccess = try reader.readBool()
+                } else if reader.isEqual(name, "again") {
+                    isAgain = try reader.readBool()
                 } else if reader.isEqual(name, "file") {
                     file = try reader.text(of: reader.readString())
                 } else {
@@ -156,6 +170,7 @@ struct FinishedRecord {
         guard let key, let isSuccess else { return nil }
         self.key = key
         self.isSuccess = isSuccess
+        self.isAgain = isAgain
         self.file = file
     }
 }

@@ -5,8 +5,8 @@ import TrawlPlatform
 
 /// The file of result records, one JSON object a line: appended whole lines, by one run at a time.
 ///
-/// A run holds a lock on it. What a killed run left unfinished at its end is cut off; everything before stays. Bound to
-/// one thread.
+/// A run holds a lock on it. What a killed run left unfinished at its end is cut off; everything before stays. What is no
+/// regular file is written by a thread of its own. Bound to one thread.
 final class ResultsFile {
     /// For messages.
     let name: String
@@ -21,6 +21,10 @@ final class ResultsFile {
 
     /// The directory the file is in.
     let directory: String
+
+    private let isRegular: Bool
+    /// Writes to what is no regular file, whose reader may not read.
+    private var thread: OutputThread<[UInt8]>?
 
     /// Opens or makes the file, locks it and mends its end. `-` is standard output, which is only written to.
     init(_ path: String) throws(CommandError) {
@@ -43,9 +47,10 @@ final class ResultsFile {
         descriptor = Descriptor(adopting: number)
         var info = stat()
         let isKnown = fstat(number, &info) == 0
-        isOfEarlierRun = isKnown && !isNew && !isStandardOutput && info.st_mode & S_IFMT == S_IFREG
+        isRegular = isKnown && info.st_mode & S_IFMT == S_IFREG
+        isOfEarlierRun = isRegular && !isNew && !isStandardOutput
         guard isKnown else { throw Self.failure(name, errno) }
-        guard !isStandardOutput, info.st_mode & S_IFMT == S_IFREG else { return }
+        guard !isStandardOutput, isRegular else { return }
         guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
             if errno == EWOULDBLOCK {
                 throw CommandError("\(name): in use by another run", status: ExitStatus.cannotCreate)
@@ -57,10 +62,38 @@ final class ResultsFile {
         try mend(size: Int64(info.st_size))
     }
 
+    /// To be called before the first record is appended.
+    ///
+    /// - Parameter changed: Called on another thread when there is room again, and when writing has failed.
+    func begin(changed: @escaping @Sendable () -> Void) throws(SystemError) {
+        if isRegular { return }
+        let number = descriptor.rawValue
+        thread = try OutputThread(mostLoad: LineWriter.mostLoad) {
+            LineWriter(descriptor: number)
+        } changed: {
+            changed()
+        }
+    }
+
+    /// Whether more records may be appended; when not, `changed` is called once they may.
+    func hasRoom() -> Bool { thread?.hasRoom() ?? true }
+
+    /// Whether all that was appended is written, and nothing more will be.
+    var isOver: Bool { thread?.isOver ?? true }
+
+    /// Why no more records can be written.
+    var failure: SystemError? { thread?.failure }
+
+    /// Nothing more comes: see ``OutputThread/finish(_:wokenBy:drain:)``.
+    func finish(_ stopping: StopRequests, _ attention: WakeUp) {
+        thread?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }
+    }
+
     /// Appends whole records.
     ///
     /// - Throws: After an error the file ends with the last record that was written whole.
     func append(_ records: JSONWriter) throws(SystemError) {
+        if let thread { return thread.add(Array(records.bytes)) }
         let failure: SystemError? = records.withUnsafeBytes { bytes in
             do throws(SystemError) {
                 try StandardStreams.write(bytes, to: descriptor.rawValue)

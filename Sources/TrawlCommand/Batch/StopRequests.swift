@@ -5,19 +5,20 @@ import TrawlPlatform
 /// The signals that end a run: the first lets fetches in flight go on for a while, the second does not; the third
 /// ends the process as it stands, and the next run goes on from there.
 final class StopRequests: Sendable {
+    /// How long a first signal lets fetches in flight go on, and then what came of them be written.
+    static let drainTime = Duration.seconds(10)
+    static let flushTime = Duration.seconds(2)
+
     let console: Console
     private let coordinator: Coordinator
     private let wake: @Sendable () -> Void
-    private let drainTime: Duration
     private let received = Guarded(0)
 
-    init(
-        _ coordinator: Coordinator, _ console: Console, drainTime: Duration, wake: @escaping @Sendable () -> Void
-    ) {
+    /// - Parameter wake: Called after each signal.
+    init(_ coordinator: Coordinator, _ console: Console, wake: @escaping @Sendable () -> Void) {
         self.coordinator = coordinator
         self.wake = wake
         self.console = console
-        self.drainTime = drainTime
     }
 
     /// How many signals have come.
@@ -26,11 +27,11 @@ final class StopRequests: Sendable {
     /// Takes the signals from now on.
     func watch(_ signals: Signals) throws(SystemError) {
         try signals.watch { [self] signal, count in
-            // Whatever the coordinator's thread is held up by, such as a reader of the results that does not read.
+            // Whatever the coordinator's thread is held up by, such as a disk that does not answer.
             if count > 2 { Signals.die(of: signal) }
             received.withLock { $0 = count }
             // Fetches that wait are answered at once, those in flight when they end.
-            coordinator.beginShutdown(grace: count > 1 ? .zero : drainTime)
+            coordinator.beginShutdown(grace: count > 1 ? .zero : Self.drainTime)
             wake()
         } suspend: { [self] stopping in
             if stopping { console.erase() }

@@ -46,6 +46,9 @@ final class ListReader {
         name = path == "-" ? "standard input" : path.terminalSafe
         self.limits = limits
         lines = LineBuffer(longest: limits.line)
+        if path == "-", !StandardStreams.takeInput() {
+            throw CommandError("standard input cannot be the list: an option was read from it")
+        }
         do throws(SystemError) {
             input = try ListInput(path)
         } catch {

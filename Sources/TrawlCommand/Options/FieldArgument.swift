@@ -68,3 +68,11 @@ enum FieldArgument: ExpressibleByArgument, Equatable {
         return String(text)
     }
 }
+
+extension RequestOptions {
+    /// What `-A` says: an empty name sends none.
+    mutating func setUserAgent(_ name: String?) {
+        guard let name else { return }
+        if name.isEmpty { omittedFields.append("User-Agent") } else { userAgent = name }
+    }
+}

@@ -11,7 +11,9 @@ struct ReportArguments: ParsableArguments {
     @Flag(name: [.customShort("q"), .customLong("quiet")], help: "No progress and no notes, failures alone.")
     var quiet = false
 
-    @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Show heads of requests and responses.")
+    @Flag(
+        name: [.customShort("v"), .customLong("verbose")],
+        help: "Show heads of requests and responses; URLs are fetched one at a time.")
     var verbose = false
 
     @Option(

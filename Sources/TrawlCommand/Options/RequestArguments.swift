@@ -76,13 +76,7 @@ struct RequestArguments: ParsableArguments {
     func apply(to request: inout Request, read: (String) throws(CommandError) -> [UInt8]) throws(CommandError) {
         if head { request.method = .head }
         if let method { request.method = Request.Method(method) }
-        if let userAgent {
-            if userAgent.isEmpty {
-                request.options.omittedFields.append("User-Agent")
-            } else {
-                request.options.userAgent = userAgent
-            }
-        }
+        request.options.setUserAgent(userAgent)
         if let referer, !referer.isEmpty { request.fields.add("Referer", referer) }
         try FieldArgument.apply(headers, to: &request, read: read)
         request.options.acceptsCompressedResponses = compressed

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `trawl pipe`
-struct PipeCommand: ParsableCommand {
+struct PipeCommand: RunnableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pipe",
         abstract: "Answer requests of another program: JSON lines in, JSON lines out.",
@@ -13,8 +13,8 @@ struct PipeCommand: ParsableCommand {
             128 fetches run at a time (-j), without a limit for one host (--per-host). Redirects are followed unless a \
             request says otherwise.
 
-            Exit status: 0 at the end of the input or when nobody reads the answers, 2 wrong usage, 69 no worker can run, \
-            74 standard input or output is broken, 75 stopped by a signal.
+            Exit status: 0 at the end of the input or when nobody reads the answers, 2 wrong usage or a file named by an \
+            option cannot be read, 69 no worker can run, 74 standard input or output is broken, 75 stopped by a signal.
             """)
 
     @OptionGroup(title: "Pipe options") var pipe: PipeArguments
@@ -22,14 +22,7 @@ struct PipeCommand: ParsableCommand {
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments
 
-    /// Does it all.
-    /// - Returns: The exit status.
-    func execute() -> Int32 {
-        do throws(CommandError) {
-            return try PipeRun.run(PipePlan(self))
-        } catch {
-            StandardStreams.writeText("trawl: \(error.message)\n", to: 2)
-            return error.status
-        }
+    func execute() throws(CommandError) -> Int32 {
+        try PipeRun.run(PipePlan(self))
     }
 }

@@ -1,6 +1,4 @@
-import Glibc
 import Trawl
-import TrawlPlatform
 
 /// What a `pipe` is to do, checked.
 struct PipePlan {
@@ -15,26 +13,14 @@ struct PipePlan {
 
     init(_ command: PipeCommand) throws(CommandError) {
         isSilent = command.pipe.silent
-        var template = Request("")
-        if let file = command.tls.unreadableFile({ access($0, R_OK) == 0 }) {
-            throw CommandError("\(file.terminalSafe): \(SystemError.reason(errno))")
-        }
-        command.transfer.apply(to: &template.options)
-        command.tls.apply(to: &template.options.transport)
-        template.options.redirects.mode = .standard
-        if let userAgent = command.pipe.userAgent {
-            if userAgent.isEmpty {
-                template.options.omittedFields.append("User-Agent")
-            } else {
-                template.options.userAgent = userAgent
+        template = try RunSetup.template(command.transfer, command.tls) { request throws(CommandError) in
+            request.options.redirects.mode = .standard
+            request.options.setUserAgent(command.pipe.userAgent)
+            try FieldArgument.apply(command.pipe.headers, to: &request) { path throws(CommandError) in
+                if path == "-" { throw CommandError("-H @-: standard input is for requests") }
+                return try StandardStreams.readAll(path)
             }
         }
-        try FieldArgument.apply(command.pipe.headers, to: &template) { path throws(CommandError) in
-            if path == "-" { throw CommandError("-H @-: standard input is for requests") }
-            return try StandardStreams.readAll(path)
-        }
-        if let refused = template.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }
-        self.template = template
         let parallel = command.pool.parallel?.value ?? 128
         lookAhead = 2 * parallel
         var configuration = try RunSetup.configuration(command.pool, parallel: parallel, root: nil)

@@ -8,9 +8,6 @@ import TrawlPlatform
 /// All of it happens on the thread that calls `run`, but the writing. Input is read only while there is room for what
 /// comes of it, so that a program that writes and does not read is held up itself, and nothing is lost.
 final class PipeRun {
-    /// How long a first signal lets fetches in flight go on, and then their answers be written.
-    private static let drainTime = Duration.seconds(10)
-    private static let flushTime = Duration.seconds(2)
     /// Lines taken before answers are looked at again.
     private static let linesInARow = 256
 
@@ -20,7 +17,7 @@ final class PipeRun {
     private let stopping: StopRequests
     private let console: Console
     private let list: ListReader
-    private let output: PipeOutput
+    private let output: OutputThread<PipeResponse?>
     private let templates: RequestTemplates
 
     private var table = FetchesInFlight()
@@ -35,7 +32,7 @@ final class PipeRun {
     private var engineFailure: FetchError?
 
     private init(
-        _ plan: PipePlan, _ coordinator: Coordinator, _ list: ListReader, _ output: PipeOutput,
+        _ plan: PipePlan, _ coordinator: Coordinator, _ list: ListReader, _ output: OutputThread<PipeResponse?>,
         _ stopping: StopRequests, _ answers: AnswerQueue
     ) throws(CommandError) {
         self.plan = plan
@@ -56,14 +53,16 @@ final class PipeRun {
         let coordinator = try RunSupport.coordinator(plan.configuration)
         let answers: AnswerQueue
         let stopping: StopRequests
-        let output: PipeOutput
+        let output: OutputThread<PipeResponse?>
         do throws(SystemError) {
             answers = try AnswerQueue()
-            stopping = StopRequests(coordinator, Console(isSilent: plan.isSilent), drainTime: drainTime) {
+            stopping = StopRequests(coordinator, Console(isSilent: plan.isSilent)) { answers.wake() }
+            try stopping.watch(signals)
+            output = try OutputThread(mostLoad: PipeOutput.mostLoad) {
+                PipeOutput()
+            } changed: {
                 answers.wake()
             }
-            try stopping.watch(signals)
-            output = try PipeOutput(answers)
         } catch {
             throw CommandError("\(error)", status: ExitStatus.engineDown)
         }
@@ -184,28 +183,9 @@ final class PipeRun {
         responses.append(PipeResponse(fetch.request.id, url: fetch.request.url, result))
     }
 
-    /// Waits until all is written; after a signal, not for long.
     private func finishOutput() {
-        output.end()
         var taken: [FetchAnswer] = []
-        var deadline: MonotonicInstant?
-        while !output.isOver {
-            var timeout: Int32 = -1
-            if stopping.count > 1 { return }
-            if stopping.count > 0 {
-                let now = MonotonicClock.now()
-                let end = deadline ?? now.advanced(by: Self.flushTime)
-                deadline = end
-                timeout = Int32(max(0, (now.duration(to: end) / .milliseconds(1)).rounded(.up)))
-                if timeout == 0 { return }
-            }
-            var pollers = [
-                pollfd(fd: answers.rawValue, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
-            ]
-            _ = poll(&pollers, 2, timeout)
-            answers.take(into: &taken)
-        }
+        output.finish(stopping, wokenBy: answers.rawValue) { answers.take(into: &taken) }
         if let failure = output.failure, !Self.isClosed(failure) {
             console.failure("standard output: \(SystemError.reason(failure.errno))")
         }

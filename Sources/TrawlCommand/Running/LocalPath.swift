@@ -47,6 +47,13 @@ enum LocalPath {
         if mkdir(path, 0o777) != 0, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
     }
 
+    /// Throws when there is no directory of that name.
+    static func checkDirectory(_ path: String) throws(SystemError) {
+        var info = stat()
+        guard stat(path, &info) == 0 else { throw SystemError(errno: errno, call: "stat") }
+        guard info.st_mode & S_IFMT == S_IFDIR else { throw SystemError(errno: ENOTDIR, call: "stat") }
+    }
+
     /// Whether a list may name this file: relative, not leading out.
     static func staysInside(_ path: String) -> Bool {
         // By bytes: a slash with a combining character behind it is one character, and a separator all the same.

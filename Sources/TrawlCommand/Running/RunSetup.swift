@@ -5,18 +5,37 @@ import TrawlPlatform
 /// What options say, as the library's values.
 enum RunSetup {
     /// The request all URLs of a run are fetched by.
+    ///
+    /// - Parameter fill: Fills in what the options of the subcommand's own say.
     static func template(
-        _ arguments: RequestArguments, _ transfer: TransferArguments, _ tls: TLSArguments
+        _ transfer: TransferArguments, _ tls: TLSArguments, _ fill: (inout Request) throws(CommandError) -> Void
     ) throws(CommandError) -> Request {
         var request = Request("")
         if let file = tls.unreadableFile({ access($0, R_OK) == 0 }) {
-            throw CommandError("\(file.terminalSafe): \(SystemError.reason(errno))", status: 58)
+            throw CommandError(file: file, errno, curlStatus: ExitStatus.Curl.certificateError)
         }
         transfer.apply(to: &request.options)
         tls.apply(to: &request.options.transport)
-        try arguments.apply(to: &request) { path throws(CommandError) in try StandardStreams.readAll(path) }
+        try fill(&request)
         if let refused = request.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }
         return request
+    }
+
+    /// As above, with the request options of `get` and `batch`.
+    static func template(
+        _ arguments: RequestArguments, _ transfer: TransferArguments, _ tls: TLSArguments
+    ) throws(CommandError) -> Request {
+        try template(transfer, tls) { request throws(CommandError) in
+            try arguments.apply(to: &request) { path throws(CommandError) in try StandardStreams.readAll(path) }
+        }
+    }
+
+    /// What `-w` prints; nil without it.
+    static func writeOut(_ report: ReportArguments) throws(CommandError) -> WriteOut? {
+        guard let format = report.writeOut else { return nil }
+        guard format.hasPrefix("@") else { return try WriteOut(format) }
+        let text = try StandardStreams.readAll(String(format.dropFirst()), limit: 1 << 20)
+        return try WriteOut(String(decoding: text, as: UTF8.self))
     }
 
     /// - Parameters:

@@ -3,7 +3,7 @@ import Trawl
 import TrawlHTTP
 import TrawlPlatform
 
-/// What both kinds of runs share.
+/// What the kinds of runs share.
 enum RunSupport {
     /// Starts the workers.
     static func coordinator(_ configuration: Configuration) throws(CommandError) -> Coordinator {
@@ -32,23 +32,27 @@ enum RunSupport {
         return [ENOSPC, EDQUOT, EIO, EROFS].contains(number)
     }
 
-    /// Writes what `-w` asks for.
-    static func writeOut(_ format: WriteOut?, _ values: WriteOutValues, on console: Console) throws(SystemError) {
-        guard let format else { return }
+    /// With -f workers save bodies of 2xx alone; that of a redirect not followed is wanted too, if it was one.
+    static func saveRedirect(_ response: Response, _ path: String) throws(SystemError) {
+        guard response.file == nil, response.status < 400, !response.isSuccess else { return }
+        let file = try BodyWriter.file(path, replaces: true)
+        try response.body.withUnsafeBytes { bytes throws(SystemError) in try file.write(bytes) }
+        try file.finish()
+    }
+
+    /// Writes what `-w` has for standard error.
+    /// - Returns: What it has for standard output.
+    static func written(_ format: WriteOut?, _ values: WriteOutValues, on console: Console) -> String {
+        guard let format else { return "" }
         let text = format.text(
             values, escapes: (Terminal.isTerminal(STDOUT_FILENO), Terminal.isTerminal(STDERR_FILENO)))
         if !text.error.isEmpty { console.write(text.error) }
-        guard !text.output.isEmpty else { return }
-        let bytes = Array(text.output.utf8)
-        let failure: SystemError? = bytes.withUnsafeBytes { bytes in
-            do throws(SystemError) {
-                try StandardStreams.write(bytes, to: STDOUT_FILENO)
-                return nil
-            } catch {
-                return error
-            }
-        }
-        if let failure { throw failure }
+        return text.output
+    }
+
+    /// Writes what `-w` asks for.
+    static func writeOut(_ format: WriteOut?, _ values: WriteOutValues, on console: Console) throws(SystemError) {
+        try StandardStreams.write(Array(written(format, values, on: console).utf8), to: STDOUT_FILENO)
     }
 }
 

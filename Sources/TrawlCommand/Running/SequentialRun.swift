@@ -35,7 +35,9 @@ enum SequentialRun {
 
     /// - Returns: The exit status.
     static func run(_ plan: GetPlan) throws(CommandError) -> Int32 {
-        var source = try URLSource(urls: plan.urls, fileNames: names(plan), list: plan.list)
+        let source = try RequestSource(
+            plan.requests, plan.list.map { path throws(CommandError) in try ListReader(path) }, .plain,
+            rememberingIn: plan.directory)
         let signals = Signals.block()
         let coordinator = try RunSupport.coordinator(plan.configuration)
         let console = Console(plan.report)
@@ -60,25 +62,21 @@ enum SequentialRun {
             throw CommandError("\(error)", status: ExitStatus.engineDown)
         }
         var tally = RunTally()
-        var names = TakenNames()
+        var names = FileNames(.lastPart, source, namesFromHeads: plan.namesFromHeads)
         var status = ExitStatus.success
         loop: while current.signal == nil, !tally.outputIsClosed, !tally.outputIsBroken {
-            let next: URLSource.Next
-            do throws(CommandError) {
-                next = try source.next(interrupt: interrupt.rawValue)
-            } catch {
-                console.failure(error.message)
+            switch source.next(interrupt: interrupt.rawValue) {
+            case .end, .wait: break loop
+            case .nothing, .skipped: continue
+            case .bad(let bad, let line, _):
+                console.failure(source.place(line) + bad.reason.terminalSafe)
                 tally.failed += 1
-                break
-            }
-            switch next {
-            case .end, .interrupted: break loop
-            case .bad(let place, let reason):
-                console.failure(place + reason)
+            case .unreadable(let message):
+                console.failure(message)
                 tally.failed += 1
-            case .item(let item):
-                var single = SingleFetch(
-                    item: item, plan: plan, coordinator: coordinator, console: console, progress: progress)
+                break loop
+            case .request(let request, let line, _):
+                var single = SingleFetch(request, source.place(line), plan, coordinator, console, progress)
                 status = single.run(names: &names) { current.set($0) }
                 current.set(nil)
                 if status == ExitStatus.success { tally.succeeded += 1 } else { tally.failed += 1 }
@@ -95,9 +93,5 @@ enum SequentialRun {
             tally.wasStopped = true
         }
         return plan.isSingle && !tally.outputIsClosed ? status : tally.status
-    }
-
-    private static func names(_ plan: GetPlan) -> [String] {
-        if case .named(let names) = plan.output { names } else { [] }
     }
 }

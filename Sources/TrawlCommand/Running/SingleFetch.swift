@@ -8,7 +8,9 @@ import TrawlPlatform
 ///
 /// Bound to one thread.
 struct SingleFetch {
-    let item: FetchItem
+    let request: ListedRequest
+    /// Where it was named, for messages.
+    let place: String
     let plan: GetPlan
     let coordinator: Coordinator
     let console: Console
@@ -24,8 +26,12 @@ struct SingleFetch {
     private(set) var outputIsClosed = false
     private(set) var outputIsBroken = false
 
-    init(item: FetchItem, plan: GetPlan, coordinator: Coordinator, console: Console, progress: ProgressDisplay) {
-        self.item = item
+    init(
+        _ request: ListedRequest, _ place: String, _ plan: GetPlan, _ coordinator: Coordinator, _ console: Console,
+        _ progress: ProgressDisplay
+    ) {
+        self.request = request
+        self.place = place
         self.plan = plan
         self.coordinator = coordinator
         self.console = console
@@ -38,18 +44,25 @@ struct SingleFetch {
     ///   - names: The file names given so far.
     ///   - announce: Told the fetch while it runs.
     /// - Returns: curl's exit code.
-    mutating func run(names: inout TakenNames, announce: (Fetch) -> Void) -> Int32 {
+    mutating func run(names: inout FileNames, announce: (Fetch) -> Void) -> Int32 {
         var request = plan.template
-        request.url = item.url
+        request.url = self.request.url
         let destination: Destination
         do throws(CommandError) {
+            // They would be dropped in silence.
+            if URLText.withoutUserInformation(request.url) != request.url {
+                let refusal = FetchError.credentialsInURL
+                throw CommandError(
+                    "\(place)\(RunSupport.shown(request.url)): \(RunSupport.text(refusal))",
+                    status: ExitStatus.curlCode(for: refusal))
+            }
             destination = try self.destination(&names)
         } catch {
             console.failure(error.message)
             return error.status
         }
         progress.state.withLock {
-            $0 = .single(.init(name: FileName.ofURL(item.url), received: 0, expected: nil))
+            $0 = .single(.init(name: FileName.ofURL(request.url), received: 0, expected: nil))
         }
         let start = MonotonicClock.now()
         let fetch = coordinator.start(request, into: destination)
@@ -58,7 +71,7 @@ struct SingleFetch {
         while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
         let code = settle(result)
         var values = WriteOutValues(
-            url: item.url, method: request.effectiveMethod.name, exitCode: code,
+            url: request.url, method: request.effectiveMethod.name, exitCode: code,
             total: start.duration(to: MonotonicClock.now()))
         if case .success(let response) = result { values.response = response }
         if case .failure(let error) = result { values.error = error }
@@ -76,23 +89,25 @@ struct SingleFetch {
 
     // MARK: Where the body goes
 
-    private mutating func destination(_ names: inout TakenNames) throws(CommandError) -> Destination {
+    private mutating func destination(_ names: inout FileNames) throws(CommandError) -> Destination {
         switch plan.output {
         case .standardOutput:
             writer = .standardOutput()
             return .stream
         case .remoteNames:
-            if plan.namesFromHeads, item.fileName == nil { return .stream }
-            path = try plan.path(item.fileName ?? freeName(FileName.ofURL(item.url), &names))
+            if plan.namesFromHeads, request.out == nil { return .stream }
+            path = try plan.path(unusedName(request.out ?? FileName.ofURL(request.url), &names))
         case .named:
-            guard let name = item.fileName else { throw CommandError("no file name for \(RunSupport.shown(item.url))") }
+            guard let name = request.out else {
+                throw CommandError("no file name for \(RunSupport.shown(request.url))")
+            }
             if LocalPath.isStandardOutput(name) {
                 writer = .standardOutput()
                 return .stream
             }
             path = try plan.path(name)
         }
-        guard let path else { throw CommandError("no file name for \(RunSupport.shown(item.url))") }
+        guard let path else { throw CommandError("no file name for \(RunSupport.shown(request.url))") }
         if plan.writesHeads || LocalPath.isSpecial(path) {
             do throws(SystemError) {
                 writer = try BodyWriter.file(path, replaces: true)
@@ -108,16 +123,23 @@ struct SingleFetch {
         return .file(path, options: options)
     }
 
-    private func freeName(_ name: String, _ names: inout TakenNames) -> String {
-        let free = names.take(name)
-        if free != name { console.note("\(item.place)\(RunSupport.shown(item.url)): written to \(free.terminalSafe)") }
-        return free
+    private func unusedName(_ name: String, _ names: inout FileNames) throws(CommandError) -> String {
+        // Nothing is to be remembered for one.
+        if plan.isSingle { return name }
+        do throws(FetchError) {
+            let unused = try names.unused(name)
+            if unused != name {
+                console.note("\(place)\(RunSupport.shown(request.url)): written to \(unused.terminalSafe)")
+            }
+            return unused
+        } catch {
+            throw CommandError(RunSupport.text(error), status: ExitStatus.Curl.writeError)
+        }
     }
 
     /// The file of a response that names it itself.
     private mutating func openNamedByHead(_ head: Response.ResponseHead) throws(SystemError) {
-        let value = head.fields.values("Content-Disposition").first
-        let name = value.flatMap { SuggestedFileName(disposition: $0)?.text } ?? FileName.ofURL(item.url)
+        let name = SuggestedFileName(disposition: head.fields.lines)?.text ?? FileName.ofURL(request.url)
         let path = LocalPath.joined(plan.directory, name)
         self.path = path
         // The server chose the name: nothing of the user's goes for it.
@@ -165,7 +187,7 @@ struct SingleFetch {
             if received == 0 {
                 progress.state.withLock {
                     $0 = .single(
-                        .init(name: FileName.ofURL(item.url), received: state.received, expected: state.expected))
+                        .init(name: FileName.ofURL(request.url), received: state.received, expected: state.expected))
                 }
             }
         case .ended(let ended):
@@ -202,15 +224,11 @@ struct SingleFetch {
 
     private mutating func write(_ bytes: [UInt8], of fetch: Fetch) {
         guard let writer else { return }
-        let failure: SystemError? = bytes.withUnsafeBytes { bytes in
-            do throws(SystemError) {
-                try writer.write(bytes)
-                return nil
-            } catch {
-                return error
-            }
+        do throws(SystemError) {
+            try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try writer.write(bytes) }
+        } catch {
+            failed(error, fetch)
         }
-        if let failure { failed(failure, fetch) }
     }
 
     private mutating func attempt(_ fetch: Fetch, _ body: (inout SingleFetch) throws(SystemError) -> Void) {
@@ -272,18 +290,14 @@ struct SingleFetch {
     /// What is left to do with a body that came.
     private mutating func complete(_ response: Response) throws(SystemError) {
         if let writer { return try writer.finish() }
-        // With -f the worker saves bodies of 2xx alone; that of a redirect not followed is wanted too.
-        guard let path, response.file == nil, response.status < 400, !response.isSuccess else { return }
-        let file = try BodyWriter.file(path, replaces: true)
-        try response.body.withUnsafeBytes { bytes throws(SystemError) in try file.write(bytes) }
-        try file.finish()
+        if let path { try RunSupport.saveRedirect(response, path) }
     }
 
     private mutating func fail(_ message: String?, _ code: Int32) -> Int32 {
         writer?.abandon()
         if let message {
             let number = plan.isSingle ? "(\(code)) " : ""
-            console.failure("\(number)\(item.place)\(RunSupport.shown(item.url)): \(message)")
+            console.failure("\(number)\(place)\(RunSupport.shown(request.url)): \(message)")
         }
         return code
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Trawl
 import TrawlPlatform
 
@@ -33,19 +34,35 @@ enum StandardStreams {
         }
     }
 
+    /// As above.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+        try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try write(bytes, to: descriptor) }
+    }
+
     /// Writes a text as one piece where that is possible; a failure has nowhere to be told.
     static func writeText(_ text: String, to descriptor: Int32) {
         var text = text
         text.withUTF8 { try? write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
-    /// Reads a file to its end; `-` is standard input.
-    static func readAll(_ path: String, limit: Int = 1 << 30) throws(CommandError) -> [UInt8] {
-        let name = path == "-" ? "standard input" : path.terminalSafe
-        let number = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else {
-            throw CommandError("\(name): \(SystemError.reason(errno))", status: ExitStatus.Curl.readError)
+    /// Who reads standard input to its end leaves nothing for another.
+    private static let inputIsTaken = Mutex(false)
+
+    /// To be asked before standard input is read.
+    /// - Returns: False when something else reads it, or has.
+    static func takeInput() -> Bool {
+        inputIsTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
         }
+    }
+
+    /// Reads a file that an option names to its end; `-` is standard input.
+    static func readAll(_ path: String, limit: Int = 1 << 30) throws(CommandError) -> [UInt8] {
+        let name = path == "-" ? "standard input" : path
+        if path == "-", !takeInput() { throw CommandError("standard input can be read by one option alone") }
+        let number = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { throw unreadable(name, errno) }
         defer { if path != "-" { close(number) } }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -54,13 +71,18 @@ enum StandardStreams {
             if count == 0 { return bytes }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw CommandError("\(name): \(SystemError.reason(errno))", status: ExitStatus.Curl.readError)
+                throw unreadable(name, errno)
             }
             bytes += chunk[..<count]
             if bytes.count > limit {
-                throw CommandError("\(name): longer than \(limit) bytes", status: ExitStatus.Curl.readError)
+                throw CommandError(
+                    "\(name.terminalSafe): longer than \(limit) bytes", curlStatus: ExitStatus.Curl.readError)
             }
         }
+    }
+
+    private static func unreadable(_ name: String, _ number: Int32) -> CommandError {
+        CommandError(file: name, number, curlStatus: ExitStatus.Curl.readError)
     }
 }
 

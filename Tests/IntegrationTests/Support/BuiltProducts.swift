@@ -27,10 +27,22 @@ enum BuiltProducts {
 
     /// An executable product of this package, by name.
     static func product(_ name: String) throws -> String {
+        UsualSignals.restored
         let path = try directory() + "/" + name
         guard access(path, X_OK) == 0 else {
             throw Missing(description: "\(path) is missing: build the product \(name), as `make test` does")
         }
         return path
     }
+}
+
+/// The dispositions of the signals the tests send.
+///
+/// Ignored signals stay ignored in children, and a shell ignores SIGINT and SIGQUIT for what it runs in the background,
+/// `nohup` SIGHUP. The product respects that; the tests are about programs somebody can interrupt.
+enum UsualSignals {
+    /// Sets them to their defaults in this process, once.
+    static let restored: Void = {
+        for number in [SIGINT, SIGQUIT, SIGHUP, SIGTERM] { _ = signal(number, SIG_DFL) }
+    }()
 }

@@ -9,12 +9,12 @@ import TrawlURL
 
 @Suite("Names of a batch's files")
 struct BatchNamesTests {
-    private func names(_ results: String?, fromHeads: Bool = false) throws -> (FileNames, BatchSource) {
+    private func names(_ results: String?, fromHeads: Bool = false) throws -> (FileNames, RequestSource) {
         let directory = try ScratchDirectory()
         try directory.put("list", "")
         if let results { try directory.put("results", results) }
         let file = try ResultsFile(directory.path + "/results")
-        let source = try BatchSource(
+        let source = try RequestSource(
             ListReader(directory.path + "/list"), file, retriesFailed: false, console: Console(isSilent: true))
         return (FileNames(.lastPart, source, namesFromHeads: fromHeads), source)
     }
@@ -53,8 +53,11 @@ struct BatchNamesTests {
         #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 31, adoptsIdentical: true)))
         // What must not be done twice takes nothing over: it could not be corrected.
         #expect(try names.name(of: a, target, adopts: false) == ("a", .number(from: 31, adoptsIdentical: false)))
-        // It got another's: now a file of its own.
+        // It got another's: its own may be behind it; at last it gets a new one.
         a.firstNumber = names.number(after: "a.31")
+        a.mistakes = 1
+        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 32, adoptsIdentical: true)))
+        a.mistakes = FileNames.mostMistakes
         #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 32, adoptsIdentical: false)))
     }
 
@@ -67,6 +70,22 @@ struct BatchNamesTests {
         #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 0, adoptsIdentical: true)))
         let (own, ownTarget) = try fetch("http://h/x/y", out: "a")
         #expect(try names.name(of: own, ownTarget, adopts: true) == ("a", .number(from: 1, adoptsIdentical: true)))
+    }
+
+    @Test("where earlier files are replaced, a name that was given is given again with a number")
+    func replacing() throws {
+        let source = RequestSource([], nil, .plain, rememberingIn: "/tmp")
+        var names = FileNames(.lastPart, source, namesFromHeads: false)
+        #expect(try names.unused("a") == "a")
+        #expect(try names.unused("a") == "a.1")
+        #expect(try names.unused("b") == "b")
+        #expect(try names.unused("a") == "a.2")
+        // A number that is another URL's own name is passed over.
+        #expect(try names.unused("c") == "c")
+        #expect(try names.unused("c.1") == "c.1")
+        #expect(try names.unused("c") == "c.2")
+        #expect(try names.unused("c.2") == "c.2.1")
+        #expect(try names.unused("c.1") == "c.1.1")
     }
 
     @Test("the number after a name", arguments: [("a", 1), ("a.html", 1), ("a.3", 4), ("a.99999999", 1), ("a.", 1)])

@@ -29,6 +29,25 @@ struct FinishedRequestsTests {
         #expect(finished.take(key(1)) == nil)
     }
 
+    @Test("a later record takes the place of one of a failure")
+    func superseded() throws {
+        var finished = FinishedRequests(directory: "/tmp")
+        try finished.insert(key(1), .failed)
+        try finished.insert(key(1), .failed)
+        finished.supersedeFailed(key(1))
+        #expect(finished.take(key(1)) == .failed)
+        #expect(finished.take(key(1)) == nil)
+        try finished.insert(key(2), .failed)
+        try finished.insert(key(2), .fetched)
+        finished.supersedeFailed(key(2))
+        #expect(finished.take(key(2)) == .fetched)
+        #expect(finished.take(key(2)) == nil)
+        // There is none: nothing is taken away.
+        try finished.insert(key(3), .fetched)
+        finished.supersedeFailed(key(3))
+        #expect(finished.take(key(3)) == .fetched)
+    }
+
     @Test("it agrees with a dictionary in whatever order things happen", arguments: [1, 2, 3, 4] as [UInt64])
     func model(seed: UInt64) throws {
         var state = seed

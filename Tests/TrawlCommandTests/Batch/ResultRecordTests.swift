@@ -42,7 +42,8 @@ struct ResultRecordTests {
         let response = try response(status: 204, url: "http://h/%C3%BC", type: Array("text/ü\"".utf8) + [0xFF])
         let bytes = text(
             ResultRecord(
-                request: request, line: 7, result: .success(response), file: file, isSuccess: true, attempts: 3,
+                request: request, line: 7, result: .success(response), file: file, isSuccess: true, isAgain: true,
+                attempts: 3,
                 time: 1_795_266_000_000_001, elapsed: 21_338))
         let members = try parsed(bytes)
         #expect(members["v"] as? Int == 1 && members["line"] as? Int == 7 && members["id"] as? String == "iA")
@@ -54,7 +55,7 @@ struct ResultRecordTests {
         #expect(String(decoding: bytes, as: UTF8.self).contains(#""time":1795266000.000001,"seconds":0.021338}"#))
 
         let record = try #require(bytes.dropLast().withUnsafeBytes { FinishedRecord($0) })
-        #expect(record.key == request.key && record.isSuccess && record.file == file)
+        #expect(record.key == request.key && record.isSuccess && record.isAgain && record.file == file)
     }
 
     @Test("a failure tells its code and why")
@@ -63,7 +64,7 @@ struct ResultRecordTests {
         let bytes = text(
             ResultRecord(
                 request: request, line: 1, result: .failure(FetchError(.hostNotFound, "no \"h\"\u{1b}")), file: nil,
-                isSuccess: false, attempts: 1, time: 0, elapsed: 0))
+                isSuccess: false, isAgain: false, attempts: 1, time: 0, elapsed: 0))
         let members = try parsed(bytes)
         #expect((members["error"] as? [String: String]) == ["code": "dns", "message": "no \"h\"\u{1b}"])
         #expect(members["attempts"] == nil && members["status"] == nil && members["file"] == nil)
@@ -75,7 +76,7 @@ struct ResultRecordTests {
     func bad() throws {
         var writer = JSONWriter()
         let bad = BadLine(reason: "no \u{0} url", id: RequestID(json: Array("1e3".utf8)))
-        ResultRecord.write(bad, line: 9, time: 5, to: &writer)
+        ResultRecord.write(bad, line: 9, isAgain: false, time: 5, to: &writer)
         let bytes = writer.withUnsafeBytes { Array($0) }
         let members = try parsed(bytes)
         #expect(members["line"] as? Int == 9 && members["id"] as? Double == 1000 && members["url"] == nil)

@@ -44,6 +44,7 @@ struct PlanTests {
     func passesThrough() throws {
         #expect(try plan("-OJ", "h", "i").isSequential)
         #expect(try plan("-O", "--include", "h", "i").isSequential)
+        #expect(try plan("-O", "-v", "h", "i").isSequential)
         #expect(try plan("-o", "a", "-o", "/dev/stderr", "h", "i").isSequential)
         #expect(try !plan("-o", "a", "-o", "b", "h", "i").isSequential)
     }

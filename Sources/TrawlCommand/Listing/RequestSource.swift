@@ -1,0 +1,142 @@
+import Glibc
+import TrawlPlatform
+
+/// The requests of a run that are still to be done: those of the arguments, then those of a list, which is read as it is
+/// needed. What an earlier run has brought to an end is left out.
+///
+/// Bound to one thread.
+final class RequestSource {
+    enum Next {
+        /// - Parameter isAgain: Whether an earlier run's record says that it failed.
+        case request(ListedRequest, line: Int, isAgain: Bool)
+        case bad(BadLine, line: Int, isAgain: Bool)
+        /// A line that says nothing.
+        case nothing
+        /// The results file has its record.
+        case skipped(FinishedRequests.Ending)
+        /// The next line has not come yet.
+        case wait
+        case end
+        /// The list cannot be read on.
+        case unreadable(String)
+    }
+
+    /// Whether it goes on with what an earlier run began.
+    let isResumed: Bool
+    /// How many requests there are; nil when a list decides.
+    let total: Int?
+    private var arguments: ArraySlice<ListedRequest>
+    private let list: ListReader?
+    private let form: RequestLine.Form
+    private let retriesFailed: Bool
+    private var finished: FinishedRequests
+
+    /// Requests of arguments and then those of a list.
+    ///
+    /// - Parameter directory: Where the names of files are remembered.
+    init(
+        _ arguments: [ListedRequest], _ list: ListReader?, _ form: RequestLine.Form, rememberingIn directory: String
+    ) {
+        self.arguments = arguments[...]
+        total = list == nil ? arguments.count : nil
+        self.list = list
+        self.form = form
+        isResumed = false
+        retriesFailed = false
+        finished = FinishedRequests(directory: directory)
+    }
+
+    /// Requests of a list; reads what the results file holds.
+    init(
+        _ list: ListReader, _ results: ResultsFile?, retriesFailed: Bool, console: Console
+    ) throws(CommandError) {
+        arguments = []
+        total = nil
+        self.list = list
+        form = .list
+        self.retriesFailed = retriesFailed
+        var finished = FinishedRequests(directory: results?.directory ?? ".")
+        isResumed = results?.isOfEarlierRun ?? false
+        var failure: SystemError?
+        var damaged = 0
+        try results?.readRecords { line, record in
+            guard failure == nil else { return }
+            guard let record = FinishedRecord(record) else {
+                damaged += 1
+                return
+            }
+            do throws(SystemError) {
+                if let file = record.file { try finished.insert(fileName: file) }
+                try finished.insert(record.key, record.isSuccess ? .fetched : .failed)
+                if record.isAgain { finished.supersedeFailed(record.key) }
+            } catch {
+                failure = error
+            }
+        }
+        if let results, let failure {
+            throw CommandError(
+                "\(results.name): no room to look its records up: \(SystemError.reason(failure.errno))",
+                status: ExitStatus.outputError)
+        }
+        if let results, damaged > 0 {
+            console.failure(
+                "\(results.name): \(damaged) damaged lines count for nothing; their requests are done again")
+        }
+        self.finished = finished
+    }
+
+    /// To be polled when the next line has not come yet.
+    var descriptor: Int32? { list?.descriptor }
+
+    /// How a line is called in messages, a space at the end: `urls.txt:12: `. An argument needs no name.
+    func place(_ line: Int) -> String { line == 0 ? "" : list?.place(line) ?? "" }
+
+    /// The next request.
+    ///
+    /// - Parameter interrupt: Waiting for a slow list ends when this is readable; -1 never waits.
+    func next(interrupt: Int32 = -1) -> Next {
+        if let request = arguments.popFirst() { return .request(request, line: 0, isAgain: false) }
+        guard let list else { return .end }
+        let line: RequestLine
+        let number: Int
+        do throws(CommandError) {
+            switch try list.next(interrupt: interrupt) {
+            case .line(let count, let bytes):
+                number = count
+                line = RequestLine(bytes, form)
+            case .bad(let count, let reason, let start):
+                number = count
+                line = .bad(BadLine(reason: reason, id: RequestLine.id(inBrokenLine: start)))
+            case .end: return .end
+            case .interrupted: return .wait
+            }
+        } catch {
+            return .unreadable(error.message)
+        }
+        switch line {
+        case .nothing: return .nothing
+        case .request(let request):
+            let ending = finished.take(request.key)
+            if let ending, isOver(ending) { return .skipped(ending) }
+            return .request(request, line: number, isAgain: ending != nil)
+        case .bad(let bad):
+            let ending = finished.take(ResultRecord.key(of: bad, line: number))
+            if let ending, isOver(ending) { return .skipped(ending) }
+            return .bad(bad, line: number, isAgain: ending != nil)
+        }
+    }
+
+    private func isOver(_ ending: FinishedRequests.Ending) -> Bool {
+        ending == .fetched || !retriesFailed
+    }
+
+    /// A file of this name is this run's now.
+    func record(file name: String) throws(SystemError) {
+        try finished.insert(fileName: name)
+    }
+
+    /// Whether a record named this file: one of an earlier run, or of this one if it was told.
+    func wasRecorded(file name: String) -> Bool {
+        finished.contains(fileName: name)
+    }
+}

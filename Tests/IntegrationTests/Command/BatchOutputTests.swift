@@ -1,0 +1,148 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What a batch writes, and what a later run makes of it.
+@Suite("trawl batch, its outputs", .serialized, .timeLimit(.minutes(3)))
+struct BatchOutputTests {
+    // MARK: Records of failures
+
+    @Test("a request done again takes the place of its failed record: a second one of its kind is done as well")
+    func superseded() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let url = "http://h.test/bytes/5"
+            let nobody = ["--connect-to", "::127.0.0.1:1"]
+            let there = ["--connect-to", "::127.0.0.1:\(origin.port)"]
+            try bed.putList([url, "{\"bad\":1}"])
+            #expect(try bed.run(nobody).status == 1)
+            #expect(try bed.run(nobody + ["--retry-failed"]).status == 1)
+            #expect(try bed.run(there + ["--retry-failed"]).status == 1)
+            #expect(try bed.records().filter { $0.url == url }.map { $0.isFetched } == [false, false, true])
+            #expect(try bed.records().map { $0.members["again"] as? Bool } == [nil, nil, true, true, true, true])
+
+            try bed.putList([url, url, "#", url])
+            let third = try bed.run(there)
+            #expect(third.status == 0 && third.errors.contains("2 fetched, 1 done before"), "\(third.errors)")
+            #expect(try bed.files() == ["h.test/bytes/5", "h.test/bytes/5.1", "h.test/bytes/5.2"])
+            #expect(try bed.run(there).errors.contains("0 fetched, 3 done before"))
+        }
+    }
+
+    @Test("failures of requests listed twice are done again as often as they failed")
+    func failedTwice() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let url = "http://h.test/bytes/5"
+            try bed.putList([url, url])
+            #expect(try bed.run(["--connect-to", "::127.0.0.1:1"]).status == 1)
+            let again = ["--connect-to", "::127.0.0.1:\(origin.port)", "--retry-failed"]
+            #expect(try bed.run(again).status == 0)
+            #expect(bed.recordCount() == 4)
+            #expect(try bed.run(again).status == 0)
+            #expect(bed.recordCount() == 4)
+        }
+    }
+
+    // MARK: Files of a killed run
+
+    @Test("a request listed twice finds its second file behind the first, which another record names")
+    func secondFile() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            _ = try bed.directory.makeDirectory("out")
+            try bed.directory.put("out/70", Array("mine".utf8))
+            let url = origin.url("/bytes/70")
+            try bed.putList([url])
+            #expect(try bed.run(["-O"]).status == 0)
+            #expect(try bed.files() == ["70", "70.1"])
+            // Left by a run that was killed between the file and its record.
+            try bed.directory.put("out/70.2", ReferenceBytes.bytes(70))
+            try bed.putList([url, url])
+            #expect(try bed.run(["-O"]).status == 0)
+            #expect(try bed.records().map(\.file) == ["70.1", "70.2"])
+            #expect(try bed.files() == ["70", "70.1", "70.2"])
+        }
+    }
+
+    // MARK: Readers
+
+    @Test(
+        "a reader of the results that does not read holds up no signal, and one that comes back gets all",
+        arguments: [true, false])
+    func stoppedReader(ends: Bool) async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let count = 2500
+            let query = String(repeating: "x", count: 3000)
+            try bed.putList((0..<count).map { origin.url("/bytes/1?\($0)\(query)") })
+            let run = try ChildProcess(
+                try BuiltProducts.trawl(), ["batch", bed.list, "--no-files", "--results", "-", "--per-host", "0"],
+                errors: bed.directory.file("errors"))
+            #expect(try await expectStandstill(origin) < count)
+            #expect(run.isRunning)
+            if ends {
+                run.signal(SIGTERM)
+                #expect(run.exitStatus(within: 9000) == 75, "\(bed.errors)")
+            } else {
+                var lines = 0
+                var bytes = [UInt8](repeating: 0, count: 1 << 16)
+                while case let got = read(run.output, &bytes, bytes.count), got > 0 {
+                    lines += bytes[..<got].count { $0 == 0x0A }
+                }
+                #expect(lines == count)
+                #expect(run.exitStatus(within: 9000) == 0, "\(bed.errors)")
+            }
+        }
+    }
+
+    @Test("-w prints a line for each request, failures included")
+    func writeOut() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url("/bytes/5"), origin.url("/status/404"), "http://127.0.0.1:1/"])
+            let run = try bed.run(["-f", "-w", "%{http_code} %{exitcode} %{filename_effective}\n"])
+            #expect(run.status == 1)
+            let host = "\(bed.out)/127.0.0.1_\(origin.port)"
+            #expect(
+                run.text.split(separator: "\n").map(String.init).sorted() == [
+                    "000 7 \(bed.out)/127.0.0.1_1/index.html", "200 0 \(host)/bytes/5", "404 22 \(host)/status/404",
+                ])
+            let both = try CommandRun(["batch", bed.list, "--no-files", "--results", "-", "-w", "x"])
+            #expect(both.status == 2 && both.output.isEmpty)
+            let verbose = try bed.run(["-v"])
+            #expect(verbose.status == 2 && verbose.errors.contains("-v is for trawl get"), "\(verbose.errors)")
+        }
+    }
+
+    // MARK: Files of options
+
+    @Test("a file that an option names and that cannot be read is wrong usage")
+    func unreadableFiles() throws {
+        let bed = try BatchBed()
+        try bed.putList(["http://127.0.0.1:1/"])
+        for option in ["-H@", "-d@", "-w@", "-K", "--cacert=", "--cert=", "--key="] {
+            let run = try bed.run([option + "/no/such"])
+            #expect(run.status == 2 && run.errors == "trawl: /no/such: No such file or directory\n", "\(option)")
+            if option == "-d@" || option == "-w@" { continue }
+            let pipe = try CommandRun(["pipe", option + "/no/such"])
+            #expect(pipe.status == 2 && pipe.errors == run.errors, "\(option)")
+        }
+        #expect(try CommandRun(["batch", "/no/such"]).status == 2)
+    }
+
+    @Test("options from standard input leave none for a list, and a pipe has none to give")
+    func standardInput() throws {
+        let bed = try BatchBed()
+        try bed.putList(["http://127.0.0.1:1/"])
+        let list = try CommandRun(["batch", "-K", "-", "--no-files"], input: "retry 1\n")
+        #expect(list.status == 2 && list.errors.contains("standard input cannot be the list"), "\(list.errors)")
+        let options = try CommandRun(["batch", "-K", "-", bed.list, "-q"], input: "no-files\n")
+        #expect(options.status == 1, "\(options.errors)")
+        // Nothing is waited for: this input does not end.
+        let pipe = try ChildProcess(
+            try BuiltProducts.trawl(), ["pipe", "-K", "-"], errors: bed.directory.file("errors"))
+        #expect(pipe.exitStatus(within: 10_000) == 2)
+        #expect(bed.errors == "trawl: -K -: standard input is for requests\n")
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import Glibc
+import Testing
+
+/// `trawl get` of many URLs into files.
+@Suite("trawl get of several URLs", .serialized, .timeLimit(.minutes(3)))
+struct GetListTests {
+    private func get(_ arguments: [String], input: String? = nil) throws -> CommandRun {
+        try CommandRun(["get"] + arguments, input: input)
+    }
+
+    @Test("they are fetched several at a time, into files named after them, and a name is given once")
+    func names() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            try directory.put("5", Array("of an earlier run".utf8))
+            let urls = ["/bytes/5", "/bytes/6", "/bytes/5?seed=2", "/delay/200?n=1", "/delay/200?n=2"].map {
+                origin.url($0)
+            }
+            let run = try get(["--output-dir", directory.path] + urls)
+            #expect(run.status == 0 && run.output.isEmpty)
+            #expect(run.errors == "trawl: \(urls[2]): written to 5.1\ntrawl: \(urls[4]): written to 200.1\n")
+            #expect(try directory.names() == ["200", "200.1", "5", "5.1", "6"])
+            #expect(directory.content("5") == ReferenceBytes.bytes(5))
+            #expect(directory.content("5.1") == ReferenceBytes.bytes(5, seed: 2))
+            #expect(try origin.concurrency().max >= 2)
+            let one = try get(["-q", "-j", "1", "--output-dir", directory.path] + urls)
+            #expect(one.status == 0 && one.errors.isEmpty)
+            #expect(try directory.names() == ["200", "200.1", "5", "5.1", "6"])
+        }
+    }
+
+    @Test("-o names a file anywhere for each, and one that cannot be made fails alone")
+    func outputs() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let other = try directory.makeDirectory("other")
+            let run = try get(
+                ["--output-dir", directory.path, "-o", "a", "-o", "/no/such/b", "-o", other + "/c", "-o", "../x/../c"]
+                    + (1...4).map { origin.url("/bytes/10\($0)") })
+            #expect(run.status == 1)
+            #expect(run.errors.split(separator: "\n").count == 2 && run.errors.contains("/no/such/b"), "\(run.errors)")
+            #expect(directory.content("a") == ReferenceBytes.bytes(101))
+            #expect(directory.content("other/c") == ReferenceBytes.bytes(103))
+            let devices = try get(
+                ["-o", "/dev/null", "-o", "/dev/null", "-w", "%{filename_effective} %{size_download}\n"]
+                    + (1...2).map { origin.url("/bytes/7\($0)") })
+            #expect(devices.status == 0 && devices.text.contains("/dev/null 71\n"), "\(devices.errors)")
+        }
+    }
+
+    @Test("-w prints a line for each, failures included")
+    func writeOut() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let format = "%{url} %{http_code} %{exitcode} %{filename_effective} %{method}%{stderr}e\\n%{stdout}\\n"
+            let urls = [origin.url("/bytes/5"), "http://127.0.0.1:1/x", origin.url("/status/404")]
+            let run = try get(["-s", "-f", "-w", format, "--output-dir", directory.path] + urls)
+            #expect(run.status == 1)
+            let lines = [
+                "\(urls[0]) 200 0 \(directory.path)/5 GET", "\(urls[1]) 000 7 \(directory.path)/x GET",
+                "\(urls[2]) 404 22 \(directory.path)/404 GET",
+            ]
+            #expect(run.text.split(separator: "\n").map(String.init).sorted() == lines.sorted())
+            #expect(run.errors == "e\ne\ne\n")
+        }
+    }
+
+    @Test("with -f a status of 400 makes no file, and a redirect that is not followed does")
+    func fail() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let urls = ["/status/404", "/redirect/1", "/bytes/3"].map { origin.url($0) }
+            let run = try get(["-f", "--output-dir", directory.path] + urls)
+            #expect(run.status == 1)
+            #expect(run.errors == "trawl: \(urls[0]): the response's status is 404\n")
+            #expect(try directory.names() == ["1", "3"])
+            let kept = try get(["--output-dir", directory.path, urls[0], urls[2]])
+            #expect(kept.status == 0)
+            #expect(try directory.names() == ["1", "3", "404"])
+        }
+    }
+
+    @Test("a list is read as it comes, after the arguments, and its bad lines are told")
+    func list() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let list = "\(origin.url("/bytes/5"))\tsub\n\n{\"url\":\"http://h/\"}\n#\n\(origin.url("/bytes/6"))\n"
+            let run = try get(["-i", "-", "--output-dir", directory.path, origin.url("/bytes/4")], input: list)
+            #expect(run.status == 1)
+            #expect(run.errors == "trawl: standard input:3: JSON lines are for trawl batch\n")
+            #expect(try directory.names() == ["4", "6", "sub"])
+
+            let slow = try ChildProcess(
+                try BuiltProducts.trawl(), ["get", "-i", "-", "--output-dir", directory.path])
+            for number in 10...12 {
+                let line = Array("\(origin.url("/bytes/\(number)"))\n".utf8)
+                #expect(line.withUnsafeBytes { write(slow.input, $0.baseAddress, $0.count) } == line.count)
+                #expect(await eventually { directory.content("\(number)")?.count == number })
+            }
+            slow.closeInput()
+            #expect(slow.exitStatus(within: 10_000) == 0)
+        }
+    }
+
+    @Test("with -v one conversation is shown after the other")
+    func verbose() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let run = try get(
+                ["-v", "--output-dir", directory.path] + (1...3).map { origin.url("/delay/50?n=\($0)") })
+            #expect(run.status == 0)
+            let starts = run.errors.split(separator: "\n").filter { $0.hasPrefix("> GET") || $0.hasPrefix("< HTTP") }
+            #expect(starts.map { $0.first } == [">", "<", ">", "<", ">", "<"], "\(run.errors)")
+            #expect(try origin.concurrency().max == 1)
+        }
+    }
+
+    @Test("a reader of -w that does not read holds up no signal")
+    func stoppedReader() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            // A line fills more than a stream takes, and then some more of them all that may wait.
+            let format = String(repeating: "x", count: 100_000)
+            try directory.put("format", Array(format.utf8))
+            let list = (0..<2000).map { origin.url("/bytes/1?n=\($0)") + "\tf\($0 % 10)" }.joined(separator: "\n")
+            try directory.put("list", Array(list.utf8))
+            let run = try ChildProcess(
+                try BuiltProducts.trawl(),
+                ["get", "-q", "-j", "4", "-w", "@" + directory.file("format"), "-i", directory.file("list")]
+                    + ["--output-dir", try directory.makeDirectory("out")])
+            try await expectStandstill(origin)
+            #expect(try origin.concurrency().total < 200)
+            run.signal(SIGTERM)
+            #expect(run.exitStatus(within: 8000) == 75)
+        }
+    }
+
+    @Test("-w into a pipe that is closed ends the run quietly")
+    func closedReader() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let list = (0..<400).map { origin.url("/delay/10?n=\($0)") }.joined(separator: "\n")
+            try directory.put("list", Array(list.utf8))
+            let run = try ChildProcess(
+                try BuiltProducts.trawl(),
+                ["get", "-q", "-j", "4", "-w", "%{url}\n", "-i", directory.file("list")]
+                    + ["--output-dir", try directory.makeDirectory("out")], errors: directory.file("errors"))
+            #expect(run.readLine() != nil)
+            shutdown(run.output, Int32(SHUT_RDWR))
+            #expect(run.exitStatus(within: 20_000) == 0)
+            #expect(directory.content("errors") == [])
+            #expect(try origin.concurrency().total < 400)
+        }
+    }
+
+    @Test("a file that an option names and that cannot be read: curl's status for one URL, 2 for several")
+    func unreadableFiles() throws {
+        for (option, status) in [("-H@", 26), ("-d@", 26), ("-w@", 26), ("--cacert=", 58)] as [(String, Int32)] {
+            let one = try get([option + "/no/such", "http://127.0.0.1:1/"])
+            #expect(one.status == status && one.errors == "trawl: /no/such: No such file or directory\n", "\(option)")
+            let many = try get(["-O", option + "/no/such", "http://127.0.0.1:1/", "http://127.0.0.1:1/"])
+            #expect(many.status == 2 && many.errors == one.errors, "\(option)")
+        }
+        #expect(try get(["-K", "/no/such", "http://127.0.0.1:1/"]).status == 26)
+        #expect(try get(["-i", "/no/such"]).status == 2)
+    }
+
+    @Test("credentials in a URL are refused, and not shown")
+    func credentials() throws {
+        let url = "http://user:secret@127.0.0.1:1/"
+        let message = "http://127.0.0.1:1/: credentials in a URL are not supported yet\n"
+        let one = try get([url])
+        #expect(one.status == 43 && one.errors == "trawl: " + message)
+        let many = try get(["-o", "/dev/null", "-o", "/dev/null", url, url])
+        #expect(many.status == 1 && many.errors == "trawl: \(message)trawl: \(message)")
+    }
+
+    @Test("standard input is read by one alone")
+    func standardInput() throws {
+        let both = try get(["-d", "@-", "-i", "-"], input: "http://127.0.0.1:1/\n")
+        #expect(both.status == 2 && both.errors.contains("cannot be the list"), "\(both.errors)")
+        let twice = try get(["-d", "@-", "-H", "@-", "http://127.0.0.1:1/"], input: "A: 1\n")
+        #expect(twice.status == 2 && twice.errors.contains("by one option alone"), "\(twice.errors)")
+    }
+}
