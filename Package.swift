@@ -37,6 +37,7 @@ let package = Package(
         .target(name: "TrawlProtocol", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlFrontier", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlSupervision", dependencies: ["TrawlHTTP"], swiftSettings: pure),
+        .target(name: "TrawlCache", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlJSON", swiftSettings: pure),
 
         // Effects: thin wrappers that carry decisions out.
@@ -89,6 +90,7 @@ let package = Package(
         .testTarget(name: "TrawlFrontierTests", dependencies: ["TrawlFrontier", "TrawlHTTP"], swiftSettings: common),
         .testTarget(
             name: "TrawlSupervisionTests", dependencies: ["TrawlSupervision", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlCacheTests", dependencies: ["TrawlCache", "TrawlHTTP"], swiftSettings: common),
         .testTarget(name: "TrawlJSONTests", dependencies: ["TrawlJSON"], swiftSettings: common),
         .testTarget(
             name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common

@@ -1,0 +1,103 @@
+import TrawlHTTP
+
+/// One range of bytes a request asks for.
+///
+/// - Source: RFC 9110 §14.1.2.
+package enum ByteRange: Sendable, Hashable {
+    /// From the first byte to the last one named, both included.
+    case bounded(first: UInt64, last: UInt64)
+    /// From this byte to the end.
+    case from(UInt64)
+    /// The last so many bytes.
+    case suffix(UInt64)
+
+    /// The range of a `Range` field, or nil when it is another unit, several ranges or not well formed.
+    package init?(field value: UnsafeRawBufferPointer) {
+        let text = FieldSyntax.trimmed(value)
+        guard text.count > 6, text.part(0, 5).isToken("bytes"), text[5] == .equals else { return nil }
+        let range = FieldSyntax.trimmed(text.part(6, text.count))
+        guard let dash = range.firstIndex(of: UInt8(ascii: "-")) else { return nil }
+        let last = range.part(dash + 1, range.count)
+        if dash == 0 {
+            guard let length = FieldSyntax.decimal(last), length > 0 else { return nil }
+            self = .suffix(length)
+        } else {
+            guard let first = FieldSyntax.decimal(range.part(0, dash)), first < .max else { return nil }
+            if last.isEmpty {
+                self = .from(first)
+            } else {
+                guard let last = FieldSyntax.decimal(last), last >= first, last < .max else { return nil }
+                self = .bounded(first: first, last: last)
+            }
+        }
+    }
+
+    /// The bytes of a stored body this range means, or nil when not all of them are there or it cannot be told.
+    func resolved(in body: BodyExtent) -> Range<UInt64>? {
+        let range: Range<UInt64>
+        switch self {
+        case .bounded(let first, let last):
+            // A last byte past the end means the end (RFC 9110 §14.1.2).
+            let end = min(last + 1, body.total ?? .max)
+            guard first < end else { return nil }
+            range = first..<(body.reachesEnd ? min(end, max(first, body.range.upperBound)) : end)
+        case .from(let first):
+            // The server's word that a part reaches the end counts, also when the count of its bytes says otherwise.
+            guard body.reachesEnd, first < body.range.upperBound else { return nil }
+            range = first..<body.range.upperBound
+        case .suffix(let length):
+            guard body.reachesEnd else { return nil }
+            let end = body.range.upperBound
+            range = (end > length ? end - length : 0)..<end
+        }
+        guard !range.isEmpty, range.lowerBound >= body.first, range.upperBound <= body.range.upperBound else {
+            return nil
+        }
+        return range
+    }
+}
+
+/// What `Content-Range` says of the body of a 206.
+///
+/// - Source: RFC 9110 §14.4.
+package struct ContentRange: Sendable, Hashable {
+    /// The bytes, by their places in the representation.
+    package var range: Range<UInt64>
+    /// The length of the whole representation, when it is known.
+    package var total: UInt64?
+
+    /// How many bytes. (`count` of such a range traps above half of what its numbers hold.)
+    package var length: UInt64 { range.upperBound - range.lowerBound }
+
+    /// The range of a field value, or nil when it is another unit, an unsatisfied range or not well formed.
+    package init?(field value: UnsafeRawBufferPointer) {
+        let text = FieldSyntax.trimmed(value)
+        guard text.count > 6, text.part(0, 5).isToken("bytes"), text[5] == .space else { return nil }
+        let rest = FieldSyntax.trimmed(text.part(6, text.count))
+        guard let dash = rest.firstIndex(of: UInt8(ascii: "-")), let slash = rest.firstIndex(of: UInt8(ascii: "/")),
+            dash < slash, let first = FieldSyntax.decimal(rest.part(0, dash)),
+            let last = FieldSyntax.decimal(rest.part(dash + 1, slash)), first <= last, last < .max
+        else { return nil }
+        let length = rest.part(slash + 1, rest.count)
+        if length.count == 1, length[0] == UInt8(ascii: "*") {
+            total = nil
+        } else {
+            guard let number = FieldSyntax.decimal(length), last < number else { return nil }
+            total = number
+        }
+        range = first..<(last + 1)
+    }
+
+    /// The only `Content-Range` of a head, or nil.
+    init?(_ fields: FieldLines) {
+        var found: ContentRange?
+        var lines = 0
+        fields.forEach { name, value in
+            guard KnownField(name) == .contentRange else { return }
+            lines += 1
+            found = ContentRange(field: value)
+        }
+        guard lines == 1, let found else { return nil }
+        self = found
+    }
+}

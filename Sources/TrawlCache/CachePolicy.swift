@@ -1,0 +1,115 @@
+/// What a caller wants of the cache for one request.
+///
+/// The cache's default fills in what a request leaves open. Presets carry the names of the libraries and standards whose
+/// promises they keep.
+package struct CachePolicy: Sendable, Hashable {
+    /// Choices that combine. Values and meaning are those of the classic download cache.
+    package struct Options: OptionSet, Sendable, Hashable {
+        /// The bits.
+        package let rawValue: UInt8
+        /// Options of their bits; unknown bits are kept and mean nothing.
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// Stored responses are not used; nothing conditional is sent.
+        package static let doNotRead = Options(rawValue: 1)
+        /// Nothing is stored, updated or freshened.
+        package static let doNotWrite = Options(rawValue: 2)
+        /// Fresh responses are used, stale ones validated. What happens when nothing else is chosen.
+        package static let askServerIfModifiedWhenStale = Options(rawValue: 4)
+        /// Stored responses are validated even when fresh.
+        package static let askServerIfModified = Options(rawValue: 8)
+        /// A stored response is used however old it is.
+        package static let onlyLoadIfNotCached = Options(rawValue: 16)
+        /// The network is never used; a stored response is used however old it is.
+        package static let doNotLoad = Options(rawValue: 32)
+        /// When the origin cannot be reached, a stored response is used however old it is.
+        package static let fallbackToCacheIfLoadFails = Options(rawValue: 64)
+
+        /// Whether the choices go together: asking always and asking when stale exclude each other.
+        package var isValid: Bool {
+            !(contains(.askServerIfModified) && contains(.askServerIfModifiedWhenStale))
+        }
+
+        /// The options with contradictions settled: asking always wins over asking when stale.
+        package var settled: Options {
+            isValid ? self : subtracting(.askServerIfModifiedWhenStale)
+        }
+    }
+
+    /// What a request that goes out tells the caches on its way.
+    package enum Reload: UInt8, Sendable, Hashable {
+        /// Nothing of ours.
+        case none
+        /// `Cache-Control: max-age=0`: caches validate.
+        case validate
+        /// `Cache-Control: no-cache`: caches fetch or validate (RFC 9111 §5.2.1.4).
+        case endToEnd
+    }
+
+    /// The combinable choices; empty takes the cache's default.
+    package var options: Options = []
+    /// What other caches are told, unless the request has a `Cache-Control` of its own.
+    package var reload: Reload = .none
+    /// Off: `Cache-Control` of responses and requests, `Pragma` and `Expires` are not looked at: everything is stored,
+    /// and everything stored counts as fresh.
+    package var respectsCacheControl = true
+    /// Whether a response without explicit lifetime may be fresh for a tenth of the age of its `Last-Modified`.
+    package var usesHeuristics = true
+    /// Seconds a response stored by this request is fresh from its arrival, in place of what it says itself; negative:
+    /// stale at once.
+    package var secondsToCache: Int64?
+    /// Whether the fallback on failure also disregards `must-revalidate` and `no-cache`.
+    package var forcesFallback = false
+
+    /// A policy that takes the cache's default.
+    package init() {}
+
+    /// A policy of its options.
+    package init(_ options: Options, reload: Reload = .none) {
+        self.options = options
+        self.reload = reload
+    }
+
+    /// This policy with nothing left open.
+    ///
+    /// - Parameter standard: The cache's default; empty means asking when stale.
+    package func resolved(default standard: Options = []) -> CachePolicy {
+        var policy = self
+        if policy.options.isEmpty { policy.options = standard }
+        policy.options = policy.options.settled
+        if policy.options.isDisjoint(with: [.askServerIfModified, .onlyLoadIfNotCached, .doNotLoad]) {
+            policy.options.insert(.askServerIfModifiedWhenStale)
+        }
+        return policy
+    }
+}
+
+extension CachePolicy {
+    // The URL Loading System's request policies.
+
+    /// The protocol's rules.
+    package static let useProtocolCachePolicy = CachePolicy([.askServerIfModifiedWhenStale])
+    /// Stored responses are not used.
+    package static let reloadIgnoringLocalCacheData = CachePolicy([.doNotRead])
+    /// Neither ours nor those of caches on the way.
+    package static let reloadIgnoringLocalAndRemoteCacheData = CachePolicy([.doNotRead], reload: .endToEnd)
+    /// A stored response of any age, else the network.
+    package static let returnCacheDataElseLoad = CachePolicy([.onlyLoadIfNotCached])
+    /// A stored response of any age, else nothing.
+    package static let returnCacheDataDontLoad = CachePolicy([.doNotLoad])
+    /// The stored response once it has been validated.
+    package static let reloadRevalidatingCacheData = CachePolicy([.askServerIfModified])
+
+    /// The policy of a cache mode of the Fetch standard, or nil when the name is not one.
+    package init?(fetchMode name: String) {
+        switch name {
+        case "default": self.init([.askServerIfModifiedWhenStale])
+        case "no-store": self.init([.doNotRead, .doNotWrite], reload: .endToEnd)
+        case "reload": self.init([.doNotRead], reload: .endToEnd)
+        case "no-cache": self.init([.askServerIfModified], reload: .validate)
+        case "force-cache": self.init([.onlyLoadIfNotCached])
+        case "only-if-cached": self.init([.doNotLoad])
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package import TrawlHTTP
+
+/// A request as the cache sees it, its caching fields read once.
+package struct CacheRequest: Sendable {
+    /// What of the request matters and is cheap to ask.
+    struct Traits: OptionSet, Sendable, Hashable {
+        let rawValue: UInt16
+        static let range = Traits(rawValue: 1)
+        static let ifRange = Traits(rawValue: 2)
+        static let ifNoneMatch = Traits(rawValue: 4)
+        static let ifModifiedSince = Traits(rawValue: 8)
+        /// `If-Match` or `If-Unmodified-Since`: meant for the origin alone.
+        static let precondition = Traits(rawValue: 16)
+        static let cacheControl = Traits(rawValue: 32)
+        static let pragmaNoCache = Traits(rawValue: 64)
+        static let authorization = Traits(rawValue: 128)
+        static let body = Traits(rawValue: 256)
+        static let otherScheme = Traits(rawValue: 512)
+    }
+
+    /// The method.
+    package let method: Method
+    /// Where the request goes.
+    package let target: TargetURI
+    /// The fields as they would be sent, those of cookies and credentials among them.
+    package let fields: FieldLines
+    /// What the caller wants, with nothing left open.
+    package let policy: CachePolicy
+    /// Stands for the credentials the request carries, or nil when it has none.
+    package let credentials: SecretTag?
+    /// Whether the caller gets bodies with their content codings undone, and so takes any coding.
+    package let decodesContent: Bool
+
+    let traits: Traits
+    let control: CacheControl
+    let isGet: Bool
+    let isHead: Bool
+
+    /// A request of its parts.
+    ///
+    /// - Parameter credentials: Stands for the credentials when they are known apart from the fields (a Digest field
+    ///   differs each time); by default the tag of the `Authorization` field.
+    /// - Parameter tag: Makes tags of secrets; called for `Authorization` only.
+    package init(
+        method: Method, target: TargetURI, fields: FieldLines, policy: CachePolicy = CachePolicy(),
+        default standard: CachePolicy.Options = [], credentials: SecretTag? = nil, hasBody: Bool = false,
+        decodesContent: Bool = true, tag: (UnsafeRawBufferPointer) -> SecretTag
+    ) {
+        self.method = method
+        self.target = target
+        self.fields = fields
+        self.policy = policy.resolved(default: standard)
+        self.decodesContent = decodesContent
+        isGet = method == .get
+        isHead = method == .head
+        var traits: Traits = hasBody ? .body : []
+        var control = CacheControl()
+        var credentials = credentials
+        fields.forEach { name, value in
+            switch KnownField(name) {
+            case .cacheControl:
+                traits.insert(.cacheControl)
+                control.read(value)
+            case .pragma: if CacheControl.holdsNoCache(value) { traits.insert(.pragmaNoCache) }
+            case .range: traits.insert(.range)
+            case .ifRange: traits.insert(.ifRange)
+            case .ifNoneMatch: traits.insert(.ifNoneMatch)
+            case .ifModifiedSince: traits.insert(.ifModifiedSince)
+            case .ifMatch, .ifUnmodifiedSince: traits.insert(.precondition)
+            case .authorization:
+                traits.insert(.authorization)
+                if credentials == nil { credentials = tag(value) }
+            default: break
+            }
+        }
+        // HTTP/1.0's only directive counts when there is no other (RFC 9111 §5.4).
+        if traits.contains(.pragmaNoCache), !traits.contains(.cacheControl) { control.flags.insert(.noCache) }
+        let scheme = target.origin.scheme
+        if scheme != "https", scheme != "http" { traits.insert(.otherScheme) }
+        self.traits = traits
+        self.control = control
+        self.credentials = credentials
+    }
+
+    /// What its stored responses are found by.
+    package var key: CacheKey { CacheKey(target) }
+
+    /// Whether its answer may be stored, or change what is stored (RFC 9111 §5.2.1.5). Invalidation is apart from that.
+    package var mayWrite: Bool {
+        !policy.options.contains(.doNotWrite)
+            && !(policy.respectsCacheControl && control.flags.contains(.noStore))
+    }
+
+    /// Whether a stored response could be looked for at all: GET or HEAD without a body, by http or https, and without
+    /// conditions that only the origin can judge.
+    package var mayBeAnsweredFromStore: Bool {
+        (isGet || isHead) && traits.isDisjoint(with: [.body, .otherScheme, .precondition])
+            && !policy.options.contains(.doNotRead)
+    }
+}

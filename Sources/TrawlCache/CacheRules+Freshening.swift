@@ -1,0 +1,221 @@
+package import TrawlHTTP
+
+/// What a HEAD's answer does to a stored response.
+package enum HeadUpdate: Sendable, Hashable {
+    /// Store it anew with its head updated.
+    case freshened(StoredResponse)
+    /// Remove it: the origin has something else now.
+    case remove
+    /// Nothing.
+    case keep
+}
+
+/// Why the origin gave no usable answer.
+package enum OriginFailure: Sendable, Hashable {
+    /// No answer came.
+    case unreachable
+    /// An answer with this status came.
+    case status(UInt16)
+}
+
+extension CacheRules {
+    /// What the head of an answer means when there was a stored response to start from.
+    ///
+    /// - Parameter sending: What `lookup` said.
+    /// - Source: RFC 9111 §4.3.3.
+    package func conclude(
+        _ request: CacheRequest, _ sending: Sending, stored: StoredResponse, _ head: ResponseHead,
+        requestTime: WallTime, responseTime: WallTime
+    ) -> Conclusion {
+        if StatusRules.isFailure(head.status),
+            let reuse = fallback(request, stored, after: .status(head.status), at: responseTime)
+        {
+            return .fallBack(reuse)
+        }
+        switch sending.purpose {
+        case .forward:
+            return head.status == 304 ? .handOn : .replace
+        case .validate:
+            guard head.status == 304 else { return .replace }
+            let times = (request: requestTime, response: responseTime)
+            guard let fresh = freshened(stored, request, head, times) else {
+                return request.traits.contains(.ifNoneMatch) ? .handOn : .repeatPlain
+            }
+            return .freshened(fresh, validatedReuse(request, fresh))
+        case .complete:
+            guard head.status == 206 else { return head.status == 416 ? .repeatPlain : .replace }
+            guard let range = ContentRange(head.fields),
+                let part = partResponse(request, stored, head, range, (requestTime, responseTime)),
+                let combination = combined(stored, part), combination.response.facts.body.isComplete
+            else { return .repeatPlain }
+            return .completed(combination, validatedReuse(request, combination.response))
+        }
+    }
+
+    /// How a response is presented that the origin has just said to be right.
+    private func validatedReuse(_ request: CacheRequest, _ stored: StoredResponse) -> Reuse {
+        let coverage = coverage(of: request, stored.facts) { stored.head.fields }
+        // Age would say that the origin was not asked (RFC 9111 §5.1), unless another cache answered for it.
+        let age = stored.facts.initialAge / 1000
+        var reuse = Reuse(form: form(request, coverage), age: age > 0 ? age : nil, source: .revalidated)
+        if isKnownToCaller(request, stored.facts, stored.head.fields) { reuse.form = .notModified }
+        return reuse
+    }
+
+    // MARK: 304
+
+    /// A stored response brought up to date by a 304, or nil when the 304 is about another one.
+    ///
+    /// - Source: RFC 9111 §4.3.4.
+    private func freshened(
+        _ stored: StoredResponse, _ request: CacheRequest, _ head: ResponseHead, _ times: (WallTime, WallTime)
+    ) -> StoredResponse? {
+        guard isSelected(stored, by: head, request, times.1) else { return nil }
+        return updated(stored, request, head, times)
+    }
+
+    private func isSelected(
+        _ stored: StoredResponse, by head: ResponseHead, _ request: CacheRequest, _ now: WallTime
+    ) -> Bool {
+        if head.fields.contains("ETag") { return isSameTag(stored, head) }
+        if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }) {
+            return stored.facts.flags.contains(.lastModified) && modified == stored.facts.lastModified
+        }
+        // Without any validator the standard selects nothing here. But when the question named one stored response only,
+        // there is nothing else the answer could be about, and servers do leave validators out.
+        return !request.traits.contains(.ifNoneMatch) || EntityTag.count(in: request.fields) == 1
+    }
+
+    /// By the weak comparison: some servers weaken a tag when they encode the content.
+    private func isSameTag(_ stored: StoredResponse, _ head: ResponseHead) -> Bool {
+        stored.head.fields.withFirst("ETag") { old in
+            head.fields.withFirst("ETag") { new in
+                guard let old, let new else { return false }
+                return EntityTag.areWeaklyEqual(old, new)
+            }
+        }
+    }
+
+    /// A stored response with its head and times updated by a newer head of the same representation.
+    private func updated(
+        _ stored: StoredResponse, _ request: CacheRequest, _ head: ResponseHead, _ times: (WallTime, WallTime)
+    ) -> StoredResponse {
+        let reading = ResponseReading(head.fields, now: times.1)
+        // RFC 9111 §5.2.2.5: nothing of such a message is kept.
+        let isUnwanted = reading.control.flags.contains(.noStore) && !reading.control.flags.contains(.mustUnderstand)
+        if isUnwanted, request.policy.respectsCacheControl { return stored }
+        var fresh = stored
+        fresh.head.fields = merged(stored.head.fields, head.fields, times.1, hasDate: reading.date != nil)
+        var merged = ResponseReading(fresh.head.fields, now: times.1)
+        merged.age = reading.age
+        if head.fields.contains("Vary") {
+            if let selecting = SelectingFields(vary: head.fields, request: request.fields, tag: tag) {
+                fresh.selecting = selecting
+            } else {
+                // It cannot be selected any more (RFC 9111 §4.1).
+                merged.control.flags.insert(.noCache)
+            }
+        }
+        let override = request.policy.secondsToCache ?? stored.secondsToCache
+        fresh.secondsToCache = override
+        fresh.facts = facts(
+            merged, status: stored.facts.status, version: stored.facts.version, request: request,
+            requestTime: times.0, responseTime: times.1, secondsToCache: override,
+            body: stored.facts.body)
+        return fresh
+    }
+
+    /// Stored fields with those of a newer head in place of any of the same name.
+    ///
+    /// - Source: RFC 9111 §3.2. What the stored bytes depend on stays: their length, coding and range.
+    func merged(_ stored: FieldLines, _ new: FieldLines, _ arrival: WallTime, hasDate: Bool) -> FieldLines {
+        var new = storable(new, arrival: arrival, hasDate: hasDate)
+        new.removeAll { name in
+            switch KnownField(name) {
+            case .contentLength, .contentEncoding, .contentRange: true
+            default: false
+            }
+        }
+        var result = stored
+        result.removeAll { name in
+            var isReplaced = false
+            new.forEach { newName, _ in
+                if newName.count == name.count, FieldSyntax.equalIgnoringCase(newName, name) { isReplaced = true }
+            }
+            return isReplaced
+        }
+        result.append(contentsOf: new)
+        // The new Cache-Control may name fields of the old message.
+        return storable(result, arrival: arrival, hasDate: true)
+    }
+
+    // MARK: HEAD
+
+    /// What the answer to HEAD does to the stored response that GET would have selected.
+    ///
+    /// - Source: RFC 9111 §4.3.5.
+    package func updatedByHead(
+        _ request: CacheRequest, stored: StoredResponse, _ head: ResponseHead, requestTime: WallTime,
+        responseTime: WallTime
+    ) -> HeadUpdate {
+        guard request.isHead, request.mayWrite else { return .keep }
+        switch head.status {
+        case 200:
+            guard describes(head, stored, responseTime) else { return .remove }
+            return .freshened(updated(stored, request, head, (requestTime, responseTime)))
+        // Not of the standard's words, but the origin says that it is gone.
+        case 404, 410: return .remove
+        default: return .keep
+        }
+    }
+
+    /// Whether validators and length of a HEAD's answer, as far as they are there, are those of the stored response.
+    private func describes(_ head: ResponseHead, _ stored: StoredResponse, _ now: WallTime) -> Bool {
+        guard stored.facts.status == 200 || stored.facts.status == 206 else { return false }
+        if head.fields.contains("ETag"), !isSameTag(stored, head) { return false }
+        if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }),
+            stored.facts.flags.contains(.lastModified), modified != stored.facts.lastModified
+        {
+            return false
+        }
+        guard let length = head.contentLength, let total = stored.facts.body.total else { return true }
+        return length == total
+    }
+
+    // MARK: Stale
+
+    /// Whether, and how, a stored response may stand in for an answer that did not come.
+    ///
+    /// - Source: RFC 9111 §4.2.4; RFC 5861 §4.
+    package func fallback(
+        _ request: CacheRequest, _ stored: StoredResponse, after failure: OriginFailure, at now: WallTime
+    ) -> Reuse? {
+        guard mayServeStale(request, stored.facts, after: failure, at: now) else { return nil }
+        let coverage = coverage(of: request, stored.facts) { stored.head.fields }
+        switch coverage {
+        case .missing, .uncovered: return nil
+        case .whole, .part: break
+        }
+        let source: ResultSource = stored.facts.isFresh(at: now) ? .cache : .stale
+        var reuse = Reuse(form: form(request, coverage), age: stored.facts.age(at: now) / 1000, source: source)
+        if isKnownToCaller(request, stored.facts, stored.head.fields) { reuse.form = .notModified }
+        return reuse
+    }
+
+    func mayServeStale(
+        _ request: CacheRequest, _ facts: StoredFacts, after failure: OriginFailure, at now: WallTime
+    ) -> Bool {
+        let policy = request.policy
+        guard request.mayBeAnsweredFromStore else { return false }
+        let isForbidden = !facts.flags.isDisjoint(with: .neverStale) && policy.respectsCacheControl
+        if failure == .unreachable, policy.options.contains(.fallbackToCacheIfLoadFails) {
+            return !isForbidden || policy.forcesFallback
+        }
+        if isForbidden || request.control.flags.contains(.noCache) || !policy.respectsCacheControl { return false }
+        // What is fresh needs no allowance for its age, but one for not having been asked about.
+        let staleness = max(0, facts.age(at: now).subtractingClamping(facts.lifetime))
+        // What a request asks for holds beside what the response allows (RFC 5861 §4).
+        let asked = request.control.staleIfError.number.map { $0 * 1000 } ?? 0
+        return max(facts.staleIfError, asked) > staleness
+    }
+}

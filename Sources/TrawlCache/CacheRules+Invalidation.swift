@@ -1,0 +1,39 @@
+package import TrawlHTTP
+
+extension CacheRules {
+    /// The references whose stored responses an answer makes invalid, beside those of the request's own target; nil when
+    /// it makes none invalid.
+    ///
+    /// Resolve each against the target, then ask `isInvalidated`.
+    ///
+    /// - Source: RFC 9111 §4.4.
+    package func invalidations(_ method: Method, _ head: ResponseHead) -> [String]? {
+        // Methods nobody knows may change anything. Errors change nothing, as far as one can tell.
+        guard !method.isSafe, head.status >= 200, head.status < 400 else { return nil }
+        return [head.fields.first("Location"), head.fields.first("Content-Location")].compactMap(\.self)
+    }
+
+    /// Whether a URI an answer names may be invalidated by it: only one of the same origin.
+    ///
+    /// - Source: RFC 9111 §4.4.
+    package func isInvalidated(_ named: TargetURI, by target: TargetURI) -> Bool {
+        named.origin == target.origin
+    }
+
+    /// Whether an answer asks that all stored responses of its origin be removed.
+    ///
+    /// Heeded over https alone: anybody on the way could ask for it otherwise.
+    ///
+    /// - Source: W3C Clear Site Data §3, §4: a list of quoted strings.
+    package func clearsStoredResponses(of target: TargetURI, _ fields: FieldLines) -> Bool {
+        guard target.origin.scheme == "https", fields.contains("Clear-Site-Data") else { return false }
+        var found = false
+        fields.forEach { name, value in
+            guard KnownField(name) == .clearSiteData else { return }
+            value.forEachMember { member in
+                if member.isToken("\"cache\"") || member.isToken("\"*\"") { found = true }
+            }
+        }
+        return found
+    }
+}

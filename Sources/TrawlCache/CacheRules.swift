@@ -1,0 +1,77 @@
+// TrawlCache holds the rules of a private HTTP cache (RFC 9111) as values: which response may be stored, how long it is
+// fresh, which stored one answers a request, what has to be asked, and the record all that is kept in. It must never read
+// a clock, keep state or trap on what a server or a disk says.
+
+package import TrawlHTTP
+
+/// The rules of a private HTTP cache, as functions of requests, stored responses and the time.
+///
+/// Nothing here reads a clock, a file or the network. The caller keeps the records, sends what it is told to send and
+/// reports what came; a request goes `prefers` (over the variants of its key) → `lookup` → either the stored response,
+/// presented by `head(as:)`, or a request made with `fieldsToSend`, whose answer goes to `conclude` when there was a
+/// stored response and to `storing` otherwise. After the body, `finished` makes the record.
+///
+/// - Source: RFC 9111; RFC 9110 §13, §14; RFC 5861; RFC 8246.
+package struct CacheRules: Sendable {
+    /// Makes tags of secrets, so that none is written into a record.
+    package let tag: @Sendable (UnsafeRawBufferPointer) -> SecretTag
+
+    /// Rules that make tags in this way. The function must be fast and must not depend on the time.
+    package init(tag: @escaping @Sendable (UnsafeRawBufferPointer) -> SecretTag) {
+        self.tag = tag
+    }
+
+    /// Whether a record is the one to use for a request, rather than the best one seen before.
+    ///
+    /// The newest of the matching ones is used (RFC 9111 §4).
+    package func prefers(_ view: StoredView, over best: StoredView?, for request: CacheRequest) -> Bool {
+        if let best, !view.facts.isNewer(than: best.facts) { return false }
+        guard request.mayBeAnsweredFromStore, view.hasKey(request.target.text), view.isSelected(by: request, tag: tag)
+        else { return false }
+        return request.decodesContent || !view.facts.flags.contains(.coded) || acceptsCodings(of: view, request)
+    }
+
+    /// The fields to send for a request.
+    package func fieldsToSend(_ request: CacheRequest, _ sending: Sending) -> FieldLines {
+        if sending.fields.isEmpty { return request.fields }
+        var fields = request.fields
+        fields.removeAll { name in
+            var isReplaced = false
+            sending.fields.forEach { newName, _ in
+                if FieldSyntax.equalIgnoringCase(newName, name) { isReplaced = true }
+            }
+            return isReplaced
+        }
+        fields.append(contentsOf: sending.fields)
+        return fields
+    }
+
+    /// Whether a caller that gets bodies as they are takes the stored coding (RFC 9110 §12.5.3).
+    private func acceptsCodings(of view: StoredView, _ request: CacheRequest) -> Bool {
+        guard let stored = view.storedFields(), request.fields.contains("Accept-Encoding") else { return true }
+        var isAccepted = true
+        stored.forEach { name, value in
+            guard KnownField(name) == .contentEncoding else { return }
+            value.forEachMember { coding in
+                if !accepts(coding, request.fields) { isAccepted = false }
+            }
+        }
+        return isAccepted
+    }
+
+    private func accepts(_ coding: UnsafeRawBufferPointer, _ fields: FieldLines) -> Bool {
+        var exact: Bool?
+        var any: Bool?
+        fields.forEach { name, value in
+            guard KnownField(name) == .acceptEncoding else { return }
+            value.forEachMember { member in
+                let end = member.firstIndex(of: .semicolon) ?? member.count
+                let token = FieldSyntax.trimmed(member.part(0, end))
+                let weight = FieldNormalisation.weight(FieldSyntax.trimmed(member.part(end + 1, member.count)))
+                if FieldSyntax.equalIgnoringCase(token, coding) { exact = weight != 0 }
+                if token.count == 1, token[0] == UInt8(ascii: "*") { any = weight != 0 }
+            }
+        }
+        return exact ?? any ?? false
+    }
+}

@@ -1,0 +1,227 @@
+/// Dates in field values.
+///
+/// `parse` takes the three forms of the standard and nothing else, since a date that is not one of them has to count as
+/// past in `Expires`; `parseLenient` takes what servers and people write besides.
+///
+/// - Source: RFC 9110 §5.6.7.
+package enum HTTPDate {
+    /// The moment a field value names in one of the three forms, or nil. Letters of either case.
+    ///
+    /// - Parameter now: Decides the century of a year of two digits, and nothing else.
+    package static func parse(_ bytes: UnsafeRawBufferPointer, now: WallTime) -> WallTime? {
+        let text = FieldSyntax.trimmed(bytes)
+        // Sun, 06 Nov 1994 08:49:37 GMT
+        if text.count == 29, text[3] == comma {
+            guard dayName(text, 0) != nil, text[4] == space, text[7] == space, text[11] == space, text[16] == space,
+                text[25] == space, isGMT(text, 26),
+                let day = number(text, 5, 2), let month = month(text, 8), let year = number(text, 12, 4),
+                let time = timeOfDay(text, 17)
+            else { return nil }
+            return moment(year, month, day, time)
+        }
+        // Sun Nov  6 08:49:37 1994
+        if text.count == 24, text[3] == space {
+            guard dayName(text, 0) != nil, text[7] == space, text[10] == space, text[19] == space,
+                let month = month(text, 4), let day = text[8] == space ? number(text, 9, 1) : number(text, 8, 2),
+                let time = timeOfDay(text, 11), let year = number(text, 20, 4)
+            else { return nil }
+            return moment(year, month, day, time)
+        }
+        return parseDashed(text, now)
+    }
+
+    /// Sunday, 06-Nov-94 08:49:37 GMT
+    private static func parseDashed(_ text: UnsafeRawBufferPointer, _ now: WallTime) -> WallTime? {
+        guard text.count >= 30, text.count <= 33 else { return nil }
+        let start = text.count - 22
+        guard text[start - 2] == comma, text[start - 1] == space, let name = dayName(text, 0),
+            FieldSyntax.equalIgnoringCase(
+                UnsafeRawBufferPointer(rebasing: text[..<(start - 2)]), longDayNames[name]),
+            text[start + 2] == dash, text[start + 6] == dash, text[start + 9] == space, text[start + 18] == space,
+            isGMT(text, start + 19), let day = number(text, start, 2), let month = month(text, start + 3),
+            let year = number(text, start + 7, 2), let time = timeOfDay(text, start + 10)
+        else { return nil }
+        return moment(fullYear(year, now), month, day, time)
+    }
+
+    /// A year of two digits that would lie more than 50 years ahead is past (RFC 9110 §5.6.7).
+    private static func fullYear(_ year: Int64, _ now: WallTime) -> Int64 {
+        let current = civil(fromDays: floorDivide(now.seconds, 86_400)).year
+        var full = floorDivide(current, 100) * 100 + year
+        if full > current + 50 { full -= 100 }
+        return full
+    }
+
+    /// The moment a text names in a form of the standard or one close to it, or nil.
+    ///
+    /// Weekday and seconds may be missing, spaces and dashes may separate day, month and year, the hour may have one
+    /// digit, and the zone may be one of a few names or an offset as in `+0100`.
+    package static func parseLenient(_ bytes: UnsafeRawBufferPointer, now: WallTime) -> WallTime? {
+        if let moment = parse(bytes, now: now) { return moment }
+        var day: Int64?
+        var month: Int64?
+        var year: Int64?
+        var time: Int64?
+        var offset: Int64?
+        for part in bytes.split(whereSeparator: { $0 == space || $0 == comma || $0 == 0x09 }) {
+            let word = UnsafeRawBufferPointer(rebasing: part)
+            if word.contains(UInt8(ascii: ":")) {
+                guard time == nil, let found = lenientTime(word) else { return nil }
+                time = found
+            } else if offset == nil, time != nil, let found = zoneOffset(word) {
+                offset = found
+            } else {
+                for piece in part.split(separator: dash) {
+                    let piece = UnsafeRawBufferPointer(rebasing: piece)
+                    if month == nil, piece.count >= 3, let found = self.month(piece, 0) {
+                        month = found
+                    } else if let digits = FieldSyntax.decimal(piece), digits < 10_000 {
+                        if day == nil, piece.count <= 2 {
+                            day = Int64(digits)
+                        } else if year == nil {
+                            year = piece.count <= 2 ? fullYear(Int64(digits), now) : Int64(digits)
+                        } else {
+                            return nil
+                        }
+                    } else if day != nil || dayName(piece, 0) == nil {
+                        return nil
+                    }
+                }
+            }
+        }
+        guard let day, let month, let year, let time, let local = moment(year, month, day, time) else { return nil }
+        return local.advanced(byMilliseconds: -(offset ?? 0) * 60_000)
+    }
+
+    /// A moment as `Sun, 06 Nov 1994 08:49:37 GMT`; moments outside the years 1 to 9999 become the nearest inside.
+    package static func format(_ time: WallTime) -> String {
+        let seconds = min(max(time.seconds, -62_135_596_800), 253_402_300_799)
+        let days = floorDivide(seconds, 86_400)
+        let date = civil(fromDays: days)
+        let rest = seconds - days * 86_400
+        let name = dayNames[Int(((days + 3) % 7 + 7) % 7)]
+        let clock = two(rest / 3600) + ":" + two(rest / 60 % 60) + ":" + two(rest % 60)
+        let year = two(date.year / 100) + two(date.year % 100)
+        return name + ", " + two(date.day) + " " + monthNames[Int(date.month - 1)] + " " + year + " " + clock + " GMT"
+    }
+
+    // MARK: Parts
+
+    private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    private static func number(_ text: UnsafeRawBufferPointer, _ start: Int, _ count: Int) -> Int64? {
+        var value: Int64 = 0
+        for index in start..<(start + count) {
+            let digit = text[index] &- 0x30
+            guard digit < 10 else { return nil }
+            value = value * 10 + Int64(digit)
+        }
+        return value
+    }
+
+    /// Seconds since midnight of `08:49:37`.
+    private static func timeOfDay(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int64? {
+        guard let hour = number(text, start, 2), let minute = number(text, start + 3, 2),
+            let second = number(text, start + 6, 2), text[start + 2] == colon, text[start + 5] == colon
+        else { return nil }
+        return seconds(hour, minute, second)
+    }
+
+    private static func lenientTime(_ word: UnsafeRawBufferPointer) -> Int64? {
+        var parts: [Int64] = []
+        for part in word.split(separator: colon, omittingEmptySubsequences: false) {
+            guard part.count <= 2, let value = FieldSyntax.decimal(UnsafeRawBufferPointer(rebasing: part)) else {
+                return nil
+            }
+            parts.append(Int64(value))
+        }
+        guard parts.count == 2 || parts.count == 3 else { return nil }
+        return seconds(parts[0], parts[1], parts.count == 3 ? parts[2] : 0)
+    }
+
+    private static func seconds(_ hour: Int64, _ minute: Int64, _ second: Int64) -> Int64? {
+        // 60 is a leap second.
+        guard hour < 24, minute < 60, second <= 60 else { return nil }
+        return hour * 3600 + minute * 60 + second
+    }
+
+    private static func moment(_ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64) -> WallTime? {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let length = month == 2 ? (isLeap ? 29 : 28) : (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31)
+        guard day >= 1, day <= length else { return nil }
+        return WallTime(seconds: days(year, month, day) * 86_400 + time)
+    }
+
+    /// Days from 1970-01-01. Years are counted from March, so that the leap day is a year's last.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let year = month <= 2 ? year - 1 : year
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return year * 365 + floorDivide(year, 4) - floorDivide(year, 100) + floorDivide(year, 400) + dayOfYear - 719_468
+    }
+
+    private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+
+    private static func floorDivide(_ number: Int64, _ divisor: Int64) -> Int64 {
+        number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
+    }
+
+    /// The first three letters in lower case as one number.
+    private static func letters(_ text: UnsafeRawBufferPointer, _ start: Int) -> UInt32 {
+        guard text.count >= start + 3 else { return 0 }
+        return UInt32(text[start] | 0x20) << 16 | UInt32(text[start + 1] | 0x20) << 8 | UInt32(text[start + 2] | 0x20)
+    }
+
+    private static func month(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int64? {
+        monthCodes.firstIndex(of: letters(text, start)).map { Int64($0) + 1 }
+    }
+
+    private static func dayName(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int? {
+        dayCodes.firstIndex(of: letters(text, start))
+    }
+
+    private static func isGMT(_ text: UnsafeRawBufferPointer, _ start: Int) -> Bool {
+        letters(text, start) == 0x676D74
+    }
+
+    /// Minutes east of Greenwich.
+    private static func zoneOffset(_ word: UnsafeRawBufferPointer) -> Int64? {
+        if word.count == 5, word[0] == UInt8(ascii: "+") || word[0] == dash, let hours = number(word, 1, 2),
+            let minutes = number(word, 3, 2), hours < 24, minutes < 60
+        {
+            return (hours * 60 + minutes) * (word[0] == dash ? -1 : 1)
+        }
+        return zones.first { FieldSyntax.equalIgnoringCase(word, $0.name) }?.minutes
+    }
+
+    private static let zones: [(name: String, minutes: Int64)] = [
+        ("GMT", 0), ("UTC", 0), ("UT", 0), ("Z", 0), ("WET", 0), ("BST", 60), ("CET", 60), ("CEST", 120), ("EET", 120),
+        ("EEST", 180), ("MSK", 180), ("EST", -300), ("EDT", -240), ("CST", -360), ("CDT", -300), ("MST", -420),
+        ("MDT", -360), ("PST", -480), ("PDT", -420),
+    ]
+    private static let dayNames = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    private static let longDayNames = [
+        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+    ]
+    private static let monthNames = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    private static let dayCodes = dayNames.map(code)
+    private static let monthCodes = monthNames.map(code)
+    private static func code(_ name: String) -> UInt32 {
+        name.utf8.reduce(0) { $0 << 8 | UInt32($1 | 0x20) }
+    }
+
+    private static let comma = UInt8(ascii: ",")
+    private static let space = UInt8(ascii: " ")
+    private static let dash = UInt8(ascii: "-")
+    private static let colon = UInt8(ascii: ":")
+}

@@ -1,0 +1,131 @@
+import Testing
+import TrawlHTTP
+
+@testable import TrawlCache
+
+@Suite("Parts made one, RFC 9111 §3.4")
+struct CombiningTests {
+    /// A stored part of ten bytes.
+    private func part(
+        _ range: Range<UInt64>, _ validator: (String, String)? = ("ETag", "\"v1\""), total: String = "10",
+        others: [(String, String)] = []
+    ) throws -> StoredResponse {
+        var lines = [
+            ("Date", date(0)), ("Cache-Control", "max-age=60"), ("Content-Length", "\(range.count)"),
+            ("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"),
+        ]
+        if let validator { lines.append(validator) }
+        return try #require(
+            stored(
+                lines + others, status: 206, for: request([("Range", "bytes=0-")]), length: UInt64(range.count)))
+    }
+
+    @Test("touching and overlapping parts are joined, whichever came first")
+    func joined() throws {
+        let cases: [(Range<UInt64>, Range<UInt64>, [Combination.Piece], Range<UInt64>)] = [
+            (0..<5, 5..<8, [.stored(0..<5), .received(0..<3)], 0..<8),
+            (0..<5, 3..<8, [.stored(0..<5), .received(2..<5)], 0..<8),
+            (5..<8, 2..<5, [.received(0..<3), .stored(0..<3)], 2..<8),
+            (4..<6, 2..<8, [.received(0..<2), .stored(0..<2), .received(4..<6)], 2..<8),
+            (2..<8, 4..<6, [.stored(0..<6)], 2..<8),
+        ]
+        for (old, new, pieces, range) in cases {
+            let combination = try #require(rules.combined(try part(old), try part(new)))
+            #expect(combination.pieces == pieces)
+            #expect(combination.response.facts.body.range == range)
+            #expect(combination.response.head.status == 206)
+            let expected = "bytes \(range.lowerBound)-\(range.upperBound - 1)/10"
+            #expect(combination.response.head.fields.values("Content-Range") == [expected])
+            #expect(combination.response.head.fields.values("Content-Length") == ["\(range.count)"])
+        }
+    }
+
+    @Test("all of it makes a whole response")
+    func whole() throws {
+        let combination = try #require(rules.combined(try part(0..<5), try part(5..<10)))
+        #expect(combination.response.facts.body == .complete(length: 10))
+        #expect(combination.response.head.status == 200)
+        #expect(combination.response.head.reason == "OK")
+        #expect(combination.response.head.fields.values("Content-Length") == ["10"])
+        #expect(combination.response.head.fields.first("Content-Range") == nil)
+    }
+
+    @Test("the newer fields win")
+    func fields() throws {
+        let old = try part(0..<5, others: [("X-A", "1"), ("X-B", "1")])
+        let new = try part(5..<8, others: [("X-A", "2")])
+        let fields = try #require(rules.combined(old, new)).response.head.fields
+        #expect(fields.values("X-A") == ["2"])
+        #expect(fields.values("X-B") == ["1"])
+    }
+
+    @Test("parts that do not belong together are not joined")
+    func apart() throws {
+        let old = try part(0..<5)
+        #expect(rules.combined(old, try part(6..<8)) == nil)
+        #expect(rules.combined(old, try part(5..<8, ("ETag", "\"v2\""))) == nil)
+        #expect(rules.combined(old, try part(5..<8, nil)) == nil)
+        #expect(rules.combined(old, try part(5..<8, total: "11")) == nil)
+        #expect(rules.combined(try part(0..<5, nil), try part(5..<8, nil)) == nil)
+        let weak = ("ETag", "W/\"v1\"")
+        #expect(rules.combined(try part(0..<5, weak), try part(5..<8, weak)) == nil)
+        #expect(rules.combined(old, try part(5..<8, ("Last-Modified", date(-100)))) == nil)
+    }
+
+    @Test("a date is a strong validator when it is old enough, RFC 9110 §8.8.2.2")
+    func dates() throws {
+        let strong = ("Last-Modified", date(-100))
+        let weak = ("Last-Modified", date(0))
+        #expect(rules.combined(try part(0..<5, strong), try part(5..<8, strong)) != nil)
+        #expect(rules.combined(try part(0..<5, weak), try part(5..<8, weak)) == nil)
+    }
+
+    @Test("the rest is asked for, under the condition that it belongs to the part")
+    func completion() throws {
+        guard case .send(let sending) = lookUp(request(), try part(0..<5), at: after(10)) else { return }
+        #expect(sending.purpose == .complete(from: 5))
+        #expect(sending.fields.first("Range") == "bytes=5-")
+        #expect(sending.fields.first("If-Range") == "\"v1\"")
+    }
+
+    @Test("without a strong validator a fresh part is tried without condition, a stale one given up")
+    func completionWithoutValidator() throws {
+        let response = try part(0..<5, nil)
+        guard case .send(let sending) = lookUp(request(), response, at: after(10)) else { return }
+        #expect(sending.purpose == .complete(from: 5))
+        #expect(sending.fields.first("Range") == "bytes=5-")
+        #expect(!sending.fields.contains("If-Range"))
+        #expect(word(lookUp(request(), response, at: after(100))) == "forward stale")
+    }
+
+    @Test("a part whose start is missing is of no use for the whole")
+    func withoutStart() throws {
+        #expect(word(lookUp(request(), try part(5..<10), at: noon)) == "forward range")
+        #expect(word(lookUp(request([("Range", "bytes=-2")]), try part(5..<10), at: noon)) == "cache 8..<10")
+    }
+
+    @Test("what the answer to the request for the rest means")
+    func conclusions() throws {
+        let response = try part(0..<5)
+        guard case .send(let sending) = lookUp(request(), response, at: after(100)) else { return }
+        func conclusion(_ lines: [(String, String)], _ status: UInt16) -> Conclusion {
+            rules.conclude(
+                request(), sending, stored: response, head(lines, status: status), requestTime: after(100),
+                responseTime: after(100))
+        }
+        let rest = ("Content-Range", "bytes 5-9/10")
+        guard case .completed(let combination, let reuse) = conclusion([rest, ("ETag", "\"v1\"")], 206) else {
+            Issue.record("not completed")
+            return
+        }
+        #expect(combination.pieces == [.stored(0..<5), .received(0..<5)])
+        #expect(combination.response.facts.body.isComplete)
+        #expect(reuse.form == .whole)
+        #expect(conclusion([rest, ("ETag", "\"v2\"")], 206) == .repeatPlain)
+        #expect(conclusion([rest], 206) == .repeatPlain)
+        #expect(conclusion([("Content-Range", "bytes 6-9/10"), ("ETag", "\"v1\"")], 206) == .repeatPlain)
+        #expect(conclusion([("ETag", "\"v1\"")], 206) == .repeatPlain)
+        #expect(conclusion([], 416) == .repeatPlain)
+        #expect(conclusion([], 200) == .replace)
+    }
+}

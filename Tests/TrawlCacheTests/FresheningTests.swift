@@ -1,0 +1,170 @@
+import Testing
+import TrawlHTTP
+
+@testable import TrawlCache
+
+@Suite("Answers to questions about stored responses, RFC 9111 §4.3")
+struct FresheningTests {
+    private let base = [
+        ("Date", date(0)), ("Cache-Control", "max-age=60"), ("ETag", "\"v1\""), ("Last-Modified", date(-100)),
+        ("Content-Length", "10"), ("Content-Encoding", "gzip"), ("X-A", "1"), ("X-B", "1"),
+    ]
+
+    private func conclude(
+        _ answer: [(String, String)], status: UInt16 = 304, _ asked: CacheRequest = request(),
+        stored lines: [(String, String)]? = nil, at seconds: Int64 = 100
+    ) throws -> Conclusion {
+        let response = try #require(stored(lines ?? base))
+        guard case .send(let sending) = lookUp(asked, response, at: after(seconds)) else {
+            Issue.record("nothing was sent")
+            return .handOn
+        }
+        return rules.conclude(
+            asked, sending, stored: response, head(answer, status: status), requestTime: after(seconds),
+            responseTime: after(seconds))
+    }
+
+    private func word(_ conclusion: Conclusion) -> String {
+        switch conclusion {
+        case .freshened(_, let reuse): TrawlCacheTests.word(.serve(reuse))
+        case .completed: "completed"
+        case .fallBack(let reuse): "instead: " + TrawlCacheTests.word(.serve(reuse))
+        case .handOn: "hand on"
+        case .repeatPlain: "repeat"
+        case .replace: "replace"
+        }
+    }
+
+    @Test(
+        "which answers are about the stored response",
+        arguments: [
+            ([("ETag", "\"v1\"")], 304, "revalidated"), ([("ETag", "W/\"v1\"")], 304, "revalidated"),
+            ([("ETag", "\"v2\"")], 304, "repeat"), ([("Last-Modified", date(-100))], 304, "revalidated"),
+            ([("Last-Modified", date(-99))], 304, "repeat"), ([], 304, "revalidated"), ([], 200, "replace"),
+            ([("ETag", "\"v1\"")], 200, "replace"), ([], 404, "replace"), ([], 503, "replace"),
+            ([], 206, "replace"),
+        ] as [([(String, String)], UInt16, String)])
+    func selection(answer: [(String, String)], status: UInt16, expected: String) throws {
+        #expect(word(try conclude(answer, status: status)) == expected)
+    }
+
+    @Test("a 304 updates the head, but not what the stored bytes depend on")
+    func update() throws {
+        let answer = [
+            ("Date", date(100)), ("Cache-Control", "max-age=500"), ("X-A", "2"), ("X-A", "3"), ("X-C", "4"),
+            ("Content-Length", "0"), ("Content-Encoding", "br"), ("Content-Range", "x"), ("Connection", "x-d"),
+            ("X-D", "5"),
+        ]
+        guard case .freshened(let fresh, let reuse) = try conclude(answer) else {
+            Issue.record("not freshened")
+            return
+        }
+        let fields = fresh.head.fields
+        #expect(fields.values("X-A") == ["2", "3"])
+        #expect(fields.first("X-B") == "1")
+        #expect(fields.first("X-C") == "4")
+        #expect(fields.first("X-D") == nil)
+        #expect(fields.first("Content-Length") == "10")
+        #expect(fields.first("Content-Encoding") == "gzip")
+        #expect(fields.first("Content-Range") == nil)
+        #expect(fields.values("Date") == [date(100)])
+        #expect(fresh.facts.isFresh(at: after(599)))
+        #expect(!fresh.facts.isFresh(at: after(601)))
+        #expect(fresh.head.status == 200)
+        #expect(fresh.facts.body == .complete(length: 10))
+        #expect(reuse.age == nil)
+    }
+
+    @Test("the age of a 304 from another cache counts")
+    func age() throws {
+        guard case .freshened(let fresh, let reuse) = try conclude([("Date", date(100)), ("Age", "50")]) else { return }
+        #expect(reuse.age == 50)
+        #expect(fresh.facts.isFresh(at: after(109)))
+        #expect(!fresh.facts.isFresh(at: after(110)))
+    }
+
+    @Test("nothing of a 304 with no-store is kept")
+    func noStore() throws {
+        let answer = [("Cache-Control", "no-store, max-age=500"), ("X-A", "2")]
+        guard case .freshened(let fresh, _) = try conclude(answer) else { return }
+        #expect(fresh == stored(base))
+    }
+
+    @Test("a lifetime given by a request outlives validation")
+    func override() throws {
+        var policy = CachePolicy()
+        policy.secondsToCache = 10
+        let response = try #require(stored(base, for: request(policy: policy)))
+        guard case .send(let sending) = lookUp(request(), response, at: after(20)),
+            case .freshened(let fresh, _) = rules.conclude(
+                request(), sending, stored: response, head([("Cache-Control", "max-age=999")], status: 304),
+                requestTime: after(20), responseTime: after(20))
+        else {
+            Issue.record("not freshened")
+            return
+        }
+        #expect(fresh.facts.isFresh(at: after(29)))
+        #expect(!fresh.facts.isFresh(at: after(30)))
+    }
+
+    @Test(
+        "the caller's own conditions are answered after the question",
+        arguments: [
+            ([("If-None-Match", "\"v1\"")], [("ETag", "\"v1\"")], 304, "revalidated 304"),
+            ([("If-None-Match", "\"v1\"")], [], 304, "revalidated 304"),
+            ([("If-None-Match", "\"v0\", \"v1\"")], [], 304, "hand on"),
+            ([("If-None-Match", "\"v0\", \"v1\"")], [("ETag", "\"v0\"")], 304, "hand on"),
+            ([("If-None-Match", "\"v0\"")], [], 304, "hand on"), ([("If-None-Match", "*")], [], 304, "hand on"),
+            ([("If-None-Match", "\"v0\"")], [], 200, "replace"),
+            ([("If-Modified-Since", date(-50))], [], 304, "revalidated 304"),
+            ([("If-Modified-Since", date(-500))], [], 304, "revalidated"),
+            ([("Range", "bytes=2-3")], [], 304, "revalidated 2..<4"),
+        ] as [([(String, String)], [(String, String)], UInt16, String)])
+    func conditions(asked: [(String, String)], answer: [(String, String)], status: UInt16, expected: String) throws {
+        #expect(word(try conclude(answer, status: status, request(asked))) == expected)
+    }
+
+    @Test("an origin that fails while it is asked")
+    func failure() throws {
+        let lines = base.map { $0.0 == "Cache-Control" ? ($0.0, "max-age=60, stale-if-error=100") : $0 }
+        #expect(word(try conclude([], status: 503, stored: lines)) == "instead: stale")
+        #expect(word(try conclude([], status: 503, stored: lines, at: 200)) == "replace")
+        #expect(word(try conclude([], status: 501, stored: lines)) == "replace")
+    }
+
+    @Test("a Vary that comes with a 304 is taken over")
+    func vary() throws {
+        let asked = request([("Foo", "1")])
+        guard case .freshened(let fresh, _) = try conclude([("Vary", "Foo"), ("Date", date(100))], asked) else {
+            return
+        }
+        #expect(TrawlCacheTests.word(lookUp(request([("Foo", "1")]), fresh, at: after(100))) == "cache")
+        #expect(TrawlCacheTests.word(lookUp(request([("Foo", "2")]), fresh, at: after(100))) == "forward nothingStored")
+    }
+
+    @Test(
+        "what the answer to HEAD does, RFC 9111 §4.3.5",
+        arguments: [
+            (200, [], "freshened"), (200, [("ETag", "\"v1\"")], "freshened"), (200, [("ETag", "\"v2\"")], "remove"),
+            (200, [("Last-Modified", date(-99))], "remove"), (200, [("Content-Length", "11")], "remove"),
+            (200, [("Content-Length", "10"), ("Last-Modified", date(-100))], "freshened"), (404, [], "remove"),
+            (410, [], "remove"), (500, [], "keep"), (302, [], "keep"),
+        ] as [(UInt16, [(String, String)], String)])
+    func head(status: UInt16, answer: [(String, String)], expected: String) throws {
+        let response = try #require(stored(base))
+        let update = rules.updatedByHead(
+            request(method: .head), stored: response, TrawlCacheTests.head(answer, status: status),
+            requestTime: after(100), responseTime: after(100))
+        let word =
+            switch update {
+            case .freshened: "freshened"
+            case .remove: "remove"
+            case .keep: "keep"
+            }
+        #expect(word == expected)
+    }
+
+    private func head(_ lines: [(String, String)], status: UInt16) -> ResponseHead {
+        TrawlCacheTests.head(lines, status: status)
+    }
+}

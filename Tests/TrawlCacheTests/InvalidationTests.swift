@@ -1,0 +1,64 @@
+import Testing
+import TrawlCache
+import TrawlHTTP
+
+@Suite("Invalidation, RFC 9111 §4.4, and coalescing")
+struct InvalidationTests {
+    @Test(
+        "unsafe methods that succeed make stored responses invalid",
+        arguments: [
+            ("PUT", 200, true), ("DELETE", 204, true), ("POST", 303, true), ("PATCH", 200, true),
+            ("M-SEARCH", 200, true),
+            ("PUT", 500, false), ("DELETE", 404, false), ("GET", 200, false), ("HEAD", 200, false),
+            ("OPTIONS", 200, false), ("TRACE", 200, false),
+        ] as [(String, UInt16, Bool)])
+    func methods(name: String, status: UInt16, isInvalidating: Bool) throws {
+        let references = rules.invalidations(try #require(Method(name)), head(status: status))
+        #expect((references != nil) == isInvalidating)
+    }
+
+    @Test("so do the URIs they name, of the same origin alone")
+    func references() throws {
+        let answer = head([("Location", "b"), ("Content-Location", "/c")])
+        #expect(rules.invalidations(.post, answer) == ["b", "/c"])
+        let own = target("https://example.org/a")
+        #expect(rules.isInvalidated(target("https://example.org/b"), by: own))
+        #expect(!rules.isInvalidated(target("https://example.com/b"), by: own))
+        #expect(!rules.isInvalidated(target("http://example.org/b"), by: own))
+    }
+
+    @Test(
+        "Clear-Site-Data",
+        arguments: [
+            ("\"cache\"", true), ("\"cookies\", \"cache\"", true), ("\"*\"", true), ("cache", false),
+            ("\"cookies\"", false), ("", false),
+        ])
+    func clearSiteData(value: String, clears: Bool) {
+        let answer = fields([("Clear-Site-Data", value)])
+        #expect(rules.clearsStoredResponses(of: target("https://example.org/a"), answer) == clears)
+        #expect(!rules.clearsStoredResponses(of: target("http://example.org/a"), answer))
+    }
+
+    @Test("plain requests may be led and followed")
+    func coalescing() {
+        #expect(rules.mayFollow(request([("X", "1")]), request([("X", "2")])))
+        #expect(!rules.mayFollow(request([("Accept", "a")]), request([("Accept", "b")])))
+        #expect(!rules.mayFollow(request([("Cookie", "a")]), request()))
+        #expect(!rules.mayFollow(request([("Authorization", "a")]), request([("Authorization", "b")])))
+        #expect(rules.mayFollow(request([("Authorization", "a")]), request([("Authorization", "a")])))
+        #expect(!rules.mayFollow(request(to: "http://example.org/b"), request()))
+    }
+
+    @Test(
+        "others go alone",
+        arguments: [
+            request(method: .head), request(method: .post), request([("Range", "bytes=0-1")]),
+            request([("If-None-Match", "\"a\"")]), request([("Cache-Control", "no-cache")]),
+            request([("Cache-Control", "no-store")]), request([("Cache-Control", "max-age=0")]),
+            request(policy: CachePolicy([.doNotRead])), request(policy: CachePolicy([.doNotWrite])),
+            request(policy: CachePolicy([.askServerIfModified])), request(hasBody: true),
+        ])
+    func alone(request: CacheRequest) {
+        #expect(!rules.mayLead(request))
+    }
+}

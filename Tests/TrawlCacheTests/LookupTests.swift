@@ -1,0 +1,252 @@
+import Testing
+import TrawlCache
+import TrawlHTTP
+
+@Suite("What a request gets from the store, RFC 9111 §4")
+struct LookupTests {
+    /// A response with an entity tag that is fresh for a minute, two minutes after noon or at noon.
+    private func decision(
+        _ lines: [(String, String)], control: String = "max-age=60", policy: CachePolicy = CachePolicy(),
+        method: Method = .get, at seconds: Int64, others: [(String, String)] = [("ETag", "\"v1\"")]
+    ) throws -> String {
+        let response = try #require(stored([("Date", date(0)), ("Cache-Control", control)] + others))
+        return word(lookUp(request(lines, method: method, policy: policy), response, at: after(seconds)))
+    }
+
+    @Test(
+        "directives of the request",
+        arguments: [
+            ("", 30, "cache"), ("", 60, "validate"), ("no-cache", 30, "validate"), ("max-age=10", 5, "cache"),
+            ("max-age=10", 30, "validate"), ("max-age=0", 0, "validate"), ("max-age=x", 30, "cache"),
+            ("max-stale", 1000, "stale"), ("max-stale=60", 100, "stale"), ("max-stale=30", 100, "validate"),
+            ("min-fresh=20", 30, "cache"), ("min-fresh=40", 30, "validate"), ("only-if-cached", 30, "cache"),
+            ("only-if-cached", 100, "unsatisfiable"), ("only-if-cached, max-stale", 100, "stale"),
+            ("no-store", 30, "cache"), ("max-age=10, max-stale=60", 5, "cache"),
+        ] as [(String, Int64, String)])
+    func requestDirectives(control: String, seconds: Int64, expected: String) throws {
+        #expect(try decision(control.isEmpty ? [] : [("Cache-Control", control)], at: seconds) == expected)
+    }
+
+    @Test("Pragma counts where there is no Cache-Control")
+    func pragma() throws {
+        #expect(try decision([("Pragma", "no-cache")], at: 30) == "validate")
+        #expect(try decision([("Pragma", "no-cache"), ("Cache-Control", "max-age=99")], at: 30) == "cache")
+        #expect(try decision([("Pragma", "x")], at: 30) == "cache")
+    }
+
+    @Test(
+        "directives of the response",
+        arguments: [
+            ("max-age=60, no-cache", 30, "validate"), ("max-age=60, must-revalidate", 30, "cache"),
+            ("max-age=60, stale-while-revalidate=60", 100, "stale revalidating"),
+            ("max-age=60, stale-while-revalidate=30", 100, "validate"),
+            ("max-age=60, stale-while-revalidate=60, must-revalidate", 100, "validate"),
+            ("max-age=60, no-cache=\"x\"", 30, "cache"),
+        ] as [(String, Int64, String)])
+    func responseDirectives(control: String, seconds: Int64, expected: String) throws {
+        #expect(try decision([], control: control, at: seconds) == expected)
+    }
+
+    @Test("max-stale does not go over must-revalidate")
+    func mustRevalidate() throws {
+        let lines = [("Cache-Control", "max-stale")]
+        #expect(try decision(lines, control: "max-age=60, must-revalidate", at: 100) == "validate")
+    }
+
+    @Test("what is immutable is not checked on a reload while it is fresh, RFC 8246")
+    func immutable() throws {
+        let reload = [("Cache-Control", "max-age=0")]
+        #expect(try decision(reload, control: "max-age=60, immutable", at: 30) == "cache")
+        #expect(try decision(reload, control: "max-age=60, immutable", at: 100) == "validate")
+        #expect(try decision([("Cache-Control", "no-cache")], control: "max-age=60, immutable", at: 30) == "validate")
+    }
+
+    @Test("nothing to ask with means a plain request")
+    func noValidator() throws {
+        #expect(try decision([], at: 100, others: []) == "forward stale")
+        #expect(word(lookUp(request(), nil, at: noon)) == "forward nothingStored")
+    }
+
+    @Test("errors and redirects are not validated: a 304 could not mean them", arguments: [301, 404, 410] as [UInt16])
+    func notValidated(status: UInt16) throws {
+        let response = try #require(
+            stored([("Cache-Control", "max-age=60"), ("ETag", "\"v1\"")], status: status))
+        #expect(word(lookUp(request(), response, at: after(100))) == "forward stale")
+    }
+
+    @Test(
+        "methods",
+        arguments: [
+            ("HEAD", 30, "cache head"), ("HEAD", 100, "forward stale"), ("POST", 30, "forward notEligible"),
+            ("OPTIONS", 30, "forward notEligible"),
+        ] as [(String, Int64, String)])
+    func methods(name: String, seconds: Int64, expected: String) throws {
+        #expect(try decision([], method: try #require(Method(name)), at: seconds) == expected)
+    }
+
+    @Test("a body, another scheme and preconditions are for the origin")
+    func ineligible() throws {
+        let response = try #require(stored([("Cache-Control", "max-age=60")]))
+        #expect(word(lookUp(request(hasBody: true), response, at: noon)) == "forward notEligible")
+        #expect(word(lookUp(request([("If-Match", "\"v1\"")]), response, at: noon)) == "forward notEligible")
+        #expect(word(lookUp(request([("If-Unmodified-Since", date(0))]), response, at: noon)) == "forward notEligible")
+        #expect(word(lookUp(request(to: "ftp://example.org/a"), response, at: noon)) == "forward notEligible")
+    }
+
+    @Test("another URL is another key")
+    func keys() throws {
+        let response = try #require(stored([("Cache-Control", "max-age=60")]))
+        for url in ["http://example.org/a/", "http://example.org/a?b", "https://example.org/a", "http://example.com/a"]
+        {
+            #expect(word(lookUp(request(to: url), response, at: noon)) == "forward nothingStored")
+        }
+    }
+
+    // MARK: The caller's own conditions
+
+    @Test(
+        "conditions on a fresh response are answered here",
+        arguments: [
+            ([("If-None-Match", "\"v1\"")], "cache 304"), ([("If-None-Match", "W/\"v1\"")], "cache 304"),
+            ([("If-None-Match", "\"a\", \"v1\" , \"b\"")], "cache 304"), ([("If-None-Match", "*")], "cache 304"),
+            ([("If-None-Match", "\"a\"")], "cache"), ([("If-None-Match", "\"a\"")], "cache"),
+            ([("If-Modified-Since", date(-100))], "cache 304"), ([("If-Modified-Since", date(-99))], "cache 304"),
+            ([("If-Modified-Since", date(-101))], "cache"), ([("If-Modified-Since", "x")], "cache"),
+            ([("If-None-Match", "\"v1\""), ("If-Modified-Since", date(-101))], "cache 304"),
+            ([("If-None-Match", "\"a\""), ("If-Modified-Since", date(0))], "cache"),
+        ] as [([(String, String)], String)])
+    func conditions(lines: [(String, String)], expected: String) throws {
+        let others = [("ETag", "\"v1\""), ("Last-Modified", date(-100))]
+        #expect(try decision(lines, at: 30, others: others) == expected)
+    }
+
+    @Test(
+        "conditions on a stale response",
+        arguments: [
+            ([("If-None-Match", "\"v1\"")], "validate"), ([("If-None-Match", "\"a\"")], "forward callerCondition"),
+            ([("If-Modified-Since", date(-101))], "validate"), ([("If-None-Match", "*")], "forward callerCondition"),
+        ] as [([(String, String)], String)])
+    func staleConditions(lines: [(String, String)], expected: String) throws {
+        let others = [("ETag", "\"v1\""), ("Last-Modified", date(-100))]
+        #expect(try decision(lines, at: 100, others: others) == expected)
+    }
+
+    @Test("both validators are sent, in place of the caller's date")
+    func validators() throws {
+        let response = try #require(
+            stored([("Cache-Control", "max-age=60"), ("ETag", "W/\"v1\""), ("Last-Modified", date(-100))]))
+        let asked = request([("If-Modified-Since", date(-5)), ("X", "1")])
+        guard case .send(let sending) = lookUp(asked, response, at: after(100)) else {
+            Issue.record("not sent")
+            return
+        }
+        let sent = rules.fieldsToSend(asked, sending)
+        #expect(sent.values("If-None-Match") == ["W/\"v1\""])
+        #expect(sent.values("If-Modified-Since") == [date(-100)])
+        #expect(sent.first("X") == "1")
+    }
+
+    // MARK: Ranges
+
+    @Test(
+        "ranges of a whole response",
+        arguments: [
+            ([("Range", "bytes=2-3")], 30, "cache 2..<4"), ([("Range", "bytes=-1")], 30, "cache 9..<10"),
+            ([("Range", "bytes=20-")], 30, "forward range"), ([("Range", "bytes=0-1,4-5")], 30, "forward range"),
+            ([("Range", "bytes=2-3")], 100, "validate"),
+            ([("Range", "bytes=2-3"), ("If-Range", "\"v1\"")], 30, "cache 2..<4"),
+            ([("Range", "bytes=2-3"), ("If-Range", "\"v2\"")], 30, "cache"),
+            ([("Range", "bytes=2-3"), ("If-Range", date(-100))], 30, "cache 2..<4"),
+            ([("Range", "bytes=2-3"), ("If-Range", date(-99))], 30, "cache"),
+            ([("Range", "bytes=2-3"), ("If-None-Match", "\"v1\"")], 30, "cache 304"),
+        ] as [([(String, String)], Int64, String)])
+    func ranges(lines: [(String, String)], seconds: Int64, expected: String) throws {
+        let others = [("ETag", "\"v1\""), ("Last-Modified", date(-100))]
+        #expect(try decision(lines, at: seconds, others: others) == expected)
+    }
+
+    @Test("a range of a stored error is the error")
+    func rangeOfError() throws {
+        let response = try #require(stored([("Cache-Control", "max-age=60")], status: 404))
+        #expect(word(lookUp(request([("Range", "bytes=2-3")]), response, at: noon)) == "cache")
+    }
+
+    // MARK: Credentials
+
+    @Test("a response belongs to the credentials of its request")
+    func credentials() throws {
+        let alice = [("Authorization", "Basic alice")]
+        let bob = [("Authorization", "Basic bob")]
+        let response = try #require(stored([("Cache-Control", "max-age=60")], for: request(alice)))
+        #expect(word(lookUp(request(alice), response, at: noon)) == "cache")
+        #expect(word(lookUp(request(bob), response, at: noon)) == "forward nothingStored")
+        #expect(word(lookUp(request(), response, at: noon)) == "forward nothingStored")
+        let open = try #require(stored([("Cache-Control", "max-age=60")]))
+        #expect(word(lookUp(request(alice), open, at: noon)) == "forward nothingStored")
+    }
+
+    @Test(
+        "unless it says that it may be shared",
+        arguments: [
+            ("max-age=60, public", "cache"), ("max-age=60, s-maxage=60", "cache"),
+            ("max-age=60, public, private", "forward nothingStored"),
+            ("max-age=60, must-revalidate", "forward nothingStored"),
+        ])
+    func sharing(control: String, expected: String) throws {
+        let response = try #require(
+            stored([("Cache-Control", control)], for: request([("Authorization", "Basic alice")])))
+        #expect(word(lookUp(request([("Authorization", "Basic bob")]), response, at: noon)) == expected)
+    }
+
+    @Test("credentials known apart from the field count in its place")
+    func knownCredentials() throws {
+        let tag = SecretTag(high: 1, low: 2)
+        func digest(_ value: String) -> CacheRequest { request([("Authorization", value)], credentials: tag) }
+        let response = try #require(stored([("Cache-Control", "max-age=60")], for: digest("Digest nc=1")))
+        #expect(word(lookUp(digest("Digest nc=2"), response, at: noon)) == "cache")
+    }
+
+    // MARK: Codings
+
+    @Test(
+        "who takes bodies as they are gets no coding that was not accepted",
+        arguments: [
+            (nil, true), ("gzip", true), ("*", true), ("br, *;q=0", false), ("identity", false), ("gzip;q=0", false),
+        ] as [(String?, Bool)])
+    func codings(accepted: String?, isServed: Bool) throws {
+        let response = try #require(stored([("Cache-Control", "max-age=60"), ("Content-Encoding", "gzip")]))
+        let lines = accepted.map { [("Accept-Encoding", $0)] } ?? []
+        let raw = request(lines, decodesContent: false)
+        #expect((word(lookUp(raw, response, at: noon)) == "cache") == isServed)
+        #expect(word(lookUp(request(lines), response, at: noon)) == "cache")
+    }
+
+    // MARK: What the caller sees
+
+    @Test("heads have a generated Age, and a part says which one it is")
+    func heads() throws {
+        let lines = [
+            ("Date", date(0)), ("Cache-Control", "max-age=60"), ("Age", "5"), ("Content-Length", "10"),
+            ("ETag", "\"v1\""),
+            ("Content-Type", "text/plain"),
+        ]
+        let response = try #require(stored(lines))
+        try response.encoded().withUnsafeBytes { bytes in
+            let view = try StoredView(bytes)
+            let whole = try view.head(as: Reuse(form: .whole, age: 12_345, source: .cache))
+            #expect(whole.fields.values("Age") == ["12345"])
+            #expect(whole.status == 200)
+            let part = try view.head(as: Reuse(form: .part(2..<4), age: 0, source: .cache))
+            #expect(part.status == 206)
+            #expect(part.fields.values("Content-Range") == ["bytes 2-3/10"])
+            #expect(part.fields.values("Content-Length") == ["2"])
+            #expect(part.fields.values("Age") == ["0"])
+            let none = try view.head(as: Reuse(form: .notModified, age: 9, source: .cache))
+            #expect(none.status == 304)
+            #expect(none.fields.first("ETag") == "\"v1\"")
+            #expect(none.fields.first("Content-Type") == nil)
+            #expect(none.fields.first("Cache-Control") == "max-age=60")
+            #expect(try view.head(as: Reuse(form: .whole, age: nil, source: .revalidated)).fields.first("Age") == nil)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Testing
+import TrawlHTTP
+
+@testable import TrawlCache
+
+@Suite("What is stored, RFC 9111 §3")
+struct StoringTests {
+    @Test(
+        "statuses without a lifetime",
+        arguments: [
+            (200, true), (203, true), (204, true), (300, true), (301, true), (308, true), (404, true), (405, true),
+            (410, true), (414, true), (501, true), (201, false), (202, false), (302, false), (303, false), (307, false),
+            (400, false), (403, false), (500, false), (503, false), (999, false),
+        ] as [(UInt16, Bool)])
+    func statuses(status: UInt16, isStored: Bool) {
+        #expect(refusal([], status: status) == (isStored ? nil : .noFreshness))
+        #expect(refusal([("Cache-Control", "max-age=0")], status: status) == nil)
+        #expect(refusal([("Expires", "0")], status: status) == nil)
+    }
+
+    @Test("statuses that are never stored", arguments: [100, 103, 304, 407, 412, 416] as [UInt16])
+    func never(status: UInt16) {
+        #expect(refusal([("Cache-Control", "max-age=60")], status: status) == .status)
+    }
+
+    @Test(
+        "directives",
+        arguments: [
+            ("no-store", .responseNoStore), ("max-age=60, NO-STORE", .responseNoStore), ("private", nil),
+            ("no-cache", nil), ("max-age=60, no-store, must-understand", nil), ("no-store=\"a\"", .responseNoStore),
+        ] as [(String, NoStoreReason?)])
+    func directives(control: String, reason: NoStoreReason?) {
+        #expect(refusal([("Cache-Control", control)]) == reason)
+    }
+
+    @Test("a status that is not understood is not stored when it must be")
+    func mustUnderstand() {
+        let lines = [("Cache-Control", "max-age=60, must-understand")]
+        #expect(refusal(lines, status: 299) == .responseNoStore)
+        #expect(refusal(lines, status: 404) == nil)
+    }
+
+    @Test("requests that are not stored")
+    func requests() {
+        let fresh = [("Cache-Control", "max-age=60")]
+        #expect(refusal(fresh, for: request([("Cache-Control", "no-store")])) == .requestNoStore)
+        #expect(refusal(fresh, for: request(policy: CachePolicy([.doNotWrite]))) == .notEligible)
+        #expect(refusal(fresh, for: request(method: .head)) == .notEligible)
+        #expect(refusal(fresh, for: request(method: .put)) == .notEligible)
+        #expect(refusal(fresh, for: request(hasBody: true)) == .notEligible)
+        #expect(refusal(fresh, for: request(to: "ftp://example.org/a")) == .notEligible)
+    }
+
+    @Test("an answer to POST is stored when it says that it is what GET would give, and for how long")
+    func post() {
+        let post = request(method: .post, hasBody: true)
+        let here = ("Content-Location", "http://example.org/a")
+        #expect(refusal([("Cache-Control", "max-age=60"), here], for: post) == nil)
+        #expect(refusal([("Cache-Control", "max-age=60")], for: post) == .notEligible)
+        #expect(refusal([here], for: post) == .notEligible)
+        let elsewhere = ("Content-Location", "http://example.org/b")
+        #expect(refusal([("Cache-Control", "max-age=60"), elsewhere], for: post) == .notEligible)
+    }
+
+    @Test("fields of the connection and the proxy are left out, all others kept, RFC 9111 §3.1")
+    func fields() throws {
+        let response = try #require(
+            stored([
+                ("Cache-Control", "max-age=60"), ("Connection", "close, A"), ("a", "1"), ("b", "2"),
+                ("Keep-Alive", "1"),
+                ("Proxy-Authenticate", "x"), ("Proxy-Authentication-Info", "x"), ("Proxy-Authorization", "x"),
+                ("Proxy-Connection", "x"), ("TE", "x"), ("Trailer", "x"), ("Transfer-Encoding", "chunked"),
+                ("Upgrade", "x"), ("Age", "3"), ("Set-Cookie", "c=d"), ("Set-Cookie", "e=f"), ("Date", date(0)),
+                ("Content-Range", "junk"),
+            ]))
+        var names: [String] = []
+        response.head.fields.forEach { name, _ in names.append(FieldLines.text(name)) }
+        #expect(names == ["Cache-Control", "b", "Set-Cookie", "Set-Cookie", "Date", "Content-Range"])
+    }
+
+    @Test("fields that no-cache names are left out, the rest may be used")
+    func noCacheFields() throws {
+        let response = try #require(stored([("Cache-Control", "max-age=60, no-cache=\"a\""), ("A", "1"), ("b", "2")]))
+        #expect(response.head.fields.first("a") == nil)
+        #expect(response.head.fields.first("b") == "2")
+        #expect(word(lookUp(request(), response, at: noon)) == "cache")
+    }
+
+    @Test("a missing or wrong Date becomes the time of arrival, RFC 9110 §6.6.1")
+    func dates() throws {
+        #expect(try #require(stored([])).head.fields.values("Date") == [HTTPDate.format(noon)])
+        #expect(try #require(stored([("Date", "x")])).head.fields.values("Date") == [HTTPDate.format(noon)])
+        #expect(try #require(stored([("Date", date(-9))])).head.fields.values("Date") == [date(-9)])
+    }
+
+    @Test("a part is stored when it says which one it is")
+    func parts() throws {
+        let ranged = request([("Range", "bytes=0-4")])
+        let lines = [("Cache-Control", "max-age=60"), ("Content-Range", "bytes 0-4/10")]
+        let part = try #require(stored(lines, status: 206, for: ranged, length: 5))
+        #expect(part.facts.body == BodyExtent.part(first: 0, length: 5, total: 10, reachesEnd: false))
+        #expect(word(lookUp(request([("Range", "bytes=1-2")]), part, at: noon)) == "cache 1..<3")
+        #expect(word(lookUp(request(), part, at: noon)) == "complete 5")
+        #expect(refusal(lines, status: 206) == .range)
+        #expect(refusal([("Content-Range", "bytes */10")], status: 206, for: ranged) == .range)
+        #expect(refusal([("Content-Type", "multipart/byteranges")], status: 206, for: ranged) == .range)
+        #expect(stored(lines, status: 206, for: ranged, length: 6) == nil)
+        #expect(stored(lines, status: 206, for: ranged, length: 0) == nil)
+        #expect(stored(lines, status: 206, for: ranged, length: 3, isComplete: false) == nil)
+    }
+
+    @Test("lengths at the edge of what numbers hold do no harm")
+    func hugeRanges() throws {
+        let last = "18446744073709551614"
+        let ranged = request([("Range", "bytes=0-")])
+        let lines = [("Cache-Control", "max-age=60"), ("ETag", "\"v1\""), ("Content-Range", "bytes 0-\(last)/*")]
+        #expect(stored(lines, status: 206, for: ranged, length: 5) != nil)
+        let whole = try #require(stored(lines, status: 206, for: ranged, length: .max))
+        let asked = request([("Range", "bytes=1-\(last)")])
+        guard case .serve(let reuse) = lookUp(asked, whole, at: noon) else {
+            Issue.record("not served")
+            return
+        }
+        #expect(whole.head(as: reuse).fields.first("Content-Range") == "bytes 1-\(last)/*")
+        #expect(whole.head(as: reuse).fields.first("Content-Length") == last)
+    }
+
+    @Test("a part that is all there is becomes whole")
+    func wholePart() throws {
+        let lines = [("Cache-Control", "max-age=60"), ("Content-Range", "bytes 0-9/10"), ("Content-Length", "10")]
+        let response = try #require(stored(lines, status: 206, for: request([("Range", "bytes=0-")]), length: 10))
+        #expect(response.head.status == 200)
+        #expect(response.facts.body.isComplete)
+        #expect(response.head.fields.first("Content-Range") == nil)
+        #expect(word(lookUp(request(), response, at: noon)) == "cache")
+    }
+
+    @Test("an interrupted answer is a part when the rest can be asked for, RFC 9111 §3.3")
+    func interrupted() throws {
+        let lines = [("Cache-Control", "max-age=60"), ("Content-Length", "10")]
+        #expect(stored(lines, length: 4, isComplete: false) == nil)
+        let tagged = try #require(stored(lines + [("ETag", "\"v1\"")], length: 4, isComplete: false))
+        #expect(word(lookUp(request(), tagged, at: noon)) == "complete 4")
+        #expect(word(lookUp(request(), tagged, at: after(100))) == "complete 4")
+        #expect(word(lookUp(request(method: .head), tagged, at: noon)) == "forward range")
+        #expect(stored(lines + [("ETag", "W/\"v1\"")], length: 4, isComplete: false) == nil)
+    }
+}

@@ -1,0 +1,126 @@
+import Testing
+import TrawlHTTP
+
+@Suite("HTTP dates, RFC 9110 §5.6.7")
+struct HTTPDateTests {
+    /// 2026-11-21 12:00:00.
+    private let now = WallTime(seconds: 1_795_262_400)
+
+    private func parse(_ text: String) -> Int64? {
+        Array(text.utf8).withUnsafeBytes { HTTPDate.parse($0, now: now)?.seconds }
+    }
+
+    private func parseLenient(_ text: String) -> Int64? {
+        Array(text.utf8).withUnsafeBytes { HTTPDate.parseLenient($0, now: now)?.seconds }
+    }
+
+    @Test(
+        "the three forms are read",
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Thu Aug 18 02:01:18 2050", 2_544_400_878), ("thu, 18 aug 2050 02:01:18 gMT", 2_544_400_878),
+            ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600), (" Thu, 01 Jan 1970 00:00:01 GMT\t", 1),
+            ("Fri, 31 Dec 1999 23:59:60 GMT", 946_684_800), ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799), ("Wednesday, 09-Nov-77 00:00:00 GMT", 247_881_600),
+            ("Wednesday, 09-Nov-76 00:00:00 GMT", 3_372_105_600),
+        ] as [(String, Int64)])
+    func strict(text: String, seconds: Int64) {
+        #expect(parse(text) == seconds)
+        #expect(parseLenient(text) == seconds)
+    }
+
+    @Test(
+        "anything else is no date",
+        arguments: [
+            "", "0", "-1", "foo", "Thu, 18 Aug 2050 02:01:18 UTC", "Thu, 18  Aug  2050 02:01:18 GMT",
+            "Thu, 18 Aug 2050 2:01:18 GMT", "Thu, 18-Aug-2050 02:01:18 GMT", "Thu 18 Aug 2050 02:01:18 GMT",
+            "Thu, 18 Aug 50 02:01:18 GMT", "Thu, 31 Feb 2050 02:01:18 GMT", "Thu, 18 Aug 2050 24:01:18 GMT",
+            "Thu, 18 Aug 2050 02.01.18 GMT", "Thu, 18 Aug 2050 02:01:18 AEST", "Xyz, 18 Aug 2050 02:01:18 GMT",
+            "Thu, 18 Foo 2050 02:01:18 GMT", "Mon, 29 Feb 2100 00:00:00 GMT", "Thu, 18 Aug 2050 02:01:61 GMT",
+            "Thursday, 18-Aug-50 02:01:18 EST", "Thurs, 18-Aug-50 02:01:18 GMT", "Thu Aug 18 02:01:18 2050 GMT",
+        ])
+    func refused(text: String) {
+        #expect(parse(text) == nil)
+    }
+
+    @Test(
+        "the lenient form takes what people write",
+        arguments: [
+            ("06 Nov 1994 08:49:37 GMT", 784_111_777), ("6 Nov 1994 08:49 GMT", 784_111_740),
+            ("Sun, 06 Nov 1994 09:49:37 CET", 784_111_777), ("Sun, 06 Nov 1994 09:49 CET", 784_111_740),
+            ("Sun, 06-Nov-1994 08:49:37 GMT", 784_111_777), ("Sun, 06 Nov 1994 08:49:37 UTC", 784_111_777),
+            ("Sun, 06 Nov 1994 8:49:37", 784_111_777), ("Sun, 06 Nov 1994 10:19:37 +0130", 784_111_777),
+            ("6 November 94 03:49:37 EST", 784_111_777),
+        ] as [(String, Int64)])
+    func lenient(text: String, seconds: Int64) {
+        #expect(parseLenient(text) == seconds)
+    }
+
+    @Test(
+        "the lenient form is not that lenient", arguments: ["", "0", "-1", "foo", "12:00", "6 Nov", "6 Nov 1994 25:00"])
+    func refusedByLenient(text: String) {
+        #expect(parseLenient(text) == nil)
+    }
+
+    @Test("what is written is read back the same")
+    func roundTrip() {
+        var generator = SeededNumbers(state: 42)
+        for _ in 0..<2000 {
+            let seconds = Int64.random(in: -62_135_596_800...253_402_300_799, using: &generator)
+            #expect(parse(HTTPDate.format(WallTime(seconds: seconds))) == seconds)
+        }
+        #expect(HTTPDate.format(WallTime(seconds: 784_111_777)) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPDate.format(WallTime(milliseconds: .max)) == "Fri, 31 Dec 9999 23:59:59 GMT")
+        #expect(HTTPDate.format(WallTime(milliseconds: .min)) == "Mon, 01 Jan 0001 00:00:00 GMT")
+    }
+
+    @Test("garbage never traps")
+    func garbage() {
+        var generator = SeededNumbers(state: 7)
+        let letters = Array("Sun, 06-Nov 1994:08:49 GMT+\t\u{0}zé".utf8)
+        for _ in 0..<20_000 {
+            let bytes = (0..<Int.random(in: 0...36, using: &generator)).map { _ in
+                letters.randomElement(using: &generator) ?? 0
+            }
+            bytes.withUnsafeBytes { bytes in
+                _ = HTTPDate.parse(bytes, now: now)
+                _ = HTTPDate.parseLenient(bytes, now: now)
+            }
+        }
+    }
+}
+
+@Suite("Moments by the wall clock")
+struct WallTimeTests {
+    @Test("seconds are rounded down, before 1970 too")
+    func seconds() {
+        #expect(WallTime(milliseconds: 1999).seconds == 1)
+        #expect(WallTime(milliseconds: -1).seconds == -1)
+        #expect(WallTime(milliseconds: -1000).seconds == -1)
+    }
+
+    @Test("arithmetic stays within the range")
+    func range() {
+        let (first, last) = (WallTime(milliseconds: .min), WallTime(milliseconds: .max))
+        #expect(last.advanced(byMilliseconds: 1) == last)
+        #expect(first.advanced(byMilliseconds: -1) == first)
+        #expect(last.milliseconds(since: first) == .max)
+        #expect(first.milliseconds(since: last) == .min)
+        #expect(WallTime(seconds: .max) == last)
+        #expect(WallTime(seconds: .min) == first)
+    }
+}
+
+/// Random numbers of a seed.
+private struct SeededNumbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
