@@ -31,6 +31,8 @@ let package = Package(
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CBrotli", linkerSettings: [.linkedLibrary("brotlidec")]),
         .target(name: "CCurl"),
+        .target(name: "CLMDB", linkerSettings: [.linkedLibrary("lmdb")]),
+        .target(name: "CBlob"),
 
         // Pure: decisions as values. No Glibc, no Foundation, no C module, no clock.
         .target(name: "TrawlHTTP", swiftSettings: pure),
@@ -45,6 +47,9 @@ let package = Package(
         .target(name: "TrawlCoding", dependencies: ["TrawlHTTP", "CZlib", "CBrotli"], swiftSettings: effects),
         .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CCurl"], swiftSettings: effects),
         .target(
+            name: "TrawlStore", dependencies: ["TrawlHTTP", "TrawlCache", "TrawlPlatform", "CLMDB", "CBlob"],
+            swiftSettings: effects),
+        .target(
             name: "TrawlTransfer",
             dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlCoding", "TrawlPlatform", "CCurl"],
             swiftSettings: effects),
@@ -52,13 +57,16 @@ let package = Package(
         // The two processes.
         .target(
             name: "TrawlWorker",
-            dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlCoding", "TrawlPlatform", "TrawlTransfer"],
+            dependencies: [
+                "TrawlHTTP", "TrawlProtocol", "TrawlCache", "TrawlCoding", "TrawlPlatform", "TrawlStore",
+                "TrawlTransfer", "TrawlURL",
+            ],
             swiftSettings: effects),
         .target(
             name: "Trawl",
             dependencies: [
-                "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlPlatform", "TrawlURL",
-                "TrawlCoding",
+                "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlCache", "TrawlPlatform",
+                "TrawlURL", "TrawlCoding", "TrawlStore",
                 "TrawlWorker",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -80,6 +88,9 @@ let package = Package(
             name: "FaultyWorker", dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlPlatform"],
             path: "Tests/FaultyWorker", exclude: ["README.md"], swiftSettings: common),
         .executableTarget(
+            name: "StoreHammer", dependencies: ["TrawlStore", "TrawlPlatform", "CLMDB"], path: "Tests/StoreHammer",
+            swiftSettings: common),
+        .executableTarget(
             name: "HostProgram", dependencies: ["Trawl"], path: "Tests/HostProgram", swiftSettings: common),
         .executableTarget(
             name: "LibraryLoad", dependencies: ["Trawl"], path: "Tests/Benchmarks/LibraryLoad", swiftSettings: common),
@@ -98,6 +109,9 @@ let package = Package(
         .testTarget(
             name: "TrawlCodingTests", dependencies: ["TrawlCoding", "TrawlHTTP", "CZlib"], swiftSettings: common),
         .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(
+            name: "TrawlStoreTests",
+            dependencies: ["TrawlStore", "TrawlPlatform", "TrawlHTTP", "CLMDB", "StoreHammer"], swiftSettings: common),
         .testTarget(
             name: "TrawlTransferTests", dependencies: ["TrawlTransfer", "TrawlHTTP", "TrawlProtocol", "CCurl"],
             swiftSettings: common),

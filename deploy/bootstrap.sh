@@ -60,7 +60,7 @@ missing_packages() {
 
 # Debian starts some servers as they are installed. The tests start their own, on ports of their own choice, so a service
 # that appears with this installation is stopped and kept from coming back at boot; one that was there before is left alone.
-services=(nginx apache2 apache-htcacheclean)
+services=(nginx apache2 apache-htcacheclean squid)
 has_service() { [[ -e /lib/systemd/system/$1.service || -e /etc/init.d/$1 ]]; }
 
 stop_new_service() {
@@ -144,7 +144,7 @@ if [[ $sections == *' test '* ]]; then
     install_requirements test .build-venv 'tests against httpbin will be skipped'
 fi
 if [[ $sections == *' bench '* ]]; then
-    install_requirements bench .build-bench-venv 'aiohttp and Scrapy will not be compared'
+    install_requirements bench .build-bench-venv 'the Python programs will not be compared'
 fi
 
 if ! command -v swift >/dev/null; then

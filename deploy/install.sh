@@ -49,6 +49,6 @@ put 644 "$scratch/fish" "$fish_completion"
 for page in "$scratch"/man/*.1; do
     put 644 "$page" "share/man/man1/${page##*/}"
 done
-for document in LICENSE CHANGELOG.md docs/lists.md docs/pipe.md docs/results.md; do
+for document in LICENSE CHANGELOG.md docs/lists.md docs/pipe.md docs/results.md docs/cache.md; do
     put 644 "$root/$document" "$documents/${document##*/}"
 done

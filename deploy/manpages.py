@@ -28,6 +28,11 @@ EXAMPLES = {
         ("Check links, keep no bodies, and show what failed:",
          "trawl batch urls.gz --no-files --fail --results - | grep '\"ok\":false'"),
     ],
+    "trawl-cache": [
+        ("What is stored of a host, and one body of it:",
+         "trawl cache ls example.org\ntrawl cache get http://example.org/a.html"),
+        ("Make it smaller, and check what is left:", "trawl cache prune --size 500M && trawl cache verify"),
+    ],
     "trawl-pipe": [
         ("One request, one response:", "echo '{\"id\":1,\"url\":\"https://example.org/\"}' | trawl pipe"),
     ],
@@ -93,7 +98,19 @@ def synopsis(command, name):
         if argument["kind"] == "positional":
             text = f"\\fI{roff(argument['valueName'])}\\fR" + (" ..." if argument.get("isRepeating") else "")
             parts.append(f"[{text}]" if argument.get("isOptional") else text)
+    if any(sub["commandName"] != "help" for sub in command.get("subcommands", [])):
+        parts[1:] = ["\\fIsubcommand\\fR ..."]
     return " ".join(parts)
+
+
+def optional(command):
+    """Its arguments that are options and meant to be seen."""
+    return [a for a in command.get("arguments", []) if a.get("shouldDisplay", True) and a["kind"] != "positional"]
+
+
+def is_common(argument, subcommands):
+    """Whether most of the subcommands have it."""
+    return sum(argument in optional(sub) for sub in subcommands) > len(subcommands) / 2
 
 
 def page(command, name, version, date, others):
@@ -107,7 +124,11 @@ def page(command, name, version, date, others):
         for sub in subcommands:
             if sub["commandName"] != "help":
                 out += [synopsis(sub, f"{name}-{sub['commandName']}"), ".br"]
-        out += ["\\fBtrawl\\fR [\\fIoptions\\fR] \\fIurl\\fR ...", ".br", "\\fBtrawl help\\fR [\\fIsubcommand\\fR]"]
+        if name == "trawl":
+            out += ["\\fBtrawl\\fR [\\fIoptions\\fR] \\fIurl\\fR ...", ".br",
+                    "\\fBtrawl help\\fR [\\fIsubcommand\\fR]"]
+        else:
+            out.pop()
     else:
         out.append(synopsis(command, name))
 
@@ -120,12 +141,23 @@ def page(command, name, version, date, others):
     if subcommands:
         out.append(".SH SUBCOMMANDS")
         for sub in subcommands:
+            if sub["commandName"] == "help" and name != "trawl":
+                continue
             out += [".TP", f"\\fB{sub['commandName']}\\fR", lines(sub.get("abstract", ""))]
+            for paragraph in paragraphs(sub.get("discussion")) if name != "trawl" else []:
+                out.append(lines(paragraph))
 
     sections = {}
-    for argument in command.get("arguments", []):
-        if argument.get("shouldDisplay", True) and argument["kind"] != "positional":
-            sections.setdefault(argument.get("sectionTitle") or "Options", []).append(argument)
+    if name != "trawl":
+        # One page for all: what each subcommand has alone, then what most of them have.
+        for sub in subcommands:
+            for argument in optional(sub):
+                title = "Common options" if is_common(argument, subcommands) else f"Options of {sub['commandName']}"
+                if argument not in sections.setdefault(title, []):
+                    sections[title].append(argument)
+        sections = {title: sections[title] for title in sorted(sections, key=lambda title: title == "Common options")}
+    for argument in optional(command) if not sections else []:
+        sections.setdefault(argument.get("sectionTitle") or "Options", []).append(argument)
     if sections:
         out.append(".SH OPTIONS")
     for title, arguments in sections.items():
@@ -141,11 +173,11 @@ def page(command, name, version, date, others):
     if EXAMPLES.get(name):
         out.append(".SH EXAMPLES")
         for index, (text, command_line) in enumerate(EXAMPLES[name]):
-            out += ([".PP"] if index else []) + [lines(text), ".PP", ".RS 4", ".nf", roff(command_line), ".fi", ".RE"]
+            out += ([".PP"] if index else []) + [lines(text), ".PP", ".RS 4", ".nf", *map(roff, command_line.split("\n")), ".fi", ".RE"]
     out.append(".SH SEE ALSO")
     links = [other for other in others if other != name] + ["curl"]
     out += [f".BR {roff(other)} (1)" + ("," if other != links[-1] else "") for other in links]
-    out += [".PP", lines("The files lists.md, results.md and pipe.md in share/doc/trawl, beside bin.")]
+    out += [".PP", lines("The files lists.md, results.md, pipe.md and cache.md in share/doc/trawl, beside bin.")]
     return "\n".join(out) + "\n"
 
 

@@ -42,6 +42,7 @@ static void load(void) {
     FIND(multi_remove_handle);
     FIND(multi_perform);
     FIND(multi_poll);
+    FIND(multi_wakeup);
     FIND(multi_info_read);
     FIND(slist_append);
     FIND(slist_free_all);
@@ -123,6 +124,10 @@ HIDDEN CURLMcode curl_multi_perform(CURLM *multi, int *running) {
 HIDDEN CURLMcode curl_multi_poll(
     CURLM *multi, struct curl_waitfd *more, unsigned int count, int milliseconds, int *ready) {
     return ccurl_library.multi_poll(multi, more, count, milliseconds, ready);
+}
+
+HIDDEN CURLMcode curl_multi_wakeup(CURLM *multi) {
+    return ccurl_library.multi_wakeup(multi);
 }
 
 HIDDEN CURLMsg *curl_multi_info_read(CURLM *multi, int *left) {

@@ -22,6 +22,14 @@ public struct Configuration: Sendable {
     /// Directories beneath which workers create files themselves. A destination elsewhere is opened by this process
     /// and handed to the worker, which costs a little more. They must exist.
     public var outputDirectories: [String] = []
+    /// Where cache, cookies and credentials are kept.
+    public var store = Store.userDefault
+    /// How the response cache works.
+    public var cache = Cache()
+    /// A cache of the program's own in place of the store's; nil uses the store's.
+    public var downloadCache: (any DownloadCache)?
+    /// Decides what a program may decide; nil leaves everything to the rules.
+    public var decisions: (any FetchDecisions)?
     /// The `User-Agent` of requests that have none; nil generates one from the program's name and the system.
     public var userAgent: String?
     /// A language tag for the generated `User-Agent`; empty leaves it out.
@@ -62,6 +70,9 @@ public struct Configuration: Sendable {
         if !(0...64).contains(workers) { return "workers must be 0 to 64, not \(workers)" }
         if !(1...1024).contains(transfersPerWorker) {
             return "transfers per worker must be 1 to 1024, not \(transfersPerWorker)"
+        }
+        if case .directory(let path) = store, path.isEmpty || path.utf8.contains(0) {
+            return "the store directory has no usable path"
         }
         if connectionsPerHost < 0 { return "connections per host must be 0 or more, not \(connectionsPerHost)" }
         if outputDirectories.count > 64 { return "there may be 64 output directories, not \(outputDirectories.count)" }

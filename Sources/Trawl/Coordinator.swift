@@ -1,5 +1,7 @@
+import TrawlCache
 import TrawlHTTP
 import TrawlPlatform
+import TrawlStore
 
 /// Drives a pool of worker processes and answers fetches: the library's centre.
 ///
@@ -14,6 +16,9 @@ import TrawlPlatform
 public final class Coordinator: Sendable {
     private let mailbox: Mailbox
     let planner: FetchPlanner
+    let shelf: CacheShelf
+    private let downloadCache: (any DownloadCache)?
+    let programCacheRules: CacheRules
     private let thread: NamedThread
     private let ended: EndGate
     private let defaultGrace: Duration
@@ -24,7 +29,12 @@ public final class Coordinator: Sendable {
     ///   configuration makes no sense, ``FetchError/Code/file`` when an output directory cannot be used.
     public init(_ configuration: Configuration = .default) throws(FetchError) {
         if let problem = configuration.problem() { throw FetchError(.badRequest, problem) }
-        planner = FetchPlanner(configuration: configuration)
+        shelf = CacheShelf(configuration)
+        downloadCache = configuration.downloadCache
+        // Responses to requests with credentials are found again by this coordinator alone.
+        let secrets = SecretTags(key: (0..<32).map { _ in .random(in: 0...255) })
+        programCacheRules = CacheRules(tag: { secrets.tag(of: $0) })
+        planner = FetchPlanner(configuration: configuration, shelf: shelf)
         defaultGrace = configuration.shutdownGrace
         let ended = EndGate()
         self.ended = ended
@@ -63,9 +73,13 @@ public final class Coordinator: Sendable {
     /// - Parameter destination: Not ``Destination/stream``, whose pieces only ``start(_:into:)`` gives.
     public func send(_ request: Request, into destination: Destination) async throws(FetchError) -> Response {
         if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
+        if let downloadCache, destination == .memory, request.options.caching.cache == .shared {
+            return try await send(request, through: downloadCache)
+        }
+        let plan = try planner.plan(request, into: destination, wantsEvents: false)
+        if let answer = storedAnswer(to: plan) { return try answer.get() }
         let outcome = OutcomeCell()
-        let running = RunningFetch(
-            plan: try planner.plan(request, into: destination, wantsEvents: false), reply: .cell(outcome))
+        let running = RunningFetch(plan: plan, reply: .cell(outcome))
         submit(running)
         return try await answer(of: running, in: outcome)
     }
@@ -92,10 +106,10 @@ public final class Coordinator: Sendable {
     public func sendBlocking(_ request: Request, into destination: Destination = .memory) throws(FetchError) -> Response
     {
         if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
+        let plan = try planner.plan(request, into: destination, wantsEvents: false)
+        if let answer = storedAnswer(to: plan) { return try answer.get() }
         let outcome = OutcomeCell()
-        submit(
-            RunningFetch(
-                plan: try planner.plan(request, into: destination, wantsEvents: false), reply: .cell(outcome)))
+        submit(RunningFetch(plan: plan, reply: .cell(outcome)))
         return try outcome.waitBlocking().get()
     }
 
@@ -105,12 +119,14 @@ public final class Coordinator: Sendable {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         await ended.wait()
         thread.join()
+        shelf.close()
     }
 
     /// As ``shutdown(grace:)``, blocking the calling thread.
     public func shutdownBlocking(grace: Duration? = nil) {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         thread.join()
+        shelf.close()
     }
 
     /// Stops (SIGSTOP) or continues (SIGCONT) all workers: what a terminal's job control does to the coordinator.
@@ -127,7 +143,7 @@ public final class Coordinator: Sendable {
         mailbox.post(command)
     }
 
-    private func answer(of running: RunningFetch, in outcome: OutcomeCell) async throws(FetchError) -> Response {
+    func answer(of running: RunningFetch, in outcome: OutcomeCell) async throws(FetchError) -> Response {
         let answer = await withTaskCancellationHandler {
             await outcome.wait()
         } onCancel: {
@@ -136,7 +152,7 @@ public final class Coordinator: Sendable {
         return try answer.get()
     }
 
-    private func submit(_ running: RunningFetch) {
+    func submit(_ running: RunningFetch) {
         if !mailbox.post(.submit(running)) { running.refuse() }
     }
 }

@@ -47,6 +47,10 @@ extension FetchError {
         public static let cancelled = Code("cancelled")
         /// A time limit passed; the detail says which.
         public static let timeout = Code("timeout")
+        /// Nothing is stored that could answer, and the network was not to be used.
+        public static let notCached = Code("not_cached")
+        /// A store directory cannot be used; the detail says why.
+        public static let storeUnusable = Code("store_unusable")
         /// The URL is not one.
         public static let invalidURL = Code("invalid_url")
         /// The URL's scheme is not supported or not allowed.
@@ -121,6 +125,7 @@ extension FetchError {
         case .cannotConnect, .proxy: -1004
         case .connectionLost, .truncated, .workerLost: -1005
         case .tooManyRedirects: -1007
+        case .notCached: -1008
         case .redirectRefused: -1010
         case .protocolViolation: -1011
         case .decoding: -1015

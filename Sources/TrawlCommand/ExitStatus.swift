@@ -5,10 +5,13 @@ enum ExitStatus {
     static let success: Int32 = 0
     static let someFailed: Int32 = 1
     static let usage: Int32 = 2
+    static let dataError: Int32 = 65
     static let engineDown: Int32 = 69
     static let cannotCreate: Int32 = 73
     static let outputError: Int32 = 74
     static let stopped: Int32 = 75
+    static let noPermission: Int32 = 77
+    static let configuration: Int32 = 78
 
     /// curl's own codes that follow from no error of the library.
     enum Curl {
@@ -61,6 +64,7 @@ struct RunTally: Equatable {
     var skipped = 0
     var failedBefore = 0
     var bytes: UInt64 = 0
+    var cache = CacheTally()
     var engineIsDown = false
     /// No space, a quota or a broken disk: more files would meet the same.
     var outputIsBroken = false

@@ -23,6 +23,7 @@ struct GetCommand: RunnableCommand {
 
     @OptionGroup(title: "Request options") var request: RequestArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
+    @OptionGroup(title: "Cache options") var cache: CacheArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments

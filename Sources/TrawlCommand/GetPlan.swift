@@ -63,11 +63,11 @@ struct GetPlan {
         isSequential = isSingle || passesThrough
 
         directory = try Self.directory(arguments)
-        template = try RunSetup.template(command.request, command.transfer, command.tls)
+        template = try RunSetup.template(command.request, command.transfer, command.tls, command.cache)
         writeOut = try RunSetup.writeOut(report)
         parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(requests.count, 64) : 64)
         var configuration = try RunSetup.configuration(
-            command.pool, parallel: parallel, root: !isSequential && output == .remoteNames ? directory : nil)
+            command.pool, command.cache, parallel: parallel, root: !isSequential && output == .remoteNames ? directory : nil)
         configuration.transfersInAll = parallel
         self.configuration = configuration
     }

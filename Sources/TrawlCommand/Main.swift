@@ -20,12 +20,17 @@ enum Main {
         let isPipe = given.first == PipeCommand.configuration.commandName
         let isNamed = given.first == GetCommand.configuration.commandName
         let isGet = isNamed || !TrawlCommand.isSubcommand(given.first ?? "")
+        // Its options are its own, and -K is none of them.
+        let hasOwnOptions = given.first == CacheCommand.configuration.commandName
         let arguments: [String]
         do throws(CommandError) {
-            arguments = try ArgumentExpansion.expand(given) { file throws(CommandError) in
-                if isPipe, file == "-" { throw CommandError("-K -: standard input is for requests") }
-                return try StandardStreams.readAll(file, limit: 1 << 20)
-            }
+            arguments =
+                hasOwnOptions
+                ? given
+                : try ArgumentExpansion.expand(given) { file throws(CommandError) in
+                    if isPipe, file == "-" { throw CommandError("-K -: standard input is for requests") }
+                    return try StandardStreams.readAll(file, limit: 1 << 20)
+                }
         } catch {
             return tell(error, likeCurl: isGet)
         }

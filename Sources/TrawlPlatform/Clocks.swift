@@ -26,4 +26,10 @@ package enum WallClock {
         clock_gettime(CLOCK_REALTIME, &time)
         return (Int64(time.tv_sec), Int32(time.tv_nsec))
     }
+
+    /// Now, in milliseconds.
+    package static func time() -> WallTime {
+        let (seconds, nanoseconds) = now()
+        return WallTime(milliseconds: seconds &* 1000 &+ Int64(nanoseconds) / 1_000_000)
+    }
 }

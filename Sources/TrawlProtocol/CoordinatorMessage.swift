@@ -56,6 +56,13 @@ package enum CoordinatorMessage: Sendable, Hashable {
                     payload.write(UInt8(1))
                     sink.write(to: &payload)
                 case .cancel: payload.write(UInt8(2))
+                case .keep(let order):
+                    payload.write(UInt8(order == nil ? 3 : order?.session == nil ? 4 : 5))
+                    if let session = order?.session {
+                        payload.write(session.first)
+                        payload.write(session.last)
+                    }
+                    if let order { payload.write(order.metadata) }
                 }
             }
         case .cancel(let lease):
@@ -114,6 +121,11 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 if sink == .descriptor { descriptors = 1 }
                 self = .answer(lease: lease, .redirectBody(sink))
             case 2: self = .answer(lease: lease, .cancel)
+            case 3: self = .answer(lease: lease, .keep(nil))
+            case 4: self = .answer(lease: lease, .keep(StoringOrder(session: nil, metadata: try reader.data())))
+            case 5:
+                let session = SessionNumber(first: try reader.uint64(), last: try reader.uint64())
+                self = .answer(lease: lease, .keep(StoringOrder(session: session, metadata: try reader.data())))
             default: throw .invalid(.disposition)
             }
         case .cancel:

@@ -50,6 +50,8 @@ package struct HopFailure: Error, Sendable, Hashable {
         case outOfMemory
         /// A mistake of this program.
         case internalError
+        /// What is stored cannot answer: it is gone, damaged, or a 304 or 206 does not go with it.
+        case storedResponse
     }
 
     /// What went wrong.

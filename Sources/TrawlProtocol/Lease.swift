@@ -36,6 +36,8 @@ package struct Lease: Sendable, Hashable {
     package var mayReuseConnection = true
     /// Whether the connection may be used by a later hop.
     package var mayKeepConnection = true
+    /// What the hop may do with the profile's cache; empty is nothing at all.
+    package var cache: CacheAccess = []
     /// Keys of sealed records this hop needs; opaque here.
     package var keys: [UInt8] = []
 
@@ -83,6 +85,7 @@ package struct Lease: Sendable, Hashable {
         }
         sink.write(to: &writer)
         writer.write(keys)
+        writer.write(cache.rawValue)
     }
 
     /// Reads a lease. (No initializer: one that can fail half-way copies what it has made.)
@@ -105,6 +108,8 @@ package struct Lease: Sendable, Hashable {
         }
         let sink = try BodySink(from: &reader)
         let keys = try reader.data()
+        let cache = CacheAccess(rawValue: try reader.byte())
+        guard cache.isSubset(of: .all) else { throw .invalid(.cache) }
         guard flags & 0x80 == 0 else { throw .reservedBits }
         var lease = Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
@@ -114,6 +119,7 @@ package struct Lease: Sendable, Hashable {
         lease.body = body
         lease.sink = sink
         lease.keys = keys
+        lease.cache = cache
         lease.savesErrorBodies = flags & 1 != 0
         lease.createsEmptyFile = flags & 2 != 0
         lease.dropsRedirectBodies = flags & 4 != 0

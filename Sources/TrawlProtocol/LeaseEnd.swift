@@ -12,6 +12,8 @@ package struct LeaseEnd: Sendable, Hashable {
     package var trailers: FieldLines
     /// Content codings that were undone, the first applied first.
     package var decoded: [String]
+    /// What the hop had to do with the cache.
+    package var cache = CacheReport()
     /// What the hop took.
     package var metrics: HopMetrics
 
@@ -28,6 +30,7 @@ package struct LeaseEnd: Sendable, Hashable {
         if let head { writer.write(head) }
         writer.write(trailers)
         writer.write(decoded)
+        cache.write(to: &writer)
         metrics.write(to: &writer)
     }
 
@@ -44,9 +47,12 @@ package struct LeaseEnd: Sendable, Hashable {
         let trailers = try reader.fields()
         // A profile allows no more layers than a byte counts.
         let decoded = try reader.texts(atMost: Int(UInt8.max))
+        let cache = try CacheReport(from: &reader)
         let metrics = try HopMetrics(from: &reader)
-        return LeaseEnd(
+        var end = LeaseEnd(
             lease: lease, outcome: outcome, head: head, trailers: trailers, decoded: decoded, metrics: metrics)
+        end.cache = cache
+        return end
     }
 
     private init(

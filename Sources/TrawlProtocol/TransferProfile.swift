@@ -85,6 +85,8 @@ package struct TransferProfile: Sendable, Hashable {
     package var proxy = ""
     /// The local interface or address; empty is any.
     package var interface = ""
+    /// Where responses are kept; nil is nowhere.
+    package var cache: CacheTerms?
 
     /// A profile of the defaults.
     package init() {}
@@ -116,6 +118,8 @@ package struct TransferProfile: Sendable, Hashable {
         writer.write(interface)
         writer.write(resolve)
         writer.write(connectTo)
+        writer.write(cache != nil)
+        cache?.write(to: &writer)
     }
 
     init(from reader: inout WireReader) throws(FrameError) {
@@ -152,5 +156,6 @@ package struct TransferProfile: Sendable, Hashable {
         interface = try reader.text()
         resolve = try reader.texts()
         connectTo = try reader.texts()
+        if try reader.bool() { cache = try CacheTerms(from: &reader) }
     }
 }

@@ -5,8 +5,8 @@ package enum WorkerMessage: Sendable, Hashable {
     case ready(Ready)
     /// A 1xx response.
     case interim(lease: UInt64, ResponseHead)
-    /// The final head; when the lease said `answered`, the transfer rests now.
-    case head(lease: UInt64, ResponseHead)
+    /// The final head; the transfer rests until an answer comes, or does not.
+    case head(lease: UInt64, ResponseHead, awaitsAnswer: Bool)
     /// A piece of a streamed body.
     case data(lease: UInt64, [UInt8])
     case ended(LeaseEnd)
@@ -36,9 +36,10 @@ package enum WorkerMessage: Sendable, Hashable {
                 payload.write(lease)
                 payload.write(head)
             }
-        case .head(let lease, let head):
+        case .head(let lease, let head, let awaitsAnswer):
             return writer.frame(.head) { payload in
                 payload.write(lease)
+                payload.write(awaitsAnswer)
                 payload.write(head)
             }
         case .data(let lease, let bytes):
@@ -83,9 +84,10 @@ package enum WorkerMessage: Sendable, Hashable {
             self = .interim(lease: lease, head)
         case .head:
             let lease = try reader.uint64()
+            let awaitsAnswer = try reader.bool()
             let head = try reader.head()
             guard !head.isInterim else { throw .invalid(.status) }
-            self = .head(lease: lease, head)
+            self = .head(lease: lease, head, awaitsAnswer: awaitsAnswer)
         case .data:
             let lease = try reader.uint64()
             let bytes = try reader.data()

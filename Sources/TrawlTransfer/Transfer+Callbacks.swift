@@ -100,6 +100,7 @@ extension Transfer {
             mayHaveBeenSent = true
         }
         lastActivity = loop.runningClock
+        if exchange != nil { sentAt = WallClock.time() }
         return true
     }
 
@@ -145,7 +146,7 @@ extension Transfer {
     /// Nothing is taken before it is clear that it can be: what libcurl is told to keep, it delivers again.
     func received(_ piece: UnsafeRawBufferPointer) -> Int {
         guard failure == nil else { return -1 }
-        if awaitsAnswer || isBackedUp || loop.output.isCongested {
+        if awaitsAnswer || isBackedUp || source != nil || loop.output.isCongested {
             isPaused = true
             if !isPostponed { rest() }
             return Int(CURL_WRITEFUNC_PAUSE)
@@ -154,6 +155,12 @@ extension Transfer {
         connection?.accountedBytes += Int64(piece.count)
         receivedBytes += UInt64(piece.count)
         progress?.set(received: receivedBytes)
+        if ignoresWire {
+            // Nobody looks where this body ends, so nothing else may come on its connection.
+            easy.forbidReuse()
+            endsEarly = true
+            return -1
+        }
         return process(piece) ? piece.count : -1
     }
 

@@ -34,8 +34,9 @@ extension Transfer {
 
     /// Options of the lease.
     ///
+    /// - Parameter fields: Those of the request; the cache may have changed the lease's.
     /// - Returns: Why the request cannot be made, if so.
-    func setOptions() -> HopFailure? {
+    func setOptions(_ fields: FieldLines) -> HopFailure? {
         profile.apply(to: easy, receiveBuffer: loop.receiveBuffer(for: profile))
         guard lease.url.withCString({ isAllowed($0) }) else {
             return HopFailure(.unsupportedScheme, detail: "only http and https are fetched, as far as allowed")
@@ -61,10 +62,10 @@ extension Transfer {
         }
         easy.apply(shape)
         if shape.form == .post { setBody() }
-        if easy.fields?.isSame(lease.fields, hasBody: shape.form == .post) != true {
-            let fields = FieldList(lease.fields, hasBody: shape.form == .post)
-            _ = ccurl_set_pointer(easy.raw, CURLOPT_HTTPHEADER, fields.head)
-            easy.fields = fields
+        if easy.fields?.isSame(fields, hasBody: shape.form == .post) != true {
+            let list = FieldList(fields, hasBody: shape.form == .post)
+            _ = ccurl_set_pointer(easy.raw, CURLOPT_HTTPHEADER, list.head)
+            easy.fields = list
         }
         let code = lease.url.withCString { easy.setURL($0) }
         guard code == CURLE_OK else { return HopFailure(.malformedRequest, curlCode: code.rawValue, detail: "the URL") }

@@ -32,39 +32,47 @@ extension Transfer {
         let isNearlyUsedUp = facts.keepAliveRequests.map { $0 <= 5 } ?? false
         if head.version != .http2, !keepsConnection || isNearlyUsedUp { easy.forbidReuse() }
         connection?.mayHideExcess = framing == .none
-        let limit = profile.profile.bodyBytes
-        store.expectedLength = nil
-        if case .length(let length) = framing {
+        if head.version != .http2, framing == .chunked { chunks = ChunkDecoder() }
+        var length: UInt64?
+        if case .length(let announced) = framing { length = announced }
+        guard keep(head) else { return failure == nil && feed() }
+        begin(head, expecting: length, hasBody: framing != .none)
+        return failure == nil
+    }
+
+    /// The head of the answer is known: chooses where its body goes, and tells who wants to know.
+    ///
+    /// - Parameter length: How many coded bytes there will be, where that is known.
+    func begin(_ head: ResponseHead, expecting length: UInt64?, hasBody: Bool) {
+        store.expectedLength = length
+        if let length {
+            let limit = profile.profile.bodyBytes
             progress?.set(expected: length)
-            store.expectedLength = length
             if limit > 0, length > limit {
                 failure = HopFailure(.bodyTooLarge, detail: "\(length) bytes announced, \(limit) allowed")
-                return false
+                return
             }
         }
-        if head.version != .http2, framing == .chunked { chunks = ChunkDecoder() }
         chooseSink(head, facts)
         // A part of a coded representation cannot be decoded (RFC 9110 §14.4).
-        if facts.hasContentEncoding, profile.profile.decoding == .streaming, framing != .none, head.status != 206,
-            !dropsBody
-        {
+        if facts.hasContentEncoding, profile.profile.decoding == .streaming, hasBody, head.status != 206, !dropsBody {
             do throws(DecodingError) {
                 decoder = try loop.decoders.take(
                     for: ContentCoding.list(head.fields.values("Content-Encoding")), limits: profile.limits)
             } catch {
                 failure = Self.failure(error)
-                return false
+                return
             }
         }
-        if lease.heads != .withEnd {
-            loop.output.send(.head(lease: lease.id, head))
+        let asks = lease.heads == .answered || (lease.cache.contains(.asks) && keeper?.mayBeDecided == true)
+        if lease.heads != .withEnd || asks {
+            loop.output.send(.head(lease: lease.id, head, awaitsAnswer: asks))
             isHeadSent = true
-            if lease.heads == .answered {
+            if asks {
                 awaitsAnswer = true
                 rest()
             }
         }
-        return true
     }
 
     private func chooseSink(_ head: ResponseHead, _ facts: HeadFacts) {
@@ -132,6 +140,8 @@ extension Transfer {
         switch disposition {
         case .proceed:
             break
+        case .keep(let order):
+            keeper?.decide(order)
         case .redirectBody(let sink):
             if case .descriptor = sink {
                 if sinkDescriptor >= 0 { _ = Glibc.close(sinkDescriptor) }
@@ -186,7 +196,7 @@ extension Transfer {
     ///
     /// A few hundred bytes can hold a MiB, and one read of them would keep all other transfers, cancels and the heartbeat
     /// waiting.
-    private var hasHadItsShare: Bool {
+    var hasHadItsShare: Bool {
         if decodedTurn != loop.turnNumber {
             decodedTurn = loop.turnNumber
             decodedInTurn = 0
@@ -216,6 +226,7 @@ extension Transfer {
 
     /// Takes the content codings off.
     private func decode(_ piece: UnsafeRawBufferPointer) -> Bool {
+        keeper?.write(piece)
         guard let decoder else { return deliver(piece) }
         do throws(DecodingError) {
             try decoder.decode(piece) { (decoded) throws(DecodingError) in

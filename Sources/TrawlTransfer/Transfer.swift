@@ -32,6 +32,10 @@ final class Transfer {
     var lastActivity: UInt64 = 0
     var restingSince: UInt64?
     var lastUploaded: Int64 = 0
+    /// The cache's part in the exchange.
+    var exchange: (any KeptExchange)?
+    /// When the request was sent, for a lease that has to do with the cache.
+    var sentAt = WallTime(seconds: 0)
 
     // One attempt.
     /// Why the transfer was ended from here.
@@ -69,6 +73,14 @@ final class Transfer {
     /// Decoded bytes of the turn `decodedTurn`.
     var decodedInTurn = 0
     var decodedTurn: UInt64 = 0
+    /// Takes the coded body while it is delivered.
+    var keeper: (any BodyKeeper)?
+    /// Stored bytes that are still to be delivered, before any of the wire.
+    var source: (any StoredBytes)?
+    /// Whether a stored response took the place of the one that is coming, whose body is dropped.
+    var ignoresWire = false
+    /// What the cache has to do with the answer.
+    var report = CacheReport()
 
     init?(loop: TransferLoop, profile: ResolvedProfile) {
         guard let easy = EasyHandle() else { return nil }
@@ -80,6 +92,7 @@ final class Transfer {
 
     deinit {
         requestBody.deallocate()
+        keeper?.abandon()
         closeDescriptors()
         _heads.free()
         _lease.free()
@@ -113,7 +126,13 @@ final class Transfer {
         heads.maximumFields = Int(profile.profile.headFields)
         resetAttempt()
         mayHaveBeenSent = false
-        if let refusal = setOptions() {
+        exchange = nil
+        var fields = lease.fields
+        if !lease.cache.isEmpty {
+            guard let changed = consultKeeper() else { return }
+            fields = changed
+        }
+        if let refusal = setOptions(fields) {
             failure = refusal
             end(CURLE_OK)
             return
@@ -165,6 +184,13 @@ final class Transfer {
         chunks = nil
         if let decoder { loop.decoders.give(decoder) }
         decoder = nil
+        if let keeper {
+            keeper.abandon()
+            self.keeper = nil
+        }
+        source = nil
+        ignoresWire = false
+        report = CacheReport()
         receivedBytes = 0
         dropsBody = false
         endsEarly = false
@@ -213,7 +239,11 @@ final class Transfer {
                 return
             }
         }
-        guard !isBackedUp else { return }
+        if source != nil, !isBackedUp, !feed() {
+            conclude(CURLE_WRITE_ERROR)
+            return
+        }
+        guard !isBackedUp, source == nil else { return }
         stopResting()
         if let result = heldResult {
             heldResult = nil
@@ -254,9 +284,11 @@ final class Transfer {
             restart()
             return
         }
-        let succeeded = result == CURLE_OK || (endsEarly && failure == nil)
-        if succeeded, failure == nil, awaitsAnswer || isBackedUp || paceEmpty() {
-            if awaitsAnswer || isBackedUp {
+        var succeeded = result == CURLE_OK || (endsEarly && failure == nil)
+        if !succeeded || failure != nil, exchange != nil { succeeded = answerFromStore(insteadOf: describe(result)) }
+        if succeeded, failure == nil { _ = feed() }
+        if succeeded, failure == nil, awaitsAnswer || isBackedUp || source != nil || paceEmpty() {
+            if awaitsAnswer || isBackedUp || source != nil {
                 heldResult = result
                 if !isPostponed { rest() }
                 return
@@ -289,18 +321,27 @@ final class Transfer {
     private func report(_ result: CURLcode, succeeded: Bool) {
         var end = LeaseEnd(lease: lease.id, outcome: .complete(.discarded(length: 0)))
         var descriptor: Int32?
+        var commit: UInt64?
         if succeeded, failure == nil {
             do throws(HopFailure) {
                 let (delivery, passed) = try store.finish()
                 end.outcome = .complete(delivery)
                 descriptor = passed
+                end.cache = report
+                if let keeper, !endsEarly {
+                    commit = keeper.finish()
+                    self.keeper = nil
+                }
             } catch {
                 failure = error
             }
         }
         if !succeeded || failure != nil {
             store.abandon()
-            end.outcome = .failed(describe(result))
+            let why = describe(result)
+            if why.kind != .cancelled, why.kind != .decoding { keeper?.interrupt() }
+            keeper = nil
+            end.outcome = .failed(why)
         }
         if !isHeadSent { end.head = head }
         if let chunks, chunks.isComplete { end.trailers = chunks.trailers }
@@ -309,13 +350,13 @@ final class Transfer {
         }
         end.metrics = metrics()
         setKeepAliveDeadline()
-        loop.output.send(.ended(end), descriptor: descriptor)
         resetResponse()
         closeDescriptors()
         connection = nil
         progress?.end()
         progress = nil
-        loop.retire(self)
+        exchange = nil
+        loop.retire(self, with: end, descriptor: descriptor, after: commit)
     }
 
     private func describe(_ result: CURLcode) -> HopFailure {

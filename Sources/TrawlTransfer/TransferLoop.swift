@@ -25,6 +25,8 @@ package final class TransferLoop {
     let decoders = DecoderPool()
     let roots: [OutputRoot]
     let counters: SharedWorkerLine
+    /// Keeps responses for later, where there is a cache.
+    let keeper: (any ResponseKeeper)?
 
     private let segment: SharedSegment
     private let slot: Int
@@ -35,6 +37,8 @@ package final class TransferLoop {
     /// The transfers of all leases, for a look.
     var activeTransfers: ContiguousArray<Transfer> { active }
     @Unchecked private var usedIndexes: [Bool]
+    /// Ends that are told when what goes with them is in the store, by the number of the commit.
+    private var uncommitted: [UInt64: UncommittedEnd] = [:]
     private var lastTick: UInt64 = 0
     /// Transfers that had their share of this turn and have more to decode.
     @Unchecked private var unfinished: ContiguousArray<Transfer> = []
@@ -59,7 +63,10 @@ package final class TransferLoop {
     ///   - leases: The most transfers at a time.
     ///   - roots: Directories beneath which files may be made, by the numbers leases use.
     ///   - slot: The worker's place in `segment`.
-    package init?(leases: Int, roots: [OutputRoot], segment: SharedSegment, slot: Int, output: TransferOutput) {
+    package init?(
+        leases: Int, roots: [OutputRoot], segment: SharedSegment, slot: Int, output: TransferOutput,
+        keeper: (any ResponseKeeper)? = nil
+    ) {
         guard slot < segment.workers, leases <= segment.transfersPerWorker, let multi = curl_multi_init() else {
             return nil
         }
@@ -69,6 +76,7 @@ package final class TransferLoop {
         self.segment = segment
         self.slot = slot
         self.leases = leases
+        self.keeper = keeper
         counters = segment.worker(slot)
         usedIndexes = [Bool](repeating: false, count: segment.transfersPerWorker)
         now = MonotonicClock.now().nanoseconds
@@ -88,8 +96,8 @@ package final class TransferLoop {
         _usedIndexes.free()
     }
 
-    /// How many leases are being carried out.
-    package var activeCount: Int { active.count }
+    /// How many leases are being carried out; one that waits for its commit is.
+    package var activeCount: Int { active.count + uncommitted.count }
 
     /// Defines a profile, or another one under a known number; leases already begun keep theirs.
     package func define(_ profile: TransferProfile, number: UInt32) {
@@ -142,6 +150,12 @@ package final class TransferLoop {
         transfer.pump()
     }
 
+    /// Ends a wait, from any thread, as long as the loop lives.
+    package var wakeUp: @Sendable () -> Void {
+        let handle = WakeUpHandle(multi: multi)
+        return { _ = curl_multi_wakeup(handle.multi) }
+    }
+
     /// Waits for something to happen on a connection or on the control socket.
     ///
     /// - Parameters:
@@ -171,6 +185,7 @@ package final class TransferLoop {
     package func turn() {
         counters.beat()
         turnNumber &+= 1
+        if !uncommitted.isEmpty { tellCommitted() }
         if !unfinished.isEmpty {
             let waiting = unfinished
             unfinished.removeAll(keepingCapacity: true)
@@ -207,16 +222,36 @@ package final class TransferLoop {
         for transfer in active { transfer.pump() }
     }
 
-    /// A transfer has reported its end.
-    func retire(_ transfer: Transfer) {
+    /// A transfer is over.
+    ///
+    /// - Parameters:
+    ///   - descriptor: What travels with the news; it belongs to the loop.
+    ///   - commit: What has to be in the store before the end is told, so that the next request finds it there.
+    func retire(_ transfer: Transfer, with end: LeaseEnd, descriptor: Int32?, after commit: UInt64?) {
+        let index = Int(transfer.lease.progressIndex)
+        if let commit {
+            uncommitted[commit] = UncommittedEnd(end: end, descriptor: descriptor, progressIndex: index)
+        } else {
+            usedIndexes[index] = false
+            output.send(.ended(end), descriptor: descriptor)
+        }
         guard transfer.place >= 0 else { return }
-        usedIndexes[Int(transfer.lease.progressIndex)] = false
         if let last = active.popLast(), last !== transfer {
             active[transfer.place] = last
             last.place = transfer.place
         }
         transfer.place = -1
         idle.append(transfer)
+    }
+
+    private func tellCommitted() {
+        guard let keeper else { return }
+        for (commit, isStored) in keeper.takeCommitted() {
+            guard var held = uncommitted.removeValue(forKey: commit) else { continue }
+            held.end.cache.isStored = isStored
+            usedIndexes[held.progressIndex] = false
+            output.send(.ended(held.end), descriptor: held.descriptor)
+        }
     }
 
     /// Bytes libcurl reads at a time: much for a few transfers, and never more than 8 MiB in all.
@@ -234,4 +269,16 @@ package final class TransferLoop {
         runningClock &+= min(time &- now, Self.longestTurn)
         now = time
     }
+}
+
+/// The end of a lease that waits for its commit.
+private struct UncommittedEnd {
+    var end: LeaseEnd
+    let descriptor: Int32?
+    let progressIndex: Int
+}
+
+/// `@unchecked Sendable`: libcurl allows this one call from any thread.
+private struct WakeUpHandle: @unchecked Sendable {
+    let multi: UnsafeMutableRawPointer
 }

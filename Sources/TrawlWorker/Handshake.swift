@@ -59,10 +59,13 @@ struct Handshake {
         } catch {
             throw Refusal(status: Worker.Status.cannotWork)
         }
+        let commits = CommitLog()
         guard hello.leases > 0,
             let loop = TransferLoop(
-                leases: Int(hello.leases), roots: roots, segment: attached, slot: Int(hello.slot), output: output)
+                leases: Int(hello.leases), roots: roots, segment: attached, slot: Int(hello.slot), output: output,
+                keeper: CacheKeeper(commits: commits))
         else { throw Refusal(status: Worker.Status.cannotWork) }
+        commits.onCommit(loop.wakeUp)
         return loop
     }
 

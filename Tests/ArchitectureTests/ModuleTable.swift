@@ -21,6 +21,7 @@ struct ModuleTable {
         c("CBrotli", ["brotli/decode.h"]),
         c("CCurl", ["curl/"]),
         c("CLMDB", ["lmdb.h"]),
+        c("CBlob", []),
 
         pure("TrawlHTTP", []),
         pure("TrawlProtocol", ["TrawlHTTP"]),
@@ -33,7 +34,7 @@ struct ModuleTable {
         effects("TrawlPlatform", allPure.union(["CPlatform"])),
         effects("TrawlCoding", allPure.union(["CZlib", "CBrotli"])),
         effects("TrawlURL", ["TrawlHTTP", "CCurl"]),
-        effects("TrawlStore", allPure.union(["CLMDB", "TrawlPlatform"])),
+        effects("TrawlStore", allPure.union(["CLMDB", "CBlob", "TrawlPlatform"])),
         effects("TrawlTransfer", allPure.union(["CCurl", "TrawlCoding", "TrawlPlatform"])),
 
         effects("TrawlWorker", allPure.union(allEffects)),

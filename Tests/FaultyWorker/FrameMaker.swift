@@ -13,7 +13,7 @@ struct FrameMaker {
     mutating func message(lease: UInt64) -> WorkerMessage {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return .interim(lease: lease, head(status: .random(in: 102...199, using: &random)))
-        case 1: return .head(lease: lease, head(status: .random(in: 200...599, using: &random)))
+        case 1: return .head(lease: lease, head(status: .random(in: 200...599, using: &random)), awaitsAnswer: .random(using: &random))
         case 2: return .data(lease: lease, bytes(1...200))
         case 3:
             let failure = HopFailure(
@@ -127,7 +127,7 @@ extension WorkerMessage {
     var lease: UInt64? {
         switch self {
         case .ready: nil
-        case .interim(let lease, _), .head(let lease, _), .data(let lease, _): lease
+        case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _): lease
         case .ended(let end): end.lease
         }
     }

@@ -16,6 +16,7 @@ enum HostProgram {
         configuration.outputDirectories = [arguments[2]]
         configuration.workers = 3
         configuration.connectionsPerHost = 0
+        configuration.store = .none
         try await withCoordinator(configuration) { coordinator in
             var fetches: [Fetch] = []
             for (index, url) in arguments[4...].enumerated() {

@@ -74,14 +74,14 @@ struct HostileFrameTests {
 
     @Test("an interim head is not final, and a final one not interim")
     func heads() {
-        let head = { (status: UInt16) in
-            little(UInt64(1)) + little(status) + [11] + little(UInt32(0)) + little(UInt32(0))
+        let head = { (status: UInt16, flags: [UInt8]) in
+            little(UInt64(1)) + flags + little(status) + [11] + little(UInt32(0)) + little(UInt32(0))
         }
         for status in [0, 99, 200, 101, 1000, .max] as [UInt16] {
-            #expect(throws: FrameError.invalid(.status)) { try workerMessages(frame(kind: 17, head(status))) }
+            #expect(throws: FrameError.invalid(.status)) { try workerMessages(frame(kind: 17, head(status, []))) }
         }
         for status in [0, 99, 100, 103, 1000, .max] as [UInt16] {
-            #expect(throws: FrameError.invalid(.status)) { try workerMessages(frame(kind: 18, head(status))) }
+            #expect(throws: FrameError.invalid(.status)) { try workerMessages(frame(kind: 18, head(status, [0]))) }
         }
     }
 

@@ -25,8 +25,9 @@ struct MessageRoundTripTests {
 
     @Test("every failure has its number, and keeps it")
     func failureNumbers() {
-        #expect(HopFailure.Kind.allCases.map(\.rawValue) == Array(1...24))
+        #expect(HopFailure.Kind.allCases.map(\.rawValue) == Array(1...25))
         #expect(HopFailure.Kind.internalError.rawValue == 24)
+        #expect(HopFailure.Kind.storedResponse.rawValue == 25)
     }
 
     @Test("the layout is the documented one, byte for byte")
@@ -35,7 +36,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [2, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [3, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -43,10 +44,11 @@ struct MessageRoundTripTests {
         var lease = Lease(id: 1, profile: 2, progressIndex: 3, method: .get, url: "u", fields: fields)
         lease.sink = .descriptor
         lease.timeout = 4
+        lease.cache = [.reads, .sends]
         let payload: [UInt8] =
             little(UInt64(1)) + little(UInt32(2)) + little(UInt16(3)) + [0, 0b11_0000] + little(UInt64(4))
             + [3, 0, 0, 0] + Array("GET".utf8) + [1, 0, 0, 0] + Array("u".utf8)
-            + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0]
+            + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0] + [5]
         #expect(frame(CoordinatorMessage.lease(lease)) == frame(kind: 3, descriptors: 1, payload))
         let sink: [UInt8] = [2, 7, 0] + [1, 0, 0, 0, 0x70] + [2] + little(UInt32(5)) + [1]
         let answer = HeadDisposition.redirectBody(

@@ -18,7 +18,14 @@ extension CoordinatorMessage {
         case 3:
             .answer(
                 lease: random.integer(),
-                random.pick([.proceed, .cancel, .redirectBody(.random(using: &random))]))
+                random.pick([
+                    .proceed, .cancel, .redirectBody(.random(using: &random)), .keep(nil),
+                    .keep(StoringOrder(session: nil, metadata: random.bytes(upTo: 40))),
+                    .keep(
+                        StoringOrder(
+                            session: SessionNumber(first: random.integer(), last: random.integer()),
+                            metadata: random.bytes(upTo: 40))),
+                ]))
         case 4: .cancel(lease: random.integer())
         case 5: .credit(lease: random.integer(), bytes: random.integer())
         default: .drain
@@ -34,7 +41,7 @@ extension WorkerMessage {
         switch kind {
         case 0: .ready(Ready(build: random.text(), segmentLayout: random.integer(), processID: random.integer()))
         case 1: .interim(lease: random.integer(), .random(statuses: [100, 102, 103, 199], using: &random))
-        case 2: .head(lease: random.integer(), .random(using: &random))
+        case 2: .head(lease: random.integer(), .random(using: &random), awaitsAnswer: random.bool())
         case 3: .data(lease: random.integer(), random.bytes(upTo: 300) + [7])
         default: .ended(.random(using: &random))
         }
@@ -70,6 +77,7 @@ extension TransferProfile {
         profile.connectTo = random.texts()
         profile.proxy = random.text()
         profile.interface = random.text()
+        if random.bool() { profile.cache = .random(using: &random) }
         return profile
     }
 }
@@ -92,7 +100,21 @@ extension Lease {
         lease.mayReuseConnection = random.bool()
         lease.mayKeepConnection = random.bool()
         lease.keys = random.bytes(upTo: 64)
+        lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...15, using: &random))
         return lease
+    }
+}
+
+extension CacheTerms {
+    static func random(using random: inout SplitMix) -> CacheTerms {
+        var terms = CacheTerms(directory: "/" + random.text().filter { $0 != "\0" }, budget: random.integer())
+        terms.options = random.integer()
+        terms.reload = random.pick([0, 1, 2])
+        if random.bool() { terms.session = SessionNumber(first: random.integer(), last: random.integer()) }
+        terms.respectsCacheControl = random.bool()
+        terms.usesHeuristics = random.bool()
+        if random.bool() { terms.lifetime = Int64(bitPattern: random.integer()) }
+        return terms
     }
 }
 
@@ -128,6 +150,9 @@ extension LeaseEnd {
         if random.bool() { end.head = .random(using: &random) }
         end.trailers = .random(using: &random)
         end.decoded = random.texts()
+        end.cache.source = random.pick(CacheReport.Source.allCases)
+        end.cache.isStored = random.bool()
+        end.cache.wantsRevalidation = random.bool()
         end.metrics.nameResolved = random.integer()
         end.metrics.connected = random.integer()
         end.metrics.secured = random.integer()

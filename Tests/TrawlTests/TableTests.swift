@@ -9,10 +9,13 @@ struct TableTests {
     @Test("a transfer profile keeps its number as long as 256 are in use")
     func profiles() {
         var table = ProfileTable()
+        var configuration = Configuration()
+        configuration.store = .none
+        let shelf = CacheShelf(configuration)
         func terms(_ seconds: Int) -> FetchTerms {
             var options = RequestOptions()
             options.timeLimits.inactivity = .seconds(seconds)
-            return FetchTerms(options)
+            return FetchTerms(options, shelf)
         }
         let first = table.assignment(for: terms(0))
         #expect(table.assignment(for: terms(0)) == first)

@@ -167,7 +167,7 @@ final class TestCoordinator {
             switch message {
             case .interim(lease, let head):
                 exchange.interim.append(head)
-            case .head(lease, let head):
+            case .head(lease, let head, _):
                 exchange.earlyHead = head
             case .data(lease, let bytes):
                 exchange.streamed += bytes

@@ -50,7 +50,7 @@ extension FetchError {
         case .unsupportedScheme: code = .unsupportedURL
         case .malformedRequest: code = .badRequest
         case .proxy: code = .proxy
-        case .outOfMemory, .internalError: code = .internalError
+        case .outOfMemory, .internalError, .storedResponse: code = .internalError
         }
         let cause: SystemFailure? =
             if failure.systemError != 0 {

@@ -15,12 +15,14 @@ final class FetchPlanner: Sendable {
     private let plainFields: FieldLines
     /// The terms of the latest request: most callers ask with the same options again and again.
     private let latestTerms: Guarded<FetchTerms>
+    private let shelf: CacheShelf
 
-    init(configuration: Configuration) {
+    init(configuration: Configuration, shelf: CacheShelf) {
+        self.shelf = shelf
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true, omitting: [])
-        latestTerms = Guarded(FetchTerms(.default))
+        latestTerms = Guarded(FetchTerms(.default, shelf))
     }
 
     /// The plan of a request.
@@ -51,7 +53,7 @@ final class FetchPlanner: Sendable {
     private func terms(_ options: RequestOptions) -> FetchTerms {
         let latest = latestTerms.withLock { $0 }
         if latest.options == options { return latest }
-        let terms = FetchTerms(options)
+        let terms = FetchTerms(options, shelf)
         latestTerms.withLock { $0 = terms }
         return terms
     }
@@ -77,6 +79,34 @@ final class FetchPlanner: Sendable {
         }
         if let refusal = Self.checkScheme(target, terms) { throw refusal }
         return target
+    }
+
+    /// Where a redirect leads, when it may be followed.
+    static func redirectTarget(
+        _ redirect: Redirect, from here: TargetURI, _ terms: FetchTerms, _ urls: URLParser
+    ) throws(FetchError) -> TargetURI {
+        let target: TargetURI
+        do throws(URLFailure) {
+            target = try urls.resolve(redirect.location, against: here)
+        } catch {
+            throw FetchError(.redirectRefused, "the redirect leads to no usable URL: \(error.text)", url: here.text)
+        }
+        if let refusal = checkScheme(target, terms) {
+            throw FetchError(.redirectRefused, refusal.detail, url: here.text)
+        }
+        if here.origin.scheme == "https", target.origin.scheme == "http", !terms.options.redirects.allowsDowngrade {
+            throw FetchError(.redirectRefused, "the redirect leads from https to http", url: here.text)
+        }
+        return target
+    }
+
+    /// As above, on a caller's thread.
+    func redirectTarget(
+        _ redirect: Redirect, from here: TargetURI, _ terms: FetchTerms
+    ) throws(FetchError) -> TargetURI {
+        try urls.withLock { parser throws(FetchError) in
+            try Self.redirectTarget(redirect, from: here, terms, parser)
+        }
     }
 
     private func method(of request: Request, url: String?) throws(FetchError) -> TrawlHTTP.Method {

@@ -17,10 +17,21 @@ final class FetchTerms: Sendable {
     let keepsConnection: Bool
     /// The limit of the whole fetch in nanoseconds; nil is none.
     let resourceLimit: UInt64?
+    /// How the cache is used; nil when it is not.
+    let cache: CacheBinding?
+    /// Whether the network is never used, cache or not.
+    let neverLoads: Bool
+    private let shelf: CacheShelf
 
-    init(_ options: RequestOptions) {
+    init(_ options: RequestOptions, _ shelf: CacheShelf) {
         self.options = options
-        profile = options.profile
+        self.shelf = shelf
+        cache = shelf.binding(for: options)
+        let policy = options.caching.policy
+        neverLoads = (policy.isEmpty ? shelf.settings.policy : policy).contains(.doNotLoad)
+        var profile = options.profile
+        profile.cache = cache?.terms
+        self.profile = profile
         allowsHTTP = options.transport.allowsHTTP
         allowsHTTPS = options.transport.allowsHTTPS
         let isSingleUse = options.transport.version == .http2PriorKnowledge
@@ -29,4 +40,7 @@ final class FetchTerms: Sendable {
         let limit = options.timeLimits.resource
         resourceLimit = limit > .zero ? UInt64(limit.clampedNanoseconds) : nil
     }
+
+    /// The terms of other options, with the same caches.
+    func changed(to options: RequestOptions) -> FetchTerms { FetchTerms(options, shelf) }
 }

@@ -1,4 +1,5 @@
 import TrawlPlatform
+import TrawlProtocol
 
 /// What callers say to the supervisor: a list under a lock and a wake-up for its thread.
 final class Mailbox: Sendable {
@@ -8,6 +9,8 @@ final class Mailbox: Sendable {
         /// From now on the driver has a turn in each of the supervisor's; then opens the gate.
         case drive(DriverHandover, WakeUpGate)
         case cancel(RunningFetch)
+        /// A program has decided how the response of that lease is stored; nil is not at all.
+        case decided(RunningFetch, lease: UInt64, StoringOrder?)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
         case shutDown(grace: Duration)

@@ -2,6 +2,7 @@ import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
+import TrawlStore
 import TrawlSupervision
 
 /// One fetch between its start and its end.
@@ -37,7 +38,7 @@ final class RunningFetch: @unchecked Sendable {
         case .cell(let outcome): outcome.resolve(.failure(error))
         case .queue(let queue, let tag): queue.post([FetchAnswer(tag: tag, result: .failure(error))])
         // A driver hands its fetches over on the supervisor's own thread: none comes too late.
-        case .driver: break
+        case .driver, .nobody: break
         }
     }
 
@@ -49,6 +50,8 @@ final class RunningFetch: @unchecked Sendable {
         case queue(AnswerQueue, tag: UInt64)
         /// The driver, which knows the fetch by this number.
         case driver(tag: UInt64)
+        /// Nobody waits for it.
+        case nobody
     }
 
     struct EngineState {
@@ -65,6 +68,16 @@ final class RunningFetch: @unchecked Sendable {
         var worker = 0
         var progressIndex = 0
         var isSuspect = false
+        /// What the hop may do with the cache.
+        var access: CacheAccess = []
+        /// Whether the hop is answered from the store, by a worker and past its host's queue.
+        var isStoredHop = false
+        /// Whether what is stored has turned out to be of no use for this fetch.
+        var passesStoreOver = false
+        /// Whether it may wait for an identical fetch.
+        var mayJoin = true
+        /// The key under which identical fetches wait for this one.
+        var leads: CacheDigest?
         /// Whether a worker died with a hop of it.
         var hasLostWorker = false
         var attempts = 0

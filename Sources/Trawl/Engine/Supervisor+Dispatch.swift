@@ -11,6 +11,7 @@ extension Supervisor {
 
     /// A caller's fetch arrives.
     mutating func submit(_ fetch: RunningFetch) {
+        if case .nobody = fetch.reply, !admitRevalidation(fetch) { return }
         fetch.engine.key = fetches.insert(fetch)
         if let downReason { return conclude(fetch, with: .failure(downReason)) }
         if case .no = closing {
@@ -26,7 +27,7 @@ extension Supervisor {
             deadlines.insert(fetch.engine.key, deadline: deadline)
         }
         if fetch.plan.wantsEvents { observed.insert(fetch.engine.key) }
-        enqueue(fetch, front: false)
+        begin(fetch, front: false)
     }
 
     mutating func enqueue(_ fetch: RunningFetch, front: Bool) {
@@ -36,6 +37,7 @@ extension Supervisor {
 
     /// Gives waiting hops to workers as long as both are there.
     mutating func dispatch() {
+        dispatchStored()
         if !suspects.isEmpty {
             let waiting = suspects
             suspects = []
@@ -134,6 +136,8 @@ extension Supervisor {
         lease.namesFromDisposition = plan.fileOptions.namesFromDisposition
         lease.mayReuseConnection = plan.terms.reusesConnection
         lease.mayKeepConnection = plan.terms.keepsConnection
+        lease.cache = fetch.engine.access
+        if configuration.decisions != nil, lease.cache.contains(.writes) { lease.cache.insert(.asks) }
         guard link.tell(assignment, plan.terms.profile), link.send(.lease(lease), descriptors: descriptors) else {
             return fail(
                 fetch, grant.id,

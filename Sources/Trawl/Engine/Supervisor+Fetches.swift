@@ -46,7 +46,7 @@ extension Supervisor {
         if case .no = closing {
             fetch.engine.isSuspect = asSuspect
             fetch.engine.hasLostWorker = true
-            enqueue(fetch, front: true)
+            requeue(fetch)
         } else {
             answer(
                 fetch,
@@ -54,8 +54,24 @@ extension Supervisor {
         }
     }
 
+    /// A suspect takes the way of the others: it must run alone, which the cache has no part in.
+    private mutating func requeue(_ fetch: RunningFetch) {
+        if fetch.engine.isSuspect {
+            release(fetch, .promote)
+            if fetch.engine.access == [.reads] { fetch.engine.access = [.reads, .sends] }
+            enqueue(fetch, front: true)
+        } else {
+            release(fetch, .promote)
+            begin(fetch, front: true)
+        }
+    }
+
     /// Gives back the place a hop had in its host's process.
     mutating func leaveHost(_ fetch: RunningFetch) {
+        if fetch.engine.isStoredHop {
+            fetch.engine.isStoredHop = false
+            return origins.release(fetch.engine.origin)
+        }
         guard fetch.engine.isInHostProcess else { return }
         fetch.engine.isInHostProcess = false
         queues.returned(fetch.engine.origin)
@@ -74,9 +90,11 @@ extension Supervisor {
                 suspects.removeAll { $0.hop == fetch.engine.key.rawValue }
                 leaveHost(fetch)
             }
+            release(fetch, .promote)
             deliver(fetch, result)
             forget(fetch)
         case .answerAndCancel(let lease):
+            release(fetch, .promote)
             if let worker = leases.cancelRequested(lease), let link = links[worker] {
                 _ = link.send(.cancel(lease: lease.rawValue))
                 markDirty(worker)
@@ -88,6 +106,7 @@ extension Supervisor {
 
     mutating func answer(_ fetch: RunningFetch, with result: Result<Response, FetchError>) {
         fetch.engine.life.answered()
+        release(fetch, .promote)
         deliver(fetch, result)
         forget(fetch)
     }
@@ -99,6 +118,7 @@ extension Supervisor {
         case .cell(let outcome): outcome.resolve(result)
         case .queue(let queue, let tag): answers.add(FetchAnswer(tag: tag, result: result), for: queue)
         case .driver(let tag): driving?.add(FetchAnswer(tag: tag, result: result))
+        case .nobody: endRevalidation(fetch)
         }
     }
 

@@ -22,14 +22,17 @@ extension Supervisor {
             let head = Response.ResponseHead(head)
             fetch.engine.interim.append(head)
             fetch.channel?.post(.interim(head))
-        case .head(let lease, let head):
+        case .head(let lease, let head, let awaitsAnswer):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             guard fetch.engine.head == nil else {
                 refuse(link, "a second head")
                 return false
             }
             fetch.engine.head = head
-            if redirect(of: head, fetch) == nil { fetch.channel?.post(.head(Response.ResponseHead(head))) }
+            if fetch.channel != nil, redirect(of: head, fetch) == nil {
+                fetch.channel?.post(.head(Response.ResponseHead(head)))
+            }
+            if awaitsAnswer { askAboutStoring(head, lease, fetch) }
         case .data(let lease, let bytes):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             guard UInt64(bytes.count) <= fetch.engine.credit else {
@@ -153,9 +156,17 @@ extension Supervisor {
                 version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics))
         switch end.outcome {
         case .failed(let failure):
+            // Once without what is stored is enough; after that it is a mistake of the worker's.
+            if failure.kind == .storedResponse, !fetch.engine.passesStoreOver, fetch.engine.delivered == 0 {
+                release(fetch, .promote)
+                return beginWithoutStore(fetch)
+            }
+            release(fetch, failure.kind.isForAll ? .fail(failure) : .promote)
             answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
         case .complete(let delivery):
             guard let head else { preconditionFailure("an end without a head was accepted") }
+            release(fetch, end.cache.isStored || end.cache.source != .network ? .look : .goAlone)
+            revalidateIfWanted(fetch, end.cache)
             // Most are none, and the question is not for free.
             guard (300..<400).contains(head.status) else {
                 return answer(fetch, with: response(fetch, head, end, delivery, memory))
@@ -207,7 +218,7 @@ extension Supervisor {
                     head: head, body: ResponseBody(storage, codings: kept, limits: fetch.plan.terms.options.sizeLimits),
                     file: file, url: fetch.engine.target.textWithFragment, originalURL: fetch.plan.originalURL,
                     redirects: fetch.engine.redirects, interim: fetch.engine.interim, trailers: Fields(end.trailers),
-                    decoded: end.decoded, receivedLength: length, metrics: fetch.engine.metrics,
+                    decoded: end.decoded, receivedLength: length, source: Response.Source(end.cache.source), metrics: fetch.engine.metrics,
                     defaultCharset: fetch.plan.terms.options.defaultCharset)))
     }
 }

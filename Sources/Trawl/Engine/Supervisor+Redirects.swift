@@ -19,20 +19,11 @@ extension Supervisor {
         if fetch.engine.redirects.count >= options.limit {
             return .refuse(FetchError(.tooManyRedirects, "more than \(options.limit) redirects", url: here.text))
         }
-        let target: TargetURI
-        do throws(URLFailure) {
-            target = try urls.resolve(redirect.location, against: here)
+        do throws(FetchError) {
+            return .follow(redirect, try FetchPlanner.redirectTarget(redirect, from: here, fetch.plan.terms, urls))
         } catch {
-            return .refuse(
-                FetchError(.redirectRefused, "the redirect leads to no usable URL: \(error.text)", url: here.text))
+            return .refuse(error)
         }
-        if let refusal = FetchPlanner.checkScheme(target, fetch.plan.terms) {
-            return .refuse(FetchError(.redirectRefused, refusal.detail, url: here.text))
-        }
-        if here.origin.scheme == "https", target.origin.scheme == "http", !options.allowsDowngrade {
-            return .refuse(FetchError(.redirectRefused, "the redirect leads from https to http", url: here.text))
-        }
-        return .follow(redirect, target)
     }
 
     mutating func follow(
@@ -49,6 +40,9 @@ extension Supervisor {
         fetch.engine.sendsBody = fetch.engine.sendsBody && redirect.keepsBody
         fetch.engine.target = target
         fetch.engine.isSuspect = false
-        enqueue(fetch, front: true)
+        fetch.engine.passesStoreOver = false
+        fetch.engine.mayJoin = true
+        fetch.engine.access = []
+        begin(fetch, front: true)
     }
 }

@@ -3,6 +3,7 @@ import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
+import TrawlStore
 import TrawlSupervision
 import TrawlURL
 
@@ -53,6 +54,12 @@ struct Supervisor: ~Copyable {
     var queues: HostQueues
     /// Suspects that wait for a worker of their own; they keep their place in their host's process.
     var suspects: [ReadyHop] = []
+    /// Hops that are answered from the store, in their order.
+    var storedHops: [FetchKey] = []
+    /// Fetches that identical ones may wait for, by the digest of their cache key.
+    var leaders: [CacheDigest: Leader] = [:]
+    /// Fetches for nobody, in flight.
+    var revalidations: Set<CacheDigest> = []
     var origins = OriginTable()
     var fetches = FetchTable()
     var deadlines = DeadlineQueue()
@@ -178,6 +185,7 @@ struct Supervisor: ~Copyable {
         case .submit(let fetch): submit(fetch)
         case .submitAll(let fetches): for fetch in fetches { submit(fetch) }
         case .drive(let driver, let done): driving = Driving(driver.driver, done: done)
+        case .decided(let fetch, let lease, let order): decided(fetch, lease, order)
         case .cancel(let fetch):
             conclude(fetch, with: .failure(FetchError(.cancelled, "", url: fetch.engine.target.text)))
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
@@ -243,7 +251,7 @@ struct Supervisor: ~Copyable {
                 driving = Driving(driver.driver, done: done)
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
-            case .cancel, .consumed, .shutDown: break
+            case .cancel, .consumed, .decided, .shutDown: break
             }
         }
     }

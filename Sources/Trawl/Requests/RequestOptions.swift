@@ -8,6 +8,8 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var sizeLimits = SizeLimits()
     /// What connections look like. Fetches with equal values share connections and their set-up.
     public var transport = Transport()
+    /// Whether and how stored responses are used.
+    public var caching = Caching()
     /// Whether compressed responses are asked for, by a generated `Accept-Encoding`. Default true.
     public var acceptsCompressedResponses = true
     /// What happens to content codings of a response. Default ``ContentDecoding/streaming``.

@@ -32,8 +32,12 @@ public struct Response: Sendable {
     public var expectedLength: UInt64? { content.head.contentLength }
     /// The length of the body as it was delivered, after decoding.
     public var receivedLength: UInt64 { content.receivedLength }
+    /// Where the final response came from.
+    public var source: Source { content.source }
     /// What each hop took, in order; redirects come first.
     public var metrics: [HopReport] { content.metrics }
+    /// The head in the form the rules use.
+    var packageHead: TrawlHTTP.ResponseHead { content.head }
     /// For ``text()``.
     var defaultCharset: String { content.defaultCharset }
 
@@ -57,13 +61,14 @@ public struct Response: Sendable {
         /// `Content-Encoding` as far as it was undone.
         let decoded: [String]
         let receivedLength: UInt64
+        let source: Source
         let metrics: [HopReport]
         let defaultCharset: String
 
         init(
             head: TrawlHTTP.ResponseHead, body: ResponseBody, file: String?, url: String, originalURL: String,
             redirects: [RedirectHop], interim: [ResponseHead], trailers: Fields, decoded: [String],
-            receivedLength: UInt64, metrics: [HopReport], defaultCharset: String
+            receivedLength: UInt64, source: Source, metrics: [HopReport], defaultCharset: String
         ) {
             self.head = head
             self.body = body
@@ -75,6 +80,7 @@ public struct Response: Sendable {
             self.trailers = trailers
             self.decoded = decoded
             self.receivedLength = receivedLength
+            self.source = source
             self.metrics = metrics
             self.defaultCharset = defaultCharset
         }
@@ -111,6 +117,23 @@ public struct Response: Sendable {
         /// Its whole head.
         public let head: ResponseHead
     }
+
+    /// Where a response came from.
+    public enum Source: String, Sendable, Hashable, Codable {
+        /// The server, or a cache on the way to it.
+        case network
+        /// The cache, without asking.
+        case cache
+        /// The cache, after the server said that what is stored is still good.
+        case revalidated
+        /// The cache, although what is stored is stale: the policy or the server allows it, or the load failed.
+        case stale
+        /// Nobody: a 504 that stands for a response that is not stored and could not be asked for.
+        case generated
+    }
+
+    /// Whether the body came from the cache, validated or not.
+    public var isFromCache: Bool { source != .network && source != .generated }
 
     /// Whether and how far a response's own codings were compressed, as ASIHTTPRequest's flag told.
     public var isCompressed: Bool { !contentCodings.isEmpty }

@@ -23,6 +23,7 @@ struct BatchCommand: RunnableCommand {
 
     @OptionGroup(title: "Batch options") var batch: BatchArguments
     @OptionGroup(title: "Request options") var request: RequestArguments
+    @OptionGroup(title: "Cache options") var cache: CacheArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments

@@ -59,6 +59,7 @@ struct BatchJob {
     /// Microseconds since 1970.
     private var time: UInt64 = 0
     private var toldCount = 0
+    private var cacheWarning = CacheWarning()
 
     init(
         _ plan: BatchPlan, _ coordinator: Coordinator, _ source: RequestSource, _ results: ResultsFile?,
@@ -218,6 +219,7 @@ struct BatchJob {
     // MARK: Ending
 
     private mutating func finish(_ answers: [FetchAnswer]) {
+        if !answers.isEmpty { cacheWarning.tell(coordinator, on: console) }
         for answer in answers {
             if isUnfinished(answer.result) {
                 leavesRequests = true
@@ -305,6 +307,7 @@ struct BatchJob {
             file = response.file
             if let file, let path = fetch.path, file != path { names.collided(path, became: file) }
             tally.bytes += response.receivedLength
+            tally.cache.count(response.source)
             if plan.failsOnErrorStatus { failure = failureOfStatus(response, fetch) }
         case .failure(let error):
             failure = Failure(message: RunSupport.text(error), curlCode: ExitStatus.curlCode(for: error))
@@ -417,7 +420,8 @@ struct BatchJob {
         guard progress.isShown else { return }
         let done = tally.succeeded + tally.failed + tally.skipped
         let total = source.total ?? (isInputOver ? done + table.count : nil)
-        let many = ProgressLine.Many(done: done, failed: tally.failed, total: total, bytes: tally.bytes)
+        var many = ProgressLine.Many(done: done, failed: tally.failed, total: total, bytes: tally.bytes)
+        if tally.cache.isOfUse { many.cache = tally.cache }
         progress.state.withLock { $0 = .many(many) }
     }
 
@@ -431,6 +435,7 @@ struct BatchJob {
         }
         parts.append("\(ByteText.short(tally.bytes)) in \(ProgressLine.time(seconds))")
         if stopping.count > 0 { parts.append("stopped") }
-        console.note(parts.joined(separator: ", "))
+        let isCaching = plan.usesCache && coordinator.cacheProblem == nil
+        console.note(parts.joined(separator: ", ") + (isCaching ? "; cache: \(tally.cache.text)" : ""))
     }
 }

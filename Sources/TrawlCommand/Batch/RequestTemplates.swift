@@ -83,6 +83,7 @@ extension Request {
         if let follows = listed.follows { request.options.redirects.mode = follows ? .standard : .manual }
         if let limit = listed.maxRedirects { request.options.redirects.limit = limit }
         if let timeout = listed.timeout { request.options.timeLimits.resource = timeout }
+        if let mode = listed.cacheMode { request.cachePolicy = mode.policy }
         return request
     }
 }

@@ -110,6 +110,10 @@ struct ResultRecord {
         }
         writer.key("bytes")
         writer.integer(response.receivedLength)
+        if response.source != .network {
+            writer.key("source")
+            writer.string(response.source.rawValue)
+        }
         response.fields.withFirst("Content-Type") { type in
             guard let type else { return }
             writer.key("content_type")

@@ -34,6 +34,8 @@ struct ListedRequest: Sendable, Equatable {
     var maxRedirects: Int? { own?.maxRedirects }
     /// For the whole exchange; greater than zero.
     var timeout: Duration? { own?.timeout }
+    /// What may answer from the cache.
+    var cacheMode: CacheMode? { own?.cacheMode }
 }
 
 extension ListedRequest {
@@ -45,13 +47,16 @@ extension ListedRequest {
         let follows: Bool?
         let maxRedirects: Int?
         let timeout: Duration?
+        let cacheMode: CacheMode?
 
         /// - Returns: Nil when there is nothing to say.
         init?(
             method: String?, headers: FieldLines, body: [UInt8]?, follows: Bool?, maxRedirects: Int?,
-            timeout: Duration?
+            timeout: Duration?, cacheMode: CacheMode? = nil
         ) {
-            if method == nil, headers.isEmpty, body == nil, follows == nil, maxRedirects == nil, timeout == nil {
+            if method == nil, headers.isEmpty, body == nil, follows == nil, maxRedirects == nil, timeout == nil,
+                cacheMode == nil
+            {
                 return nil
             }
             self.method = method
@@ -60,12 +65,13 @@ extension ListedRequest {
             self.follows = follows
             self.maxRedirects = maxRedirects
             self.timeout = timeout
+            self.cacheMode = cacheMode
         }
 
         static func == (left: OwnTerms, right: OwnTerms) -> Bool {
             left.method == right.method && left.headers == right.headers && left.body == right.body
                 && left.follows == right.follows && left.maxRedirects == right.maxRedirects
-                && left.timeout == right.timeout
+                && left.timeout == right.timeout && left.cacheMode == right.cacheMode
         }
     }
 }

@@ -26,6 +26,7 @@ struct RequestObject {
     private var maxRedirects: Int?
     private var timeout: Duration?
     private var out: String?
+    private var cacheMode: CacheMode?
 
     init(_ form: RequestLine.Form) {
         self.form = form
@@ -49,7 +50,7 @@ struct RequestObject {
                 url: url ?? "", id: id, out: out,
                 own: ListedRequest.OwnTerms(
                     method: method, headers: headers, body: body, follows: follows, maxRedirects: maxRedirects,
-                    timeout: timeout),
+                    timeout: timeout, cacheMode: cacheMode),
                 key: id.map(RequestKey.init(id:)) ?? RequestKey(line: line)))
     }
 
@@ -117,7 +118,11 @@ struct RequestObject {
                 complain("out: \(RequestLine.badOut)")
             }
             out = text
-        case .cachePolicy, .auth:
+        case .cachePolicy:
+            guard let text = try text(member, &reader) else { return }
+            cacheMode = CacheMode(rawValue: text)
+            if cacheMode == nil { complain("cache_policy must be one of \(CacheMode.names)") }
+        case .auth:
             _ = try reader.skipValue()
             complain("\(Self.name(member)) is not supported yet")
         }

@@ -19,9 +19,6 @@ struct PipeArguments: ParsableArguments {
 
     // What belongs to the contract and is not there yet: refused with its reason and not as an unknown option.
 
-    @Option(name: .customLong("store"), parsing: .unconditional, help: .hidden)
-    var store: String?
-
     @Flag(name: .customLong("robots"), help: .hidden)
     var robots = false
 
@@ -29,7 +26,6 @@ struct PipeArguments: ParsableArguments {
     var warc: String?
 
     func validate() throws {
-        if store != nil { throw ValidationError("--store comes with the cache; this version has none") }
         if robots { throw ValidationError("--robots comes with the crawler; this version has none") }
         if warc != nil { throw ValidationError("--warc is not supported by this version") }
     }

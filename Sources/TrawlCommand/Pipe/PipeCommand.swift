@@ -18,6 +18,7 @@ struct PipeCommand: RunnableCommand {
             """)
 
     @OptionGroup(title: "Pipe options") var pipe: PipeArguments
+    @OptionGroup(title: "Cache options") var cache: CacheArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments

@@ -76,7 +76,11 @@ struct PipeResponse: Sendable {
         writer.key("headers")
         write(response.fields, to: &writer)
         writer.key("from_cache")
-        writer.bool(false)
+        writer.bool(response.isFromCache)
+        if response.source == .revalidated {
+            writer.key("validated")
+            writer.bool(true)
+        }
         writer.key("error")
         writer.null()
         if !response.interim.isEmpty {

@@ -30,6 +30,7 @@ final class PipeRun {
     private var mayHaveLines = false
     /// Why nothing can be fetched any more.
     private var engineFailure: FetchError?
+    private var cacheWarning = CacheWarning()
 
     private init(
         _ plan: PipePlan, _ coordinator: Coordinator, _ list: ListReader, _ output: OutputThread<PipeResponse?>,
@@ -90,6 +91,7 @@ final class PipeRun {
             if isInputOver, table.isEmpty { return }
             if isReaderGone() || output.isOver { return }
             answers.take(into: &taken)
+            if !taken.isEmpty { cacheWarning.tell(coordinator, on: console) }
             for answer in taken { finish(answer) }
             output.add(&responses)
         }

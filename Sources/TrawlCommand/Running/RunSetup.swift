@@ -8,7 +8,8 @@ enum RunSetup {
     ///
     /// - Parameter fill: Fills in what the options of the subcommand's own say.
     static func template(
-        _ transfer: TransferArguments, _ tls: TLSArguments, _ fill: (inout Request) throws(CommandError) -> Void
+        _ transfer: TransferArguments, _ tls: TLSArguments, _ cache: CacheArguments,
+        _ fill: (inout Request) throws(CommandError) -> Void
     ) throws(CommandError) -> Request {
         var request = Request("")
         if let file = tls.unreadableFile({ access($0, R_OK) == 0 }) {
@@ -16,6 +17,7 @@ enum RunSetup {
         }
         transfer.apply(to: &request.options)
         tls.apply(to: &request.options.transport)
+        cache.apply(to: &request.options)
         try fill(&request)
         if let refused = request.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }
         return request
@@ -23,9 +25,9 @@ enum RunSetup {
 
     /// As above, with the request options of `get` and `batch`.
     static func template(
-        _ arguments: RequestArguments, _ transfer: TransferArguments, _ tls: TLSArguments
+        _ arguments: RequestArguments, _ transfer: TransferArguments, _ tls: TLSArguments, _ cache: CacheArguments
     ) throws(CommandError) -> Request {
-        try template(transfer, tls) { request throws(CommandError) in
+        try template(transfer, tls, cache) { request throws(CommandError) in
             try arguments.apply(to: &request) { path throws(CommandError) in try StandardStreams.readAll(path) }
         }
     }
@@ -42,7 +44,7 @@ enum RunSetup {
     ///   - parallel: Fetches at a time over all workers.
     ///   - root: The directory workers write files beneath; nil when they write none by themselves.
     static func configuration(
-        _ pool: PoolArguments, parallel: Int, root: String?
+        _ pool: PoolArguments, _ cache: CacheArguments, parallel: Int, root: String?
     ) throws(CommandError) -> Configuration {
         var configuration: Configuration
         do throws(FetchError) {
@@ -65,6 +67,7 @@ enum RunSetup {
             configuration.workerArguments = ["worker"]
         }
         if let root { configuration.outputDirectories = [root] }
+        cache.apply(to: &configuration)
         return configuration
     }
 }

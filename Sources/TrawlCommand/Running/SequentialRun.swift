@@ -64,6 +64,7 @@ enum SequentialRun {
         var tally = RunTally()
         var names = FileNames(.lastPart, source, namesFromHeads: plan.namesFromHeads)
         var status = ExitStatus.success
+        var cacheWarning = CacheWarning()
         loop: while current.signal == nil, !tally.outputIsClosed, !tally.outputIsBroken {
             switch source.next(interrupt: interrupt.rawValue) {
             case .end, .wait: break loop
@@ -79,6 +80,7 @@ enum SequentialRun {
                 var single = SingleFetch(request, source.place(line), plan, coordinator, console, progress)
                 status = single.run(names: &names) { current.set($0) }
                 current.set(nil)
+                cacheWarning.tell(coordinator, on: console)
                 if status == ExitStatus.success { tally.succeeded += 1 } else { tally.failed += 1 }
                 tally.outputIsClosed = single.outputIsClosed
                 tally.outputIsBroken = single.outputIsBroken

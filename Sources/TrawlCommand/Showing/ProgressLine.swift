@@ -16,6 +16,8 @@ struct ProgressLine: Equatable, Sendable {
         /// Nil while the list is not read to its end.
         var total: Int?
         var bytes: UInt64
+        /// What the cache did, once it did something.
+        var cache: CacheTally?
     }
 
     /// - Parameters:
@@ -45,6 +47,7 @@ struct ProgressLine: Equatable, Sendable {
     static func text(_ many: Many, rate: Double, fetchRate: Double, width: Int) -> String {
         var parts = [many.total.map { "\(many.done)/\($0)" } ?? "\(many.done) done"]
         if many.failed > 0 { parts.append("\(many.failed) failed") }
+        if let cache = many.cache { parts.append(cache.text) }
         parts += [ByteText.short(many.bytes), ByteText.short(rate) + "/s"]
         if let total = many.total, total > many.done, fetchRate > 0 {
             parts.append("ETA " + time(Double(total - many.done) / fetchRate))

@@ -26,6 +26,7 @@ struct WriteOut: Equatable, Sendable {
         case scheme
         case sizeDownload = "size_download"
         case sizeHeader = "size_header"
+        case source
         case speedDownload = "speed_download"
         case timeAppConnect = "time_appconnect"
         case timeConnect = "time_connect"

@@ -30,6 +30,7 @@ struct WriteOutValues: Sendable {
         case .scheme: return String((response?.url ?? url).prefix { $0 != ":" })
         case .sizeDownload: return String(response?.receivedLength ?? 0)
         case .sizeHeader: return String(response.map { HeadText.bytes($0.head).count } ?? 0)
+        case .source: return response?.source.rawValue ?? ""
         case .speedDownload: return String(speed)
         case .timeAppConnect: return Self.seconds(last?.secured ?? .zero)
         case .timeConnect: return Self.seconds(last?.connected ?? .zero)

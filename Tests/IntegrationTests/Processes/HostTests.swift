@@ -10,6 +10,7 @@ struct HostTests {
     @Test("keeps its signals, mask, directory, umask, locale and environment")
     func untouched() async {
         await #expect(processExitsWith: .success) {
+            TestProcess.settled
             umask(0o027)
             signal(SIGUSR1, SIG_IGN)
             setenv("TRAWL_TEST_MARK", "here", 1)

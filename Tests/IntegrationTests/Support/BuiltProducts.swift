@@ -27,7 +27,7 @@ enum BuiltProducts {
 
     /// An executable product of this package, by name.
     static func product(_ name: String) throws -> String {
-        UsualSignals.restored
+        TestProcess.settled
         let path = try directory() + "/" + name
         guard access(path, X_OK) == 0 else {
             throw Missing(description: "\(path) is missing: build the product \(name), as `make test` does")
@@ -36,13 +36,14 @@ enum BuiltProducts {
     }
 }
 
-/// The dispositions of the signals the tests send.
-///
-/// Ignored signals stay ignored in children, and a shell ignores SIGINT and SIGQUIT for what it runs in the background,
-/// `nohup` SIGHUP. The product respects that; the tests are about programs somebody can interrupt.
-enum UsualSignals {
-    /// Sets them to their defaults in this process, once.
-    static let restored: Void = {
+/// What this process and its children inherit, made the same for every run of the tests.
+enum TestProcess {
+    /// Sets it up, once.
+    static let settled: Void = {
+        // Ignored signals stay ignored in children, and a shell ignores SIGINT and SIGQUIT for what it runs in the
+        // background, `nohup` SIGHUP. The product respects that; the tests are about programs somebody can interrupt.
         for number in [SIGINT, SIGQUIT, SIGHUP, SIGTERM] { _ = signal(number, SIG_DFL) }
+        // Without these there is no default store, so no test finds what another one stored, nor what the user did.
+        for name in ["HOME", "XDG_CACHE_HOME"] { unsetenv(name) }
     }()
 }

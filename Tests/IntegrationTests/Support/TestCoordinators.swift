@@ -3,11 +3,12 @@ import Trawl
 
 /// A coordinator's configuration with the worker that was built beside the tests.
 ///
-/// There is no limit of connections to a host: all test servers are the same few hosts.
+/// There is no limit of connections to a host: all test servers are the same few hosts. There is no store.
 func testConfiguration(workers: Int = 2, outputDirectories: [String] = []) throws -> Configuration {
     var configuration = Configuration()
     configuration.workers = workers
     configuration.connectionsPerHost = 0
+    configuration.store = .none
     configuration.outputDirectories = outputDirectories
     if workers > 0 { configuration.workerExecutable = try BuiltProducts.trawlWorker() }
     return configuration

@@ -107,7 +107,10 @@ struct RequestLineTests {
             (#""url":1"#, "url must be a string"), (#""url":"""#, "url is empty"), (#""x":1"#, "url is missing"),
             (#""url":"x","Method":"GET""#, "\"Method\" is not known here"),
             (#""url":"x","out":"a""#, "\"out\" is not known here"),
-            (#""url":"x","cache_policy":"reload""#, "cache_policy is not supported yet"),
+            (
+                #""url":"x","cache_policy":"fast""#,
+                "cache_policy must be one of default, no-cache, reload, no-store, force-cache, only-if-cached"
+            ),
             (#""url":"x","auth":{"username":"a","password":"b"}"#, "auth is not supported yet"),
             (#""url":"x","url":"y""#, "url is given twice"), (#""url":"x","\u0075rl":"y""#, "url is given twice"),
             (#""url":"x","method":"G T""#, "method is not a token"),

@@ -1,0 +1,84 @@
+import TrawlCache
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlStore
+
+/// How the fetches of some options use a cache. Never changed once made.
+final class CacheBinding: Sendable {
+    /// What workers are told.
+    let terms: CacheTerms
+    private let shelf: CacheShelf
+    private let policy: TrawlCache.CachePolicy
+    private let decodesContent: Bool
+    private let storesDownloads: Bool
+
+    init(_ shelf: CacheShelf, directory: String, _ options: RequestOptions) {
+        self.shelf = shelf
+        let caching = options.caching
+        var policy = TrawlCache.CachePolicy(
+            caching.policy.isEmpty ? shelf.settings.policy : caching.policy, lifetime: caching.lifetime)
+        policy.respectsCacheControl = caching.respectsCacheControl
+        policy.usesHeuristics = caching.usesHeuristics
+        self.policy = policy
+        decodesContent = options.contentDecoding == .streaming
+        storesDownloads = caching.storesDownloads
+        var terms = CacheTerms(directory: directory, budget: shelf.settings.byteBudget)
+        terms.options = policy.options.rawValue
+        terms.reload = policy.reload.rawValue
+        terms.respectsCacheControl = policy.respectsCacheControl
+        terms.usesHeuristics = policy.usesHeuristics
+        terms.lifetime = policy.secondsToCache
+        if (caching.storage ?? shelf.settings.storage) == .session { terms.session = shelf.session(directory)?.number }
+        self.terms = terms
+    }
+
+    /// How long what is stored stays.
+    var storageClass: StorageClass {
+        terms.session.map { .session(SessionID($0.first, $0.last)) } ?? .permanent
+    }
+
+    /// The coordinator's session in this cache; nil when the store cannot be used.
+    var session: SessionNumber? { shelf.session(terms.directory)?.number }
+
+    /// What a hop may do with the cache before anything is known.
+    func access(for sink: FetchPlan.Target) -> CacheAccess {
+        switch sink {
+        case .rooted, .opened: storesDownloads ? [.reads, .writes, .sends] : [.reads, .sends]
+        case .memory, .discard, .stream: [.reads, .writes, .sends]
+        }
+    }
+
+    /// The request as the cache sees it; nil when the cache cannot be used.
+    func request(
+        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool
+    ) -> (CacheRequest, ResponseStore)? {
+        guard let store = shelf.store(terms.directory) else { return nil }
+        return (request(method, target, fields, hasBody: hasBody, store.rules), store)
+    }
+
+    /// The request as rules see it.
+    func request(
+        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool, _ rules: CacheRules
+    ) -> CacheRequest {
+        CacheRequest(
+            method: method, target: target, fields: fields, policy: policy, hasBody: hasBody,
+            decodesContent: decodesContent, tag: rules.tag)
+    }
+}
+
+extension SessionID {
+    /// As workers are told.
+    fileprivate var number: SessionNumber { SessionNumber(first: halves.first, last: halves.last) }
+}
+
+extension TrawlCache.CachePolicy {
+    /// The rules' form of a public policy.
+    fileprivate init(_ policy: CachePolicy, lifetime: Duration?) {
+        self.init(Options(rawValue: UInt8(truncatingIfNeeded: policy.rawValue & 0x7F)))
+        if policy.contains(.refreshesOnTheWay) {
+            reload = policy.contains(.askServerIfModified) ? .validate : .endToEnd
+        }
+        secondsToCache = lifetime?.components.seconds
+    }
+}

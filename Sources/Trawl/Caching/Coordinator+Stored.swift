@@ -1,0 +1,41 @@
+import TrawlCache
+import TrawlHTTP
+import TrawlPlatform
+import TrawlStore
+
+/// Answers from the cache on the caller's own thread.
+extension Coordinator {
+    /// Why a cache could not be used, when one could not: then fetches went on without it.
+    public var cacheProblem: FetchError? { shelf.problem }
+
+    /// The answer to a plan, when it is stored with a short body and wanted in memory; nil when the supervisor has to
+    /// look after it.
+    ///
+    /// No supervisor, no worker and no write has part in it.
+    func storedAnswer(to plan: FetchPlan) -> Result<Response, FetchError>? {
+        guard let binding = plan.terms.cache, plan.sink.isKept,
+            let (request, store) = binding.request(plan.method, plan.target, plan.fields, hasBody: plan.body != .none),
+            case .serve(let hit) = store.lookup(request, at: WallClock.time(), bodies: StoredAnswers.longestBody),
+            hit.length == 0 || hit.body != nil, !hit.isRedirect || plan.options.redirects.mode == .manual
+        else { return nil }
+        store.cache.used(hit.use)
+        if hit.reuse.revalidates { post(.submit(.revalidation(of: plan))) }
+        let frame = StoredAnswers.Frame(originalURL: plan.originalURL, target: plan.target, redirects: [], metrics: [])
+        return StoredAnswers.response(to: hit, frame, plan.options)
+    }
+}
+
+extension StoredHit {
+    /// Whether it may have to be followed.
+    var isRedirect: Bool { head.status >= 300 && head.status < 400 && head.status != 304 }
+}
+
+extension FetchPlan.Target {
+    /// Whether a response goes to memory or nowhere, so that no worker is needed to deliver it.
+    var isKept: Bool {
+        switch self {
+        case .memory, .discard: true
+        case .stream, .rooted, .opened: false
+        }
+    }
+}

@@ -1,0 +1,55 @@
+extension RequestOptions {
+    /// Whether and how the response cache is used.
+    public struct Caching: Sendable, Hashable, Codable {
+        /// Which cache. Default ``Choice/shared``.
+        public var cache = Choice.shared
+        /// What may answer. Default empty: the coordinator's.
+        public var policy: CachePolicy = []
+        /// For how long responses are fresh, whatever they say; below zero they are stale at once. Default nil: RFC
+        /// 9111 §4.2.
+        public var lifetime: Duration?
+        /// How long what is stored stays. Default nil: the coordinator's.
+        public var storage: Storage?
+        /// Whether what server and request say about storing and reuse counts. Default true. When false, every response
+        /// that can be kept is, and any stored one answers.
+        public var respectsCacheControl = true
+        /// Whether a response without an explicit lifetime is fresh for a tenth of the age of its `Last-Modified`, a
+        /// day at most (RFC 9111 §4.2.2). Default true.
+        public var usesHeuristics = true
+        /// Whether bodies that go to files are stored too. Default false, as in the URL Loading System; the command
+        /// stores them.
+        public var storesDownloads = false
+        /// What ``CachePolicy/doNotLoad`` gives without a stored response: ``FetchError/Code/notCached`` when true, else
+        /// an empty response of status 504 (RFC 9111 §5.2.1.7). Default false.
+        public var failsWhenNotCached = false
+
+        /// The defaults.
+        public init() {}
+
+        /// A cache.
+        public enum Choice: Sendable, Hashable, Codable {
+            /// The coordinator's.
+            case shared
+            /// The one in that store directory, which is made if it is not there.
+            case at(String)
+            /// None.
+            case none
+        }
+
+        /// How long what is stored stays.
+        public enum Storage: String, Sendable, Hashable, Codable {
+            /// Until it is removed or makes room.
+            case permanent
+            /// Until the coordinator ends.
+            case session
+        }
+    }
+}
+
+extension Request {
+    /// What may answer: ``RequestOptions/Caching/policy``.
+    public var cachePolicy: CachePolicy {
+        get { options.caching.policy }
+        set { options.caching.policy = newValue }
+    }
+}

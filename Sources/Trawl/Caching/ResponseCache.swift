@@ -1,0 +1,164 @@
+import TrawlCache
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlStore
+
+/// A response cache, for programs that look into it or change it by hand.
+///
+/// All coordinators and workers that use its directory see what is done here, and what they do is seen here.
+public struct ResponseCache: Sendable {
+    private let shelf: CacheShelf
+    private let planner: FetchPlanner
+    /// The store directory; the cache is in `cache` beneath it.
+    public let directory: String
+
+    init(_ shelf: CacheShelf, _ planner: FetchPlanner, directory: String) {
+        self.shelf = shelf
+        self.planner = planner
+        self.directory = directory
+    }
+
+    /// What is stored that would answer a request, whatever its age; nil when there is nothing.
+    ///
+    /// Looks on the calling thread, for a few microseconds; a long body is read when it is asked for.
+    /// - Throws: What makes the request impossible.
+    public func response(to request: Request) throws(FetchError) -> CachedResponse? {
+        let (found, store) = try lookUp(request)
+        guard case .serve(let hit)? = found, let store, let stored = store.stored(hit.use) else { return nil }
+        return CachedResponse(hit, stored, bodyFile: store.path(of: hit.body), limits: request.options.sizeLimits)
+    }
+
+    /// Stores a response by hand. It takes the place of what it makes obsolete.
+    ///
+    /// - Parameters:
+    ///   - status: The status code.
+    ///   - fields: The header section, with `Content-Encoding` when `body` is coded.
+    ///   - body: Content codings still on.
+    ///   - request: What it answers; its options say how it is stored: ``RequestOptions/Caching/lifetime`` gives it one
+    ///     when its fields do not.
+    ///   - metadata: Data of the program's own, at most 64 KiB.
+    /// - Throws: ``FetchError/Code/badRequest`` when the response may not be stored, ``FetchError/Code/storeUnusable``
+    ///   when the store cannot.
+    public func insert(
+        status: Int = 200, fields: Fields, body: [UInt8], for request: Request, metadata: [UInt8] = []
+    ) async throws(FetchError) {
+        let (plan, store, binding) = try prepare(request, policy: .askServerIfStale)
+        guard let (cacheRequest, _) = binding.request(plan.method, plan.target, plan.fields, hasBody: false) else {
+            throw unusable
+        }
+        let now = WallClock.time()
+        let head = TrawlHTTP.ResponseHead(
+            status: UInt16(clamping: status), version: .http1_1, reason: "", fields: fields.lines)
+        let decision = store.rules.storing(cacheRequest, head, requestTime: now, responseTime: now) { _ in nil }
+        guard case .store(let storing) = decision,
+            let response = store.rules.finished(
+                storing, received: UInt64(body.count), isComplete: true, metadata: Array(metadata.prefix(64 << 10)))
+        else { throw FetchError(.badRequest, "the response may not be stored", url: plan.target.text) }
+        let spool = BodySpool(in: store.cache.blobs, longest: store.cache.longestBody)
+        body.withUnsafeBytes { spool.append($0) }
+        guard let spooled = spool.finish() else {
+            throw FetchError(.storeUnusable, "the body cannot be stored", url: plan.target.text)
+        }
+        let record = store.record(of: response, body: spooled, binding.storageClass, replacing: [])
+        let outcome = await store.change(.append(record))
+        guard case .stored = outcome else { throw FetchError(.storeUnusable, "\(outcome)", url: plan.target.text) }
+    }
+
+    /// Removes everything that is stored for a request's URL, all variants.
+    public func remove(_ request: Request) async throws(FetchError) {
+        let (plan, store, _) = try prepare(request, policy: [])
+        _ = await store.change(.removeAll(CacheDigest(of: CacheKey(plan.target))))
+    }
+
+    /// Removes what fits all that is given; everything when nothing is.
+    ///
+    /// - Parameters:
+    ///   - storage: How long it would have stayed.
+    ///   - since: Milliseconds since 1970: what was stored then or later.
+    /// - Returns: How many responses went.
+    @discardableResult
+    public func removeAll(
+        storage: RequestOptions.Caching.Storage? = nil, storedSince since: UInt64? = nil
+    ) async throws(FetchError) -> Int {
+        guard let store = shelf.store(directory) else { throw unusable }
+        let storageClass: CacheFilter.Class? =
+            switch storage {
+            case nil: nil
+            case .permanent: .permanent
+            case .session: .anySession
+            }
+        let filter = CacheFilter(storageClass: storageClass, storedSince: since)
+        guard case .removed(let count) = await store.change(.removeMatching(filter)) else { return 0 }
+        return count
+    }
+
+    /// What it holds.
+    public func usage() throws(FetchError) -> Usage {
+        guard let store = shelf.store(directory) else { throw unusable }
+        do throws(StoreError) {
+            let statistics = try store.cache.statistics()
+            return Usage(
+                responses: Int(clamping: statistics.records), bytes: statistics.bytes, budget: statistics.budget)
+        } catch {
+            throw FetchError(.storeUnusable, "\(error)")
+        }
+    }
+
+    /// How much there is.
+    public struct Usage: Sendable, Hashable {
+        /// Stored responses.
+        public let responses: Int
+        /// Bytes on disk that count.
+        public let bytes: UInt64
+        /// Bytes there may be.
+        public let budget: UInt64
+    }
+
+    // MARK: - Parts
+
+    private var unusable: FetchError {
+        shelf.problem ?? FetchError(.storeUnusable, "the store \(directory.terminalSafe) cannot be used")
+    }
+
+    private func lookUp(_ request: Request) throws(FetchError) -> (StoredLookup?, ResponseStore?) {
+        let (plan, store, binding) = try prepare(request, policy: .doNotLoad)
+        guard let (cacheRequest, _) = binding.request(plan.method, plan.target, plan.fields, hasBody: false) else {
+            return (nil, nil)
+        }
+        return (store.lookup(cacheRequest, at: WallClock.time()), store)
+    }
+
+    private func prepare(
+        _ request: Request, policy: CachePolicy
+    ) throws(FetchError) -> (FetchPlan, ResponseStore, CacheBinding) {
+        var request = request
+        request.options.caching.cache = .at(directory)
+        request.options.caching.policy = policy
+        let plan = try planner.plan(request, into: .memory, wantsEvents: false)
+        guard let binding = plan.terms.cache, let store = shelf.store(directory) else { throw unusable }
+        return (plan, store, binding)
+    }
+}
+
+extension Coordinator {
+    /// The response cache of this coordinator; nil when its configuration has none.
+    public var cache: ResponseCache? {
+        guard shelf.settings.isOn, let directory = shelf.directory else { return nil }
+        return ResponseCache(shelf, planner, directory: directory)
+    }
+
+    /// The response cache of a store directory, which is made when it is first used.
+    public func cache(at directory: String) -> ResponseCache {
+        ResponseCache(shelf, planner, directory: directory)
+    }
+}
+
+extension ResponseStore {
+    /// Makes a change and waits until it is committed.
+    func change(_ write: CacheWrite) async -> CacheOutcome {
+        await withCheckedContinuation { continuation in
+            cache.submit(write) { continuation.resume(returning: $0) }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import TrawlCache
+import TrawlFrontier
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlStore
+import TrawlSupervision
+
+/// The cache's part in fetches: what answers from it, who waits for whom, and what goes on in the background.
+extension Supervisor {
+    /// Validations that run with nobody waiting (RFC 5861 §3), at most.
+    private static let mostRevalidations = 64
+
+    /// A hop begins: it is answered from the cache, waits for an identical one, or waits for a worker.
+    mutating func begin(_ fetch: RunningFetch, front: Bool) {
+        let neverLoads = fetch.plan.terms.neverLoads
+        guard let binding = fetch.plan.terms.cache else {
+            return neverLoads ? answerWithNothing(fetch) : enqueue(fetch, front: front)
+        }
+        var access = binding.access(for: fetch.plan.sink)
+        let hasBody = fetch.engine.sendsBody && fetch.plan.body != .none
+        guard
+            let (request, store) = binding.request(
+                fetch.engine.method, fetch.engine.target, fetch.engine.fields, hasBody: hasBody)
+        else { return neverLoads ? answerWithNothing(fetch) : enqueue(fetch, front: front) }
+        if fetch.engine.passesStoreOver {
+            // What was found turned out to be gone.
+            access.remove(.reads)
+            if neverLoads { return answerWithNothing(fetch) }
+        } else {
+            switch store.lookup(request, at: WallClock.time(), bodies: fetch.plan.sink.isKept ? StoredAnswers.longestBody : 0) {
+            case .serve(let hit): return serve(hit, from: store, to: fetch)
+            case .unsatisfiable: return answerWithNothing(fetch)
+            case .send: break
+            }
+        }
+        fetch.engine.access = access
+        if join(fetch, request, store) { return }
+        enqueue(fetch, front: front)
+    }
+
+    // MARK: - Hits
+
+    private mutating func serve(_ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch) {
+        store.cache.used(hit.use)
+        if hit.reuse.revalidates { revalidate(fetch) }
+        if hit.isRedirect {
+            switch redirect(of: hit.head, fetch) {
+            case .follow(let redirect, let target): return follow(redirect, to: target, hit.head, fetch)
+            case .refuse(let error): return answer(fetch, with: .failure(error))
+            case nil: break
+            }
+        }
+        guard fetch.plan.sink.isKept, hit.length == 0 || hit.body != nil else {
+            return deliverByWorker(fetch)
+        }
+        fetch.channel?.post(.head(Response.ResponseHead(hit.head)))
+        answer(fetch, with: StoredAnswers.response(to: hit, fetch.frame, fetch.plan.options))
+    }
+
+    private mutating func answerWithNothing(_ fetch: RunningFetch) {
+        answer(fetch, with: StoredAnswers.nothing(fetch.frame, fetch.plan.options))
+    }
+
+    /// Files, streams and long bodies are a worker's. No connection is needed, so no host's queue either.
+    private mutating func deliverByWorker(_ fetch: RunningFetch) {
+        fetch.engine.access = [.reads]
+        fetch.engine.origin = origins.retain(fetch.engine.target.origin)
+        fetch.engine.isStoredHop = true
+        storedHops.append(fetch.engine.key)
+    }
+
+    /// Gives hops that are answered from the store to workers, before all others.
+    mutating func dispatchStored() {
+        guard !storedHops.isEmpty else { return }
+        var left: [FetchKey] = []
+        for key in storedHops {
+            guard let fetch = fetches[key], fetch.engine.life.isWaiting, fetch.engine.isStoredHop else { continue }
+            guard leases.freeCapacity > 0, let worker = leases.choose(for: fetch.engine.origin, isSuspect: false) else {
+                left.append(key)
+                continue
+            }
+            lease(fetch, to: worker)
+        }
+        storedHops = left
+    }
+
+    /// A worker found that what should have answered cannot.
+    mutating func beginWithoutStore(_ fetch: RunningFetch) {
+        fetch.engine.passesStoreOver = true
+        begin(fetch, front: true)
+    }
+
+    // MARK: - Identical fetches
+
+    /// Lets a fetch wait for an identical one in flight, or makes it the one that others wait for.
+    ///
+    /// - Returns: Whether it waits.
+    private mutating func join(_ fetch: RunningFetch, _ request: CacheRequest, _ store: ResponseStore) -> Bool {
+        guard fetch.engine.mayJoin, fetch.engine.access == [.reads, .writes, .sends], store.rules.mayLead(request) else {
+            return false
+        }
+        let digest = CacheDigest(of: request.key)
+        guard let leader = leaders[digest] else {
+            leaders[digest] = Leader(fetch: fetch.engine.key, request: request, terms: fetch.plan.terms)
+            fetch.engine.leads = digest
+            return false
+        }
+        guard leader.fetch != fetch.engine.key, store.rules.mayFollow(request, leader.request),
+            // Limits, trust and the way to the server are the same, so that a failure is too.
+            leader.terms === fetch.plan.terms || leader.terms.profile == fetch.plan.terms.profile
+        else { return false }
+        leaders[digest]?.followers.append(fetch.engine.key)
+        return true
+    }
+
+    /// What becomes of those who waited for a fetch.
+    enum Following {
+        /// Its response is stored: they look again.
+        case look
+        /// It has no response that others could use: each sends its own.
+        case goAlone
+        /// It ended without a result that says anything to others: one takes its place.
+        case promote
+        /// It failed, and so would they.
+        case fail(HopFailure)
+    }
+
+    /// A fetch others may wait for has come to an end of its hop.
+    mutating func release(_ fetch: RunningFetch, _ following: Following) {
+        guard let digest = fetch.engine.leads else { return }
+        fetch.engine.leads = nil
+        guard let leader = leaders.removeValue(forKey: digest) else { return }
+        for key in leader.followers {
+            guard let follower = fetches[key], follower.engine.life.isWaiting else { continue }
+            switch following {
+            case .promote:
+                begin(follower, front: true)
+            case .look:
+                // Whoever it does not answer sends its own, and does not wait for the next one.
+                follower.engine.mayJoin = false
+                begin(follower, front: true)
+            case .goAlone:
+                follower.engine.mayJoin = false
+                enqueue(follower, front: true)
+            case .fail(let failure): answer(follower, with: .failure(FetchError(failure, fetch: follower)))
+            }
+        }
+    }
+
+    // MARK: - In the background
+
+    private mutating func revalidate(_ fetch: RunningFetch) {
+        submit(.revalidation(of: fetch.plan, fetch.engine.target, fetch.engine.fields))
+    }
+
+    /// Whether a validation with nobody waiting is to run: each thing that is stored is asked about once at a time.
+    mutating func admitRevalidation(_ fetch: RunningFetch) -> Bool {
+        guard case .no = closing, downReason == nil else { return false }
+        guard revalidations.count < Self.mostRevalidations else { return false }
+        return revalidations.insert(CacheDigest(of: CacheKey(fetch.plan.target))).inserted
+    }
+
+    /// It is over, well or not.
+    mutating func endRevalidation(_ fetch: RunningFetch) {
+        revalidations.remove(CacheDigest(of: CacheKey(fetch.plan.target)))
+    }
+
+    /// After an answer of a worker that should be validated with nobody waiting.
+    mutating func revalidateIfWanted(_ fetch: RunningFetch, _ report: CacheReport) {
+        if report.wantsRevalidation { revalidate(fetch) }
+    }
+}
+
+/// A fetch that identical ones wait for.
+struct Leader {
+    let fetch: FetchKey
+    let request: CacheRequest
+    let terms: FetchTerms
+    var followers: [FetchKey] = []
+}
+
+extension HopFailure.Kind {
+    /// Whether another fetch of the same would fail the same way: it is the server's doing, and not that of one fetch.
+    var isForAll: Bool {
+        switch self {
+        case .hostNotFound, .cannotConnect, .tlsHandshake, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch,
+            .tlsClientCertificate, .connectTimedOut, .inactive, .connectionLost, .truncated, .malformedResponse,
+            .headTooLarge, .bodyTooLarge, .decoding, .unsupportedScheme, .malformedRequest, .proxy:
+            true
+        case .timedOut, .file, .requestBody, .cancelled, .outOfMemory, .internalError, .storedResponse:
+            false
+        }
+    }
+}
+
+extension RunningFetch {
+    /// What its answer has beside head and body.
+    var frame: StoredAnswers.Frame {
+        StoredAnswers.Frame(
+            originalURL: plan.originalURL, target: engine.target, redirects: engine.redirects, metrics: engine.metrics)
+    }
+
+    /// A fetch that validates what is stored, for nobody.
+    static func revalidation(
+        of plan: FetchPlan, _ target: TargetURI? = nil, _ fields: FieldLines? = nil
+    ) -> RunningFetch {
+        var options = plan.options
+        options.caching.policy = .askServerIfModified
+        options.redirects.mode = .manual
+        let target = target ?? plan.target
+        return RunningFetch(
+            plan: FetchPlan(
+                originalURL: target.text, target: target, method: .get, fields: fields ?? plan.fields, body: .none,
+                sink: .discard, fileOptions: .init(), path: nil, terms: plan.terms.changed(to: options),
+                wantsEvents: false),
+            reply: .nobody)
+    }
+}
+
+/// What a program decides about storing.
+extension Supervisor {
+    /// The longest data of a program's own.
+    private static var longestMetadata: Int { 64 << 10 }
+
+    /// A response rests at its head until it is decided how it is stored.
+    mutating func askAboutStoring(_ head: TrawlHTTP.ResponseHead, _ lease: UInt64, _ fetch: RunningFetch) {
+        guard let decisions = configuration.decisions, let binding = fetch.plan.terms.cache else {
+            return decided(fetch, lease, nil)
+        }
+        let proposal = StoringChoice(storage: binding.terms.session == nil ? .permanent : .session)
+        let (mailbox, url) = (mailbox, fetch.engine.target.text)
+        Task {
+            let choice = await decisions.storing(Response.ResponseHead(head), from: url, proposal: proposal)
+            let order = choice.map { choice in
+                StoringOrder(
+                    session: choice.storage == .session ? binding.session : nil,
+                    metadata: Array(choice.metadata.prefix(Self.longestMetadata)))
+            }
+            mailbox.post(.decided(fetch, lease: lease, order))
+        }
+    }
+
+    /// It is decided how the response of a lease is stored.
+    mutating func decided(_ fetch: RunningFetch, _ lease: UInt64, _ order: StoringOrder?) {
+        guard fetch.engine.life.activeLease?.rawValue == lease, let link = links[fetch.engine.worker] else { return }
+        _ = link.send(.answer(lease: lease, .keep(order)))
+        markDirty(fetch.engine.worker)
+    }
+}

@@ -1,0 +1,41 @@
+/// What a program may decide while a fetch runs. Each method has a default that leaves it to the rules.
+///
+/// Called on no particular thread, for many fetches at once. The fetch waits, its clocks stand still, and other fetches
+/// go on.
+public protocol FetchDecisions: Sendable {
+    /// A response from a server is about to be stored in the cache, as its head allows: whether it is, how, and with what
+    /// data of the program's own.
+    ///
+    /// Not asked about responses that were validated; they stay as they were stored.
+    ///
+    /// - Parameters:
+    ///   - response: The head of the response; its body is still to come.
+    ///   - url: What was asked for in this hop, without user information.
+    ///   - proposal: What happens otherwise.
+    /// - Returns: How it is stored; nil for not at all.
+    /// - Source: the URL Loading System's `willCacheResponse` (ULS-CACHE-06).
+    func storing(_ response: Response.ResponseHead, from url: String, proposal: StoringChoice) async -> StoringChoice?
+}
+
+extension FetchDecisions {
+    /// As the rules have it.
+    public func storing(
+        _ response: Response.ResponseHead, from url: String, proposal: StoringChoice
+    ) async -> StoringChoice? {
+        proposal
+    }
+}
+
+/// How a response is stored.
+public struct StoringChoice: Sendable, Hashable {
+    /// How long it stays.
+    public var storage: RequestOptions.Caching.Storage
+    /// Data of the program's own, given back with ``CachedResponse/metadata``. At most 64 KiB are kept.
+    public var metadata: [UInt8]
+
+    /// A choice of its parts.
+    public init(storage: RequestOptions.Caching.Storage = .permanent, metadata: [UInt8] = []) {
+        self.storage = storage
+        self.metadata = metadata
+    }
+}

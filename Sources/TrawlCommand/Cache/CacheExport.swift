@@ -1,0 +1,167 @@
+import Glibc
+import Trawl
+import TrawlCache
+import TrawlHTTP
+import TrawlJSON
+import TrawlPlatform
+import TrawlStore
+
+/// Writes stored responses beneath a directory, and never beside it.
+///
+/// Bound to one thread.
+final class CacheExport {
+    private static let indexName = "index.ndjson"
+
+    private let root: OutputRoot
+    private let decodes: Bool
+    private let now: WallTime
+    private let index: PartFile
+    private let bodies = StoredBytes()
+    private var lines = JSONWriter()
+
+    /// Responses seen.
+    private(set) var responses = 0
+    /// Files written, or found there with the same bytes.
+    private(set) var files = 0
+    /// Bytes of these files.
+    private(set) var bytes: UInt64 = 0
+    /// Responses without a file that should have one.
+    private(set) var failed = 0
+
+    init(into root: OutputRoot, decodes: Bool, at now: WallTime) throws(SystemError) {
+        self.root = root
+        self.decodes = decodes
+        self.now = now
+        do throws(OutputError) {
+            index = try root.createPart(for: Self.indexName)
+        } catch {
+            throw error.systemError
+        }
+    }
+
+    /// Writes a response's body, if it has one, and its line of the index.
+    func add(_ listing: StoredListing, from store: ResponseStore) throws(CommandError) {
+        responses += 1
+        var path: String?
+        var length: UInt64 = 0
+        var problem: String?
+        if hasFile(listing) {
+            do throws(Failure) {
+                (path, length) = try write(listing, from: store)
+                files += 1
+                bytes += length
+            } catch {
+                switch error {
+                case .gone:
+                    // Removed meanwhile.
+                    responses -= 1
+                    return
+                case .body(let reason):
+                    problem = reason
+                    failed += 1
+                case .output(let error):
+                    throw CommandError(
+                        "\(listing.url.terminalSafe): \(SystemError.reason(error.errno))",
+                        status: ExitStatus.outputError)
+                }
+            }
+        }
+        ResultLines.write(to: &lines) { writer in
+            listing.write(to: &writer, at: now)
+            if let path {
+                writer.key("file")
+                writer.string(path)
+                writer.key("bytes")
+                writer.integer(length)
+            }
+            if let problem {
+                writer.key("error")
+                writer.string(problem)
+            }
+        }
+        if lines.count >= 1 << 16 { try flush() }
+    }
+
+    /// Gives the index its name.
+    /// - Returns: The name; another than usual when that is taken.
+    func finish() throws(CommandError) -> String {
+        try flush()
+        do throws(SystemError) {
+            try index.publish(numberedFrom: 0, adoptsIdentical: false, sync: false)
+            return index.path
+        } catch {
+            throw CommandError(file: Self.indexName, error.errno, status: ExitStatus.outputError)
+        }
+    }
+
+    // MARK: Bodies
+
+    private enum Failure: Error {
+        case gone
+        case body(String)
+        case output(SystemError)
+    }
+
+    /// A part of a body is none when its codings are to be undone; an empty one is worth a file where it is what was asked
+    /// for.
+    private func hasFile(_ listing: StoredListing) -> Bool {
+        let body = listing.response.facts.body
+        if decodes, !body.isComplete { return false }
+        return body.length > 0 || (200..<300).contains(listing.response.head.status)
+    }
+
+    private func write(
+        _ listing: StoredListing, from store: ResponseStore
+    ) throws(Failure) -> (path: String, length: UInt64) {
+        guard let target = TargetURI(key: listing.response.key) else { throw .body("the URL is none") }
+        guard let item = store.item(of: listing) else { throw .gone }
+        let part: PartFile
+        do throws(OutputError) {
+            part = try root.createPart(for: URLPath.path(of: target), detours: true)
+        } catch {
+            throw .output(error.systemError)
+        }
+        var length: UInt64 = 0
+        do throws(StoredBytes.Failure) {
+            try bodies.deliver(item, decodes: decodes) { (bytes) throws(SystemError) in
+                length += UInt64(bytes.count)
+                try part.write(bytes)
+            }
+        } catch {
+            part.discard()
+            switch error {
+            case .damaged:
+                if case .blob(let reader)? = item.body { store.cache.reportDamage(of: reader, item.use) }
+                throw .body("the stored body was damaged, and is removed")
+            case .coding(let reason): throw .body(reason)
+            case .output(let error): throw .output(error)
+            }
+        }
+        do throws(SystemError) {
+            try part.publish(numberedFrom: 0, adoptsIdentical: true, sync: false)
+        } catch {
+            throw .output(error)
+        }
+        return (part.path, length)
+    }
+
+    private func flush() throws(CommandError) {
+        do throws(SystemError) {
+            try lines.withUnsafeBytes { (bytes) throws(SystemError) in try index.write(bytes) }
+        } catch {
+            throw CommandError(file: Self.indexName, error.errno, status: ExitStatus.outputError)
+        }
+        lines.removeAll()
+    }
+}
+
+extension OutputError {
+    /// The system's word for it.
+    fileprivate var systemError: SystemError {
+        switch self {
+        case .system(let error): error
+        case .invalidPath: SystemError(errno: EINVAL, call: "openat")
+        case .notARegularFile: SystemError(errno: EEXIST, call: "openat")
+        }
+    }
+}

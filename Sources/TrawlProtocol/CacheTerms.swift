@@ -1,0 +1,73 @@
+/// Which cache, and what a caller wants of it: what many leases have in common.
+///
+/// The rules are `TrawlCache`'s; to the protocol these are numbers.
+package struct CacheTerms: Sendable, Hashable {
+    /// The store directory; it is absolute.
+    package var directory: String
+    /// Bytes the cache may take there.
+    package var budget: UInt64
+    /// The combinable choices of the policy.
+    package var options: UInt8 = 0
+    /// What caches on the way are told: 0 nothing, 1 to validate, 2 to load anew.
+    package var reload: UInt8 = 0
+    /// Whether what server and request say about storing and reuse counts.
+    package var respectsCacheControl = true
+    /// Whether a response without an explicit lifetime gets one from its `Last-Modified`.
+    package var usesHeuristics = true
+    /// Seconds for which responses count as fresh, whatever they say; below zero they are stale at once.
+    package var lifetime: Int64?
+    /// The session whose end takes what is stored with it; nil stores permanently.
+    package var session: SessionNumber?
+
+    /// The terms of a cache in that directory, by the rules of RFC 9111.
+    package init(directory: String, budget: UInt64) {
+        self.directory = directory
+        self.budget = budget
+    }
+
+    func write(to writer: inout WireWriter) {
+        writer.write(directory)
+        writer.write(budget)
+        writer.write(options)
+        writer.write(reload)
+        writer.write(flags)
+        if let lifetime { writer.write(UInt64(bitPattern: lifetime)) }
+        if let session {
+            writer.write(session.first)
+            writer.write(session.last)
+        }
+    }
+
+    init(from reader: inout WireReader) throws(FrameError) {
+        directory = try reader.text()
+        guard directory.utf8.first == UInt8(ascii: "/"), !directory.utf8.contains(0) else { throw .invalid(.path) }
+        budget = try reader.uint64()
+        options = try reader.byte()
+        reload = try reader.byte()
+        guard reload <= 2 else { throw .invalid(.cache) }
+        let flags = try reader.byte()
+        guard flags & ~0xF == 0 else { throw .reservedBits }
+        respectsCacheControl = flags & 1 != 0
+        usesHeuristics = flags & 2 != 0
+        if flags & 4 != 0 { lifetime = Int64(bitPattern: try reader.uint64()) }
+        if flags & 8 != 0 { session = SessionNumber(first: try reader.uint64(), last: try reader.uint64()) }
+    }
+
+    private var flags: UInt8 {
+        (respectsCacheControl ? 1 : 0) | (usesHeuristics ? 2 : 0) | (lifetime != nil ? 4 : 0) | (session != nil ? 8 : 0)
+    }
+}
+
+/// The number of a coordinator's lifetime, 128 bits.
+package struct SessionNumber: Sendable, Hashable {
+    /// Its first half.
+    package var first: UInt64
+    /// Its last half.
+    package var last: UInt64
+
+    /// A number of its halves.
+    package init(first: UInt64, last: UInt64) {
+        self.first = first
+        self.last = last
+    }
+}

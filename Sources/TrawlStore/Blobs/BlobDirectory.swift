@@ -1,0 +1,174 @@
+import CBlob
+import Glibc
+package import TrawlPlatform
+
+/// The directory of blobs: `ab/cdef…` for each, and `spool/` for what has no name of its own yet.
+///
+/// Files come and go under the cache environment's writer lock, so a file that no row of the table `blobs` names, seen by
+/// who holds that lock, is nobody's. Readers open without it: a file that is gone is a miss.
+package final class BlobDirectory: Sendable {
+    private let root: Descriptor
+    /// Where it is, for messages and for those who ask where a body is.
+    package let path: String
+    /// Whether it was there when it was opened.
+    let wasThere: Bool
+
+    /// Opens the directory `blobs` of a store, or makes it.
+    package init(in directory: String) throws(SystemError) {
+        path = directory + "/blobs"
+        wasThere = mkdir(path, 0o700) != 0
+        if wasThere, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
+        root = try Self.adopt(cblob_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0), "openat")
+    }
+
+    // MARK: - Writing
+
+    /// Makes a file for a body whose digest is not known yet.
+    func makeSpool() throws(SystemError) -> SpoolFile {
+        let unnamed = cblob_open_unnamed(root.rawValue, 0o400)
+        switch unnamed {
+        case -EOPNOTSUPP, -EISDIR, -EINVAL, -ENOSYS: break
+        default: return SpoolFile(file: try Self.adopt(unnamed, "openat"), name: nil)
+        }
+        return try makeNamedSpool()
+    }
+
+    /// The same where files cannot be without a name; locked, so that a sweep sees that it is in use.
+    func makeNamedSpool() throws(SystemError) -> SpoolFile {
+        while true {
+            let name = "spool/\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
+            let made = cblob_openat(root.rawValue, name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o400)
+            if made == -EEXIST { continue }
+            if made == -ENOENT {
+                if mkdirat(root.rawValue, "spool", 0o700) == 0 || errno == EEXIST { continue }
+                throw SystemError(errno: errno, call: "mkdirat")
+            }
+            let file = try Self.adopt(made, "openat")
+            var (size, changed, links): (Int64, Int64, Int64) = (0, 0, 0)
+            // A sweep may have come between; then it is another name's turn.
+            guard cblob_lock(file.rawValue, 1, 0) == 0,
+                cblob_status(file.rawValue, &size, &changed, &links) == 0, links > 0
+            else { continue }
+            return SpoolFile(file: file, name: name)
+        }
+    }
+
+    /// Gives a spooled body its name. Under the writer lock; may be repeated.
+    ///
+    /// A file of that name and another length is damaged and replaced.
+    func publish(_ spool: borrowing SpoolFile, as digest: ContentDigest, length: UInt64) throws(SystemError) {
+        var result = link(spool, as: digest)
+        if result == -ENOENT {
+            makeSubdirectory(of: digest)
+            result = link(spool, as: digest)
+        }
+        if result == -EEXIST {
+            if let size = size(of: digest), size == length { return }
+            remove(digest)
+            result = link(spool, as: digest)
+        }
+        if result < 0 { throw SystemError(errno: -result, call: "linkat") }
+    }
+
+    /// Takes a blob's name away; who has it open can read on. Whether there was one.
+    @discardableResult
+    func remove(_ digest: ContentDigest) -> Bool {
+        digest.withPath { unlinkat(root.rawValue, $0, 0) == 0 }
+    }
+
+    // MARK: - Reading
+
+    /// Opens a blob. `ENOENT` when there is none of that name.
+    func open(_ digest: ContentDigest) throws(SystemError) -> Descriptor {
+        // Not through a link, and without waiting should something else than a file be there.
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let opened = digest.withPath { cblob_openat(root.rawValue, $0, flags, 0) }
+        return try Self.adopt(opened, "openat")
+    }
+
+    /// The length of a blob's file, when there is one.
+    func size(of digest: ContentDigest) -> UInt64? {
+        digest.withPath { path in
+            var status = stat()
+            guard fstatat(root.rawValue, path, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG
+            else { return nil }
+            return UInt64(status.st_size)
+        }
+    }
+
+    // MARK: - Sweeping
+
+    /// The blobs whose digest starts with a byte, as they are found in the directory.
+    func digests(startingWith byte: UInt8) -> [ContentDigest] {
+        let hex = String(byte, radix: 16)
+        let directory = byte < 16 ? "0" + hex : hex
+        var found: [ContentDigest] = []
+        list(directory) { name in
+            if let digest = directory.withCString({ ContentDigest(directory: $0, name: name) }) { found.append(digest) }
+        }
+        return found
+    }
+
+    /// Removes spool files that nobody writes to.
+    func sweepSpools() {
+        list("spool") { name in
+            let path = "spool/" + String(cString: name)
+            let opened = cblob_openat(root.rawValue, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
+            guard opened >= 0 else { return }
+            if cblob_lock(opened, 1, 0) == 0 { _ = unlinkat(root.rawValue, path, 0) }
+            close(opened)
+        }
+    }
+
+    // MARK: - Beneath
+
+    private func list(_ directory: String, _ each: (UnsafePointer<CChar>) -> Void) {
+        let opened = cblob_openat(root.rawValue, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
+        guard opened >= 0 else { return }
+        var error: Int32 = 0
+        guard let names = cblob_list(opened, &error) else {
+            close(opened)
+            return
+        }
+        while let name = cblob_list_next(names) { each(name) }
+        cblob_list_end(names)
+    }
+
+    private func link(_ spool: borrowing SpoolFile, as digest: ContentDigest) -> Int32 {
+        digest.withPath { path in
+            if let name = spool.name { return cblob_link(root.rawValue, name, root.rawValue, path) }
+            return cblob_link_open(spool.file.rawValue, root.rawValue, path)
+        }
+    }
+
+    private func makeSubdirectory(of digest: ContentDigest) {
+        digest.withPath { path in
+            withUnsafeTemporaryAllocation(of: CChar.self, capacity: 3) { name in
+                name[0] = path[0]
+                name[1] = path[1]
+                name[2] = 0
+                guard let name = name.baseAddress else { return }
+                _ = mkdirat(root.rawValue, name, 0o700)
+            }
+        }
+    }
+
+    /// Takes the temporary name of a spool away.
+    func removeName(_ name: String) {
+        _ = unlinkat(root.rawValue, name, 0)
+    }
+
+    /// A host that closed its stdio would get our files as 0 to 2; those numbers are left at once.
+    static func adopt(_ result: Int32, _ call: String) throws(SystemError) -> Descriptor {
+        if result < 0 { throw SystemError(errno: -result, call: call) }
+        let made = Descriptor(adopting: result)
+        return made.rawValue > 2 ? made : try made.duplicated(atLeast: 3)
+    }
+}
+
+/// A body's file before it has its own name.
+struct SpoolFile: ~Copyable, Sendable {
+    let file: Descriptor
+    /// Its temporary name beneath the directory of blobs, where it needs one.
+    let name: String?
+}

@@ -1,0 +1,232 @@
+import TrawlPlatform
+
+/// What one change came to, set on the store thread and read there after the commit.
+///
+/// `@unchecked Sendable`: the work and its completion run on the same thread, one after the other.
+private final class WriteRun: @unchecked Sendable {
+    var outcome = CacheOutcome.removed(0)
+    var effects = CacheTables.Effects()
+}
+
+extension CacheStore {
+    /// What a change does inside its transaction; it may run more than once.
+    typealias Work =
+        @Sendable (
+            borrowing Transaction, inout CacheTables.Effects
+        ) throws(StoreError) -> CacheOutcome
+
+    /// Has a change made on the store thread, together with others.
+    ///
+    /// - Parameters:
+    ///   - urgency: `soon` waits up to 2 ms for others to share the transaction with.
+    ///   - then: Called once: after the commit on the store thread, or at once on the caller's when the change is refused.
+    package func submit(
+        _ change: CacheWrite, _ urgency: GroupedWrites.Urgency = .now,
+        then: @escaping @Sendable (CacheOutcome) -> Void
+    ) {
+        write(urgency) { [self] (transaction, effects) throws(StoreError) in
+            try apply(change, in: transaction, &effects)
+        } then: { [self] outcome in
+            if case .append(let record) = change { settleFile(of: record, outcome) }
+            then(outcome)
+        }
+    }
+
+    /// Makes a change now, on the calling thread, which waits for other writers.
+    package func perform(_ change: CacheWrite) -> CacheOutcome {
+        let outcome = writeNow { [self] (transaction, effects) throws(StoreError) in
+            try apply(change, in: transaction, &effects)
+        }
+        if case .append(let record) = change { settleFile(of: record, outcome) }
+        return outcome
+    }
+
+    // MARK: - Transactions
+
+    func write(
+        _ urgency: GroupedWrites.Urgency, _ work: @escaping Work, then: @escaping @Sendable (CacheOutcome) -> Void
+    ) {
+        let run = WriteRun()
+        let acceptance: GroupedWrites.Acceptance
+        do throws(StoreError) {
+            acceptance = try writes().submit(urgency) { [self] (transaction) throws(StoreError) in
+                run.effects = CacheTables.Effects()
+                run.outcome = try work(transaction, &run.effects)
+                settings.pass(.beforeCommit)
+            } completion: { [self] result in
+                switch result {
+                case .success:
+                    settings.pass(.afterCommit)
+                    settle(run.effects)
+                    then(run.outcome)
+                case .failure(let error):
+                    then(.notDone(.failed(error)))
+                }
+            }
+        } catch {
+            return then(.notDone(.failed(error)))
+        }
+        switch acceptance {
+        case .accepted: break
+        case .full: then(.notDone(.busy))
+        case .stopped: then(.notDone(.failed(.closed)))
+        }
+    }
+
+    func writeNow(_ work: Work) -> CacheOutcome {
+        var effects = CacheTables.Effects()
+        do throws(StoreError) {
+            let outcome = try environment.write { (transaction) throws(StoreError) in
+                effects = CacheTables.Effects()
+                let outcome = try work(transaction, &effects)
+                settings.pass(.beforeCommit)
+                return outcome
+            }
+            settings.pass(.afterCommit)
+            settle(effects)
+            return outcome
+        } catch {
+            return .notDone(.failed(error))
+        }
+    }
+
+    private func apply(
+        _ change: CacheWrite, in transaction: borrowing Transaction, _ effects: inout CacheTables.Effects
+    ) throws(StoreError) -> CacheOutcome {
+        switch change {
+        case .append(let record):
+            if case .blob = record.body { users.mark() }
+            return try tables.append(record, in: transaction, &effects)
+        case .replaceHeader(let use, let header, let stored):
+            return try tables.replaceHeader(of: use, header: header, stored: stored, in: transaction, &effects)
+        case .remove(let use):
+            return .removed(try tables.remove(use, in: transaction, &effects) ? 1 : 0)
+        case .removeAll(let digest):
+            return .removed(try tables.removeAll(digest, in: transaction, &effects))
+        case .removeMatching(let filter):
+            return .removed(try tables.removeMatching(filter, in: transaction, &effects))
+        case .evict:
+            return .removed(try tables.evictAll(in: transaction, &effects))
+        }
+    }
+
+    /// The store thread, started with the first change.
+    private func writes() throws(StoreError) -> GroupedWrites {
+        try pending.withLock { (pending) throws(StoreError) in
+            if let writes = pending.writes { return writes }
+            if pending.isClosed { throw .closed }
+            let writes = try GroupedWrites.start(environment)
+            pending.writes = writes
+            return writes
+        }
+    }
+
+    // MARK: - After the commit
+
+    private func settle(_ effects: CacheTables.Effects) {
+        let generation = environment.generation
+        let isRebuilt = pending.withLock { pending in
+            for digest in effects.orphans { pending.orphans.insert(digest) }
+            defer { pending.generation = generation }
+            return pending.generation != generation
+        }
+        if isRebuilt { sweep() }
+        collect()
+    }
+
+    /// A body that has its name but no record is as good as an orphan.
+    private func settleFile(of record: NewRecord, _ outcome: CacheOutcome) {
+        guard case .blob(let blob) = record.body, case .notDone = outcome else { return }
+        pending.withLock { pending in
+            _ = pending.orphans.insert(blob.reference.digest)
+        }
+        collect()
+    }
+
+    /// Removes the files of blobs that lost their last record, in a transaction of their own.
+    ///
+    /// Not in the one that removed the record: were that not committed, the record would be without its body. The writer
+    /// lock keeps others from referring to a blob while its file goes.
+    func collect() {
+        let isDue = pending.withLock { pending in
+            guard !pending.orphans.isEmpty, !pending.isCollecting, !pending.isClosed else { return false }
+            pending.isCollecting = true
+            return true
+        }
+        guard isDue else { return }
+        write(.soon) { [self] (transaction, _) throws(StoreError) in
+            try removeOrphans(in: transaction, among: pending.withLock { Array($0.orphans.prefix(4096)) })
+        } then: { [self] outcome in
+            pending.withLock { $0.isCollecting = false }
+            if case .removed = outcome { collect() }
+        }
+    }
+
+    /// Removes the files among the given that no row refers to, and forgets all of the given.
+    private func removeOrphans(
+        in transaction: borrowing Transaction, among digests: [ContentDigest]
+    ) throws(StoreError) -> CacheOutcome {
+        var removed = 0
+        for digest in digests {
+            let row = try digest.withBytes { (key) throws(StoreError) in
+                try transaction.get(CacheSchema.blobs, key)
+            }
+            if row == nil, blobs.remove(digest) { removed += 1 }
+        }
+        pending.withLock { pending in
+            for digest in digests { pending.orphans.remove(digest) }
+        }
+        return .removed(removed)
+    }
+
+    // MARK: - Sweeping
+
+    /// Looks for orphans when those who had the directory open before did not close it in order.
+    func sweepIfNeeded() {
+        let generation = environment.generation
+        pending.withLock { $0.generation = generation }
+        guard users.isAlone, blobs.wasThere, users.isUnswept || isNew else { return }
+        sweep()
+    }
+
+    /// Whether nothing was ever stored in this environment: it is new, or was made anew.
+    private var isNew: Bool {
+        do throws(StoreError) {
+            return try environment.read { (snapshot) throws(StoreError) in
+                try snapshot.get(CacheSchema.meta, CacheCounters.key) == nil
+            }
+        } catch {
+            return false
+        }
+    }
+
+    /// Removes files that no record refers to, one directory in each transaction, in the background.
+    func sweep() {
+        let isDue = pending.withLock { pending in
+            defer { pending.isSweeping = true }
+            return !pending.isSweeping && !pending.isClosed
+        }
+        guard isDue else { return }
+        users.mark()
+        sweep(from: 0)
+    }
+
+    private func sweep(from byte: UInt8) {
+        write(.soon) { [self] (transaction, _) throws(StoreError) in
+            try sweepDirectory(byte, in: transaction)
+        } then: { [self] outcome in
+            // Otherwise the next to open the directory goes on.
+            guard case .removed = outcome else { return }
+            if byte < .max { return sweep(from: byte + 1) }
+            blobs.sweepSpools()
+            pending.withLock { $0.isSweeping = false }
+        }
+    }
+
+    /// Removes the blobs of one directory that no record refers to.
+    func sweepDirectory(
+        _ byte: UInt8, in transaction: borrowing Transaction
+    ) throws(StoreError) -> CacheOutcome {
+        try removeOrphans(in: transaction, among: blobs.digests(startingWith: byte))
+    }
+}

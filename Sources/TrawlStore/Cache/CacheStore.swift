@@ -1,0 +1,174 @@
+import Glibc
+import TrawlPlatform
+
+/// The cache on disk: opaque records found by the digest of their cache key, with their bodies.
+///
+/// It knows nothing of HTTP. Any number of processes may have one directory open. Reading never writes and never waits for
+/// a writer; changes are made on the store thread, many in one transaction. What is damaged is not given out, and removed.
+package final class CacheStore: Sendable {
+    /// What waits to be written, and what writes it.
+    struct Pending {
+        var damaged: Set<CacheUse> = []
+        var orphans: Set<ContentDigest> = []
+        var isCollecting = false
+        var isSweeping = false
+        var generation: UInt64 = 0
+        var writes: GroupedWrites?
+        var isClosed = false
+    }
+
+    let environment: Environment
+    let tables: CacheTables
+    let clock: UseClock
+    let directory: String
+    let users: StoreUsers
+    let pending = Guarded(Pending())
+    /// Where bodies are; for a `BodySpool`.
+    package let blobs: BlobDirectory
+    /// How it was opened.
+    package let settings: CacheSettings
+
+    /// The most bytes of a body; for a `BodySpool`.
+    package var longestBody: UInt64 { settings.longestBody }
+
+    private init(
+        environment: Environment, directory: String, settings: CacheSettings, blobs: BlobDirectory, users: StoreUsers
+    ) {
+        self.environment = environment
+        self.directory = directory
+        self.settings = settings
+        self.blobs = blobs
+        self.users = users
+        clock = UseClock(in: directory, budget: settings.budget)
+        tables = CacheTables(settings: settings, clock: clock)
+    }
+
+    /// Opens the cache in a directory, which is made when it is not there.
+    ///
+    /// - Parameters:
+    ///   - directory: Absolute; its parent exists.
+    package static func open(
+        directory: String, settings: CacheSettings = CacheSettings()
+    ) throws(StoreError) -> CacheStore {
+        var environmentSettings = EnvironmentSettings(
+            tables: CacheSchema.tables, format: CacheSchema.format, isRebuildable: true)
+        environmentSettings.maxReaders = settings.maxReaders
+        environmentSettings.bootIdentity = settings.bootIdentity
+        // Free pages come on top of the budget; with more than expected the environment grows.
+        environmentSettings.mapSize = Int(4 * min(max(settings.budget, 1 << 28), 1 << 42))
+        let environment = try Environment.open(directory: directory, settings: environmentSettings)
+        do throws(SystemError) {
+            let blobs = try BlobDirectory(in: directory)
+            let users = try StoreUsers(in: directory)
+            let store = CacheStore(
+                environment: environment, directory: directory, settings: settings, blobs: blobs, users: users)
+            store.sweepIfNeeded()
+            return store
+        } catch {
+            environment.close()
+            throw .from(error)
+        }
+    }
+
+    /// Waits for all changes and closes. Once; readers that are open go on.
+    package func close() {
+        // What is removed leads to blobs that go after it.
+        for _ in 0..<3 {
+            guard let writes = pending.withLock({ $0.writes }) else { break }
+            writes.flush()
+            if pending.withLock({ $0.orphans.isEmpty }) { break }
+            collect()
+        }
+        let writes = pending.withLock { pending in
+            pending.isClosed = true
+            return pending.writes.take()
+        }
+        writes?.stop()
+        users.end(isClean: pending.withLock { $0.orphans.isEmpty && !$0.isSweeping })
+        environment.close()
+    }
+
+    // MARK: - Reading
+
+    /// Looks up what is stored under a digest.
+    ///
+    /// From any thread that may wait for a disk; no lock is held while the closure runs. What is to outlive the closure is
+    /// copied in it.
+    ///
+    /// - Parameter body: Chooses among the records. Not called when there are none.
+    /// - Returns: What the closure returned; nothing when there are no records, or the store cannot be read.
+    package func read<Result>(
+        _ digest: CacheDigest, _ body: (borrowing CacheCandidates) -> Result?
+    ) -> Result? {
+        do throws(StoreError) {
+            return try environment.read { (snapshot) throws(StoreError) in
+                let found = try digest.withBytes { (key) throws(StoreError) in
+                    try snapshot.get(CacheSchema.index, key)
+                }
+                guard let found else { return nil }
+                let count = min(found.count / IndexRow.entrySize, IndexRow.mostEntries)
+                return try withUnsafeTemporaryAllocation(
+                    of: CacheCandidates.Row.self, capacity: IndexRow.mostEntries
+                ) { (rows) throws(StoreError) -> Result? in
+                    var filled = 0
+                    for index in stride(from: count - 1, through: 0, by: -1) {
+                        let entry = IndexRow.entry(at: index, of: found)
+                        guard let bytes = try snapshot.get(CacheSchema.records, entry.sequence) else {
+                            noteDamage(CacheUse(digest: digest, sequence: entry.sequence))
+                            continue
+                        }
+                        rows.initializeElement(at: filled, to: CacheCandidates.Row(entry: entry, bytes: bytes))
+                        filled += 1
+                    }
+                    if filled == 0 { return nil }
+                    // By a name of its own: given as an argument at once, the compiler of Swift 6.3.1 fails in release.
+                    let candidates = CacheCandidates(
+                        store: self, digest: digest, rows: UnsafeBufferPointer(rebasing: rows[..<filled]))
+                    return body(candidates)
+                }
+            }
+        } catch {
+            // A store that cannot be read is one without records; its next write says why.
+            return nil
+        }
+    }
+
+    /// Notes that a record was used. Nothing is written to the environment, and all processes see it at once.
+    package func used(_ use: CacheUse) {
+        clock.use(use.slot)
+    }
+
+    /// Notes that a record is to be removed because it cannot be served.
+    func noteDamage(_ use: CacheUse) {
+        let isNew = pending.withLock { pending in
+            !pending.isClosed && pending.damaged.count < 1024 && pending.damaged.insert(use).inserted
+        }
+        if !isNew { return }
+        submit(.remove(use), .soon) { [self] _ in
+            pending.withLock { _ = $0.damaged.remove(use) }
+        }
+    }
+
+    /// Opens a blob for a record.
+    func openBlob(_ reference: BlobReference, of use: CacheUse) -> BlobReader? {
+        do throws(SystemError) {
+            let file = try blobs.open(reference.digest)
+            return BlobReader(reference: reference, file: file)
+        } catch {
+            // Too many open files are no damage.
+            if error.errno == ENOENT || error.errno == ELOOP || error.errno == ENOTDIR { noteDamage(use) }
+            return nil
+        }
+    }
+
+    /// Removes a blob that turned out to be damaged while it was read, and the record that led to it: a `BlobReader` threw
+    /// `damaged`. Other records of the same body remove themselves when they are read.
+    package func reportDamage(of reader: BlobReader, _ use: CacheUse) {
+        let digest = reader.reference.digest
+        write(.soon) { [self] (transaction, effects) throws(StoreError) in
+            blobs.remove(digest)
+            return try tables.remove(use, in: transaction, &effects) ? .removed(1) : .removed(0)
+        } then: { _ in
+        }
+    }
+}

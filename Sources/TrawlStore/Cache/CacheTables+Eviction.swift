@@ -1,0 +1,165 @@
+extension CacheTables {
+    /// The most records looked at in one step, so that neither a budget made smaller nor many hits at the same time keep
+    /// everything else waiting.
+    private static let mostAtOnce = 4096
+
+    private enum Step {
+        case evicted
+        /// A record was used since it got its place, and has a later one now.
+        case moved
+        /// There is none.
+        case none
+    }
+
+    /// Evicts the least recently used records when the budget is passed, and then a little more.
+    func evict(
+        in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
+    ) throws(StoreError) {
+        var pages = try transaction.usedPages
+        if pages * 4096 + counters.blobBytes <= settings.budget { return }
+        for step in 1...Self.mostAtOnce {
+            switch try evictOne(in: transaction, &counters, &effects) {
+            case .none: return
+            case .moved: continue
+            case .evicted: break
+            }
+            // Pages go a few at a time; asking for their number after each record would cost as much as the record.
+            if step & 7 == 0 { pages = try transaction.usedPages }
+            if pages * 4096 + counters.blobBytes <= settings.lowWater { return }
+        }
+    }
+
+    /// Evicts down to the budget: how many records.
+    func evictAll(
+        in transaction: borrowing Transaction, _ effects: inout Effects
+    ) throws(StoreError) -> Int {
+        var counters = try counters(in: transaction)
+        var evicted = 0
+        var left = 1000 + 4 * (try transaction.statistics(CacheSchema.records).rows)
+        while left > 0, try transaction.usedPages * 4096 + counters.blobBytes > settings.budget {
+            left -= 1
+            switch try evictOne(in: transaction, &counters, &effects) {
+            case .none: left = 0
+            case .moved: break
+            case .evicted: evicted += 1
+            }
+        }
+        try save(counters, in: transaction)
+        return evicted
+    }
+
+    /// Evicts the least recently used record, or finds that the one that seemed to be was used since.
+    ///
+    /// Every record has a place in one order: its sequence at first, and later, in the table `recency`, the tick of a use of
+    /// it. A use itself changes only the record's slot, so a place is never later than the last use. The first record of
+    /// the order is either the least recently used, when its slot has nothing later, or it moves to the place its slot
+    /// names. So the order is exact where it matters, and costs a change of the tables only to records that are hit again
+    /// and again while others are evicted.
+    ///
+    /// Whatever the tables say, each call takes a row away or moves a record on.
+    private func evictOne(
+        in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
+    ) throws(StoreError) -> Step {
+        var first: (order: UInt64, use: CacheUse?)?
+        try transaction.scan(CacheSchema.recency, from: 0) { order, row in
+            first = (order, RecencyRow.read(row))
+            return false
+        }
+        if let unmoved = try firstUnmoved(in: transaction, &counters, before: first?.order ?? .max) {
+            guard let use = unmoved.use else {
+                _ = try transaction.delete(CacheSchema.records, unmoved.sequence)
+                return .evicted
+            }
+            return try evict(use, at: use.sequence, in: transaction, &counters, &effects)
+        }
+        if let first {
+            guard let use = first.use else {
+                _ = try transaction.delete(CacheSchema.recency, first.order)
+                return .evicted
+            }
+            return try evict(use, at: first.order, in: transaction, &counters, &effects)
+        }
+        if try transaction.last(CacheSchema.records) == nil {
+            try clearAll(in: transaction, &counters, &effects)
+            return .none
+        }
+        // Records whose place was damaged: they are looked at again, from the start.
+        if counters.scan == 0 { return .none }
+        counters.scan = 0
+        return .moved
+    }
+
+    /// Evicts the record at the first place of the order, unless it was used since it got there.
+    private func evict(
+        _ use: CacheUse, at place: UInt64, in transaction: borrowing Transaction, _ counters: inout CacheCounters,
+        _ effects: inout Effects
+    ) throws(StoreError) -> Step {
+        var row = try index(of: use.digest, in: transaction)
+        if let index = row.entries.firstIndex(where: { $0.sequence == use.sequence }) {
+            let last = clock.last(row.entries[index].slot)
+            // A tick that is still to come is damage.
+            if last > place, last <= clock.now, try transaction.get(CacheSchema.recency, last) == nil {
+                if row.entries[index].order != 0 { _ = try transaction.delete(CacheSchema.recency, place) }
+                row.entries[index].order = last
+                row.entries[index].slot = counters.takeSlot()
+                clock.assign(row.entries[index].slot, last: last)
+                try put(row, of: use.digest, in: transaction)
+                try transaction.put(CacheSchema.recency, last, count: RecencyRow.size) { RecencyRow.write(use, to: $0) }
+                return .moved
+            }
+        }
+        _ = try remove(use, in: transaction, &counters, &effects)
+        // Gone with the record, unless one of the two was damaged.
+        _ = try transaction.delete(CacheSchema.recency, place)
+        return .evicted
+    }
+
+    /// Empties all tables but `meta`.
+    func clearAll(
+        in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
+    ) throws(StoreError) {
+        try transaction.scan(CacheSchema.blobs, from: .empty) { key, _ in
+            if key.count == ContentDigest.size { effects.orphans.append(ContentDigest(bytes: key)) }
+            return true
+        }
+        for table in [
+            CacheSchema.records, CacheSchema.index, CacheSchema.recency, CacheSchema.blobs, CacheSchema.scoped,
+        ] {
+            try transaction.clear(table)
+        }
+        counters.blobBytes = 0
+        counters.scan = 0
+    }
+
+    /// The first record by sequence whose place is still its sequence, or whose place in `recency` does not exist.
+    ///
+    /// - Parameter order: Only records before this are looked for.
+    private func firstUnmoved(
+        in transaction: borrowing Transaction, _ counters: inout CacheCounters, before order: UInt64
+    ) throws(StoreError) -> (sequence: UInt64, use: CacheUse?)? {
+        var found: (sequence: UInt64, use: CacheUse?)?
+        var position = counters.scan
+        try transaction.scan(CacheSchema.records, from: position) { (sequence, row) throws(StoreError) in
+            position = sequence
+            if sequence > order { return false }
+            guard let frame = RecordFrame(row, sequence: sequence) else {
+                found = (sequence, nil)
+                return false
+            }
+            let entries = try index(of: frame.digest, in: transaction).entries
+            let entry = entries.first { $0.sequence == sequence }
+            if let place = entry?.order, place != 0, try isPlace(place, of: sequence, in: transaction) { return true }
+            found = (sequence, CacheUse(digest: frame.digest, sequence: sequence))
+            return false
+        }
+        counters.scan = position
+        return found
+    }
+
+    private func isPlace(
+        _ order: UInt64, of sequence: UInt64, in transaction: borrowing Transaction
+    ) throws(StoreError) -> Bool {
+        guard let row = try transaction.get(CacheSchema.recency, order) else { return false }
+        return RecencyRow.read(row)?.sequence == sequence
+    }
+}

@@ -1,0 +1,291 @@
+import TrawlPlatform
+
+/// The changes of the cache's tables, inside a transaction.
+///
+/// Nothing is kept here between transactions, because one may be run again: the counters are read from the table `meta` and
+/// written back, and what must not happen before the commit is noted in `CacheEffects`.
+struct CacheTables {
+    let settings: CacheSettings
+    let clock: UseClock
+
+    /// What is to be done once the transaction is committed.
+    struct Effects: Equatable {
+        /// Blobs that no record refers to any more.
+        var orphans: [ContentDigest] = []
+    }
+
+    // MARK: - Counters
+
+    func counters(in transaction: borrowing Transaction) throws(StoreError) -> CacheCounters {
+        if let bytes = try transaction.get(CacheSchema.meta, CacheCounters.key), let counters = CacheCounters(bytes) {
+            return counters
+        }
+        return try recount(in: transaction)
+    }
+
+    func save(_ counters: CacheCounters, in transaction: borrowing Transaction) throws(StoreError) {
+        try counters.withBytes { (row) throws(StoreError) in
+            try transaction.put(CacheSchema.meta, CacheCounters.key, row)
+        }
+    }
+
+    /// What the counters must be by what the tables hold.
+    private func recount(in transaction: borrowing Transaction) throws(StoreError) -> CacheCounters {
+        var counters = CacheCounters()
+        let last = max(
+            try transaction.last(CacheSchema.records)?.key ?? 0, try transaction.last(CacheSchema.recency)?.key ?? 0)
+        counters.next = last + 1
+        try transaction.scan(CacheSchema.blobs, from: .empty) { _, row in
+            counters.blobBytes += BlobRow(row)?.length ?? 0
+            return true
+        }
+        return counters
+    }
+
+    // MARK: - Storing
+
+    /// Stores a response and makes room for it.
+    func append(
+        _ record: NewRecord, in transaction: borrowing Transaction, _ effects: inout Effects
+    ) throws(StoreError) -> CacheOutcome {
+        guard record.body.length <= settings.longestBody, record.header.count <= RecordFrame.longestHeader else {
+            return .notDone(.tooLong)
+        }
+        var counters = try counters(in: transaction)
+        if case .blob(let blob) = record.body {
+            settings.pass(.afterSpool)
+            do throws(SystemError) {
+                try blob.publish()
+            } catch {
+                throw StoreError.from(error)
+            }
+            settings.pass(.afterRename)
+            try refer(to: blob.reference, in: transaction, &counters)
+        }
+        var row = try index(of: record.digest, in: transaction)
+        for sequence in record.replacing {
+            guard let place = row.entries.firstIndex(where: { $0.sequence == sequence }) else { continue }
+            try drop(row.entries.remove(at: place), of: record.digest, in: transaction, &counters, &effects)
+        }
+        let sequence = try add(to: &row, of: record.digest, in: transaction, &counters, &effects)
+        switch record.body {
+        case .inline(let bytes):
+            try bytes.span.withUnsafeBytes { (bytes) throws(StoreError) in
+                try write(
+                    sequence, record.digest, record.storageClass, record.stored, record.header, .inline(bytes),
+                    in: transaction)
+            }
+        case .blob(let blob):
+            try write(
+                sequence, record.digest, record.storageClass, record.stored, record.header, .blob(blob.reference),
+                in: transaction)
+        }
+        try evict(in: transaction, &counters, &effects)
+        try save(counters, in: transaction)
+        return .stored(sequence)
+    }
+
+    /// Gives a record another header: a new record with the same body, class and place among its variants' newest.
+    func replaceHeader(
+        of use: CacheUse, header: [UInt8], stored: UInt64, in transaction: borrowing Transaction,
+        _ effects: inout Effects
+    ) throws(StoreError) -> CacheOutcome {
+        guard header.count <= RecordFrame.longestHeader else { return .notDone(.tooLong) }
+        var row = try index(of: use.digest, in: transaction)
+        guard let place = row.entries.firstIndex(where: { $0.sequence == use.sequence }),
+            let bytes = try transaction.get(CacheSchema.records, use.sequence)
+        else { return .notDone(.gone) }
+        var counters = try counters(in: transaction)
+        let old = row.entries.remove(at: place)
+        guard let frame = RecordFrame(bytes, sequence: use.sequence), frame.digest == use.digest else {
+            try drop(old, of: use.digest, in: transaction, &counters, &effects)
+            try put(row, of: use.digest, in: transaction)
+            try save(counters, in: transaction)
+            return .notDone(.gone)
+        }
+        // The row's memory is only good until the first change.
+        let storageClass = frame.storageClass
+        let blob = frame.blob
+        let inline = frame.inlineBody.map { [UInt8]($0) }
+        if let blob { try refer(to: blob, in: transaction, &counters) }
+        try drop(old, of: use.digest, in: transaction, &counters, &effects)
+        guard blob != nil || inline != nil else {
+            try put(row, of: use.digest, in: transaction)
+            try save(counters, in: transaction)
+            return .notDone(.gone)
+        }
+        let sequence = try add(to: &row, of: use.digest, in: transaction, &counters, &effects)
+        if let blob {
+            try write(sequence, use.digest, storageClass, stored, header, .blob(blob), in: transaction)
+        } else if let inline {
+            try inline.span.withUnsafeBytes { (bytes) throws(StoreError) in
+                try write(sequence, use.digest, storageClass, stored, header, .inline(bytes), in: transaction)
+            }
+        }
+        try evict(in: transaction, &counters, &effects)
+        try save(counters, in: transaction)
+        return .stored(sequence)
+    }
+
+    /// Puts a new record last in the row of its key, and drops what is too many: its sequence.
+    private func add(
+        to row: inout IndexRow, of digest: CacheDigest, in transaction: borrowing Transaction,
+        _ counters: inout CacheCounters, _ effects: inout Effects
+    ) throws(StoreError) -> UInt64 {
+        while row.entries.count >= IndexRow.mostEntries {
+            try drop(row.entries.removeFirst(), of: digest, in: transaction, &counters, &effects)
+        }
+        let sequence = clock.tick(atLeast: counters.next)
+        counters.next = sequence + 1
+        let slot = counters.takeSlot()
+        clock.assign(slot, last: 0)
+        row.entries.append(IndexRow.Entry(sequence: sequence, slot: slot))
+        try put(row, of: digest, in: transaction)
+        return sequence
+    }
+
+    private func write(
+        _ sequence: UInt64, _ digest: CacheDigest, _ storageClass: StorageClass, _ stored: UInt64, _ header: [UInt8],
+        _ body: RecordBody, in transaction: borrowing Transaction
+    ) throws(StoreError) {
+        try header.span.withUnsafeBytes { (header) throws(StoreError) in
+            let size = RecordFrame.size(header: header.count, body: body)
+            try transaction.append(CacheSchema.records, sequence, count: size) { row in
+                RecordFrame.write(
+                    to: row, sequence: sequence, digest: digest, stored: stored, storageClass: storageClass,
+                    header: header, body: body)
+            }
+        }
+        if case .session(let session) = storageClass {
+            try ScopedKey(session, sequence).withBytes { (key) throws(StoreError) in
+                try transaction.put(CacheSchema.scoped, key, .empty)
+            }
+        }
+    }
+
+    // MARK: - Removing
+
+    /// Removes one record. Whether it was there.
+    func remove(
+        _ use: CacheUse, in transaction: borrowing Transaction, _ effects: inout Effects
+    ) throws(StoreError) -> Bool {
+        var counters = try counters(in: transaction)
+        let wasThere = try remove(use, in: transaction, &counters, &effects)
+        try save(counters, in: transaction)
+        return wasThere
+    }
+
+    /// Removes all records of a key's digest: how many.
+    func removeAll(
+        _ digest: CacheDigest, in transaction: borrowing Transaction, _ effects: inout Effects
+    ) throws(StoreError) -> Int {
+        let row = try index(of: digest, in: transaction)
+        if row.entries.isEmpty { return 0 }
+        var counters = try counters(in: transaction)
+        for entry in row.entries { try drop(entry, of: digest, in: transaction, &counters, &effects) }
+        try put(IndexRow(), of: digest, in: transaction)
+        try save(counters, in: transaction)
+        return row.entries.count
+    }
+
+    /// Removes a record and its entry in the index.
+    func remove(
+        _ use: CacheUse, in transaction: borrowing Transaction, _ counters: inout CacheCounters,
+        _ effects: inout Effects
+    ) throws(StoreError) -> Bool {
+        var row = try index(of: use.digest, in: transaction)
+        guard let place = row.entries.firstIndex(where: { $0.sequence == use.sequence }) else {
+            // Its key may be another's, damaged; what is there under the sequence goes all the same.
+            return try drop(
+                IndexRow.Entry(sequence: use.sequence, slot: 0), of: use.digest, in: transaction, &counters, &effects)
+        }
+        let entry = row.entries.remove(at: place)
+        try put(row, of: use.digest, in: transaction)
+        try drop(entry, of: use.digest, in: transaction, &counters, &effects)
+        return true
+    }
+
+    /// Removes a record and all that refers to it, except its entry in the index. Whether it was there.
+    @discardableResult
+    private func drop(
+        _ entry: IndexRow.Entry, of digest: CacheDigest, in transaction: borrowing Transaction,
+        _ counters: inout CacheCounters, _ effects: inout Effects
+    ) throws(StoreError) -> Bool {
+        if entry.order != 0 { _ = try transaction.delete(CacheSchema.recency, entry.order) }
+        guard let bytes = try transaction.get(CacheSchema.records, entry.sequence) else { return false }
+        if let frame = RecordFrame(bytes, sequence: entry.sequence) {
+            guard frame.digest == digest else { return false }
+            // The row's memory is only good until the first change.
+            let (blob, storageClass) = (frame.blobDigest, frame.storageClass)
+            if let blob { try forgo(blob, in: transaction, &counters, &effects) }
+            if case .session(let session) = storageClass {
+                try ScopedKey(session, entry.sequence).withBytes { (key) throws(StoreError) in
+                    _ = try transaction.delete(CacheSchema.scoped, key)
+                }
+            }
+        }
+        return try transaction.delete(CacheSchema.records, entry.sequence)
+    }
+
+    // MARK: - Rows
+
+    func index(of digest: CacheDigest, in transaction: borrowing Transaction) throws(StoreError) -> IndexRow {
+        let row = try digest.withBytes { (key) throws(StoreError) in try transaction.get(CacheSchema.index, key) }
+        return row.map { IndexRow($0) } ?? IndexRow()
+    }
+
+    func put(
+        _ row: IndexRow, of digest: CacheDigest, in transaction: borrowing Transaction
+    ) throws(StoreError) {
+        try digest.withBytes { (key) throws(StoreError) in
+            if row.entries.isEmpty {
+                _ = try transaction.delete(CacheSchema.index, key)
+                return
+            }
+            try row.withBytes { (value) throws(StoreError) in try transaction.put(CacheSchema.index, key, value) }
+        }
+    }
+
+    private func blobRow(
+        _ digest: ContentDigest, in transaction: borrowing Transaction
+    ) throws(StoreError) -> BlobRow? {
+        try digest.withBytes { (key) throws(StoreError) in try transaction.get(CacheSchema.blobs, key) }
+            .flatMap { BlobRow($0) }
+    }
+
+    /// One more record refers to a blob.
+    private func refer(
+        to blob: BlobReference, in transaction: borrowing Transaction, _ counters: inout CacheCounters
+    ) throws(StoreError) {
+        var row = try blobRow(blob.digest, in: transaction) ?? BlobRow(references: 0, length: blob.length)
+        if row.references == 0 { counters.blobBytes += row.length }
+        row.references += 1
+        try put(row, of: blob.digest, in: transaction)
+    }
+
+    /// One record less refers to a blob; with the last one the blob goes.
+    private func forgo(
+        _ digest: ContentDigest, in transaction: borrowing Transaction, _ counters: inout CacheCounters,
+        _ effects: inout Effects
+    ) throws(StoreError) {
+        guard var row = try blobRow(digest, in: transaction) else {
+            effects.orphans.append(digest)
+            return
+        }
+        if row.references > 1 {
+            row.references -= 1
+            return try put(row, of: digest, in: transaction)
+        }
+        counters.blobBytes -= min(counters.blobBytes, row.length)
+        effects.orphans.append(digest)
+        try digest.withBytes { (key) throws(StoreError) in _ = try transaction.delete(CacheSchema.blobs, key) }
+    }
+
+    func put(
+        _ row: BlobRow, of digest: ContentDigest, in transaction: borrowing Transaction
+    ) throws(StoreError) {
+        try digest.withBytes { (key) throws(StoreError) in
+            try row.withBytes { (value) throws(StoreError) in try transaction.put(CacheSchema.blobs, key, value) }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/// A record, as a look-up found it: what to keep, to say later that it was used, or is to be changed or removed.
+package struct CacheUse: Hashable, Sendable {
+    /// Whose record.
+    package let digest: CacheDigest
+    /// Which record.
+    package let sequence: UInt64
+    /// Where its last use is noted.
+    let slot: UInt64
+
+    /// A record known by its sequence alone.
+    package init(digest: CacheDigest, sequence: UInt64) {
+        self.init(digest: digest, sequence: sequence, slot: 0)
+    }
+
+    init(digest: CacheDigest, sequence: UInt64, slot: UInt64) {
+        self.digest = digest
+        self.sequence = sequence
+        self.slot = slot
+    }
+}

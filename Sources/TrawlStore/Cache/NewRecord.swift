@@ -1,0 +1,106 @@
+/// A response to be stored.
+package struct NewRecord: Sendable {
+    /// Of its cache key.
+    package var digest: CacheDigest
+    /// What is known of the response, the full cache key included; opaque here.
+    package var header: [UInt8]
+    /// The body.
+    package var body: SpooledBody
+    /// How long it may stay.
+    package var storageClass: StorageClass
+    /// When it is stored, in milliseconds since 1970.
+    package var stored: UInt64
+    /// Records of the same cache key that it replaces, by sequence.
+    package var replacing: [UInt64]
+
+    /// A record of class `permanent` that replaces nothing, unless said otherwise.
+    package init(
+        digest: CacheDigest, header: [UInt8], body: SpooledBody, storageClass: StorageClass = .permanent,
+        stored: UInt64, replacing: [UInt64] = []
+    ) {
+        self.digest = digest
+        self.header = header
+        self.body = body
+        self.storageClass = storageClass
+        self.stored = stored
+        self.replacing = replacing
+    }
+}
+
+/// Which records are meant: those for which all of what is given holds.
+package struct CacheFilter: Sendable {
+    /// What a record's class must be.
+    package enum Class: Hashable, Sendable {
+        case permanent
+        /// Of any session.
+        case anySession
+        case session(SessionID)
+    }
+
+    /// The class; any when nothing is given.
+    package var storageClass: Class?
+    /// Stored at this time or later, in milliseconds since 1970.
+    package var storedSince: UInt64?
+    /// Whether a header is meant. The bytes are valid only during the call, which may come more than once for a record.
+    package var header: (@Sendable (UnsafeRawBufferPointer) -> Bool)?
+
+    /// All records, unless something is given.
+    package init(
+        storageClass: Class? = nil, storedSince: UInt64? = nil,
+        header: (@Sendable (UnsafeRawBufferPointer) -> Bool)? = nil
+    ) {
+        self.storageClass = storageClass
+        self.storedSince = storedSince
+        self.header = header
+    }
+
+    var meansAll: Bool { storageClass == nil && storedSince == nil && header == nil }
+
+    func means(_ frame: RecordFrame) -> Bool {
+        switch (storageClass, frame.storageClass) {
+        case (nil, _), (.permanent, .permanent), (.anySession, .session): break
+        case (.session(let wanted), .session(let found)): if wanted != found { return false }
+        case (.permanent, .session), (.anySession, .permanent), (.session, .permanent): return false
+        }
+        if let storedSince, frame.stored < storedSince { return false }
+        return header?(frame.header) ?? true
+    }
+}
+
+/// A change of the cache: done on the store thread, together with others.
+package enum CacheWrite: Sendable {
+    /// Stores a response.
+    case append(NewRecord)
+    /// Gives a record another header, as after a validation: a new record with the same body takes its place.
+    case replaceHeader(CacheUse, header: [UInt8], stored: UInt64)
+    /// Removes one record.
+    case remove(CacheUse)
+    /// Removes all records of a cache key's digest.
+    case removeAll(CacheDigest)
+    /// Removes the records meant, all in one transaction.
+    case removeMatching(CacheFilter)
+    /// Evicts down to the budget.
+    case evict
+}
+
+/// What became of a change. None of it is an error of a fetch.
+package enum CacheOutcome: Equatable, Sendable {
+    /// The record is there, under this sequence.
+    case stored(UInt64)
+    /// Nothing was stored or removed.
+    case notDone(Reason)
+    /// So many records are gone.
+    case removed(Int)
+
+    /// Why nothing was done.
+    package enum Reason: Equatable, Sendable {
+        /// The body has more than its share of the budget, or the header is beyond all measure.
+        case tooLong
+        /// The record that was to get another header is gone.
+        case gone
+        /// More changes wait than the store takes on.
+        case busy
+        /// The store could not; `diskFull` among them.
+        case failed(StoreError)
+    }
+}

@@ -1,0 +1,232 @@
+import CLMDB
+import Glibc
+import TrawlPlatform
+
+extension Environment {
+    /// How a try at a write ended.
+    private enum Outcome<Value> {
+        case done(Value)
+        case failed(StoreError)
+        /// It did not fit into the mapping.
+        case mapFull
+        /// Another process has a larger mapping, and now this one has it too.
+        case again
+        /// Another process replaced the files.
+        case replaced
+        /// The files contradict themselves.
+        case damaged(StoreError)
+    }
+
+    /// Runs `body` in a write transaction and commits it; when it throws, nothing of it stays.
+    ///
+    /// Blocks while another thread or process writes. The body may run more than once: when the mapping had to grow, or the
+    /// files had to be made anew. Not from within another write.
+    package func write<Value>(
+        _ body: (borrowing Transaction) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        try writeNotingSync(body).value
+    }
+
+    /// `write`, and whether the transaction asked to be on disk soon.
+    func writeNotingSync<Value>(
+        _ body: (borrowing Transaction) throws(StoreError) -> Value
+    ) throws(StoreError) -> (value: Value, wantsSync: Bool) {
+        if ForkMark.isCopy { throw .forked }
+        return try writing.holding { () throws(StoreError) in
+            var replacements = 0
+            // Each turn but the last grows the mapping or replaces the files, and both have bounds.
+            for _ in 0..<100 {
+                guard let opening = opening() else { throw .closed }
+                if opening.isBroken {
+                    guard settings.isRebuildable else {
+                        throw .damaged(path: opening.dataPath, detail: "a transaction could not be ended")
+                    }
+                    try rebuild(insteadOf: opening)
+                    continue
+                }
+                switch attempt(opening, body) {
+                case .done(let value): return value
+                case .failed(let error): throw error
+                case .mapFull: try grow(opening)
+                case .again: continue
+                case .replaced: try reopen(insteadOf: opening)
+                case .damaged(let error):
+                    opening.isVerified = false
+                    opening.setSuspect(true)
+                    guard settings.isRebuildable, replacements < 3 else {
+                        try? opening.noteVerdict()
+                        throw error
+                    }
+                    replacements += 1
+                    try rebuild(insteadOf: opening)
+                }
+            }
+            throw .full
+        }
+    }
+
+    private func attempt<Value>(
+        _ opening: Opening, _ body: (borrowing Transaction) throws(StoreError) -> Value
+    ) -> Outcome<(value: Value, wantsSync: Bool)> {
+        do throws(StoreError) {
+            if !opening.isMarked { try opening.markInUse(boot: boot) }
+        } catch {
+            return .failed(error)
+        }
+        var handle: OpaquePointer?
+        var code = mdb_txn_begin(opening.environment, nil, 0, &handle)
+        if code == MDB_READERS_FULL {
+            var dead: Int32 = 0
+            mdb_reader_check(opening.environment, &dead)
+            code = mdb_txn_begin(opening.environment, nil, 0, &handle)
+        }
+        guard code == 0, let handle else {
+            if code == MDB_MAP_RESIZED {
+                do throws(StoreError) { try adoptSize(of: opening) } catch { return outcome(error) }
+                return .again
+            }
+            return outcome(.from(code, "mdb_txn_begin", path: opening.dataPath))
+        }
+        // From here on nobody else commits.
+        let before: (tree: PageTree, main: TreeRecord)
+        do throws(StoreError) {
+            guard try opening.isCurrent() else {
+                mdb_txn_abort(handle)
+                return .replaced
+            }
+            before = try snapshot(opening, number: UInt64(mdb_txn_id(handle)) - 1)
+            if !opening.isVerified || opening.isSuspect {
+                try opening.checkStructure()
+                opening.isVerified = true
+                opening.setSuspect(false)
+                opening.hasNewVerdict = true
+            }
+        } catch {
+            mdb_txn_abort(handle)
+            return outcome(error)
+        }
+        let transaction = Transaction(handle, opening: opening, before: before)
+        let value: Value
+        do throws(StoreError) {
+            value = try body(transaction)
+            if let failure = transaction.failure { throw failure }
+        } catch {
+            if transaction.isLost { opening.isBroken = true } else { mdb_txn_abort(handle) }
+            return outcome(transaction.failure ?? error)
+        }
+        code = clmdb_commit(handle)
+        if code == Int32(clmdb_asserted) { opening.isBroken = true }
+        if code != 0 {
+            // A list of free pages that changed behind LMDB's back makes it write far away. A full disk is just that.
+            if code != ENOSPC, code != EDQUOT { opening.setSuspect(true) }
+            return outcome(commitError(code, opening))
+        }
+        opening.hasWritten = true
+        opening.refreshFilePages()
+        if opening.hasNewVerdict { try? opening.noteVerdict() }
+        return .done((value, transaction.wantsSync))
+    }
+
+    private func outcome<Value>(_ error: StoreError) -> Outcome<Value> {
+        switch error {
+        case .full: .mapFull
+        case .damaged: .damaged(error)
+        default: .failed(error)
+        }
+    }
+
+    /// The committed pages a write transaction begins with.
+    private func snapshot(
+        _ opening: Opening, number: UInt64
+    ) throws(StoreError) -> (tree: PageTree, main: TreeRecord) {
+        do throws(Damage) {
+            let (meta, mapping) = try opening.latestMeta()
+            guard meta.transaction == number else { throw Damage(kind: .meta, page: number & 1) }
+            if meta.lastPage >= opening.filePages { opening.refreshFilePages() }
+            let pages = min(opening.filePages, meta.lastPage + 1)
+            var base = mapping.base
+            if pages > mapping.pages {
+                guard let longer = try? opening.map(pages: pages) else { throw Damage(kind: .meta, page: number & 1) }
+                base = longer.base
+            }
+            return (PageTree(base: base, count: pages), meta.main)
+        } catch {
+            throw opening.damaged(error)
+        }
+    }
+
+    /// LMDB reports a write that the disk took only in part as an I/O error; mostly there was no more room.
+    private func commitError(_ code: Int32, _ opening: Opening) -> StoreError {
+        guard code == EIO else { return .from(code, "mdb_txn_commit", path: opening.dataPath) }
+        var system = statvfs()
+        let isFull =
+            statvfs(opening.directory, &system) == 0
+            && UInt64(system.f_bavail) * UInt64(system.f_frsize) < 1 << 20
+        var limit = rlimit()
+        let isLimited =
+            getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0
+            && limit.rlim_cur != rlim_t.max
+        if isFull { return .diskFull(SystemError(errno: ENOSPC, call: "mdb_txn_commit")) }
+        if isLimited { return .diskFull(SystemError(errno: EFBIG, call: "mdb_txn_commit")) }
+        return .from(code, "mdb_txn_commit", path: opening.dataPath)
+    }
+
+    /// Doubles LMDB's mapping, up to the bound. Writing mutex, no transaction.
+    private func grow(_ opening: Opening) throws(StoreError) {
+        var info = MDB_envinfo()
+        mdb_env_info(opening.environment, &info)
+        let present = Int(info.me_mapsize)
+        let limit = min(settings.mapSizeLimit ?? 1 << 45, 1 << 45) & ~4095
+        let next = min(present * 2, limit)
+        guard next > present else { throw .full }
+        try resize(opening, to: next)
+    }
+
+    /// Brings what was committed to the disk. Blocks as long as the disk takes.
+    package func sync() throws(StoreError) {
+        if ForkMark.isCopy { throw .forked }
+        guard let opening = opening() else { throw .closed }
+        let code = mdb_env_sync(opening.environment, 1)
+        if code != 0 { throw .from(code, "mdb_env_sync", path: opening.dataPath) }
+    }
+
+    /// Frees the places of readers whose processes were killed. Once a minute is enough.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    package func releaseDeadReaders() throws(StoreError) -> Int {
+        if ForkMark.isCopy { throw .forked }
+        guard let opening = opening() else { throw .closed }
+        var dead: Int32 = 0
+        let code = mdb_reader_check(opening.environment, &dead)
+        if code != 0 { throw .from(code, "mdb_reader_check", path: opening.dataPath) }
+        return Int(dead)
+    }
+
+    /// The size of the environment's file and mapping.
+    package func information() throws(StoreError) -> EnvironmentInformation {
+        if ForkMark.isCopy { throw .forked }
+        guard let opening = opening() else { throw .closed }
+        opening.refreshFilePages()
+        return try writing.holding { () throws(StoreError) in
+            var info = MDB_envinfo()
+            let code = mdb_env_info(opening.environment, &info)
+            if code != 0 { throw .from(code, "mdb_env_info", path: opening.dataPath) }
+            return EnvironmentInformation(
+                mapSize: Int(info.me_mapsize), filePages: opening.filePages, readerPlaces: Int(info.me_numreaders),
+                lastTransaction: UInt64(info.me_last_txnid))
+        }
+    }
+}
+
+/// The size of an environment's file and mapping.
+package struct EnvironmentInformation: Sendable, Hashable {
+    /// Bytes it can grow to before the mapping is made larger.
+    package let mapSize: Int
+    /// Pages of 4 KiB in the data file, free ones among them.
+    package let filePages: UInt64
+    /// Places in the lock file that readers had at one time.
+    package let readerPlaces: Int
+    /// The number of the last committed transaction.
+    package let lastTransaction: UInt64
+}

@@ -1,0 +1,42 @@
+/// How an environment is opened. All processes that share one use the same tables and format.
+package struct EnvironmentSettings: Sendable {
+    /// When commits reach the disk.
+    package enum SyncPolicy: Sendable, Hashable {
+        /// When the system likes. For what can be made anew.
+        case none
+        /// Within a second of a transaction that asked for it (`Transaction.requestSync`), many at once.
+        case grouped
+        /// With each commit.
+        case everyCommit
+    }
+
+    /// The tables, in the order of their indexes.
+    package var tables: [Table]
+    /// The version of what the tables hold. A newer one is refused; an older one is carried over or refused.
+    package var format: UInt32
+    /// Whether damage, an older format or a crash of the system means to start empty in place of an error.
+    package var isRebuildable: Bool
+    /// When what is committed is brought to the disk.
+    package var syncPolicy: SyncPolicy = .none
+    /// Whether the last process to close it brings everything to the disk and says so there. Otherwise what is rebuildable
+    /// is rebuilt after the machine starts again.
+    package var syncsAtClose = true
+    /// Addresses set aside at first, in bytes. No memory or disk is used until there is data.
+    package var mapSize = 1 << 34
+    /// The most the environment may grow to, in bytes; `nil` for no bound of our own.
+    package var mapSizeLimit: Int?
+    /// Snapshots open at one time, over all processes. The process that opens first decides.
+    package var maxReaders = 510
+    /// Carries tables of an older format over, inside the transaction that then sets the new format.
+    package var migrate: (@Sendable (_ found: UInt32, borrowing Transaction) throws(StoreError) -> Void)?
+    /// Names the boot of the machine; `nil` asks the kernel.
+    package var bootIdentity: String?
+
+    /// Settings with the defaults above.
+    package init(tables: [Table], format: UInt32, isRebuildable: Bool, syncPolicy: SyncPolicy = .none) {
+        self.tables = tables
+        self.format = format
+        self.isRebuildable = isRebuildable
+        self.syncPolicy = syncPolicy
+    }
+}

@@ -1,0 +1,233 @@
+import Glibc
+import TrawlHTTP
+import TrawlPlatform
+
+/// The store thread: takes writes from any thread and commits many at once.
+///
+/// A transaction of one row costs nearly as much as one of sixty. Bound to its own thread, on which all work and all
+/// completions run; only `submit`, `flush` and `stop` are for others.
+package final class GroupedWrites: Sendable {
+    /// How much is put together, and how much may wait.
+    package struct Limits: Sendable {
+        /// Writes of one transaction.
+        package var count = 64
+        /// How long a write that is not urgent waits for others.
+        package var delay: Duration = .milliseconds(2)
+        /// Writes that may wait.
+        package var waiting = 4096
+        /// How long after a commit that asked for it all is on disk.
+        package var syncDelay: Duration = .milliseconds(900)
+        /// How often places of killed readers are freed.
+        package var housekeeping: Duration = .seconds(60)
+
+        /// The defaults above.
+        package init() {}
+    }
+
+    /// How soon a write is wanted.
+    package enum Urgency: Sendable, Hashable {
+        /// At once, with all that wait.
+        case now
+        /// When there are enough, or after the delay: for when more are sure to come.
+        case soon
+    }
+
+    /// What became of a submission.
+    package enum Acceptance: Sendable, Hashable {
+        /// It will run; that many wait, itself among them.
+        case accepted(waiting: Int)
+        /// Too many wait already.
+        case full
+        /// The thread is ending or has ended.
+        case stopped
+    }
+
+    /// What a write does. It may run more than once, when the mapping had to grow or another write of the group failed, and
+    /// only the last run counts: what it does outside of the transaction bears repetition.
+    package typealias Work = @Sendable (borrowing Transaction) throws(StoreError) -> Void
+    /// Told once, after the commit, on the store thread.
+    package typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
+
+    private struct Item {
+        let work: Work
+        let completion: Completion
+    }
+
+    private struct Queue {
+        var items: [Item] = []
+        /// When the first of `items` must be committed.
+        var deadline = MonotonicInstant(nanoseconds: .max)
+        var isStopping = false
+        var isIdle = false
+        /// Submissions so far, and those of them that are done.
+        var submitted: UInt64 = 0
+        var completed: UInt64 = 0
+    }
+
+    private let environment: Environment
+    private let limits: Limits
+    private let queue: SignalledValue<Queue>
+    private let thread: Guarded<NamedThread?> = Guarded(nil)
+
+    private init(environment: Environment, limits: Limits) {
+        self.environment = environment
+        self.limits = limits
+        queue = SignalledValue(Queue())
+    }
+
+    /// Starts a store thread. The environment stays open until after `stop`.
+    package static func start(
+        _ environment: Environment, limits: Limits = Limits(), name: StaticString = "trawl-store"
+    ) throws(StoreError) -> GroupedWrites {
+        precondition(limits.count > 0 && limits.waiting > 0, "something must fit")
+        let writes = GroupedWrites(environment: environment, limits: limits)
+        do {
+            let thread = try NamedThread.start(name: name) { writes.run() }
+            writes.thread.withLock { $0 = thread }
+        } catch {
+            throw .from(error)
+        }
+        return writes
+    }
+
+    /// Hands a write over. From any thread; never blocks for long.
+    package func submit(
+        _ urgency: Urgency = .now, _ work: @escaping Work, completion: @escaping Completion
+    ) -> Acceptance {
+        let now = urgency == .soon ? MonotonicClock.now().advanced(by: limits.delay) : MonotonicInstant(nanoseconds: 0)
+        return queue.update { queue, signal in
+            if queue.isStopping { return .stopped }
+            if queue.items.count >= limits.waiting { return .full }
+            queue.items.append(Item(work: work, completion: completion))
+            queue.submitted += 1
+            let isSooner = now < queue.deadline
+            if isSooner { queue.deadline = now }
+            // The thread sleeps until the deadline it knows, or until there are enough.
+            if queue.isIdle, isSooner || queue.items.count == limits.count { signal() }
+            return .accepted(waiting: queue.items.count)
+        }
+    }
+
+    /// Commits what waits, and returns when all that was accepted before is done. Not on the store thread.
+    package func flush() {
+        var goal: UInt64 = 0
+        queue.update { queue, signal in
+            goal = queue.submitted
+            queue.deadline = MonotonicInstant(nanoseconds: 0)
+            signal()
+        }
+        queue.wait { queue in queue.completed >= goal }
+    }
+
+    /// Commits what waits, tells the completions, and ends the thread. Later submissions are refused. Not on the store
+    /// thread; once.
+    package func stop() {
+        queue.update { queue, signal in
+            queue.isStopping = true
+            signal()
+        }
+        let thread = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        thread?.join()
+    }
+
+    // MARK: The store thread
+
+    private func run() {
+        var syncDeadline = MonotonicInstant(nanoseconds: .max)
+        var housekeeping = MonotonicClock.now().advanced(by: limits.housekeeping)
+        while true {
+            let (batch, isOver) = next(until: min(syncDeadline, housekeeping))
+            if !batch.isEmpty, commit(batch), syncDeadline.nanoseconds == .max {
+                syncDeadline = MonotonicClock.now().advanced(by: limits.syncDelay)
+            }
+            let now = MonotonicClock.now()
+            if syncDeadline <= now || isOver && syncDeadline.nanoseconds != .max {
+                // A disk that does not take it now is asked again; what was committed is there for all processes.
+                let isDone = (try? environment.sync()) != nil
+                syncDeadline = isDone ? MonotonicInstant(nanoseconds: .max) : now.advanced(by: limits.syncDelay)
+            }
+            if housekeeping <= now {
+                _ = try? environment.releaseDeadReaders()
+                housekeeping = now.advanced(by: limits.housekeeping)
+            }
+            if isOver { return }
+        }
+    }
+
+    /// Waits for writes to commit, or for the instant.
+    private func next(until deadline: MonotonicInstant) -> (items: [Item], isOver: Bool) {
+        var batch: [Item] = []
+        var isOver = false
+        queue.waiting { queue -> MonotonicInstant? in
+            let now = MonotonicClock.now()
+            let isDue = queue.items.count >= limits.count || queue.isStopping || queue.deadline <= now
+            if !queue.items.isEmpty, isDue {
+                let count = min(queue.items.count, limits.count)
+                batch = Array(queue.items.prefix(count))
+                queue.items.removeFirst(count)
+                if queue.items.isEmpty { queue.deadline = MonotonicInstant(nanoseconds: .max) }
+            } else if queue.items.isEmpty {
+                queue.deadline = MonotonicInstant(nanoseconds: .max)
+            }
+            isOver = queue.isStopping && queue.items.isEmpty
+            queue.isIdle = batch.isEmpty && !isOver && deadline > now
+            return queue.isIdle ? min(queue.deadline, deadline) : nil
+        }
+        return (batch, isOver)
+    }
+
+    /// Commits a group without the writes that fail, and tells all of them.
+    ///
+    /// - Returns: Whether one of them asked to be on disk soon.
+    private func commit(_ items: [Item]) -> Bool {
+        var failures = [StoreError?](repeating: nil, count: items.count)
+        var wantsSync = false
+        while true {
+            var culprit: Int?
+            do throws(StoreError) {
+                let outcome = try environment.writeNotingSync { transaction throws(StoreError) in
+                    culprit = nil
+                    for (index, item) in items.enumerated() where failures[index] == nil {
+                        do throws(StoreError) {
+                            try item.work(transaction)
+                        } catch {
+                            culprit = index
+                            throw error
+                        }
+                    }
+                }
+                wantsSync = outcome.wantsSync
+                break
+            } catch {
+                // One that failed by itself is left out, and the others run again; else nothing can be written now.
+                guard let culprit, error.concernsOneWrite, failures[culprit] == nil else {
+                    for index in failures.indices where failures[index] == nil { failures[index] = error }
+                    break
+                }
+                failures[culprit] = error
+                if failures.allSatisfy({ $0 != nil }) { break }
+            }
+        }
+        for (item, failure) in zip(items, failures) {
+            item.completion(failure.map { .failure($0) } ?? .success(()))
+        }
+        queue.update { queue, signal in
+            queue.completed += UInt64(items.count)
+            signal()
+        }
+        return wantsSync
+    }
+}
+
+extension StoreError {
+    /// Whether leaving out the write that threw it lets the others of its group succeed.
+    fileprivate var concernsOneWrite: Bool {
+        switch self {
+        case .abandoned, .unfit, .full, .library, .system: true
+        default: false
+        }
+    }
+}

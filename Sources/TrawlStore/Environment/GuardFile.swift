@@ -1,0 +1,170 @@
+import CLMDB
+import Glibc
+import TrawlPlatform
+
+/// The file `environment.lock` beside LMDB's two: it serialises opening, closing and rebuilding over all processes, knows
+/// whether others have the environment open, and keeps what the next opener must know.
+///
+/// Byte 0 is locked while files are opened, closed or replaced; byte 1 is shared by all that have them open. The locks
+/// belong to the open file, so they go with the process however it ends.
+final class GuardFile: Sendable {
+    static let name = "environment.lock"
+    private static let mutexByte: Int64 = 0
+    private static let usersByte: Int64 = 1
+
+    private let descriptor: Descriptor
+    private let path: String
+
+    init(directory: String, mode: mode_t) throws(StoreError) {
+        path = directory + "/" + GuardFile.name
+        let number = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard number >= 0 else {
+            switch errno {
+            case EACCES, EROFS, EPERM:
+                throw .unusable(path: directory, reason: "no right to write there")
+            case ELOOP, EISDIR, ENXIO: throw .unusable(path: path, reason: "something else has that name")
+            default: throw .last("open \(path)")
+            }
+        }
+        descriptor = Descriptor(adopting: number)
+    }
+
+    /// Runs `body` while no other process opens, closes or replaces the files.
+    func exclusively<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+        try lock(GuardFile.mutexByte, 2, wait: true)
+        defer { try? lock(GuardFile.mutexByte, 0, wait: false) }
+        return try body()
+    }
+
+    /// Whether this is still the file of that name; another is made when somebody removed the directory.
+    func isCurrent() throws(StoreError) -> Bool {
+        try FileFacts.of(path, followingLinks: false)?.identity == FileFacts.of(descriptor.rawValue).identity
+    }
+
+    /// Becomes a user, and says whether there is no other. Inside `exclusively`.
+    func join() throws(StoreError) -> Bool {
+        let isAlone = try isLast()
+        try lock(GuardFile.usersByte, 1, wait: true)
+        return isAlone
+    }
+
+    /// Whether there is no other user. Inside `exclusively`.
+    func isLast() throws(StoreError) -> Bool {
+        let result = clmdb_lock_byte(descriptor.rawValue, GuardFile.usersByte, 2, 0)
+        if result == -EAGAIN || result == -EACCES { return false }
+        guard result == 0 else { throw .system(SystemError(errno: -result, call: "fcntl \(path)")) }
+        // It was only a question: nobody can come in between while the other byte is ours.
+        try lock(GuardFile.usersByte, 1, wait: false)
+        return true
+    }
+
+    private func lock(_ byte: Int64, _ kind: Int32, wait: Bool) throws(StoreError) {
+        while true {
+            let result = clmdb_lock_byte(descriptor.rawValue, byte, kind, wait ? 1 : 0)
+            if result == 0 { return }
+            if result != -EINTR { throw .system(SystemError(errno: -result, call: "fcntl \(path)")) }
+        }
+    }
+
+    /// What the last opener or closer wrote; `nil` when there is nothing sensible.
+    func note() -> GuardNote? {
+        withUnsafeTemporaryAllocation(byteCount: GuardNote.size, alignment: 8) { buffer in
+            let count = pread(descriptor.rawValue, buffer.baseAddress, buffer.count, 0)
+            guard count > 0 else { return nil }
+            return GuardNote(text: String(decoding: buffer.prefix(count), as: UTF8.self))
+        }
+    }
+
+    /// Replaces the note, with `isDurable` so that it outlives a crash of the system.
+    func write(_ note: GuardNote, isDurable: Bool) throws(StoreError) {
+        var text = Array(note.text.utf8)
+        precondition(text.count <= GuardNote.size, "a note has a bound")
+        text.append(contentsOf: repeatElement(UInt8(ascii: " "), count: GuardNote.size - text.count - 1))
+        text.append(UInt8(ascii: "\n"))
+        guard pwrite(descriptor.rawValue, text, text.count, 0) == text.count else { throw .last("write \(path)") }
+        if isDurable, fsync(descriptor.rawValue) != 0 { throw .last("fsync \(path)") }
+    }
+}
+
+/// What one opener of an environment leaves for the next.
+struct GuardNote: Equatable, Sendable {
+    /// Longer than any note, so that one write replaces another whole.
+    static let size = 512
+
+    /// What is known of a data file whose structure was checked.
+    struct Stamp: Equatable, Sendable {
+        let file: UInt64
+        let size: Int64
+        let seconds: Int64
+        let nanoseconds: Int64
+
+        init(_ facts: FileFacts) {
+            file = facts.identity.number
+            size = facts.size
+            seconds = facts.modifiedSeconds
+            nanoseconds = facts.modifiedNanoseconds
+        }
+
+        init(file: UInt64, size: Int64, seconds: Int64, nanoseconds: Int64) {
+            self.file = file
+            self.size = size
+            self.seconds = seconds
+            self.nanoseconds = nanoseconds
+        }
+    }
+
+    /// The boot in which the files were last opened.
+    var boot: String
+    /// Whether the last one to close them brought all to the disk.
+    var isClean: Bool
+    /// The file whose structure was checked, as it was when that was noted.
+    var verified: Stamp?
+
+    var text: String {
+        var text = "trawl-environment 1\nboot \(boot)\nstate \(isClean ? "clean" : "open")\n"
+        if let verified {
+            text += "verified \(verified.file) \(verified.size) \(verified.seconds) \(verified.nanoseconds)\n"
+        }
+        return text
+    }
+
+    init(boot: String, isClean: Bool, verified: Stamp?) {
+        self.boot = boot
+        self.isClean = isClean
+        self.verified = verified
+    }
+
+    init?(text: String) {
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
+        guard lines.count >= 3, lines[0] == ["trawl-environment", "1"], lines[1].count == 2, lines[1][0] == "boot",
+            lines[2].count == 2, lines[2][0] == "state"
+        else { return nil }
+        boot = String(lines[1][1])
+        isClean = lines[2][1] == "clean"
+        guard lines.count > 3, lines[3].count == 5, lines[3][0] == "verified", let file = UInt64(lines[3][1]),
+            let size = Int64(lines[3][2]), let seconds = Int64(lines[3][3]), let nanoseconds = Int64(lines[3][4])
+        else { return }
+        verified = Stamp(file: file, size: size, seconds: seconds, nanoseconds: nanoseconds)
+    }
+
+    /// The kernel's name for this boot.
+    static func currentBoot() throws(StoreError) -> String {
+        let path = "/proc/sys/kernel/random/boot_id"
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .last("open \(path)") }
+        defer { Glibc.close(descriptor) }
+        return try withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer throws(StoreError) in
+            let count = read(descriptor, buffer.baseAddress, buffer.count)
+            guard count > 0 else { throw .last("read \(path)") }
+            return String(decoding: buffer.prefix(count).prefix { $0 > 32 }, as: UTF8.self)
+        }
+    }
+}
+
+extension EnvironmentSettings {
+    /// The boot these settings name, or the kernel's.
+    func boot() throws(StoreError) -> String {
+        if let bootIdentity { return bootIdentity }
+        return try GuardNote.currentBoot()
+    }
+}

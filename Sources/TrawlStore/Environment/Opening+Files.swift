@@ -1,0 +1,200 @@
+import CLMDB
+import Glibc
+import TrawlPlatform
+
+extension Opening {
+    /// Looks at what is in a directory, throws away what must not be used, and opens the rest.
+    static func open(directory: String, settings: EnvironmentSettings) throws(StoreError) -> Opening {
+        try prepareDirectory(directory, settings)
+        let boot = try settings.boot()
+        for _ in 0..<16 {
+            let guardFile = try GuardFile(directory: directory, mode: 0o600)
+            let opening: Opening? = try guardFile.exclusively { () throws(StoreError) in
+                // Somebody may have removed the directory, and another made it anew, before the lock was ours.
+                guard try guardFile.isCurrent() else { return nil }
+                return try openLocked(directory, settings, guardFile, boot)
+            }
+            if let opening { return opening }
+        }
+        throw .unusable(path: directory, reason: "is removed again and again")
+    }
+
+    private static func openLocked(
+        _ directory: String, _ settings: EnvironmentSettings, _ guardFile: GuardFile, _ boot: String
+    ) throws(StoreError) -> Opening {
+        let isAlone = try guardFile.join()
+        var note = guardFile.note()
+        let path = directory + "/data.mdb"
+        var facts = try dataFacts(path, settings)
+        // Without syncing, a crash of the system may leave any mixture of old and new pages.
+        let isUnclean =
+            isAlone && facts != nil && settings.syncPolicy != .everyCommit
+            && !(note.map { $0.isClean || $0.boot == boot } ?? false)
+        if isUnclean, settings.isRebuildable {
+            try remove(directory)
+            facts = nil
+        }
+        var isTrusted = false
+        if let facts, let verified = note?.verified, note?.boot == boot || note?.isClean == true {
+            // Whoever has it open checked it, or trusts one who did; or nothing touched the file since it was checked.
+            isTrusted = isAlone ? verified == GuardNote.Stamp(facts) : verified.file == facts.identity.number
+        }
+        if facts == nil { isTrusted = true }
+        var mustNote = note == nil || isUnclean || facts == nil
+        if mustNote { note?.verified = nil }
+
+        func attempt(mustCheck: Bool) throws(StoreError) -> Opening {
+            if let facts { try checkMetaPages(path, facts, isAlone: isAlone) }
+            let opening = try Opening(
+                directory: directory, settings: settings, guardFile: guardFile, isVerified: isTrusted)
+            try opening.openTables()
+            try opening.checkSnapshot(onlyIfShort: !mustCheck)
+            if mustCheck {
+                opening.isVerified = true
+                opening.hasNewVerdict = true
+            }
+            return opening
+        }
+        let opening: Opening
+        do {
+            opening = try attempt(mustCheck: isUnclean && facts != nil)
+        } catch {
+            guard settings.isRebuildable, error.isCuredByRebuilding, facts != nil else { throw error }
+            try remove(directory)
+            facts = nil
+            isTrusted = true
+            mustNote = true
+            opening = try attempt(mustCheck: false)
+        }
+        if mustNote || opening.hasWritten || opening.hasNewVerdict {
+            let verified = opening.isVerified ? GuardNote.Stamp(try opening.dataFacts()) : nil
+            // "clean" must be gone from the disk before anything else changes there.
+            try guardFile.write(
+                GuardNote(boot: boot, isClean: false, verified: verified), isDurable: note?.isClean == true)
+            opening.hasNewVerdict = false
+            opening.isMarked = true
+        }
+        return opening
+    }
+
+    private static func prepareDirectory(_ directory: String, _ settings: EnvironmentSettings) throws(StoreError) {
+        if mkdir(directory, 0o700) != 0, errno != EEXIST {
+            switch errno {
+            case EACCES, EROFS, EPERM: throw .unusable(path: directory, reason: "no right to make it")
+            case ENOTDIR: throw .unusable(path: directory, reason: "part of the path is no directory")
+            default: throw .last("mkdir \(directory)")
+            }
+        }
+        guard let facts = try FileFacts.of(directory, followingLinks: true) else { throw .last("stat \(directory)") }
+        guard facts.isDirectory else { throw .unusable(path: directory, reason: "is no directory") }
+        guard facts.owner == geteuid() else {
+            throw .unusable(path: directory, reason: "belongs to user \(facts.owner)")
+        }
+        guard facts.mode & 0o022 == 0 else {
+            throw .unusable(path: directory, reason: "others may write there")
+        }
+    }
+
+    /// Facts about the data file; `nil` when there is none, or an empty one.
+    private static func dataFacts(
+        _ path: String, _ settings: EnvironmentSettings
+    ) throws(StoreError) -> FileFacts? {
+        guard let facts = try FileFacts.of(path, followingLinks: false) else { return nil }
+        guard facts.isRegular else { throw .unusable(path: path, reason: "is no file") }
+        guard facts.owner == geteuid() else { throw .unusable(path: path, reason: "belongs to user \(facts.owner)") }
+        guard facts.mode & (settings.isRebuildable ? 0o022 : 0o077) == 0 else {
+            throw .unusable(path: path, reason: "others have rights to it")
+        }
+        return facts.size == 0 ? nil : facts
+    }
+
+    /// Reads the meta pages before LMDB does.
+    private static func checkMetaPages(
+        _ path: String, _ facts: FileFacts, isAlone: Bool
+    ) throws(StoreError) {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == EACCES { throw .unusable(path: path, reason: "no right to read it") }
+            throw .last("open \(path)")
+        }
+        // LMDB has no lock on this file, so closing it gives none away.
+        defer { Glibc.close(descriptor) }
+        try withUnsafeTemporaryAllocation(byteCount: 2 * PageLayout.size, alignment: 8) { buffer throws(StoreError) in
+            // Another process may be writing one of them.
+            for attempt in 1...100 {
+                let count = pread(descriptor, buffer.baseAddress, buffer.count, 0)
+                do throws(Damage) {
+                    guard count == buffer.count else { throw Damage(kind: .meta, page: 0) }
+                    _ = try MetaPage.latest(of: UnsafeRawBufferPointer(buffer))
+                    return
+                } catch {
+                    if attempt == 100 || isAlone { throw .damaged(path: path, detail: error.detail) }
+                    MonotonicClock.sleep(for: .microseconds(200))
+                }
+            }
+        }
+    }
+
+    /// Removes LMDB's two files. Processes that have them open keep what they have. Inside `GuardFile.exclusively`.
+    static func remove(_ directory: String) throws(StoreError) {
+        // Together, since the lock file has the readers and the last transaction of its data file.
+        for name in ["data.mdb", "lock.mdb"] {
+            if unlink(directory + "/" + name) != 0, errno != ENOENT { throw .last("unlink \(directory)/\(name)") }
+        }
+    }
+
+    /// Notes on disk, before the first write, that the files are no longer as a clean end left them.
+    func markInUse(boot: String) throws(StoreError) {
+        try guardFile.exclusively { () throws(StoreError) in
+            var note = guardFile.note() ?? GuardNote(boot: boot, isClean: false, verified: nil)
+            if !note.isClean, note.boot == boot { return }
+            let wasClean = note.isClean
+            note.isClean = false
+            note.boot = boot
+            try guardFile.write(note, isDurable: wasClean)
+        }
+        isMarked = true
+    }
+
+    /// Tells the next openers that the structure was checked, or that it must be.
+    func noteVerdict() throws(StoreError) {
+        try guardFile.exclusively { () throws(StoreError) in
+            guard try isCurrent(), var note = guardFile.note() else { return }
+            note.verified = isVerified && !isSuspect ? GuardNote.Stamp(try dataFacts()) : nil
+            try guardFile.write(note, isDurable: false)
+        }
+        hasNewVerdict = false
+    }
+
+    /// Brings this opening to its end: notes what the next opener may rely on. The caller drops it then.
+    func finish(boot: String) throws(StoreError) {
+        try guardFile.exclusively { () throws(StoreError) in
+            guard try guardFile.isCurrent(), try isCurrent(), try guardFile.isLast() else { return }
+            var note = guardFile.note() ?? GuardNote(boot: boot, isClean: false, verified: nil)
+            let isSound = !isBroken && !isSuspect
+            let verified = isSound && isVerified ? GuardNote.Stamp(try dataFacts()) : nil
+            let mustSync = isSound && !note.isClean && settings.syncsAtClose
+            if !mustSync, note.verified == verified { return }
+            note.verified = verified
+            if mustSync {
+                if settings.syncPolicy != .everyCommit {
+                    let code = mdb_env_sync(environment, 1)
+                    if code != 0 { throw .from(code, "mdb_env_sync", path: dataPath) }
+                }
+                note.isClean = true
+                note.boot = boot
+            }
+            try guardFile.write(note, isDurable: mustSync)
+        }
+    }
+}
+
+extension StoreError {
+    /// Whether an environment that may start empty should do so.
+    var isCuredByRebuilding: Bool {
+        switch self {
+        case .damaged, .olderFormat: true
+        default: false
+        }
+    }
+}

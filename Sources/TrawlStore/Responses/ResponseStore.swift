@@ -1,0 +1,231 @@
+import CBlob
+import Glibc
+package import TrawlCache
+package import TrawlHTTP
+import TrawlPlatform
+
+/// Stored responses: the rules of `TrawlCache` over the records of one cache.
+///
+/// Looking something up is for any thread and writes nothing. What is damaged is a miss, and goes.
+package final class ResponseStore: Sendable {
+    /// The records.
+    package let cache: CacheStore
+    /// The rules, with this store's way to stand for secrets.
+    package let rules: CacheRules
+
+    /// Opens the cache of a store directory, or makes both.
+    ///
+    /// - Parameter directory: Of the store; the cache is in `cache` beneath it.
+    package static func open(directory: String, settings: CacheSettings) throws(StoreError) -> ResponseStore {
+        try makeDirectory(directory)
+        let path = directory + "/cache"
+        let cache = try CacheStore.open(directory: path, settings: settings)
+        do throws(SystemError) {
+            return ResponseStore(cache, secret: try StoreSecret.of(path))
+        } catch {
+            cache.close()
+            throw .from(error)
+        }
+    }
+
+    /// Makes a store's directory, and those above it.
+    private static func makeDirectory(_ path: String) throws(StoreError) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
+        guard errno == ENOENT, !parent.isEmpty else { throw .from(SystemError(errno: errno, call: "mkdir")) }
+        try makeDirectory(parent)
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw .from(SystemError(errno: errno, call: "mkdir")) }
+    }
+
+    private init(_ cache: CacheStore, secret: [UInt8]) {
+        self.cache = cache
+        let secrets = SecretTags(key: secret)
+        rules = CacheRules(tag: { secrets.tag(of: $0) })
+    }
+
+    /// Looks for a response that answers a request, or that a request can ask about.
+    ///
+    /// - Parameter bodies: Whether the body of a hit is wanted: up to so many bytes, and none above.
+    package func lookup(_ request: CacheRequest, at now: WallTime, bodies limit: UInt64 = .max) -> StoredLookup {
+        guard request.mayBeAnsweredFromStore else { return Self.settle(rules.lookup(request, stored: nil, at: now)) }
+        let key = request.key
+        let found = cache.read(CacheDigest(of: key)) { candidates in
+            choose(among: candidates, request, now, limit)
+        }
+        return found ?? Self.settle(rules.lookup(request, stored: nil, at: now))
+    }
+
+    /// What the records of a key make of a request; nil when none of them is of use.
+    private func choose(
+        among candidates: borrowing CacheCandidates, _ request: CacheRequest, _ now: WallTime, _ limit: UInt64
+    ) -> StoredLookup? {
+        var best: (view: StoredView, record: StoredRecord)?
+        for index in 0..<candidates.count {
+            guard let record = candidates.record(at: index), let view = try? StoredView(record.header),
+                view.facts.body.length == record.bodyLength
+            else { continue }
+            if rules.prefers(view, over: best?.view, for: request) { best = (view, record) }
+        }
+        guard let best else { return nil }
+        switch rules.lookup(request, stored: best.view, at: now) {
+        case .unsatisfiable:
+            return .unsatisfiable
+        case .send(let sending):
+            if case .forward = sending.purpose, !sending.mayFallBack { return .send(sending, nil) }
+            guard let response = try? StoredResponse(best.view) else { return nil }
+            return .send(sending, StoredCandidate(response: response, use: best.record.use))
+        case .serve(let reuse):
+            guard let head = try? best.view.head(as: reuse) else { return nil }
+            let range = reuse.bodyRange(of: best.view.facts.body) ?? 0..<0
+            var body: StoredBody?
+            if !range.isEmpty, best.record.bodyLength <= limit {
+                guard let opened = best.record.body() else { return nil }
+                body = opened
+            }
+            return .serve(StoredHit(head: head, reuse: reuse, range: range, body: body, use: best.record.use))
+        }
+    }
+
+    private static func settle(_ decision: CacheDecision) -> StoredLookup {
+        switch decision {
+        case .unsatisfiable, .serve: .unsatisfiable
+        case .send(let sending): .send(sending, nil)
+        }
+    }
+}
+
+/// What looking for a stored response came to.
+package enum StoredLookup: Sendable {
+    /// It answers.
+    case serve(StoredHit)
+    /// A request goes out; with a candidate, it asks about that.
+    case send(Sending, StoredCandidate?)
+    /// Nothing answers, and nothing may be sent.
+    case unsatisfiable
+}
+
+/// A stored response that answers a request.
+package struct StoredHit: Sendable {
+    /// The head of the answer.
+    package let head: ResponseHead
+    /// In which form, and how old.
+    package let reuse: Reuse
+    /// Which bytes of the stored body the answer has, content codings still on.
+    package let range: Range<UInt64>
+    /// The stored body, unless it is empty or was not wanted.
+    package let body: StoredBody?
+    /// What a use of it leaves behind.
+    package let use: CacheUse
+
+    /// How many bytes of body the answer has.
+    package var length: UInt64 { UInt64(range.count) }
+}
+
+/// A stored response that a request asks about.
+package struct StoredCandidate: Sendable {
+    /// What is stored, but for the body.
+    package let response: StoredResponse
+    /// Which record it is.
+    package let use: CacheUse
+}
+
+extension ResponseStore {
+    /// The body of a record; nil when it is gone or damaged.
+    package func body(of use: CacheUse) -> StoredBody? {
+        cache.read(use.digest) { candidates in
+            for index in 0..<candidates.count {
+                guard let record = candidates.record(at: index), record.use == use else { continue }
+                return record.body()
+            }
+            return nil
+        }
+    }
+
+    /// The body that goes with a response: that of its record, or of the one that has taken its place meanwhile.
+    ///
+    /// Others validate and load the same at the same time.
+    package func body(of use: CacheUse, like response: StoredResponse) -> StoredBody? {
+        if let body = body(of: use) { return body }
+        return cache.read(use.digest) { candidates in
+            for index in 0..<candidates.count {
+                guard let record = candidates.record(at: index), let view = try? StoredView(record.header),
+                    view.isReplaced(by: response), view.facts.body == response.facts.body,
+                    let fields = view.storedFields(), let tag = fields.first("ETag"),
+                    tag == response.head.fields.first("ETag")
+                else { continue }
+                return record.body()
+            }
+            return nil
+        }
+    }
+
+    /// The record of a response.
+    package func record(
+        of response: StoredResponse, body: SpooledBody, _ storageClass: StorageClass, replacing: [CacheUse]
+    ) -> NewRecord {
+        let digest = CacheDigest(of: response.key)
+        return NewRecord(
+            digest: digest, header: response.encoded(), body: body, storageClass: storageClass,
+            stored: UInt64(max(0, response.facts.responseTime.milliseconds)),
+            replacing: replacing.map(\.sequence) + replaced(by: response, digest))
+    }
+
+    /// The records that nobody needs any more once a response is stored.
+    private func replaced(by response: StoredResponse, _ digest: CacheDigest) -> [UInt64] {
+        cache.read(digest) { candidates in
+            var sequences: [UInt64] = []
+            for index in 0..<candidates.count {
+                guard let record = candidates.record(at: index), let view = try? StoredView(record.header),
+                    view.isReplaced(by: response)
+                else { continue }
+                sequences.append(record.use.sequence)
+            }
+            return sequences
+        } ?? []
+    }
+
+    /// Whether a record's header is that of a response from an origin.
+    package static func header(_ header: UnsafeRawBufferPointer, isOf origin: Origin) -> Bool {
+        guard let view = try? StoredView(header) else { return false }
+        return view.isOf(origin)
+    }
+}
+
+extension CacheDigest {
+    /// The digest of a cache key.
+    package init(of key: CacheKey) {
+        var text = key.text
+        var halves: (UInt64, UInt64) = (0, 0)
+        text.withUTF8 { cblob_hash($0.baseAddress, $0.count, &halves.0, &halves.1) }
+        self.init(halves.0, halves.1)
+    }
+}
+
+/// A record as a program sees it.
+package struct StoredEntry: Sendable {
+    /// What is stored, but for the body.
+    package let response: StoredResponse
+    /// Whether it ends with its session.
+    package let isOfSession: Bool
+}
+
+extension ResponseStore {
+    /// What a record holds; nil when it is gone or damaged.
+    package func stored(_ use: CacheUse) -> StoredEntry? {
+        cache.read(use.digest) { candidates in
+            for index in 0..<candidates.count {
+                guard let record = candidates.record(at: index), record.use == use,
+                    let view = try? StoredView(record.header), let response = try? StoredResponse(view)
+                else { continue }
+                return StoredEntry(response: response, isOfSession: record.storageClass != .permanent)
+            }
+            return nil
+        }
+    }
+
+    /// The file of a body; nil when it is inside its record.
+    package func path(of body: StoredBody?) -> String? {
+        guard case .blob(let reader)? = body else { return nil }
+        return cache.blobs.path + "/" + reader.reference.digest.path
+    }
+}

@@ -1,0 +1,119 @@
+import CCurl
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+/// The cache's part in a lease.
+///
+/// Stored bytes take the same way as those of the wire: decoder, sink, credits.
+extension Transfer {
+    /// Asks the cache before anything is sent.
+    ///
+    /// - Returns: The fields of the request to send; nil when there is none and the lease has ended or will.
+    func consultKeeper() -> FieldLines? {
+        guard let keeper = loop.keeper, let terms = profile.profile.cache else { return lease.fields }
+        switch keeper.begin(lease, profile.profile, terms, at: WallClock.time()) {
+        case .request(let fields, let exchange):
+            self.exchange = exchange
+            return fields
+        case .answer(let stored):
+            use(stored)
+            end(CURLE_OK)
+        case .refuse(let refusal):
+            failure = refusal
+            end(CURLE_OK)
+        }
+        return nil
+    }
+
+    /// What the cache makes of a response whose head has come.
+    ///
+    /// - Returns: Whether the head is that of the answer; else there is another, or `failure` says what is wrong.
+    func keep(_ head: ResponseHead) -> Bool {
+        guard let exchange else { return true }
+        switch exchange.received(head, sentAt: sentAt, now: WallClock.time()) {
+        case .passOn: return true
+        case .keep(let body):
+            keeper = body
+            return true
+        case .replace(let stored):
+            ignoresWire = true
+            use(stored)
+        case .complete(let stored):
+            use(stored)
+        case .refuse(let refusal):
+            failure = refusal
+        }
+        return false
+    }
+
+    /// Lets a stored response answer in place of an exchange that failed.
+    ///
+    /// - Returns: Whether there is one.
+    func answerFromStore(insteadOf failure: HopFailure) -> Bool {
+        // What its reader has seen cannot be taken back.
+        guard let exchange, !isHeadSent, !store.isStream || head == nil, !store.isPaced,
+            let stored = exchange.answer(insteadOf: failure, at: WallClock.time())
+        else { return false }
+        self.exchange = nil
+        self.failure = nil
+        store.abandon()
+        resetResponse()
+        use(stored)
+        return self.failure == nil
+    }
+
+    /// Makes a stored response the answer, or the beginning of it.
+    private func use(_ stored: StoredAnswer) {
+        report = stored.report
+        keeper = stored.keeper
+        head = stored.head
+        facts = HeadFacts(of: stored.head.fields)
+        source = stored.body
+        begin(stored.head, expecting: stored.body.length, hasBody: stored.body.length > 0)
+    }
+
+    /// Delivers stored bytes as far as credit and this turn's share reach.
+    ///
+    /// - Returns: False when the transfer is over; `failure` says why.
+    func feed() -> Bool {
+        guard source != nil else { return true }
+        while let source, !awaitsAnswer, !isBackedUp, !loop.output.isCongested {
+            guard !hasHadItsShare else {
+                isPostponed = true
+                loop.postpone(self)
+                return true
+            }
+            do throws(HopFailure) {
+                guard let piece = try source.next() else {
+                    self.source = nil
+                    return true
+                }
+                lastActivity = loop.runningClock
+                if decoder == nil { decodedInTurn += piece.count }
+                guard process(piece) else {
+                    if endsEarly { self.source = nil }
+                    return endsEarly
+                }
+            } catch {
+                // What its reader has seen cannot be taken back, so there is no other answer.
+                let isSeen = store.length > 0 && (store.isStream || store.isPaced)
+                failure = isSeen ? HopFailure(.truncated, detail: error.detail) : error
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension HeadFacts {
+    /// What the fields of a stored head say; its framing was settled when it came.
+    init(of fields: FieldLines) {
+        var facts = HeadFacts()
+        fields.forEach { name, value in
+            // A field that makes no sense says nothing.
+            _ = try? facts.note(name, value)
+        }
+        self = facts
+    }
+}

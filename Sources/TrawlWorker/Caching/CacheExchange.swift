@@ -1,0 +1,187 @@
+import TrawlCache
+import TrawlHTTP
+import TrawlProtocol
+import TrawlStore
+import TrawlTransfer
+import TrawlURL
+
+/// One exchange with a server that the cache takes part in.
+final class CacheExchange: KeptExchange {
+    private unowned let keeper: CacheKeeper
+    private let store: ResponseStore
+    private let request: CacheRequest
+    private let sending: Sending
+    private let candidate: StoredCandidate?
+    private let storageClass: StorageClass
+
+    init(
+        _ keeper: CacheKeeper, store: ResponseStore, request: CacheRequest, sending: Sending,
+        candidate: StoredCandidate?, storageClass: StorageClass
+    ) {
+        self.keeper = keeper
+        self.store = store
+        self.request = request
+        self.sending = sending
+        self.candidate = candidate
+        self.storageClass = storageClass
+    }
+
+    func received(_ head: TrawlHTTP.ResponseHead, sentAt: WallTime, now: WallTime) -> KeptResponse {
+        if let candidate {
+            let conclusion = store.rules.conclude(
+                request, sending, stored: candidate.response, head, requestTime: sentAt, responseTime: now)
+            switch conclusion {
+            case .freshened(let response, let reuse): return freshened(candidate, response, reuse, now)
+            case .completed(let combination, let reuse): return completed(candidate, combination, reuse, now)
+            case .fallBack(let reuse): return answer(candidate, reuse).map(KeptResponse.replace) ?? .passOn
+            case .handOn: return .passOn
+            case .repeatPlain:
+                remove(candidate)
+                return .refuse(HopFailure(.storedResponse, detail: "the answer fits nothing that is stored"))
+            case .replace: break
+            }
+        }
+        return plain(head, sentAt: sentAt, now: now)
+    }
+
+    func answer(insteadOf failure: HopFailure, at now: WallTime) -> StoredAnswer? {
+        guard let candidate, failure.kind.isOutage,
+            let reuse = store.rules.fallback(request, candidate.response, after: .unreachable, at: now)
+        else { return nil }
+        return answer(candidate, reuse)
+    }
+
+    // MARK: - Responses that go with what is stored
+
+    /// The server said that the stored response is still right.
+    private func freshened(
+        _ candidate: StoredCandidate, _ response: StoredResponse, _ reuse: Reuse, _ now: WallTime
+    ) -> KeptResponse {
+        guard var stored = answer(candidate, reuse, as: response) else { return gone }
+        if mayWrite {
+            stored.keeper = ChangeKeeper(
+                keeper, store,
+                [.replaceHeader(candidate.use, header: response.encoded(), stored: UInt64(max(0, now.milliseconds)))])
+        }
+        return .replace(stored)
+    }
+
+    /// The bytes came that the stored part lacked.
+    private func completed(
+        _ candidate: StoredCandidate, _ combination: Combination, _ reuse: Reuse, _ now: WallTime
+    ) -> KeptResponse {
+        // Only what begins with stored bytes can be delivered as it comes.
+        guard case .stored(let prefix)? = combination.pieces.first, combination.pieces.count <= 2,
+            let body = store.body(of: candidate.use)
+        else { return gone }
+        let head = combination.response.head(as: reuse)
+        var report = CacheReport()
+        report.source = reuse.source.reported
+        let spool = mayWrite ? spool(replacing: [candidate.use]) : nil
+        spool?.expect(.combined(combination.response))
+        return .complete(
+            StoredAnswer(head: head, body: verified(body, prefix, of: candidate), report: report, keeper: spool))
+    }
+
+    /// The stored response as the answer.
+    private func answer(
+        _ candidate: StoredCandidate, _ reuse: Reuse, as response: StoredResponse? = nil
+    ) -> StoredAnswer? {
+        let response = response ?? candidate.response
+        let head = response.head(as: reuse)
+        var report = CacheReport()
+        report.source = reuse.source.reported
+        let range = reuse.bodyRange(of: response.facts.body) ?? 0..<0
+        guard !range.isEmpty else {
+            return StoredAnswer(head: head, body: VerifiedBytes(nil, 0..<0), report: report)
+        }
+        guard let body = store.body(of: candidate.use, like: response) else { return nil }
+        return StoredAnswer(head: head, body: verified(body, range, of: candidate), report: report)
+    }
+
+    private func verified(_ body: StoredBody, _ range: Range<UInt64>, of candidate: StoredCandidate) -> VerifiedBytes {
+        VerifiedBytes(body, range) { [store] in store.cache.reportDamage(of: $0, candidate.use) }
+    }
+
+    private var gone: KeptResponse {
+        .refuse(HopFailure(.storedResponse, detail: "what was validated is gone"))
+    }
+
+    // MARK: - Responses of their own
+
+    private func plain(_ head: TrawlHTTP.ResponseHead, sentAt: WallTime, now: WallTime) -> KeptResponse {
+        var changes = invalidations(head)
+        guard mayWrite else {
+            return changes.isEmpty ? .passOn : .keep(ChangeKeeper(keeper, store, changes))
+        }
+        if request.method == .head, let candidate {
+            switch store.rules.updatedByHead(
+                request, stored: candidate.response, head, requestTime: sentAt, responseTime: now)
+            {
+            case .freshened(let response):
+                changes.append(
+                    .replaceHeader(
+                        candidate.use, header: response.encoded(), stored: UInt64(max(0, now.milliseconds))))
+            case .remove: changes.append(.remove(candidate.use))
+            case .keep: break
+            }
+        }
+        let decision = store.rules.storing(request, head, requestTime: sentAt, responseTime: now) { [keeper, request] in
+            try? keeper.urls.resolve($0, against: request.target)
+        }
+        guard case .store(let storing) = decision else {
+            return changes.isEmpty ? .passOn : .keep(ChangeKeeper(keeper, store, changes))
+        }
+        let spool = spool(replacing: [])
+        spool.expect(.new(storing))
+        spool.alsoChange(changes)
+        return .keep(spool)
+    }
+
+    /// What an answer to an unsafe request, or `Clear-Site-Data`, removes.
+    private func invalidations(_ head: TrawlHTTP.ResponseHead) -> [CacheWrite] {
+        var changes: [CacheWrite] = []
+        if let references = store.rules.invalidations(request.method, head) {
+            changes.append(.removeAll(CacheDigest(of: request.key)))
+            for reference in references {
+                guard let target = try? keeper.urls.resolve(reference, against: request.target),
+                    store.rules.isInvalidated(target, by: request.target)
+                else { continue }
+                changes.append(.removeAll(CacheDigest(of: CacheKey(target))))
+            }
+        }
+        if store.rules.clearsStoredResponses(of: request.target, head.fields) {
+            let origin = request.target.origin
+            changes.append(.removeMatching(CacheFilter { ResponseStore.header($0, isOf: origin) }))
+        }
+        return changes
+    }
+
+    private var mayWrite: Bool { !request.policy.options.contains(.doNotWrite) }
+
+    private func spool(replacing: [CacheUse]) -> SpoolKeeper {
+        SpoolKeeper(keeper, store, storageClass: storageClass, replacing: replacing)
+    }
+
+    private func remove(_ candidate: StoredCandidate) {
+        guard mayWrite else { return }
+        _ = keeper.write(.remove(candidate.use), to: store)
+    }
+}
+
+extension HopFailure.Kind {
+    /// Whether a failure of this kind means that the server cannot be reached or does not answer (RFC 9111 §4.2.4).
+    ///
+    /// A certificate that is not trusted is no outage, nor is a limit of ours.
+    fileprivate var isOutage: Bool {
+        switch self {
+        case .hostNotFound, .cannotConnect, .tlsHandshake, .connectTimedOut, .inactive, .timedOut, .connectionLost,
+            .truncated, .malformedResponse, .proxy:
+            true
+        case .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate, .headTooLarge, .bodyTooLarge,
+            .decoding, .file, .requestBody, .cancelled, .unsupportedScheme, .malformedRequest, .outOfMemory,
+            .internalError, .storedResponse:
+            false
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import TrawlCache
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlStore
+import TrawlTransfer
+import TrawlURL
+
+/// The worker's side of the cache: looks up, decides by the rules of `TrawlCache`, and writes on the store threads.
+///
+/// Bound to the transfer thread.
+final class CacheKeeper: ResponseKeeper {
+    let urls = URLParser()
+    private let commits: CommitLog
+    private var stores: [String: ResponseStore?] = [:]
+
+    init(commits: CommitLog) {
+        self.commits = commits
+    }
+
+    deinit {
+        for case let store? in stores.values { store.cache.close() }
+    }
+
+    func begin(_ lease: Lease, _ profile: TransferProfile, _ terms: CacheTerms, at now: WallTime) -> KeeperStart {
+        guard let store = store(of: terms), let target = try? urls.parse(lease.url) else {
+            guard lease.cache.contains(.sends) else { return .refuse(.nothingStored) }
+            return .request(lease.fields, nil)
+        }
+        let request = CacheRequest(
+            method: lease.method, target: target, fields: lease.fields, policy: terms.policy(for: lease.cache),
+            hasBody: lease.body != .none, decodesContent: profile.decoding == .streaming, tag: store.rules.tag)
+        switch store.lookup(request, at: now) {
+        case .unsatisfiable:
+            return .refuse(.nothingStored)
+        case .serve(let hit):
+            var report = CacheReport()
+            report.source = hit.reuse.source.reported
+            report.wantsRevalidation = hit.reuse.revalidates
+            return .answer(
+                StoredAnswer(
+                    head: hit.head,
+                    body: VerifiedBytes(hit.body, hit.range) { store.cache.reportDamage(of: $0, hit.use) },
+                    report: report))
+        case .send(let sending, let candidate):
+            guard lease.cache.contains(.sends) else { return .refuse(.nothingStored) }
+            let exchange = CacheExchange(
+                self, store: store, request: request, sending: sending, candidate: candidate,
+                storageClass: terms.storageClass)
+            return .request(store.rules.fieldsToSend(request, sending), exchange)
+        }
+    }
+
+    func takeCommitted() -> [(commit: UInt64, isStored: Bool)] { commits.take() }
+
+    /// Hands a change to the store thread.
+    ///
+    /// - Returns: The number of the commit.
+    func write(_ write: CacheWrite, to store: ResponseStore) -> UInt64 {
+        let number = commits.next()
+        let commits = commits
+        store.cache.submit(write) { outcome in
+            if case .stored = outcome { commits.add(number, isStored: true) } else { commits.add(number, isStored: false) }
+        }
+        return number
+    }
+
+    /// The store of a directory; nil when it cannot be used, which costs nothing but the cache.
+    private func store(of terms: CacheTerms) -> ResponseStore? {
+        if let known = stores[terms.directory] { return known }
+        var settings = CacheSettings()
+        settings.budget = terms.budget
+        let store = try? ResponseStore.open(directory: terms.directory, settings: settings)
+        stores[terms.directory] = .some(store)
+        return store
+    }
+}
+
+extension HopFailure {
+    static var nothingStored: HopFailure {
+        HopFailure(.storedResponse, detail: "nothing is stored that could answer")
+    }
+}
+
+extension CacheTerms {
+    /// What the caller wants, in the words of the rules.
+    func policy(for use: CacheAccess) -> CachePolicy {
+        var policy = CachePolicy(
+            CachePolicy.Options(rawValue: options), reload: CachePolicy.Reload(rawValue: reload) ?? .none)
+        if !use.contains(.reads) { policy.options.insert(.doNotRead) }
+        if !use.contains(.writes) { policy.options.insert(.doNotWrite) }
+        policy.respectsCacheControl = respectsCacheControl
+        policy.usesHeuristics = usesHeuristics
+        policy.secondsToCache = lifetime
+        return policy
+    }
+
+    var storageClass: StorageClass {
+        session.map { .session(SessionID($0.first, $0.last)) } ?? .permanent
+    }
+}
+
+extension ResultSource {
+    var reported: CacheReport.Source {
+        switch self {
+        case .network: .network
+        case .cache: .cache
+        case .revalidated: .revalidated
+        case .stale: .stale
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import Glibc
+import Testing
+import Trawl
+
+/// POOL-07.
+@Suite("Identical fetches at once", .timeLimit(.minutes(5)))
+struct CacheCoalescingTests {
+    @Test("one request goes out for all of them", arguments: Engine.allCases, [3, 200_000])
+    func one(engine: Engine, size: Int) async throws {
+        let text = String(repeating: "x", count: size)
+        try await withScene(engine, workers: engine == .workers ? 8 : 0) {
+            page(text, to: $0)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let sources = try await Self.all(50, on: coordinator, Request(url)) { response in
+                #expect(response.bodyText == text)
+                return response.source
+            }
+            #expect(sources.count { $0 == .network } == 1)
+            #expect(sources.count { $0 == .cache } == 49)
+            #expect(scene.count == 1)
+        }
+    }
+
+    @Test(
+        "each sends its own when the answer is not for others, and all of them at once",
+        arguments: ["no-store", "no-cache", "max-age=0", "varies"])
+    func released(control: String) async throws {
+        let rest = Occasion()
+        try await withScene(workers: 8) { request in
+            if request.number > 1 { rest.wait() }
+            return page(
+                "one", control == "varies" ? "max-age=60" : control, to: request,
+                control == "varies" ? [("Vary", "*")] : [])
+        } _: { scene, coordinator in
+            defer { rest.open() }
+            let fetches = (0..<50).map { _ in coordinator.start(Request(scene.origin.url("/page"))) }
+            let isThere = await eventually(within: .seconds(20)) { scene.count == 50 }
+            #expect(isThere, "\(scene.count) requests at once")
+            rest.open()
+            for fetch in fetches {
+                let response = try await fetch.response
+                #expect(response.bodyText == "one")
+            }
+            #expect(scene.count == 50)
+        }
+    }
+
+    @Test("one takes the place of the first when that is cancelled")
+    func cancelled() async throws {
+        let (first, second) = (Occasion(), Occasion())
+        try await withScene(workers: 8) { request in
+            if request.number == 1 { first.wait() }
+            if request.number == 2 { second.wait() }
+            return page("one", to: request)
+        } _: { scene, coordinator in
+            defer {
+                first.open()
+                second.open()
+            }
+            let request = Request(scene.origin.url("/page"))
+            let leader = coordinator.start(request)
+            #expect(await eventually { scene.count == 1 })
+            let followers = (0..<20).map { _ in coordinator.start(request) }
+            leader.cancel()
+            await failure(.cancelled) { try await leader.response }
+            #expect(await eventually { scene.count == 2 })
+            followers[7].cancel()
+            await failure(.cancelled) { try await followers[7].response }
+            second.open()
+            for (index, fetch) in followers.enumerated() where index != 7 {
+                let response = try await fetch.response
+                #expect(response.bodyText == "one")
+                #expect(await allEvents(of: fetch).map(word).count { $0 == "ended" } == 1)
+            }
+            #expect(
+                scene.count == 2 || scene.count == 3, "one of them, or the one after it when that was cancelled too")
+        }
+    }
+
+    @Test("one goes out again when the worker of the first is killed")
+    func killed() async {
+        await #expect(processExitsWith: .success) {
+            let held = Occasion()
+            try await withScene(workers: 4) { request in
+                if request.number == 1 { held.wait() }
+                return page("one", to: request)
+            } _: { scene, coordinator in
+                let fetches = (0..<50).map { _ in coordinator.start(Request(scene.origin.url("/page"))) }
+                expectInChild(await eventually { scene.count == 1 }, "no request")
+                for worker in ProcessTree.children() { kill(worker, SIGKILL) }
+                for fetch in fetches {
+                    let text = try await fetch.response.bodyText
+                    expectInChild(text == "one", text)
+                    let ends = await allEvents(of: fetch).map(word).count { $0 == "ended" }
+                    expectInChild(ends == 1, "\(ends) ends")
+                }
+                expectInChild(scene.count == 2, "\(scene.count) requests")
+                held.open()
+            }
+        }
+    }
+
+    @Test("what only concerns the first does not make the others fail")
+    func ownFailures() async throws {
+        let held = Occasion()
+        try await withScene(workers: 2) { request in
+            if request.number == 1 { held.wait() }
+            return page("one", to: request)
+        } _: { scene, coordinator in
+            let adjustments: [(inout RequestOptions) -> Void] = [
+                { $0.sizeLimits.bodyBytes = 1 }, { $0.timeLimits.resource = .milliseconds(300) },
+            ]
+            for (index, adjust) in adjustments.enumerated() {
+                let url = scene.origin.url("/page\(index)")
+                var request = Request(url)
+                adjust(&request.options)
+                let leader = coordinator.start(request)
+                #expect(await eventually { scene.count > index })
+                let followers = (0..<5).map { _ in coordinator.start(Request(url)) }
+                if index == 0 { held.open() }
+                await failure { try await leader.response }
+                for fetch in followers {
+                    let response = try await fetch.response
+                    #expect(response.bodyText == "one")
+                }
+            }
+        }
+    }
+
+    @Test("all fail when the server fails the first, and nobody asks again and again")
+    func sharedFailure() async throws {
+        let held = Occasion()
+        try await withScene(workers: 2) { request in
+            if request.number == 1 { held.wait() }
+            return .nothing
+        } _: { scene, coordinator in
+            let fetches = (0..<20).map { _ in coordinator.start(Request(scene.origin.url("/page"))) }
+            #expect(await eventually { scene.count == 1 })
+            held.open()
+            for fetch in fetches { await failure { try await fetch.response } }
+            #expect(scene.count < 20)
+        }
+    }
+
+    @Test("redirects are followed by all, with one request for each step")
+    func redirects() async throws {
+        try await withScene(workers: 8) { request in
+            request.target == "/from"
+                ? ScriptedOrigin.Answer(301, "", [("Location", "/to"), ("Cache-Control", "max-age=60")])
+                : page("there", to: request)
+        } _: { scene, coordinator in
+            let texts = try await Self.all(30, on: coordinator, Request(scene.origin.url("/from"))) {
+                #expect($0.redirects.count == 1)
+                return $0.bodyText
+            }
+            #expect(texts == Array(repeating: "there", count: 30))
+            #expect(scene.targets == ["/from", "/to"])
+        }
+    }
+
+    @Test("requests that differ in what answers depend on do not wait for one another")
+    func different() async throws {
+        let held = Occasion()
+        try await withScene(workers: 2) { request in
+            held.wait()
+            return page("one", to: request)
+        } _: { scene, coordinator in
+            defer { held.open() }
+            let url = scene.origin.url("/page")
+            var requests = [Request(url), Request(url, fields: ["Accept-Language": "de"])]
+            requests += [Request(url, fields: ["Authorization": "a"]), Request(url, fields: ["Range": "bytes=0-1"])]
+            requests += [Request(.head, url), Request(.post, url, body: .text("x")), Request(url + "?q")]
+            requests += [Request(url, options: .with(.doNotRead)), Request(url, options: .with(.doNotWrite))]
+            let fetches = requests.map { coordinator.start($0) }
+            #expect(await eventually(within: .seconds(10)) { scene.count == requests.count }, "\(scene.count)")
+            held.open()
+            for fetch in fetches { _ = try await fetch.response }
+        }
+    }
+
+    private static func all<Value: Sendable>(
+        _ count: Int, on coordinator: Coordinator, _ request: Request, _ use: @escaping @Sendable (Response) -> Value
+    ) async throws -> [Value] {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            for _ in 0..<count { group.addTask { try await use(coordinator.send(request)) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}

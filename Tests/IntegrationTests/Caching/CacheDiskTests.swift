@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+import Testing
+import Trawl
+
+/// In processes of their own: a fault in mapped memory would end all tests.
+@Suite(
+    "A cache on a bad disk", .serialized, .timeLimit(.minutes(5)),
+    .enabled(if: geteuid() == 0, "needs a file system of its own"))
+struct CacheDiskTests {
+    @Test("a full disk leaves what is new uncached, and the rest as it was")
+    func full() async {
+        await #expect(processExitsWith: .success) {
+            try await SmallDisk.with(megabytes: 40) { try await Self.fills($0) }
+        }
+        SmallDisk.removeAll()
+    }
+
+    @Test("a disk that is full from the start leaves all uncached")
+    func fullFromTheStart() async {
+        await #expect(processExitsWith: .success) {
+            try await SmallDisk.with(megabytes: 4) { disk in
+                try SmallDisk.fill(disk + "/filler")
+                try await Self.worksWithout(disk)
+            }
+        }
+        SmallDisk.removeAll()
+    }
+
+    @Test("a disk that cannot be written to leaves all uncached")
+    func readOnly() async {
+        await #expect(processExitsWith: .success) {
+            try await SmallDisk.with(megabytes: 4) { disk in
+                try SmallDisk.makeReadOnly(disk)
+                try await Self.worksWithout(disk)
+            }
+        }
+        SmallDisk.removeAll()
+    }
+
+    private static func fills(_ disk: String) async throws {
+        let scene = try BytesScene(store: disk + "/store")
+        defer { scene.origin.stop() }
+        for engine in Engine.allCases {
+            try await scene.withCoordinator(engine) { coordinator in
+                for (target, wanted) in scene.targets { try await scene.check(coordinator, target, wanted, .memory) }
+                try SmallDisk.fill(disk + "/filler")
+                for place in CacheFaultTests.Place.allCases {
+                    for size in [100, 16_000, 300_000, 3_000_000] {
+                        let url = scene.origin.url(
+                            "/bytes/\(size)?full=\(place)\(engine)&field=Cache-Control:%20max-age=60")
+                        for _ in 0..<2 { try await scene.check(coordinator, url, ReferenceBytes.bytes(size), place) }
+                    }
+                    for (target, wanted) in scene.targets {
+                        let response = try await scene.check(coordinator, target, wanted, place)
+                        expectInChild(response.source == .cache, "\(response.source) into \(place), \(engine)")
+                    }
+                }
+            }
+            unlink(disk + "/filler")
+            try await scene.withCoordinator(engine) { coordinator in
+                let url = scene.origin.url("/bytes/300000?after=\(engine)&field=Cache-Control:%20max-age=60")
+                for source in [Response.Source.network, .cache] {
+                    let response = try await scene.check(coordinator, url, ReferenceBytes.bytes(300_000), .memory)
+                    expectInChild(response.source == source, "\(response.source), not \(source), \(engine)")
+                }
+            }
+        }
+    }
+
+    private static func worksWithout(_ disk: String) async throws {
+        let scene = try BytesScene(store: disk + "/store")
+        defer { scene.origin.stop() }
+        for engine in Engine.allCases {
+            try await scene.withCoordinator(engine) { coordinator in
+                for place in CacheFaultTests.Place.allCases {
+                    for (target, wanted) in scene.targets { try await scene.check(coordinator, target, wanted, place) }
+                }
+            }
+        }
+    }
+}
+
+/// A small file system, made in a process whose parent looks after it when the process does not.
+private enum SmallDisk {
+    /// Runs `body` with the directory of one, where that may be made.
+    static func with(megabytes: Int, _ body: (String) async throws -> Void) async throws {
+        let directory = try TemporaryDirectory()
+        guard mount("trawl-test-\(getppid())", directory.path, "tmpfs", 0, "size=\(megabytes)m") == 0 else { return }
+        defer { umount2(directory.path, Int32(MNT_DETACH)) }
+        try await body(directory.path)
+    }
+
+    static func makeReadOnly(_ path: String) throws {
+        try #require(mount("trawl-test-\(getppid())", path, "tmpfs", UInt(MS_REMOUNT) | UInt(MS_RDONLY), nil) == 0)
+    }
+
+    /// Removes what is left of those of child processes.
+    static func removeAll() {
+        guard let mounts = FileManager.default.contents(atPath: "/proc/self/mounts") else { return }
+        for line in String(decoding: mounts, as: UTF8.self).split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count > 1, words[0] == "trawl-test-\(getpid())" else { continue }
+            umount2(String(words[1]), Int32(MNT_DETACH))
+            rmdir(String(words[1]))
+        }
+    }
+
+    /// Writes until there is no room.
+    static func fill(_ path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(file >= 0)
+        defer { close(file) }
+        var size = 1 << 20
+        let zeros = [UInt8](repeating: 0, count: size)
+        while size > 0 { if write(file, zeros, size) < size { size /= 2 } }
+    }
+}

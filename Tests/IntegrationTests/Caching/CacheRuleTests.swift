@@ -1,0 +1,256 @@
+import Testing
+import Trawl
+
+@Suite("What is stored and when it answers", .timeLimit(.minutes(5)))
+struct CacheRuleTests {
+    @Test(
+        "storing and reuse follow what the response says",
+        arguments: [
+            // ASI-CACHE-16, 17, 18, 19: fields, and where the second answer comes from.
+            (["Cache-Control": "max-age=60"], "cache"),
+            (["Cache-Control": "no-store, max-age=60"], "network"),
+            (["Cache-Control": "no-cache, max-age=60", "ETag": "\"a\""], "revalidated"),
+            (["Cache-Control": "private, max-age=60"], "cache"),
+            (["Cache-Control": "max-age=0", "ETag": "\"a\""], "revalidated"),
+            (["Cache-Control": "s-maxage=0, max-age=60"], "cache"),
+            (["Cache-Control": "max-age=60", "Age": "100"], "network"),
+            (["Cache-Control": "max-age=60", "Expires": "0"], "cache"),
+            (["Expires": "0"], "network"),
+            (["Expires": "-1"], "network"),
+            (["Expires": "soon"], "network"),
+            (["Expires": "@60"], "cache"),
+            (["Expires": "@-60"], "network"),
+            (["Last-Modified": "@-864000"], "cache"),
+            (["Last-Modified": "@-864000", "ETag": "\"a\"", "Cache-Control": "max-age=0"], "revalidated"),
+            ([:], "network"),
+            (["Vary": "*", "Cache-Control": "max-age=60"], "network"),
+        ])
+    func storing(fields: [String: String], source: String) async throws {
+        try await withScene { request in
+            let fields = fields.map { name, value in
+                (name, value.hasPrefix("@") ? ScriptedOrigin.date(secondsFromNow: Int(value.dropFirst()) ?? 0) : value)
+            }
+            let isKnown = request.fields["if-none-match"] == "\"a\""
+            return ScriptedOrigin.Answer(isKnown ? 304 : 200, isKnown ? "" : "body", fields)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let first = try await coordinator.get(url)
+            #expect(summary(first) == "network 200 body")
+            #expect(summary(try await coordinator.get(url)) == "\(source) 200 body")
+            #expect(scene.count == (source == "cache" ? 1 : 2))
+        }
+    }
+
+    @Test(
+        "statuses that may be stored by themselves are, with a date of change, and others are not",
+        arguments: [
+            (200, true), (203, true), (204, true), (300, true), (404, true), (405, true), (410, true), (414, true),
+            (501, true), (201, false), (400, false), (403, false), (500, false), (503, false),
+        ])
+    func statuses(status: Int, isStored: Bool) async throws {
+        let modified = ("Last-Modified", ScriptedOrigin.date(secondsFromNow: -864_000))
+        try await withScene { _ in
+            ScriptedOrigin.Answer(status, "", [modified])
+        } _: { scene, coordinator in
+            for _ in 0..<2 {
+                let response = try await coordinator.get(scene.origin.url("/page"))
+                #expect(response.status == status)
+            }
+            #expect(scene.count == (isStored ? 1 : 2))
+        }
+    }
+
+    @Test("a status with a lifetime of its own is stored where it is understood")
+    func explicitStatuses() async throws {
+        try await withScene { request in
+            ScriptedOrigin.Answer(Int(request.target.dropFirst()) ?? 0, "", [("Cache-Control", "max-age=60")])
+        } _: { scene, coordinator in
+            for status in [201, 403, 500, 503] {
+                for source in [Response.Source.network, .cache] {
+                    let response = try await coordinator.get(scene.origin.url("/\(status)"))
+                    #expect(response.status == status)
+                    #expect(response.source == source, "\(status)")
+                }
+            }
+        }
+    }
+
+    @Test("the request's lifetime wins over the response's, and below zero it is stale at once")
+    func lifetime() async throws {
+        try await withScene {
+            page("one", $0.target == "/long" ? "max-age=60" : "max-age=0", to: $0)
+        } _: {
+            scene, coordinator in
+            for _ in 0..<2 {
+                _ = try await coordinator.get(scene.origin.url("/short")) { $0.caching.lifetime = .seconds(100) }
+                _ = try await coordinator.get(scene.origin.url("/long")) { $0.caching.lifetime = .seconds(-1) }
+            }
+            #expect(scene.origin.seen("/short").count == 1)
+            #expect(scene.origin.seen("/long").count == 2)
+        }
+    }
+
+    @Test("without a lifetime nothing is guessed when guesses are off")
+    func heuristics() async throws {
+        let modified = ("Last-Modified", ScriptedOrigin.date(secondsFromNow: -864_000))
+        try await withScene { request in
+            let isKnown = request.fields["if-modified-since"] == modified.1
+            return ScriptedOrigin.Answer(isKnown ? 304 : 200, isKnown ? "" : "one", [modified])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url) { $0.caching.usesHeuristics = false }
+            let asked = try await coordinator.get(url) { $0.caching.usesHeuristics = false }
+            #expect(summary(asked) == "revalidated 200 one")
+            #expect(summary(try await coordinator.get(url)) == "cache 200 one")
+        }
+    }
+
+    @Test("when cache control does not count, everything is stored and anything stored answers")
+    func disrespect() async throws {
+        try await withScene {
+            page("v\($0.number)", "no-store, max-age=0", to: $0)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            for _ in 0..<2 {
+                let response = try await coordinator.get(url) { $0.caching.respectsCacheControl = false }
+                #expect(response.bodyText == "v1")
+            }
+            #expect(scene.count == 1)
+        }
+    }
+
+    @Test("each variant is kept for the requests it was chosen for", arguments: Engine.allCases)
+    func varies(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            let language = request.fields["accept-language"] ?? "none"
+            return ScriptedOrigin.Answer(
+                200, language, [("Cache-Control", "max-age=60"), ("Vary", "Accept-Language")])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            for source in ["network", "cache"] {
+                for language in ["de", "en", "fr"] {
+                    let response = try await coordinator.get(url, fields: ["Accept-Language": language])
+                    #expect(summary(response) == "\(source) 200 \(language)")
+                }
+                #expect(summary(try await coordinator.get(url)) == "\(source) 200 none")
+            }
+            #expect(scene.count == 4)
+        }
+    }
+
+    @Test("what was stored with credentials answers those who have them", arguments: Engine.allCases)
+    func credentials(engine: Engine) async throws {
+        try await withScene(engine) {
+            page($0.fields["authorization"] ?? "nobody", to: $0)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            for (name, source) in [("a", "network"), ("a", "cache"), ("b", "network"), ("b", "cache")] {
+                let response = try await coordinator.get(url, fields: ["Authorization": name])
+                #expect(summary(response) == "\(source) 200 \(name)")
+            }
+            #expect(try await coordinator.get(url).bodyText == "nobody")
+        }
+    }
+
+    @Test("an unsafe request that succeeds removes what is stored for its target and the places it names")
+    func invalidates() async throws {
+        try await withScene { request in
+            guard request.method == "GET" else {
+                let status = request.target == "/refused" ? 403 : 200
+                return ScriptedOrigin.Answer(status, "", [("Location", "/other")])
+            }
+            return page("v\(request.number)", to: request)
+        } _: { scene, coordinator in
+            func text(_ target: String) async throws -> String {
+                try await coordinator.get(scene.origin.url(target)).bodyText
+            }
+            for target in ["/page", "/other", "/refused", "/third"] { #expect(try await text(target) == "v1") }
+            for target in ["/refused", "/page"] {
+                var request = Request(.post, scene.origin.url(target), body: .text("x"))
+                request.options.redirects.mode = .manual
+                _ = try await coordinator.send(request)
+                if target == "/refused" {
+                    for target in ["/other", "/refused"] { #expect(try await text(target) == "v1") }
+                }
+            }
+            // The POST counts as a request for its target.
+            #expect(try await text("/page") == "v3")
+            #expect(try await text("/other") == "v2")
+            #expect(try await text("/refused") == "v1")
+            #expect(try await text("/third") == "v1")
+        }
+    }
+
+    @Test("HEAD is answered by a stored GET, and never stored itself", arguments: Engine.allCases)
+    func head(engine: Engine) async throws {
+        try await withScene(engine) {
+            page("one", to: $0)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            for _ in 0..<2 { #expect(try await coordinator.send(Request(.head, url)).source == .network) }
+            _ = try await coordinator.get(url)
+            let head = try await coordinator.send(Request(.head, url))
+            #expect(summary(head) == "cache 200 ")
+            #expect(head.fields["Content-Length"] == "3")
+            #expect(scene.origin.seen().map(\.method) == ["HEAD", "HEAD", "GET"])
+        }
+    }
+
+    @Test(
+        "a condition of the caller's is answered by 304 when what is stored is what it has", arguments: Engine.allCases)
+    func conditions(engine: Engine) async throws {
+        try await withScene(engine) {
+            page("one", to: $0)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            let known = try await coordinator.get(url, fields: ["If-None-Match": "\"one\""])
+            #expect(summary(known) == "cache 304 ")
+            let other = try await coordinator.get(url, fields: ["If-None-Match": "\"two\""])
+            #expect(summary(other) == "cache 200 one")
+            #expect(scene.count == 1)
+        }
+    }
+
+    @Test("what is stale is served at once and validated in the background, once for all who ask")
+    func staleWhileRevalidate() async throws {
+        let held = Occasion()
+        try await withScene { request in
+            if request.number == 2 { held.wait() }
+            let control = request.number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60"
+            return page(request.number == 1 ? "one" : "two", control, to: request)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            for _ in 0..<100 { #expect(summary(try await coordinator.get(url)) == "stale 200 one") }
+            try await Task.sleep(for: .milliseconds(100))
+            held.open()
+            #expect(try await eventually { try await summary(coordinator.get(url)) == "cache 200 two" })
+            #expect(scene.count == 2, "\(scene.count) requests")
+            #expect(scene.origin.seen().last?.fields["if-none-match"] == "\"one\"")
+        }
+    }
+
+    @Test(
+        "what is stale stands in for an answer of 500 and for none, when the response allows it",
+        arguments: Engine.allCases)
+    func staleIfError(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            if request.number == 2 { return ScriptedOrigin.Answer(503, "no") }
+            if request.number == 3 { return .nothing }
+            return page("one", request.target == "/page" ? "max-age=0, stale-if-error=60" : "max-age=0", to: request)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            for text in ["network 200 one", "stale 200 one", "stale 200 one"] {
+                let response = try await coordinator.get(url)
+                #expect(summary(response) == text)
+            }
+            let strict = scene.origin.url("/strict")
+            #expect(summary(try await coordinator.get(strict)) == "network 200 one")
+            #expect(summary(try await coordinator.get(strict)) == "network 503 no")
+            scene.origin.stop()
+            #expect(summary(try await coordinator.get(url)) == "stale 200 one")
+            await failure { try await coordinator.get(strict) }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite("trawl cache", .serialized, .timeLimit(.minutes(5)))
+struct CacheCommandTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private var store: String { directory.file("store") }
+
+    /// Runs a subcommand of `cache` on the store of this test.
+    private func cache(_ arguments: String...) throws -> CommandRun {
+        try CommandRun(["cache"] + arguments + ["--store", store])
+    }
+
+    /// Fetches into nothing, through the store of this test.
+    private func get(_ url: String, _ options: [String] = []) throws -> CommandRun {
+        try CommandRun(["get", "--store", store, "-o", "/dev/null", "-w", "%{source}"] + options + [url])
+    }
+
+    /// A response that is fresh for a minute.
+    private func fresh(_ target: String) -> String {
+        target + (target.contains("?") ? "&" : "?") + "field=Cache-Control:%20max-age=60"
+    }
+
+    /// One object a line, read by a parser that is not ours.
+    private func objects(_ run: CommandRun) throws -> [[String: Any]] {
+        try run.output.split(separator: 0x0A).map { line in
+            try #require(JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+        }
+    }
+
+    @Test("what was fetched is listed, given back without the network, exported and removed")
+    func whole() async throws {
+        var urls: [String] = []
+        let lengths = [0, 10, 100_000, 3_000_000]
+        try await withOrigin { origin in
+            urls = lengths.map { origin.url(fresh("/bytes/\($0)?etag=1")) }
+            let sources = try urls.map { try get($0).text }
+            #expect(sources == Array(repeating: "network", count: urls.count))
+        }
+        let list = try objects(try cache("ls", "--json"))
+        #expect(list.compactMap { $0["url"] as? String } == urls)
+        #expect(list.compactMap { $0["length"] as? Int } == lengths)
+        #expect(list.allSatisfy { $0["freshness"] as? String == "fresh" && ($0["fresh_for"] as? Int ?? 0) > 0 })
+        #expect(list.allSatisfy { $0["kept"] as? String == "permanent" && $0["etag"] is String })
+        for (url, length) in zip(urls, lengths) {
+            let body = try cache("get", url)
+            #expect(body.status == 0 && Array(body.output) == ReferenceBytes.bytes(length))
+        }
+        let head = try cache("get", "-i", urls[1])
+        #expect(head.output.starts(with: Data("HTTP/1.1 200 OK\r\n".utf8)))
+        #expect(head.output.suffix(10) == Data(ReferenceBytes.bytes(10)))
+        #expect(try cache("get", "-o", directory.file("body"), urls[3]).output.isEmpty)
+        #expect(directory.content("body") == ReferenceBytes.bytes(3_000_000))
+
+        let export = try cache("export", directory.file("out"), "--json")
+        #expect(export.status == 0, "\(export.errors)")
+        #expect(try objects(export).first?["files"] as? Int == 4)
+        let index = String(decoding: directory.content("out/index.ndjson") ?? [], as: UTF8.self)
+        for line in index.split(separator: "\n") {
+            let entry = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let length = try #require(entry["bytes"] as? Int)
+            #expect(directory.content("out/" + (entry["file"] as? String ?? "")) == ReferenceBytes.bytes(length))
+        }
+
+        #expect(try cache("rm", urls[0], urls[3]).text.split(separator: "\n").allSatisfy { $0.hasPrefix("1 removed") })
+        #expect(try cache("get", urls[3]).status == 1)
+        let origin = String(try #require(URL(string: urls[0])).port ?? 0)
+        #expect(try cache("rm", "--prefix", "127.0.0.1:\(origin)").text.hasPrefix("2 removed"))
+        #expect(try cache("ls").text.isEmpty)
+    }
+
+    @Test("a coded body is given out as text, or as it is stored")
+    func codings() async throws {
+        try await withOrigin { origin in
+            let url = origin.url(fresh("/gzip"))
+            _ = try get(url, ["--compressed"])
+            #expect(try cache("get", url).text.hasPrefix("Line 0001"))
+            #expect(try cache("get", "--raw", url).output.starts(with: [0x1F, 0x8B]))
+            let broken = origin.url(fresh("/gzip-badcrc"))
+            #expect(try CommandRun(["get", "--store", store, "-o", "/dev/null", broken]).status == 0)
+            #expect(try cache("get", broken).status == 65)
+            #expect(try cache("get", "--raw", broken).status == 0)
+        }
+    }
+
+    @Test("of several variants -H says which one is meant, else it is the newest")
+    func variants() async throws {
+        try await withOrigin { origin in
+            let url = origin.url(fresh("/headers") + "&field=Vary:%20X-Which")
+            for name in ["one", "two"] { _ = try get(url, ["-H", "X-Which: \(name)"]) }
+            #expect(try cache("get", url).text.contains("two"))
+            #expect(try cache("get", "-H", "X-Which: one", url).text.contains("one"))
+            let none = try cache("get", "-H", "X-Which: three", url)
+            #expect(none.status == 1 && none.errors.contains("2 stored"), "\(none.errors)")
+            #expect(try cache("rm", url).text.hasPrefix("2 removed"))
+        }
+    }
+
+    @Test("nothing is made where there is no store, and nothing is no failure")
+    func nothing() throws {
+        for arguments in [["ls"], ["stats"], ["verify"], ["prune"], ["clear"], ["rm", "h"], ["ls", "--json"]] {
+            let run = try CommandRun(["cache"] + arguments + ["--store", store])
+            #expect(run.status == 0 && run.errors.isEmpty, "\(arguments) \(run.errors)")
+        }
+        let get = try cache("get", "http://h/")
+        #expect(get.status == 1 && get.errors == "trawl: http://h/: nothing is stored\n")
+        #expect(try directory.names().isEmpty)
+    }
+
+    @Test("damage is found, told and removed, and then there is none")
+    func damage() async throws {
+        try await withOrigin { origin in
+            for length in [20_000, 30_000] { _ = try get(origin.url(fresh("/bytes/\(length)"))) }
+        }
+        let blobs = try directory.names().filter { $0.hasPrefix("store/cache/blobs/") && $0.utf8.count > 60 }
+        #expect(blobs.count == 2)
+        let blob = directory.file(try #require(blobs.first))
+        #expect(chmod(blob, 0o600) == 0)
+        let file = try #require(FileHandle(forUpdatingAtPath: blob))
+        try file.seek(toOffset: 12_345)
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: 12_345)
+        try file.write(contentsOf: [~byte])
+        try file.close()
+        let found = try cache("verify", "--json")
+        let result = try #require(try objects(found).first)
+        #expect(found.status == 65 && result["damaged_files"] as? Int == 1, "\(result)")
+        #expect(result["damaged_responses"] as? Int == 1 && result["responses"] as? Int == 2, "\(result)")
+        let again = try cache("verify")
+        #expect(again.status == 0 && again.text.hasPrefix("responses  1 read, 0 damaged"), "\(again.text)")
+        #expect(access(blob, F_OK) != 0)
+    }
+
+    @Test("pruning keeps a budget, clearing a time, and the numbers say so")
+    func budget() async throws {
+        try await withOrigin { origin in
+            for seed in 1...8 { _ = try get(origin.url(fresh("/bytes/100000?seed=\(seed)"))) }
+        }
+        func numbers() throws -> [String: Any] { try #require(try objects(try cache("stats", "--json")).first) }
+        #expect(try numbers()["file_bytes"] as? Int == 800_000)
+        #expect(try cache("prune", "--size", "500k").status == 0)
+        let left = try numbers()
+        let bytes = try #require(left["bytes"] as? Int)
+        #expect((300_000...512_000).contains(bytes) && left["responses"] as? Int == left["files"] as? Int, "\(left)")
+        #expect(try cache("clear", "--session").text == "0 removed\n")
+        #expect(try cache("clear", "--permanent", "--since", "0").text == "0 removed\n")
+        let count = try #require(left["responses"] as? Int)
+        #expect(try cache("clear", "--since", "300").text == "\(count) removed\n")
+        #expect(try directory.names().allSatisfy { !$0.hasPrefix("store/cache/blobs/") || $0.utf8.count < 60 })
+    }
+
+    @Test("a store that cannot be used is told once, unless nothing is to be said")
+    func warning() async throws {
+        try directory.put("file", [])
+        let bad = directory.file("file") + "/store"
+        try await withOrigin { origin in
+            try directory.put("list", Array((1...50).map { origin.url("/bytes/\($0)") + "\n" }.joined().utf8))
+            let batch = ["batch", directory.file("list"), "--no-files", "--store", bad]
+            let loud = try CommandRun(batch)
+            #expect(loud.status == 0)
+            let lines = loud.errors.split(separator: "\n")
+            #expect(lines.count { $0.contains("the cache is not used") } == 1 && lines.count == 2, "\(loud.errors)")
+            #expect(!loud.errors.contains("misses"))
+            for option in ["-q", "--silent"] { #expect(try CommandRun(batch + [option]).errors.isEmpty) }
+            let get = try CommandRun(["get", "--store", bad, "-o", "/dev/null", origin.url("/bytes/1")])
+            #expect(get.status == 0 && get.errors.contains("the cache is not used"), "\(get.errors)")
+            let pipe = try CommandRun(
+                ["pipe", "--store", bad], input: "{\"url\":\"\(origin.url("/bytes/1"))\"}\n")
+            #expect(pipe.status == 0 && pipe.errors.contains("the cache is not used"), "\(pipe.errors)")
+        }
+    }
+
+    @Test("a batch counts hits, validations and misses, and its records say where a response is from")
+    func counts() async throws {
+        try await withOrigin { origin in
+            let urls = (1...3).map { origin.url(fresh("/bytes/10?etag=1&seed=\($0)")) }
+            try directory.put("list", Array(urls.map { $0 + "\n" }.joined().utf8))
+            _ = try get(urls[0])
+            let batch = ["batch", directory.file("list"), "--no-files", "--store", store, "--results", "-"]
+            let first = try CommandRun(batch)
+            #expect(first.errors.contains("; cache: 1 hit, 0 validated, 2 misses"), "\(first.errors)")
+            #expect(try objects(first).compactMap { $0["source"] as? String } == ["cache"])
+            let second = try CommandRun(batch + ["--cache-policy", "no-cache"])
+            #expect(second.errors.contains("; cache: 0 hits, 3 validated, 0 misses"), "\(second.errors)")
+            #expect(try objects(second).allSatisfy { $0["source"] as? String == "revalidated" })
+            #expect(try !CommandRun(batch + ["--no-cache"]).errors.contains("cache:"))
+        }
+    }
+
+    @Test("wrong usage is told with the word for help", arguments: [["ls", "--bogus"], ["get"], ["rm"], ["nonsense"]])
+    func usage(arguments: [String]) throws {
+        let run = try CommandRun(["cache"] + arguments)
+        #expect(run.status == 2 && run.errors.hasSuffix("(see: trawl help cache)\n"), "\(run.errors)")
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import Glibc
+
+/// An HTTP/1.1 origin whose answers a test writes itself.
+///
+/// Every connection has a thread of its own, so an answer may wait for whatever the test waits for.
+final class ScriptedOrigin: Sendable {
+    /// A request as it came.
+    struct Seen: Sendable {
+        let method: String
+        let target: String
+        /// Names in lower case; the last line of a name counts.
+        let fields: [String: String]
+        /// How many requests there have been for this target, this one included.
+        let number: Int
+    }
+
+    /// What is sent back.
+    struct Answer: Sendable {
+        var status = 200
+        var fields: [(String, String)] = []
+        var body: [UInt8] = []
+        /// The length the head announces; nil is that of the body.
+        var announced: Int?
+        /// Whether the connection is closed in place of an answer.
+        var hangsUp = false
+
+        init(_ status: Int = 200, _ body: String = "", _ fields: [(String, String)] = []) {
+            self.status = status
+            self.body = Array(body.utf8)
+            self.fields = fields
+        }
+
+        /// A connection that is closed without a byte.
+        static var nothing: Answer {
+            var answer = Answer()
+            answer.hangsUp = true
+            return answer
+        }
+    }
+
+    private struct State {
+        var seen: [Seen] = []
+        var connections: Set<Int32> = []
+        var isOver = false
+    }
+
+    private let socket: ListeningSocket
+    private let answering: @Sendable (Seen) -> Answer
+    private let state = Locked(State())
+
+    /// Starts an origin on a free port of 127.0.0.1.
+    init(_ answering: @escaping @Sendable (Seen) -> Answer) throws {
+        socket = try ListeningSocket(backlog: 256)
+        self.answering = answering
+        let descriptor = socket.descriptor
+        Thread.detachNewThread { [self] in
+            while true {
+                let connection = accept(descriptor, nil, nil)
+                if connection < 0 {
+                    if errno == EINTR || errno == ECONNABORTED { continue }
+                    return
+                }
+                _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+                let isWanted = state.withLock { state in
+                    if !state.isOver { state.connections.insert(connection) }
+                    return !state.isOver
+                }
+                guard isWanted else {
+                    close(connection)
+                    return
+                }
+                Thread.detachNewThread { [self] in serve(connection) }
+            }
+        }
+    }
+
+    /// The URL of a target.
+    func url(_ target: String = "/") -> String { "http://127.0.0.1:\(socket.port)\(target)" }
+
+    /// The requests so far, all or those for a target, in order.
+    func seen(_ target: String? = nil) -> [Seen] {
+        state.withLock { $0.seen.filter { target == nil || $0.target == target } }
+    }
+
+    /// Ends it: from now on nobody can connect, and open connections are closed.
+    func stop() {
+        state.withLock { state in
+            state.isOver = true
+            for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
+        }
+        shutdown(socket.descriptor, Int32(SHUT_RDWR))
+    }
+
+    private func serve(_ connection: Int32) {
+        defer {
+            state.withLock { _ = $0.connections.remove(connection) }
+            close(connection)
+        }
+        var waiting: [UInt8] = []
+        while let request = readRequest(connection, &waiting) {
+            let answer = answering(request)
+            guard !answer.hangsUp, write(answer, to: request, connection) else { return }
+        }
+    }
+
+    private func readRequest(_ connection: Int32, _ waiting: inout [UInt8]) -> Seen? {
+        let mark = Array("\r\n\r\n".utf8)
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        func fill() -> Bool {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            if count > 0 { waiting += buffer[..<count] }
+            return count > 0
+        }
+        var head: Range<Int>?
+        while head == nil {
+            head = waiting.firstRange(of: mark)
+            if head == nil, !fill() { return nil }
+        }
+        guard let head else { return nil }
+        let lines = String(decoding: waiting[..<head.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        var fields: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        }
+        let length = fields["content-length"].flatMap { Int($0) } ?? 0
+        while waiting.count < head.upperBound + length { if !fill() { return nil } }
+        waiting.removeFirst(head.upperBound + length)
+        let words = lines[0].split(separator: " ")
+        guard words.count == 3 else { return nil }
+        let target = String(words[1])
+        return state.withLock { state in
+            let number = state.seen.count { $0.target == target } + 1
+            let seen = Seen(method: String(words[0]), target: target, fields: fields, number: number)
+            state.seen.append(seen)
+            return seen
+        }
+    }
+
+    private func write(_ answer: Answer, to request: Seen, _ connection: Int32) -> Bool {
+        var head = "HTTP/1.1 \(answer.status) Scripted\r\n"
+        if !answer.fields.contains(where: { $0.0.lowercased() == "date" }) {
+            head += "Date: \(Self.date(secondsFromNow: 0))\r\n"
+        }
+        for (name, value) in answer.fields { head += "\(name): \(value)\r\n" }
+        let hasBody = answer.status >= 200 && answer.status != 204 && answer.status != 304
+        if hasBody { head += "Content-Length: \(answer.announced ?? answer.body.count)\r\n" }
+        var bytes = Array((head + "\r\n").utf8)
+        if hasBody, request.method != "HEAD" { bytes += answer.body }
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                send(connection, $0.baseAddress.unsafelyUnwrapped + sent, $0.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return false }
+            sent += count
+        }
+        return request.method == "HEAD" || (answer.announced ?? answer.body.count) == answer.body.count
+    }
+
+    /// A date in the form of HTTP.
+    static func date(secondsFromNow seconds: Int) -> String {
+        var time = time(nil) + seconds
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        return String(
+            format: "%@, %02d %@ %d %02d:%02d:%02d GMT", days[Int(parts.tm_wday)], parts.tm_mday,
+            months[Int(parts.tm_mon)], parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec)
+    }
+}
+
+/// Something that happens once, for threads that wait for it.
+final class Occasion: Sendable {
+    private let condition = NSCondition()
+    private let isOpen = Locked(false)
+
+    func open() {
+        condition.withLock { isOpen.withLock { $0 = true } }
+        condition.broadcast()
+    }
+
+    /// Blocks the calling thread until it is open, or half a minute is over.
+    func wait() {
+        let deadline = Date(timeIntervalSinceNow: 30)
+        condition.withLock { while !isOpen.withLock({ $0 }), condition.wait(until: deadline) {} }
+    }
+}
+
+/// A value behind a plain lock: the one of Synchronization spins, which dozens of threads on few cores do not bear.
+///
+/// `@unchecked Sendable` holds because the value is touched under the lock only.
+private final class Locked<Value: Sendable>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return body(&value)
+    }
+}

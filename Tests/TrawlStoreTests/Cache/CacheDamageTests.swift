@@ -1,0 +1,239 @@
+import Glibc
+import Testing
+
+@testable import TrawlStore
+
+@Suite("Damage in the cache")
+struct CacheDamageTests {
+    private let scratch = CacheScratch()
+
+    private func open() throws -> CacheStore { try CacheStore.open(directory: scratch.cache) }
+
+    /// Changes the bytes of a row behind the store's back.
+    private func change(_ store: CacheStore, _ sequence: UInt64, _ change: (inout [UInt8]) -> Void) throws {
+        try store.environment.write { (transaction) throws(StoreError) in
+            guard let row = try transaction.get(CacheSchema.records, sequence) else { return }
+            var bytes = [UInt8](row)
+            change(&bytes)
+            try bytes.span.withUnsafeBytes { (bytes) throws(StoreError) in
+                try transaction.put(CacheSchema.records, sequence, bytes)
+            }
+        }
+    }
+
+    private func flip(_ path: String, at place: Int) {
+        chmod(path, 0o600)
+        let file = Glibc.open(path, O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        var byte: UInt8 = 0
+        #expect(pread(file, &byte, 1, off_t(place)) == 1)
+        byte ^= 0x10
+        #expect(pwrite(file, &byte, 1, off_t(place)) == 1)
+    }
+
+    private func records(_ store: CacheStore) -> UInt64 { (try? store.statistics().records) ?? 0 }
+
+    @Test("a record with a flipped bit is never served, and removes itself", arguments: 0..<30)
+    func record(seed: UInt64) throws {
+        let store = try open()
+        defer { store.close() }
+        var random = Seeded(seed)
+        let (old, new) = (random.bytes(500), random.bytes(700))
+        store.put(1, header: "old", body: old)
+        let sequence = try #require(store.put(1, header: "new", body: new))
+        try change(store, sequence) { bytes in
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        }
+        let found = store.found(1)
+        #expect(found.filter { $0.body != nil }.map(\.body) == [old])
+        waitUntil { records(store) == 1 }
+        #expect(records(store) == 1)
+        #expect(store.found(1).map(\.body) == [old])
+    }
+
+    @Test("a record under another's sequence is not served")
+    func swapped() throws {
+        let store = try open()
+        defer { store.close() }
+        let one = try #require(store.put(1, body: [1]))
+        let two = try #require(store.put(2, body: [2]))
+        var bytes: [UInt8] = []
+        try change(store, one) { bytes = $0 }
+        try change(store, two) { $0 = bytes }
+        #expect(store.found(2) == [])
+        #expect(store.found(1).map(\.body) == [[1]])
+    }
+
+    @Test("an index that leads to another key's record finds nothing there")
+    func index() throws {
+        let store = try open()
+        defer { store.close() }
+        store.put(1, body: [1])
+        let two = try #require(store.put(2, body: [2]))
+        var row = IndexRow()
+        row.entries = [IndexRow.Entry(sequence: two, slot: 0), IndexRow.Entry(sequence: 99, slot: 1)]
+        try store.environment.write { (transaction) throws(StoreError) in
+            try digest(1).withBytes { (key) throws(StoreError) in
+                try row.withBytes { (row) throws(StoreError) in try transaction.put(CacheSchema.index, key, row) }
+            }
+        }
+        #expect(store.found(1) == [])
+        waitUntil { store.read(digest(1)) { $0.count } == nil }
+        #expect(store.read(digest(1)) { $0.count } == nil)
+        #expect(store.found(2).map(\.body) == [[2]])
+    }
+
+    @Test("a damaged blob is not served, and what led to it goes", arguments: [false, true])
+    func blob(isTruncated: Bool) throws {
+        let store = try open()
+        defer { store.close() }
+        var random = Seeded(2)
+        let body = random.bytes(1_300_000)
+        store.put(1, body: body)
+        store.put(2, body: body)
+        let path = scratch.path + "/" + (try #require(scratch.blobFiles.first))
+        if isTruncated {
+            chmod(path, 0o600)
+            truncate(path, 700_000)
+        } else {
+            flip(path, at: 1_200_000)
+        }
+        let found = try #require(
+            store.read(digest(1)) { candidates in
+                candidates.record(at: 0).flatMap { record in
+                    record.body().map { (record.use, $0) }
+                }
+            })
+        guard case .blob(let reader) = found.1 else {
+            Issue.record("no blob")
+            return
+        }
+        #expect(throws: BlobError.damaged) { try reader.bytes() }
+        store.reportDamage(of: reader, found.0)
+        waitUntil { records(store) == 1 }
+        #expect(store.found(1) == [])
+        // The other record finds no file, and goes as well.
+        #expect(store.found(2).map(\.body) == [nil])
+        waitUntil { records(store) == 0 }
+        // The same body can be stored again.
+        store.put(1, body: body)
+        #expect(store.found(1).map(\.body) == [body])
+        #expect(try store.statistics().blobs == 1)
+    }
+
+    @Test("a blob of the wrong length is replaced when its body comes again")
+    func replaced() throws {
+        let store = try open()
+        defer { store.close() }
+        let body = [UInt8](repeating: 6, count: 40_000)
+        store.put(1, body: body)
+        let path = scratch.path + "/" + (try #require(scratch.blobFiles.first))
+        chmod(path, 0o600)
+        truncate(path, 10)
+        store.put(2, body: body)
+        #expect(store.found(1).map(\.body) == [body])
+        #expect(store.found(2).map(\.body) == [body])
+    }
+
+    @Test("verifying finds and removes every damaged record and blob, and no sound one")
+    func verify() throws {
+        let store = try open()
+        defer { store.close() }
+        var random = Seeded(8)
+        let bodies = (0..<60).map { random.bytes($0 % 3 == 0 ? 30_000 : 50 * $0) }
+        let sequences = try (0..<60).map { try #require(store.put($0, body: bodies[$0])) }
+        let damagedRecords = [4, 15, 27, 50]
+        for number in damagedRecords { try change(store, sequences[number]) { $0[$0.count - 1] ^= 1 } }
+        let blobs = try store.list(after: 0, limit: 100).compactMap(\.blobPath)
+        flip(blobs[0], at: 29_999)
+        unlink(blobs[7])
+        let result = try store.verify()
+        // A damaged row of a blob is counted as a record only.
+        #expect(result.damagedRecords == 6)
+        #expect(result.damagedBlobs == 2)
+        #expect(result.records == 60)
+        #expect(try store.statistics().keys == 54)
+        let left = (0..<60).filter { store.found($0).first?.body == bodies[$0] }
+        #expect(left.count == 54)
+        #expect(try store.verify().damagedRecords == 0)
+        #expect(try store.statistics().records == 54)
+    }
+
+    @Test(
+        "whatever bits flip in the environment's file, no wrong byte is served and storing goes on",
+        arguments: 0..<(getenv("TRAWL_LONG_TESTS") == nil ? 16 : 500))
+    func file(seed: UInt64) throws {
+        var random = Seeded(seed)
+        let bodies = (0..<120).map { random.bytes($0 % 20 == 0 ? 20_000 : 40 * $0) }
+        var store = try open()
+        for number in bodies.indices { store.put(number, body: bodies[number]) }
+        store.close()
+        let path = scratch.cache + "/data.mdb"
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        for _ in 0..<(1 << Int.random(in: 0..<8, using: &random)) {
+            flip(path, at: Int.random(in: 0..<Int(status.st_size), using: &random))
+        }
+        store = try open()
+        defer { store.close() }
+        for _ in 0..<2 {
+            for number in bodies.indices {
+                for found in store.found(number) { #expect(found.body == nil || found.body == bodies[number]) }
+            }
+            for number in 0..<30 { store.put(number, body: bodies[number]) }
+        }
+        _ = try? store.verify()
+        #expect(store.put(200, body: [7]) != nil)
+        #expect(store.found(200).map(\.body) == [[7]])
+    }
+
+    @Test("lost counters are counted again")
+    func counters() throws {
+        let store = try open()
+        defer { store.close() }
+        store.put(1, body: [UInt8](repeating: 1, count: 30_000))
+        let last = try #require(store.put(2, body: [2]))
+        try store.environment.write { (transaction) throws(StoreError) in
+            _ = try transaction.delete(CacheSchema.meta, CacheCounters.key)
+        }
+        let next = try #require(store.put(3, body: [3]))
+        #expect(next > last)
+        #expect(try store.statistics().blobBytes == 30_000)
+    }
+
+    @Test("eviction ends, whatever the tables claim", arguments: 0..<20)
+    func nonsense(seed: UInt64) throws {
+        var settings = CacheSettings()
+        settings.budget = 300_000
+        let store = try CacheStore.open(directory: scratch.cache, settings: settings)
+        defer { store.close() }
+        var random = Seeded(seed)
+        for number in 0..<100 { store.put(number, body: [UInt8](repeating: 1, count: 100)) }
+        for number in 0..<50 { store.use(number) }
+        for number in 100..<180 { store.put(number, body: [UInt8](repeating: 1, count: 3000)) }
+        try store.environment.write { (transaction) throws(StoreError) in
+            for _ in 0..<30 {
+                let number = Int.random(in: 0..<100, using: &random)
+                let bytes = random.bytes(Int.random(in: 0..<64, using: &random))
+                try bytes.span.withUnsafeBytes { (bytes) throws(StoreError) in
+                    switch Int.random(in: 0..<4, using: &random) {
+                    case 0: try transaction.put(CacheSchema.records, UInt64(number), bytes)
+                    case 1:
+                        try digest(number).withBytes { (key) throws(StoreError) in
+                            try transaction.put(CacheSchema.index, key, bytes)
+                        }
+                    case 2: try transaction.put(CacheSchema.recency, UInt64(number + 100), bytes)
+                    default: try transaction.put(CacheSchema.meta, CacheCounters.key, bytes)
+                    }
+                }
+            }
+        }
+        for number in 100..<400 { store.put(number, body: [UInt8](repeating: 1, count: 3000)) }
+        #expect(try store.statistics().bytes <= settings.budget)
+        for number in 0..<400 { _ = store.found(number) }
+        _ = try store.verify()
+        #expect(store.put(1000, body: [1]) != nil)
+        #expect(store.found(1000).map(\.body) == [[1]])
+    }
+}

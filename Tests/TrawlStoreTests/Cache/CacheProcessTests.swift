@@ -1,0 +1,113 @@
+import Glibc
+import Testing
+
+@testable import TrawlStore
+
+@Suite("Several processes on one cache", .serialized)
+struct CacheProcessTests {
+    private let scratch = CacheScratch()
+
+    private func open(budget: UInt64 = 1 << 30) throws -> CacheStore {
+        var settings = CacheSettings()
+        settings.budget = budget
+        return try CacheStore.open(directory: scratch.cache, settings: settings)
+    }
+
+    #if DEBUG
+        @Test(
+            "a process killed while it stores leaves whole records and, in the end, no file of nobody",
+            arguments: CacheFaultPoint.allCases)
+        func killed(point: CacheFaultPoint) throws {
+            let child = try CacheChild(["cache-die", scratch.cache, point.rawValue])
+            #expect(child.line() == "")
+            #expect(child.wait() == -SIGKILL)
+            let stored = point == .afterCommit ? 3 : 2
+            let store = try open()
+            #expect(try store.statistics().records == UInt64(stored))
+            for number in 0..<3 {
+                let expected = number < stored ? hammerBody(number, 100_000) : nil
+                #expect(store.found(number).first?.body == expected)
+            }
+            // One directory after the other is swept in the background.
+            let blobs = Int(try store.statistics().blobs)
+            waitUntil { scratch.blobFiles.count == blobs }
+            #expect(scratch.blobFiles.count == blobs)
+            #expect(try store.verify() == CacheVerification(records: UInt64(stored), blobs: UInt64(blobs)))
+            store.close()
+            #expect(scratch.blobFiles.count == blobs)
+        }
+    #endif
+
+    @Test("processes that store, use, evict and are killed at any moment never see a wrong byte")
+    func churn() throws {
+        let isLong = getenv("TRAWL_LONG_TESTS") != nil
+        let budget: UInt64 = 12 << 20
+        func start(_ seed: Int) throws -> CacheChild {
+            let child = try CacheChild(["cache-churn", scratch.cache, "\(seed)", "\(budget)"])
+            #expect(child.line() == "ready")
+            return child
+        }
+        var children = try (0..<4).map { try start($0) }
+        var random = Seeded(21)
+        for round in 0..<(isLong ? 300 : 12) {
+            usleep(UInt32.random(in: 10_000..<200_000, using: &random))
+            let which = Int.random(in: 0..<children.count, using: &random)
+            #expect(children[which].kill() == -SIGKILL)
+            children[which] = try start(100 + round)
+        }
+        for child in children { #expect(child.kill() == -SIGKILL) }
+        let store = try open(budget: budget)
+        let result = try store.verify()
+        #expect(result.damagedRecords == 0)
+        #expect(result.records > 0)
+        _ = store.prune()
+        #expect(try store.statistics().bytes <= budget)
+        #expect(scratch.blobFiles.count == Int(try store.statistics().blobs))
+        store.close()
+    }
+
+    @Test("where a file may not grow nothing is stored, and all else goes on")
+    func limited() throws {
+        let child = try CacheChild(["cache-limit", scratch.cache, "3000000"])
+        #expect(child.line() == "spool true true true")
+        #expect(child.line() == "full")
+        #expect(child.wait() == 0)
+        let store = try open()
+        defer { store.close() }
+        #expect(store.found(0).count == 1)
+        #expect(store.put(1000, body: [UInt8](repeating: 1, count: 16000)) != nil)
+    }
+
+    @Test("on a disk that is full nothing is stored, and what is there is read")
+    func full() throws {
+        // A disk of its own takes a mount, in a name space that ends with the child.
+        let mount =
+            "mount -t tmpfs -o size=6m tmpfs \"$1\" 2>/dev/null || exit 9; exec \"$0\" cache-limit \"$1/cache\" 0"
+        let child = try CacheChild(
+            program: "/usr/bin/unshare", ["-m", "sh", "-c", mount, try CacheChild.hammer(), scratch.path])
+        let line = child.line()
+        // Not everybody may mount.
+        if line.isEmpty { return }
+        #expect(line == "spool true true true")
+        #expect(child.line() == "full")
+        #expect(child.wait() == 0)
+    }
+
+    @Test("memory stays bounded, however long a body is, in and out")
+    func memory() throws {
+        mkdir(scratch.cache, 0o700)
+        let mebibytes = getenv("TRAWL_LONG_TESTS") != nil ? 1024 : 64
+        let child = try CacheChild(["cache-memory", scratch.cache, "\(mebibytes)"])
+        let grown = try #require(Int(child.line()))
+        #expect(grown < 4096, "in KiB")
+        #expect(child.wait() == 0)
+    }
+
+    /// What the hammer stores under a number.
+    private func hammerBody(_ number: Int, _ length: Int) -> [UInt8] {
+        var state = UInt64(number / 100)
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let word = (state >> 33) ^ state >> 7
+        return (0..<length).map { UInt8(truncatingIfNeeded: (word >> UInt64($0 & 31)) &+ UInt64($0 >> 8)) }
+    }
+}

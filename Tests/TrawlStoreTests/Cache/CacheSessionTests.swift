@@ -1,0 +1,75 @@
+import Glibc
+import Testing
+
+@testable import TrawlStore
+
+@Suite("Session-scoped records")
+struct CacheSessionTests {
+    private let scratch = CacheScratch()
+
+    private func open() throws -> CacheStore { try CacheStore.open(directory: scratch.cache) }
+
+    @Test("they end with their session, permanent ones stay")
+    func ends() throws {
+        let store = try open()
+        defer { store.close() }
+        let session = try store.beginSession()
+        store.put(1, body: [1], class: .session(session.id))
+        store.put(2, body: [2])
+        #expect(store.endSession(session) == .removed(1))
+        #expect(store.found(1) == [])
+        #expect(store.found(2).map(\.body) == [[2]])
+        #expect(scratch.files(in: "cache/sessions") == [])
+    }
+
+    @Test("a second coordinator does not end the first one's")
+    func twoCoordinators() throws {
+        let (one, other) = (try open(), try open())
+        defer {
+            one.close()
+            other.close()
+        }
+        let first = try one.beginSession()
+        one.put(1, body: [1], class: .session(first.id))
+        #expect(other.purgeDeadSessions() == 0)
+        let second = try other.beginSession()
+        other.put(2, body: [2], class: .session(second.id))
+        #expect(one.purgeDeadSessions() == 0)
+        other.endSession(second)
+        #expect(one.found(1).map(\.body) == [[1]])
+        #expect(one.found(2) == [])
+        one.endSession(first)
+    }
+
+    @Test("those of a coordinator that was killed are purged by the next, not before")
+    func killed() throws {
+        let child = try CacheChild(["cache-session", scratch.cache])
+        #expect(child.line() == "ready")
+        let store = try open()
+        defer { store.close() }
+        #expect(store.purgeDeadSessions() == 0)
+        #expect(try store.statistics().sessionRecords == 5)
+        child.kill()
+        // Opening is not enough: a worker never purges.
+        let worker = try open()
+        #expect(try worker.statistics().sessionRecords == 5)
+        worker.close()
+        #expect(store.purgeDeadSessions() == 1)
+        #expect(try store.statistics().sessionRecords == 0)
+        #expect(try store.statistics().records == 0)
+    }
+
+    @Test("records of a session nobody knows are purged")
+    func unknown() throws {
+        let store = try open()
+        defer { store.close() }
+        for _ in 0..<3 {
+            let session = SessionID.make()
+            for number in 0..<3 { store.put(number, body: [1], class: .session(session)) }
+        }
+        #expect(store.sessionsWithRecords().count == 3)
+        #expect(store.purgeDeadSessions() == 3)
+        #expect(store.sessionsWithRecords() == [])
+        #expect(try store.statistics().records == 0)
+    }
+}

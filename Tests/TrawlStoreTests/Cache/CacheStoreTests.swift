@@ -1,0 +1,279 @@
+import Glibc
+import Testing
+import TrawlPlatform
+
+@testable import TrawlStore
+
+@Suite("The cache store")
+struct CacheStoreTests {
+    private let scratch = CacheScratch()
+
+    private func open(_ change: (inout CacheSettings) -> Void = { _ in }) throws -> CacheStore {
+        var settings = CacheSettings()
+        change(&settings)
+        return try CacheStore.open(directory: scratch.cache, settings: settings)
+    }
+
+    @Test("what was stored is found, in a record or a blob", arguments: [0, 1, 4096, 16384, 16385, 3_000_000])
+    func stored(length: Int) throws {
+        let store = try open()
+        defer { store.close() }
+        var random = Seeded(1)
+        let body = random.bytes(length)
+        let sequence = try #require(store.put(1, header: "head", body: body))
+        let record = FoundRecord(sequence: sequence, header: "head", storageClass: .permanent, body: body)
+        #expect(store.found(1) == [record])
+        #expect(store.found(2) == [])
+        #expect(scratch.blobFiles.count == (length > 16384 ? 1 : 0))
+    }
+
+    @Test("it is there after the store was closed and opened again")
+    func reopened() throws {
+        var store = try open()
+        store.put(1, body: [1, 2, 3])
+        store.put(2, body: [UInt8](repeating: 9, count: 50_000))
+        store.close()
+        store = try open()
+        defer { store.close() }
+        #expect(store.found(1).map(\.body) == [[1, 2, 3]])
+        #expect(store.found(2).map(\.body) == [[UInt8](repeating: 9, count: 50_000)])
+    }
+
+    @Test("variants of one key are found newest first, and 32 of them are kept")
+    func variants() throws {
+        let store = try open()
+        defer { store.close() }
+        let sequences = (0..<40).compactMap { store.put(1, header: "\($0)", body: [UInt8($0)]) }
+        #expect(sequences.count == 40)
+        #expect(store.found(1).map(\.header) == (8..<40).reversed().map { "\($0)" })
+        #expect(try store.statistics().records == 32)
+        #expect(try store.statistics().keys == 1)
+    }
+
+    @Test("a record takes the place of those it replaces, and of no others")
+    func replaces() throws {
+        let store = try open()
+        defer { store.close() }
+        let one = try #require(store.put(1, header: "a", body: [1]))
+        store.put(1, header: "b", body: [UInt8](repeating: 2, count: 20_000))
+        let other = try #require(store.put(2, header: "c", body: [3]))
+        store.put(1, header: "d", body: [4], replacing: [one, other, 999])
+        #expect(store.found(1).map(\.header) == ["d", "b"])
+        #expect(store.found(2).map(\.header) == ["c"])
+    }
+
+    @Test("another header, the same body", arguments: [100, 20_000])
+    func header(length: Int) throws {
+        let store = try open()
+        defer { store.close() }
+        let body = [UInt8](repeating: 5, count: length)
+        let session = SessionID.make()
+        let old = try #require(store.put(1, header: "old", body: body, class: .session(session)))
+        store.put(1, header: "variant", body: [1])
+        let use = CacheUse(digest: digest(1), sequence: old)
+        guard case .stored(let new) = store.perform(.replaceHeader(use, header: Array("new".utf8), stored: 7)) else {
+            Issue.record("not stored")
+            return
+        }
+        #expect(new > old)
+        #expect(store.found(1).map(\.header) == ["new", "variant"])
+        #expect(store.found(1).first?.body == body)
+        #expect(store.found(1).first?.storageClass == .session(session))
+        #expect(try store.list(after: 0).map(\.stored) == [1, 7])
+        // The second time it is gone.
+        #expect(store.perform(.replaceHeader(use, header: [], stored: 8)) == .notDone(.gone))
+        #expect(try store.statistics().blobs == (length > 16384 ? 1 : 0))
+        #expect(try store.statistics().sessionRecords == 1)
+    }
+
+    @Test("one body of several records is one file, gone with the last of them")
+    func shared() throws {
+        let store = try open()
+        let body = [UInt8](repeating: 8, count: 100_000)
+        for number in 0..<3 { store.put(number, body: body) }
+        #expect(scratch.blobFiles.count == 1)
+        #expect(try store.statistics().blobBytes == 100_000)
+        #expect(store.perform(.removeAll(digest(0))) == .removed(1))
+        #expect(store.perform(.removeAll(digest(1))) == .removed(1))
+        #expect(store.found(2).first?.body == body)
+        #expect(store.perform(.removeAll(digest(2))) == .removed(1))
+        #expect(try store.statistics().blobBytes == 0)
+        store.close()
+        #expect(scratch.blobFiles == [])
+    }
+
+    @Test("an open body is read to its end though its record is removed")
+    func openReader() throws {
+        let store = try open()
+        var random = Seeded(3)
+        let body = random.bytes(2_000_000)
+        store.put(1, body: body)
+        let stored = store.read(digest(1)) { $0.record(at: 0)?.body() }
+        #expect(store.perform(.removeAll(digest(1))) == .removed(1))
+        store.close()
+        #expect(scratch.blobFiles == [])
+        #expect(try stored?.whole() == body)
+    }
+
+    @Test("what is meant is removed and nothing else")
+    func filters() throws {
+        let store = try open()
+        defer { store.close() }
+        let (one, other) = (SessionID.make(), SessionID.make())
+        func fill() {
+            store.put(1, header: "a", body: [1], stored: 10)
+            store.put(2, header: "b", body: [1], stored: 20)
+            store.put(3, header: "a", body: [1], class: .session(one), stored: 30)
+            store.put(4, header: "b", body: [1], class: .session(one), stored: 40)
+            store.put(5, header: "a", body: [1], class: .session(other), stored: 50)
+        }
+        func left() throws -> [UInt64] { try store.list(after: 0).map(\.stored) }
+        let cases: [(CacheFilter, [UInt64])] = [
+            (CacheFilter(), []),
+            (CacheFilter(storageClass: .permanent), [30, 40, 50]),
+            (CacheFilter(storageClass: .anySession), [10, 20]),
+            (CacheFilter(storageClass: .session(one)), [10, 20, 50]),
+            (CacheFilter(storedSince: 30), [10, 20]),
+            (CacheFilter(storageClass: .anySession, storedSince: 35), [10, 20, 30]),
+            (CacheFilter(header: { $0.first == UInt8(ascii: "a") }), [20, 40]),
+            (CacheFilter(storageClass: .session(one), header: { $0.first == UInt8(ascii: "a") }), [10, 20, 40, 50]),
+        ]
+        for (filter, expected) in cases {
+            fill()
+            #expect(store.perform(.removeMatching(filter)) == .removed(5 - expected.count))
+            #expect(try left() == expected)
+            #expect(try store.statistics().sessionRecords == UInt64(expected.count { $0 >= 30 }))
+            _ = store.perform(.removeMatching(CacheFilter()))
+        }
+        #expect(try store.statistics().records == 0)
+    }
+
+    @Test("more records than are read at a time are all removed", arguments: [false, true])
+    func manyRemoved(isSession: Bool) throws {
+        let store = try open()
+        defer { store.close() }
+        let session = SessionID.make()
+        for number in 0..<2500 { store.put(number, body: [], class: isSession ? .session(session) : .permanent) }
+        let filter = CacheFilter(storageClass: isSession ? .session(session) : .permanent)
+        #expect(store.perform(.removeMatching(filter)) == .removed(2500))
+        #expect(try store.statistics().records == 0)
+        #expect(try store.statistics().keys == 0)
+    }
+
+    @Test("a body beyond its share of the budget is not stored")
+    func share() throws {
+        let store = try open { $0.budget = 800_000 }
+        defer { store.close() }
+        #expect(store.longestBody == 100_000)
+        #expect(store.put(1, body: [UInt8](repeating: 1, count: 100_001)) == nil)
+        #expect(store.put(2, body: [UInt8](repeating: 1, count: 100_000)) != nil)
+        let body = SpooledBody.inline([UInt8](repeating: 1, count: 100_001))
+        let record = NewRecord(digest: digest(1), header: [], body: body, stored: 1)
+        #expect(store.perform(.append(record)) == .notDone(.tooLong))
+    }
+
+    @Test("changes go through the store thread, and are seen by whoever is told of them")
+    func submitted() throws {
+        let store = try open()
+        defer { store.close() }
+        let outcomes = Guarded<[CacheOutcome]>([])
+        for number in 0..<500 {
+            let body = try #require(spooled([UInt8](repeating: 1, count: number * 100), store))
+            let record = NewRecord(digest: digest(number), header: [], body: body, stored: 1)
+            store.submit(.append(record), number % 2 == 0 ? .now : .soon) { outcome in
+                let isThere = store.read(digest(number)) { $0.count } == 1
+                outcomes.withLock { $0.append(isThere ? outcome : .notDone(.gone)) }
+            }
+        }
+        waitUntil { outcomes.withLock { $0.count } == 500 }
+        let stored = outcomes.withLock { $0 }.compactMap { outcome -> UInt64? in
+            if case .stored(let sequence) = outcome { sequence } else { nil }
+        }
+        #expect(stored == Array(1...500))
+        #expect(try store.statistics().records == 500)
+    }
+
+    @Test("after it is closed a change is refused and a look-up finds nothing")
+    func closed() throws {
+        let store = try open()
+        store.put(1, body: [1])
+        store.close()
+        let outcome = Guarded<CacheOutcome?>(nil)
+        store.submit(.removeAll(digest(1))) { told in outcome.withLock { $0 = told } }
+        #expect(outcome.withLock { $0 } == .notDone(.failed(.closed)))
+        #expect(store.found(1) == [])
+    }
+
+    @Test("a list comes in parts, in the order of storing")
+    func lists() throws {
+        let store = try open()
+        defer { store.close() }
+        for number in 0..<25 { store.put(number, body: [UInt8](repeating: 0, count: number * 1000)) }
+        var listed: [CacheListing] = []
+        while true {
+            let part = try store.list(after: listed.last?.use.sequence ?? 0, limit: 10)
+            if part.isEmpty { break }
+            listed += part
+        }
+        #expect(listed.map { $0.use.digest } == (0..<25).map { digest($0) })
+        #expect(listed.map(\.bodyLength) == (0..<25).map { UInt64($0 * 1000) })
+        #expect(listed.map { $0.blobPath != nil } == (0..<25).map { $0 * 1000 > 16384 })
+        for path in listed.compactMap(\.blobPath) { #expect(access(path, R_OK) == 0) }
+    }
+
+    @Test("clearing leaves nothing but empty tables")
+    func clear() throws {
+        let store = try open()
+        defer { store.close() }
+        for number in 0..<50 { store.put(number, body: [UInt8](repeating: UInt8(number), count: number * 1000)) }
+        #expect(store.clear() == .removed(50))
+        #expect(scratch.blobFiles == [])
+        let statistics = try store.statistics()
+        #expect(statistics.records == 0 && statistics.keys == 0 && statistics.blobs == 0 && statistics.blobBytes == 0)
+        #expect(store.put(1, body: [1]) == 51)
+    }
+
+    @Test("readers see whole records while others write and evict")
+    func parallel() throws {
+        let store = try open { $0.budget = 3 << 20 }
+        defer { store.close() }
+        var random = Seeded(5)
+        let bodies = (0..<40).map { random.bytes($0 % 4 == 0 ? 60_000 : 3000 + $0) }
+        let isOver = Guarded(false)
+        let wrong = Guarded(0)
+        let hits = Guarded(0)
+        let threads = try (0..<4).map { _ in
+            try NamedThread.start(name: "reader") {
+                var number = 0
+                while !isOver.withLock({ $0 }) {
+                    number = (number + 7) % 40
+                    let body = store.read(digest(number)) { candidates -> StoredBody? in
+                        guard let record = candidates.record(at: 0) else { return nil }
+                        store.used(record.use)
+                        return record.body()
+                    }
+                    guard let body else { continue }
+                    guard let bytes = try? body.whole() else {
+                        wrong.withLock { $0 += 1 }
+                        continue
+                    }
+                    hits.withLock { $0 += 1 }
+                    if bytes != bodies[number] { wrong.withLock { $0 += 1 } }
+                }
+            }
+        }
+        for round in 0..<1500 { store.put(round % 40, body: bodies[round % 40]) }
+        isOver.withLock { $0 = true }
+        threads.forEach { $0.join() }
+        #expect(wrong.withLock { $0 } == 0)
+        #expect(hits.withLock { $0 } > 0)
+        let statistics = try store.statistics()
+        #expect(statistics.bytes <= statistics.budget)
+        #expect(try store.verify().damagedRecords == 0)
+    }
+}
+
+/// Waits for what another thread does; gives up after ten seconds.
+func waitUntil(_ condition: () -> Bool) {
+    for _ in 0..<10_000 where !condition() { usleep(1000) }
+}

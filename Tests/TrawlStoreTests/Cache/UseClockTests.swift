@@ -1,0 +1,71 @@
+import Glibc
+import Testing
+
+@testable import TrawlStore
+
+@Suite("The clock of uses")
+struct UseClockTests {
+    private let scratch = CacheScratch()
+    private var path: String { scratch.path + "/uses" }
+
+    @Test("a use is seen at once by whoever has the file open, and stays")
+    func shared() {
+        let one = UseClock(in: scratch.path, budget: 1 << 30)
+        let other = UseClock(in: scratch.path, budget: 1 << 20)
+        one.use(5)
+        other.use(6)
+        one.use(5)
+        #expect(other.last(5) == 3)
+        #expect(one.last(6) == 2)
+        #expect(one.last(7) == 0)
+        #expect(other.now == 3)
+        #expect(UseClock(in: scratch.path, budget: 0).last(5) == 3)
+    }
+
+    @Test("ticks rise, and never fall below what is asked for")
+    func ticks() {
+        let clock = UseClock(in: scratch.path, budget: 1 << 20)
+        #expect(clock.tick(atLeast: 1) == 1)
+        #expect(clock.tick(atLeast: 1) == 2)
+        #expect(clock.tick(atLeast: 100) == 100)
+        clock.use(1)
+        #expect(clock.tick(atLeast: 50) == 102)
+    }
+
+    @Test("any number is a slot")
+    func slots() {
+        let clock = UseClock(in: scratch.path, budget: 1 << 22)
+        for slot in [0, 4095, 4096, 1 << 40, UInt64.max] {
+            clock.assign(slot, last: 9)
+            #expect(clock.last(slot) == 9)
+        }
+        #expect(clock.last(0) == clock.last(4096))
+    }
+
+    @Test("a file that is damaged, cut short or no file is replaced or done without", arguments: 0..<5)
+    func damaged(kind: Int) throws {
+        do {
+            let clock = UseClock(in: scratch.path, budget: 1 << 20)
+            clock.use(1)
+        }
+        switch kind {
+        case 0: truncate(path, 5000)
+        case 1: truncate(path, 0)
+        case 2:
+            let file = open(path, O_WRONLY | O_CLOEXEC)
+            var slots: UInt64 = 1 << 60
+            #expect(pwrite(file, &slots, 8, 8) == 8)
+            close(file)
+        case 3: unlink(path)
+        default:
+            unlink(path)
+            mkdir(path, 0o700)
+        }
+        let clock = UseClock(in: scratch.path, budget: 1 << 20)
+        clock.use(2)
+        #expect(clock.last(1) == 0)
+        #expect(clock.last(2) == (kind == 4 ? 0 : 1))
+        #expect(clock.tick(atLeast: 7) == 7)
+        #expect(scratch.files() == (kind == 4 ? [] : ["uses"]))
+    }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import Testing
+import TrawlStore
+
+@Suite("Opening an environment")
+struct EnvironmentOpeningTests {
+    private let scratch: ScratchDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    /// Opens, runs, closes.
+    private func use<Value>(
+        _ settings: EnvironmentSettings = Sample.settings(), _ body: (Environment) throws -> Value
+    ) throws -> Value {
+        let environment = try Environment.open(directory: scratch.environment, settings: settings)
+        defer { environment.close() }
+        return try body(environment)
+    }
+
+    private func fill(_ settings: EnvironmentSettings = Sample.settings()) throws {
+        try use(settings) { environment throws in
+            try environment.write { transaction throws(StoreError) in
+                for key: UInt64 in 0..<500 {
+                    try transaction.put(Sample.numbers, key, Array(repeating: UInt8(key & 255), count: 1000))
+                }
+            }
+        }
+    }
+
+    private func isUnusable(_ error: any Error) -> Bool {
+        if case .unusable? = error as? StoreError { true } else { false }
+    }
+
+    private func isDamaged(_ error: any Error) -> Bool {
+        if case .damaged? = error as? StoreError { true } else { false }
+    }
+
+    @Test("a second opening in one process is the same environment, and stays open until both are closed")
+    func shared() throws {
+        let first = try Environment.open(directory: scratch.environment, settings: Sample.settings())
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.path + "/link", withDestinationPath: scratch.environment)
+        let second = try Environment.open(directory: scratch.path + "/link", settings: Sample.settings())
+        #expect(first === second)
+        first.close()
+        try second.put(1, [1])
+        second.close()
+        #expect(throws: StoreError.closed) { try second.get(1) }
+        #expect(throws: StoreError.closed) { try second.put(1, [1]) }
+    }
+
+    @Test("nothing it opens is inherited by other programs, or readable for other users")
+    func descriptors() throws {
+        try use { environment throws in
+            try environment.put(1, [1])
+            var found = 0
+            for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+                guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name),
+                    path.hasPrefix(scratch.environment), let number = Int32(name)
+                else { continue }
+                found += 1
+                #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0, "\(path)")
+            }
+            #expect(found >= 3)
+            for name in try FileManager.default.contentsOfDirectory(atPath: scratch.environment) {
+                let facts = try FileManager.default.attributesOfItem(atPath: scratch.environment + "/" + name)
+                #expect((facts[.posixPermissions] as? Int).map { $0 & 0o077 } == 0)
+            }
+        }
+        let facts = try FileManager.default.attributesOfItem(atPath: scratch.environment)
+        #expect(facts[.posixPermissions] as? Int == 0o700)
+    }
+
+    @Test("a directory others may write to, one of another kind, and a file in the way are refused")
+    func refusals() throws {
+        try FileManager.default.createDirectory(
+            atPath: scratch.environment, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o777])
+        chmod(scratch.environment, 0o777)
+        #expect(performing: { try use { _ in } }, throws: isUnusable)
+        chmod(scratch.environment, 0o700)
+        try FileManager.default.createDirectory(atPath: scratch.data, withIntermediateDirectories: false)
+        #expect(performing: { try use { _ in } }, throws: isUnusable)
+        try FileManager.default.removeItem(atPath: scratch.environment)
+        try Data([1]).write(to: URL(fileURLWithPath: scratch.environment))
+        #expect(performing: { try use { _ in } }, throws: isUnusable)
+    }
+
+    @Test("another user's directory is refused", .enabled(if: geteuid() == 0))
+    func otherOwner() throws {
+        try FileManager.default.createDirectory(atPath: scratch.environment, withIntermediateDirectories: false)
+        chmod(scratch.environment, 0o755)
+        chown(scratch.environment, 12345, 12345)
+        #expect(performing: { try use { _ in } }, throws: isUnusable)
+    }
+
+    @Test("a directory without the right to write is refused", .enabled(if: geteuid() != 0))
+    func readOnly() throws {
+        try FileManager.default.createDirectory(atPath: scratch.environment, withIntermediateDirectories: false)
+        chmod(scratch.environment, 0o500)
+        #expect(performing: { try use { _ in } }, throws: isUnusable)
+    }
+
+    @Test("a durable file others could read is refused")
+    func openDurableFile() throws {
+        try fill(Sample.settings(isRebuildable: false))
+        chmod(scratch.data, 0o644)
+        #expect(performing: { try use(Sample.settings(isRebuildable: false)) { _ in } }, throws: isUnusable)
+    }
+
+    @Test("a newer format is refused, and left as it is")
+    func newerFormat() throws {
+        try use(Sample.settings(format: 7)) { environment throws in try environment.put(1, [7]) }
+        #expect(throws: StoreError.newerFormat(path: scratch.data, found: 7, supported: 6)) {
+            try use(Sample.settings(format: 6)) { _ in }
+        }
+        try use(Sample.settings(format: 7)) { environment throws in #expect(try environment.get(1) == [7]) }
+    }
+
+    @Test("an older format is carried over, made anew, or refused")
+    func olderFormat() throws {
+        try use(Sample.settings(format: 1)) { environment throws in try environment.put(1, [1]) }
+        var migrating = Sample.settings(isRebuildable: false, format: 2)
+        migrating.migrate = { found, transaction throws(StoreError) in
+            try transaction.put(Sample.numbers, 2, [UInt8(found), 2])
+        }
+        try use(migrating) { environment throws in
+            #expect(try environment.get(1) == [1])
+            #expect(try environment.get(2) == [1, 2])
+        }
+        #expect(throws: StoreError.olderFormat(path: scratch.data, found: 2, supported: 3)) {
+            try use(Sample.settings(isRebuildable: false, format: 3)) { _ in }
+        }
+        try use(Sample.settings(format: 3)) { environment throws in #expect(try environment.get(1) == nil) }
+    }
+
+    @Test(
+        "a file cut off is made anew, or refused by name when it is durable",
+        arguments: [1, 4096, 8192, 100_000, 300_000])
+    func cutOff(size: Int) throws {
+        try fill()
+        truncate(scratch.data, size)
+        #expect(performing: { try use(Sample.settings(isRebuildable: false)) { _ in } }, throws: isDamaged)
+        try use { environment throws in
+            #expect(try environment.get(1) == nil)
+            try environment.put(1, [1])
+            #expect(try environment.get(1) == [1])
+        }
+    }
+
+    @Test("what is no LMDB file is made anew, or refused when it is durable")
+    func foreign() throws {
+        try FileManager.default.createDirectory(atPath: scratch.environment, withIntermediateDirectories: false)
+        chmod(scratch.environment, 0o700)
+        try Data(repeating: 65, count: 50_000).write(to: URL(fileURLWithPath: scratch.data))
+        chmod(scratch.data, 0o600)
+        #expect(performing: { try use(Sample.settings(isRebuildable: false)) { _ in } }, throws: isDamaged)
+        try use { environment throws in try environment.put(1, [1]) }
+    }
+
+    @Test("after a start of the machine a cache without a clean end begins empty, and one with it does not")
+    func uncleanBoot() throws {
+        var settings = Sample.settings()
+        settings.bootIdentity = "first"
+        settings.syncsAtClose = false
+        try use(settings) { environment throws in try environment.put(1, [1]) }
+        try use(settings) { environment throws in #expect(try environment.get(1) == [1]) }
+        settings.bootIdentity = "second"
+        settings.syncsAtClose = true
+        try use(settings) { environment throws in
+            #expect(try environment.get(1) == nil)
+            try environment.put(2, [2])
+        }
+        settings.bootIdentity = "third"
+        try use(settings) { environment throws in #expect(try environment.get(2) == [2]) }
+    }
+
+    @Test("after a start of the machine a durable environment without a clean end is checked and kept")
+    func uncleanBootOfDurable() throws {
+        var settings = Sample.settings(isRebuildable: false, syncPolicy: .grouped)
+        settings.bootIdentity = "first"
+        settings.syncsAtClose = false
+        try use(settings) { environment throws in try environment.put(1, [1]) }
+        settings.bootIdentity = "second"
+        try use(settings) { environment throws in #expect(try environment.get(1) == [1]) }
+    }
+
+    @Test("when the files were replaced, an environment that is open goes on with the new ones")
+    func replaced() throws {
+        try use { environment throws in
+            try environment.put(1, [1])
+            let generation = environment.generation
+            let directory = scratch.environment
+            try environment.read { snapshot throws(StoreError) in
+                for name in ["data.mdb", "lock.mdb"] { unlink(directory + "/" + name) }
+                try environment.write { transaction throws(StoreError) in
+                    try transaction.put(Sample.numbers, 2, [2])
+                }
+                // The snapshot is what it was.
+                guard try snapshot.get(Sample.numbers, 1)?.first == 1 else { throw .abandoned }
+            }
+            #expect(environment.generation > generation)
+            #expect(try environment.get(1) == nil)
+            #expect(try environment.get(2) == [2])
+            // The directory too.
+            try FileManager.default.removeItem(atPath: scratch.environment)
+            try environment.put(3, [3])
+            #expect(try environment.get(3) == [3])
+        }
+    }
+
+    @Test("an environment larger than its bound takes no more, and what it has stays")
+    func bounded() throws {
+        var settings = Sample.settings()
+        settings.mapSize = 1 << 20
+        settings.mapSizeLimit = 1 << 20
+        try use(settings) { environment throws in
+            try environment.put(1, [1])
+            #expect(throws: StoreError.full) { try environment.put(2, Array(repeating: 1, count: 2 << 20)) }
+            #expect(try environment.get(1) == [1])
+            try environment.put(2, [2])
+        }
+    }
+
+    @Test("many threads read while one writes")
+    func threads() throws {
+        try use { environment throws in
+            try environment.put(0, [0])
+            DispatchQueue.concurrentPerform(iterations: 8) { thread in
+                for round in 0..<500 {
+                    do {
+                        if thread == 0 {
+                            let value = Array(repeating: UInt8(round & 255), count: round * 17 % 6000 + 1)
+                            try environment.write { transaction throws(StoreError) in
+                                try transaction.put(Sample.numbers, 0, value)
+                                try transaction.put(Sample.numbers, UInt64(round), value)
+                            }
+                        } else {
+                            try environment.read { snapshot throws(StoreError) in
+                                guard let value = try snapshot.get(Sample.numbers, 0), let first = value.first,
+                                    value.allSatisfy({ $0 == first })
+                                else { throw .abandoned }
+                            }
+                        }
+                    } catch {
+                        Issue.record(error)
+                        return
+                    }
+                }
+            }
+        }
+    }
+}
