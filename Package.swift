@@ -74,8 +74,8 @@ let package = Package(
         .executableTarget(
             name: "TrawlCommand",
             dependencies: [
-                "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlCoding", "TrawlPlatform", "TrawlProtocol", "TrawlURL",
-                "TrawlWorker",
+                "Trawl", "TrawlHTTP", "TrawlCache", "TrawlJSON", "TrawlCoding", "TrawlPlatform", "TrawlProtocol",
+                "TrawlStore", "TrawlURL", "TrawlWorker",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: effects),

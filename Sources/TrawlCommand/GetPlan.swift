@@ -67,7 +67,8 @@ struct GetPlan {
         writeOut = try RunSetup.writeOut(report)
         parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(requests.count, 64) : 64)
         var configuration = try RunSetup.configuration(
-            command.pool, command.cache, parallel: parallel, root: !isSequential && output == .remoteNames ? directory : nil)
+            command.pool, command.cache, parallel: parallel,
+            root: !isSequential && output == .remoteNames ? directory : nil)
         configuration.transfersInAll = parallel
         self.configuration = configuration
     }

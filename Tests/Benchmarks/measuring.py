@@ -2,6 +2,7 @@
 import os, statistics, subprocess, tempfile, threading, time
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
+LIMIT = 900  # seconds for one run of one program
 
 
 class Failed(Exception):
@@ -31,7 +32,15 @@ def measure(command, samples=False, expects=(0,)):
         start = time.monotonic()
         process = subprocess.Popen(command, stdin=nothing, stdout=out, stderr=errors)
         memory = MemoryWatch(process.pid) if samples else None
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        limit = threading.Timer(LIMIT, process.kill)
+        limit.start()
+        try:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            limit.cancel()
         wall = time.monotonic() - start
         if memory:
             memory.finish()
@@ -56,6 +65,19 @@ def ticks(pid):
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) * TICK, (int(fields[13]) + int(fields[14])) * TICK
+
+
+def cpu_of(pid):
+    """CPU seconds so far of a running process and its descendants, to the nanosecond."""
+    total = 0
+    for process in tree(pid):
+        try:
+            for task in os.listdir(f"/proc/{process}/task"):
+                with open(f"/proc/{process}/task/{task}/schedstat") as file:
+                    total += int(file.read().split()[0])
+        except OSError:
+            pass
+    return total / 1e9
 
 
 class MemoryWatch(threading.Thread):
@@ -138,7 +160,10 @@ def turns(programs, runs):
                 action, limit = action
             if limit is not None and (turn == 0 or len(results[name]) >= limit):
                 continue
-            result = action()
+            try:
+                result = action()
+            except Failed as failure:
+                raise Failed(f"{name}: {failure}") from None
             if turn > 0:
                 results[name].append(result)
     return results

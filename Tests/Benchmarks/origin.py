@@ -1,12 +1,17 @@
 """The web server that is fetched from: an nginx of the benchmark's own, on a free port of eight loopback addresses."""
-import os, signal, socket, subprocess, time
+import os, signal, socket, subprocess, time, urllib.request
 
 SMALL_COUNT = 10_000
 SMALL_SIZE = 4096
+MODIFIED = 1_600_000_000
 
 
 class Origin:
-    """Serves /s/NN/N, 10,000 files of 4 KiB, and /big, on 127.0.0.2 to 127.0.0.9."""
+    """Serves /s/NN/N, 10,000 files of 4 KiB, and /big, on 127.0.0.2 to 127.0.0.9.
+
+    The same beneath /fresh may be reused for an hour, and beneath /stale must be validated each time. All small files
+    have one entity tag, since nginx makes it from their time and size.
+    """
 
     def __init__(self, work, big_size):
         self.root = os.path.join(work, "root")
@@ -18,11 +23,13 @@ class Origin:
             if not os.path.exists(path):
                 with open(path, "wb") as file:
                     file.write(n.to_bytes(4, "big") * (SMALL_SIZE // 4))
+            os.utime(path, (MODIFIED, MODIFIED))
         if big_size and not (os.path.exists(f"{self.root}/big") and os.path.getsize(f"{self.root}/big") == big_size):
             block = os.urandom(1 << 20)
             with open(f"{self.root}/big", "wb") as file:
                 for _ in range(big_size >> 20):
                     file.write(block)
+        self.entity_tag = f'"{MODIFIED:x}-{SMALL_SIZE:x}"'
         self.port = free_port()
         listen = "".join(f"listen 127.0.0.{i}:{self.port} backlog=4096;" for i in range(2, 10))
         conf = os.path.join(work, "nginx.conf")
@@ -34,29 +41,47 @@ class Origin:
                   keepalive_timeout 600s; open_file_cache max=12000 inactive=600s; open_file_cache_valid 600s;
                   client_body_temp_path {work}/t1; proxy_temp_path {work}/t2; fastcgi_temp_path {work}/t3;
                   uwsgi_temp_path {work}/t4; scgi_temp_path {work}/t5;
-                  server {{ {listen} root {self.root}; }} }}""")
+                  server {{ {listen} root {self.root};
+                    location /fresh/ {{ alias {self.root}/; add_header Cache-Control max-age=3600; }}
+                    location /stale/ {{ alias {self.root}/; add_header Cache-Control max-age=0; }}
+                    location = /status {{ stub_status; }} }} }}""")
         self.process = subprocess.Popen(["nginx", "-c", conf, "-e", f"{work}/error.log"])
-        for _ in range(100):
-            try:
-                socket.create_connection(("127.0.0.2", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-        self.close()
-        raise SystemExit(f"nginx did not start; see {work}/error.log")
+        if not answers(self.process, "127.0.0.2", self.port):
+            self.close()
+            raise SystemExit(f"nginx did not start; see {work}/error.log")
 
-    def small(self, i, query=False):
+    def small(self, i, query=False, under=""):
         """The i-th URL of a long list: files come around again on another address."""
         n, turn = i % SMALL_COUNT, i // SMALL_COUNT
         address = 2 + (i + 4 * turn) % 8
-        return f"http://127.0.0.{address}:{self.port}/s/{n % 100:02d}/{n}" + (f"?q={i}" if query else "")
+        return f"http://127.0.0.{address}:{self.port}{under}/s/{n % 100:02d}/{n}" + (f"?q={i}" if query else "")
 
-    def big(self):
-        return f"http://127.0.0.2:{self.port}/big"
+    def big(self, under=""):
+        return f"http://127.0.0.2:{self.port}{under}/big"
+
+    def requests(self):
+        """Requests answered so far; this question is not counted."""
+        with urllib.request.urlopen(f"http://127.0.0.2:{self.port}/status") as answer:
+            total = int(answer.read().split()[9])
+        self.asked = getattr(self, "asked", 0) + 1
+        return total - self.asked
 
     def close(self):
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait()
+
+
+def answers(process, address, port):
+    """Waits until a server that was just started takes connections; false when it does not within 10 seconds."""
+    for _ in range(200):
+        if process.poll() is not None:
+            return False
+        try:
+            socket.create_connection((address, port), 1).close()
+            return True
+        except OSError:
+            time.sleep(0.05)
+    return False
 
 
 def free_port():

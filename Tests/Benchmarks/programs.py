@@ -10,10 +10,15 @@ class Lists:
 
     def __init__(self, folder, pairs):
         self.pairs = pairs
-        names = ("tabs", "urls", "curl", "aria2")
-        self.tabs, self.urls, self.curl, self.aria2 = (os.path.join(folder, "list." + name) for name in names)
+        os.makedirs(folder, exist_ok=True)
+        names = ("tabs", "urls", "relative", "curl", "aria2")
+        self.tabs, self.urls, self.relative, self.curl, self.aria2 = (
+            os.path.join(folder, "list." + name) for name in names)
         with open(self.urls, "w") as file:
             file.writelines(url + "\n" for url, _ in pairs)
+        # trawl takes names beneath its output directory.
+        with open(self.relative, "w") as file:
+            file.writelines(f"{url}\t{name}\n" for url, name in pairs)
 
     def into(self, out):
         """Names files beneath a folder, which is made with all of its own."""
@@ -38,12 +43,16 @@ class Programs:
         venv = os.path.join(TOP, ".build-bench-venv", "bin", "python")
         self.python = os.environ.get("BENCH_PYTHON") or venv
         self.missing = {}
-        for name in ("curl", "wget", "wget2", "aria2c"):
+        for name in ("curl", "wget", "wget2", "aria2c", "squid", "wrk"):
             if not shutil.which(name):
                 self.missing[name] = f"{name} is not installed"
-        for name in ("aiohttp", "scrapy"):
+        for name in ("aiohttp", "scrapy", "requests_cache", "hishel"):
             if not self._python_has(name):
                 self.missing[name] = f"{self.python} has no {name}"
+        self.lmdb_path = os.path.join(work, "lmdb")
+        if subprocess.run(["cc", "-O2", "-o", self.lmdb_path, f"{HERE}/lmdb/lmdb.c", "-llmdb", "-pthread"],
+                          capture_output=True).returncode:
+            self.missing["lmdb"] = "liblmdb-dev is not installed"
 
     def _python_has(self, module):
         if not os.path.exists(self.python):
@@ -53,14 +62,29 @@ class Programs:
     def floor(self, *arguments):
         return [self.floor_path, *arguments]
 
+    def lmdb(self, *arguments):
+        return [self.lmdb_path, *arguments]
+
+    def wrk(self, connections, seconds, address, urls):
+        return ["wrk", "-t1", f"-c{connections}", f"-d{seconds}", "-s", f"{HERE}/clients/requests.lua",
+                f"http://{address}", "--", urls]
+
     def trawl(self, *arguments):
         return [os.path.join(self.built, "trawl"), *arguments]
 
     def library(self, *arguments):
         return [os.path.join(self.built, "library-load"), *arguments]
 
-    def batch(self, list_path, *arguments):
-        return self.trawl("batch", list_path, "-q", "--workers", "2", *arguments)
+    def batch(self, list_path, *arguments, store=None, budget=None):
+        return self.trawl("batch", list_path, "-q", "--workers", "2", *self._caching(store, budget), *arguments)
+
+    def get(self, *arguments, store=None, budget=None):
+        return self.trawl("get", "-s", *self._caching(store, budget), *arguments)
+
+    def _caching(self, store, budget):
+        if not store:
+            return ["--no-cache"]
+        return ["--store", store] + (["--cache-size", str(budget)] if budget else [])
 
     def curl(self, *arguments):
         # -q: without the user's own configuration.

@@ -16,21 +16,23 @@ class Bench:
 
     def verdicts(self, columns, checks):
         """Prints figures beside what is wanted. Short runs are nearly all starting, so --quick judges nothing."""
-        if not self.args.quick:
+        if columns and not self.args.quick:
             verdicts(columns, checks)
 
     def chosen(self, candidates):
-        """Those of (name, program it needs or None, action) that are wanted and can be run, as a dictionary."""
+        """Those of (name, program or programs it needs or None, action) that are wanted and can be run, by name."""
         result = {}
         for name, needs, action in candidates:
             if self.args.only and not any(fnmatch.fnmatch(name, pattern) for pattern in self.args.only):
                 continue
-            if needs in self.programs.missing:
-                if needs not in self.told:
-                    print(f"\nSkipped: {self.programs.missing[needs]}.", flush=True)
-                self.told.add(needs)
-                continue
-            result[name] = action
+            needs = needs if isinstance(needs, tuple) else (needs,)
+            lacking = [program for program in needs if program in self.programs.missing]
+            for program in lacking:
+                if program not in self.told:
+                    print(f"\nSkipped: {self.programs.missing[program]}.", flush=True)
+                self.told.add(program)
+            if not lacking:
+                result[name] = action
         return result
 
 
@@ -39,10 +41,6 @@ def many(bench, where, title):
     args, programs, count = bench.args, bench.programs, bench.args.requests
     base = os.path.join(where, "many")
     lists = Lists(bench.work, [(bench.origin.small(i), f"{i // 1000:03d}/{i}") for i in range(count)])
-    # trawl takes names beneath its output directory.
-    relative = os.path.join(bench.work, "list.relative")
-    with open(relative, "w") as file:
-        file.writelines(f"{url}\t{name}\n" for url, name in lists.pairs)
     serial = 0
 
     def fetched(command):
@@ -75,8 +73,8 @@ def many(bench, where, title):
     candidates = [
         ("C floor", None, fetched(lambda out, _: programs.floor(lists.tabs))),
         ("C floor, 2 processes", None, fetched(lambda out, _: programs.floor("-p", "2", lists.tabs))),
-        ("trawl batch", None, batch(relative)),
-        ("trawl batch, -j 128", None, batch(relative, "-j", "128", "--per-host", "8")),
+        ("trawl batch", None, batch(lists.relative)),
+        ("trawl batch, -j 128", None, batch(lists.relative, "-j", "128", "--per-host", "8")),
         ("trawl batch, names by URL", None, batch(lists.urls)),
         ("curl --parallel", "curl", fetched(lambda out, _: programs.curl_parallel(lists.curl))),
         ("wget2", "wget2", fetched(lambda out, _: programs.wget2(64, "-x", "-P", out, "-i", lists.urls))),
@@ -164,7 +162,7 @@ def w2(bench):
         rows = turns(bench.chosen([
             ("C floor", None, fetched(programs.floor(tabs))),
             ("C floor, 256 KiB", None, fetched(programs.floor("-b", "262144", tabs))),
-            ("trawl get", None, fetched(programs.trawl("get", "-s", "-o", target, url))),
+            ("trawl get", None, fetched(programs.get("-o", target, url))),
             ("curl", "curl", fetched(programs.curl("-o", target, url))),
             ("wget", "wget", fetched(programs.wget("-O", target, url))),
             ("wget2", "wget2", fetched(programs.wget2(1, "-O", target, url))),
@@ -199,7 +197,7 @@ def w6(bench):
     runs = bench.args.runs if bench.args.quick else max(bench.args.runs, 40)
     rows = turns(bench.chosen([
         ("curl", "curl", lambda: measure(programs.curl("-o", "/dev/null", url))),
-        ("trawl get", None, lambda: measure(programs.trawl("get", "-s", "-o", "/dev/null", url))),
+        ("trawl get", None, lambda: measure(programs.get("-o", "/dev/null", url))),
     ]), runs)
     wall = {name: median(c.wall for c in costs) * 1e3 for name, costs in rows.items()}
     cpu = {name: median(c.cpu for c in costs) * 1e3 for name, costs in rows.items()}

@@ -3,7 +3,7 @@
 
     http_cache.py --trawl PATH [--vectors FILE] [--store DIR] [--only ID]... [--verbose] [--json]
 
-What the fields of a case mean is told in Tests/Vectors/http-cache/README.md. Everything is on loopback; all cases run
+What the fields of a case mean is told in Tests/Vectors/http-cache/SOURCE.md. Everything is on loopback; all cases run
 side by side, each with a URL of its own. Exit status: 0 when every `required` case passes, 1 when one does not,
 2 for a wrong call.
 """

@@ -13,7 +13,10 @@ struct FrameMaker {
     mutating func message(lease: UInt64) -> WorkerMessage {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return .interim(lease: lease, head(status: .random(in: 102...199, using: &random)))
-        case 1: return .head(lease: lease, head(status: .random(in: 200...599, using: &random)), awaitsAnswer: .random(using: &random))
+        case 1:
+            return .head(
+                lease: lease, head(status: .random(in: 200...599, using: &random)),
+                awaitsAnswer: .random(using: &random))
         case 2: return .data(lease: lease, bytes(1...200))
         case 3:
             let failure = HopFailure(

@@ -12,6 +12,8 @@ final class CacheBinding: Sendable {
     private let policy: TrawlCache.CachePolicy
     private let decodesContent: Bool
     private let storesDownloads: Bool
+    /// Whether nothing is stored: what came over a connection that was not verified must not answer those who verify.
+    private let isUnverified: Bool
 
     init(_ shelf: CacheShelf, directory: String, _ options: RequestOptions) {
         self.shelf = shelf
@@ -23,6 +25,7 @@ final class CacheBinding: Sendable {
         self.policy = policy
         decodesContent = options.contentDecoding == .streaming
         storesDownloads = caching.storesDownloads
+        isUnverified = !options.transport.verifiesPeer || !options.transport.verifiesHost
         var terms = CacheTerms(directory: directory, budget: shelf.settings.byteBudget)
         terms.options = policy.options.rawValue
         terms.reload = policy.reload.rawValue
@@ -43,9 +46,10 @@ final class CacheBinding: Sendable {
 
     /// What a hop may do with the cache before anything is known.
     func access(for sink: FetchPlan.Target) -> CacheAccess {
+        if isUnverified { return [.reads, .sends] }
         switch sink {
-        case .rooted, .opened: storesDownloads ? [.reads, .writes, .sends] : [.reads, .sends]
-        case .memory, .discard, .stream: [.reads, .writes, .sends]
+        case .rooted, .opened: return storesDownloads ? [.reads, .writes, .sends] : [.reads, .sends]
+        case .memory, .discard, .stream: return [.reads, .writes, .sends]
         }
     }
 

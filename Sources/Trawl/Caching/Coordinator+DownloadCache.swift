@@ -15,7 +15,9 @@ extension Coordinator {
             let exchange = ProgramCacheExchange(cache, plan, binding, rules: programCacheRules)
             let hop = try await exchange.run { (plan) async throws(FetchError) in try await self.fetchOnce(plan) }
             let target = plan.target
-            guard let redirect = Redirect(head: hop.head, method: plan.method, mode: plan.options.redirects.mode.packageMode)
+            guard
+                let redirect = Redirect(
+                    head: hop.head, method: plan.method, mode: plan.options.redirects.mode.packageMode)
             else { return try hop.response(originalURL: original, redirects: redirects, plan) }
             guard redirects.count < plan.options.redirects.limit else {
                 let limit = plan.options.redirects.limit
@@ -121,7 +123,8 @@ private struct ProgramCacheExchange {
     private func stored(_ chosen: Chosen, _ response: StoredResponse, _ reuse: Reuse) -> Hop {
         let range = reuse.bodyRange(of: response.facts.body) ?? 0..<0
         return Hop(
-            head: response.head(as: reuse), body: Array(chosen.entry.body[Int(range.lowerBound)..<Int(range.upperBound)]),
+            head: response.head(as: reuse),
+            body: Array(chosen.entry.body[Int(range.lowerBound)..<Int(range.upperBound)]),
             source: Response.Source(reuse.source))
     }
 

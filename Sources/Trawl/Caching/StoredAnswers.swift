@@ -73,7 +73,8 @@ enum StoredAnswers {
                 Response.Content(
                     head: head, body: .empty, file: nil, url: frame.target.textWithFragment,
                     originalURL: frame.originalURL, redirects: frame.redirects, interim: [], trailers: [:], decoded: [],
-                    receivedLength: 0, source: .generated, metrics: frame.metrics, defaultCharset: options.defaultCharset)))
+                    receivedLength: 0, source: .generated, metrics: frame.metrics,
+                    defaultCharset: options.defaultCharset)))
     }
 }
 

@@ -28,7 +28,9 @@ extension Supervisor {
             access.remove(.reads)
             if neverLoads { return answerWithNothing(fetch) }
         } else {
-            switch store.lookup(request, at: WallClock.time(), bodies: fetch.plan.sink.isKept ? StoredAnswers.longestBody : 0) {
+            switch store.lookup(
+                request, at: WallClock.time(), bodies: fetch.plan.sink.isKept ? StoredAnswers.longestBody : 0)
+            {
             case .serve(let hit): return serve(hit, from: store, to: fetch)
             case .unsatisfiable: return answerWithNothing(fetch)
             case .send: break
@@ -97,7 +99,8 @@ extension Supervisor {
     ///
     /// - Returns: Whether it waits.
     private mutating func join(_ fetch: RunningFetch, _ request: CacheRequest, _ store: ResponseStore) -> Bool {
-        guard fetch.engine.mayJoin, fetch.engine.access == [.reads, .writes, .sends], store.rules.mayLead(request) else {
+        guard fetch.engine.mayJoin, fetch.engine.access == [.reads, .writes, .sends], store.rules.mayLead(request)
+        else {
             return false
         }
         let digest = CacheDigest(of: request.key)

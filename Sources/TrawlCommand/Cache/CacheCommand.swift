@@ -11,7 +11,7 @@ struct CacheCommand: ParsableCommand {
 
             Exit status: 0 done, 1 nothing is stored that was asked for, or some could not be exported, 2 wrong usage, \
             65 something stored is damaged, 73 or 74 files cannot be made or written, 77 the store may not be read, 78 \
-            the store is of another version or is none.
+            the store is of another version, another user's or none.
             """,
         subcommands: [
             CacheStatsCommand.self, CacheListCommand.self, CacheGetCommand.self, CacheRemoveCommand.self,
@@ -39,16 +39,15 @@ struct CacheOutputArguments: ParsableArguments {
     var json = false
 }
 
-/// Subcommands that neither read nor write bodies of their own: results alone.
+/// A subcommand of `cache`.
 protocol CacheSubcommand: RunnableCommand {
     var storage: CacheStoreArguments { get }
 
     /// Bytes the cache may take, when the command line says so.
     var budget: UInt64? { get }
 
-    /// Does it all on an open store.
+    /// Does it all on a store, which is closed afterwards.
     ///
-    /// - Parameter store: Nil when there is no store in the directory, which is as good as an empty one.
     /// - Returns: The exit status.
     func execute(on store: CacheAtHand) throws(CommandError) -> Int32
 }

@@ -51,6 +51,8 @@ struct CacheArguments: ParsableArguments {
     func apply(to configuration: inout Configuration) {
         if let store { configuration.store = .directory(store) }
         if noCache { configuration.store = .none }
-        if let size = sizeText.flatMap({ ByteCountArgument(argument: $0) }) { configuration.cache.byteBudget = size.bytes }
+        if let size = sizeText.flatMap({ ByteCountArgument(argument: $0) }) {
+            configuration.cache.byteBudget = size.bytes
+        }
     }
 }

@@ -94,6 +94,7 @@ final class Opening: @unchecked Sendable {
         try succeed(mdb_env_set_mapsize(environment, settings.mapSize & ~4095), "mdb_env_set_mapsize")
         var flags = MDB_NOTLS | MDB_NORDAHEAD
         if settings.syncPolicy != .everyCommit { flags |= MDB_NOSYNC }
+        try reserveReaders(directory, settings)
         let code = mdb_env_open(environment, directory, UInt32(flags), 0o600)
         switch code {
         case EACCES, EROFS, EPERM: throw .unusable(path: directory, reason: "no right to write there")
@@ -101,6 +102,23 @@ final class Opening: @unchecked Sendable {
         }
         var dead: Int32 = 0
         try succeed(mdb_reader_check(environment, &dead), "mdb_reader_check")
+    }
+
+    /// Reserves the space of a new reader table. LMDB makes it as a file with a hole and writes to it where it is mapped,
+    /// which on a full disk would end the process (SIGBUS).
+    private static func reserveReaders(
+        _ directory: String, _ settings: EnvironmentSettings
+    ) throws(StoreError) {
+        let file = Glibc.open(directory + "/lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // `mdb_env_open` says what is wrong.
+        guard file >= 0 else { return }
+        defer { Glibc.close(file) }
+        var facts = stat()
+        // One that is in use keeps its size: others have it mapped as it is.
+        guard fstat(file, &facts) == 0, facts.st_size == 0 else { return }
+        // LMDB 0.9: two cache lines and one for each reader, of 64 bytes.
+        let code = posix_fallocate(file, 0, off_t((settings.maxReaders + 2) * 64))
+        if code != 0 { throw .from(SystemError(errno: code, call: "posix_fallocate")) }
     }
 
     deinit {

@@ -22,7 +22,8 @@ package struct SecretTags: Sendable {
         else { return SecretTag(high: .random(in: 0...(.max)), low: .random(in: 0...(.max))) }
         return value.withBytes { bytes in
             SecretTag(
-                high: bytes.loadUnaligned(as: UInt64.self), low: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+                high: bytes.loadUnaligned(as: UInt64.self), low: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            )
         }
     }
 }

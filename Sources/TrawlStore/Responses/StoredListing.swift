@@ -55,7 +55,8 @@ extension ResponseStore {
             }
             for listing in page {
                 guard let response = StoredListing(listing) else { continue }
-                guard try body(response) else { return }
+                let goesOn = try body(response)
+                if !goesOn { return }
             }
             guard page.count == pageSize, let last = page.last else { return }
             position = last.use.sequence

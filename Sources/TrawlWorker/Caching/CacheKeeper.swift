@@ -60,7 +60,11 @@ final class CacheKeeper: ResponseKeeper {
         let number = commits.next()
         let commits = commits
         store.cache.submit(write) { outcome in
-            if case .stored = outcome { commits.add(number, isStored: true) } else { commits.add(number, isStored: false) }
+            if case .stored = outcome {
+                commits.add(number, isStored: true)
+            } else {
+                commits.add(number, isStored: false)
+            }
         }
         return number
     }

@@ -80,7 +80,8 @@ final class SpoolKeeper: BodyKeeper {
             }
         record = nil
         guard let response, let body = spool.finish() else { return nil }
-        return keeper.write(.append(store.record(of: response, body: body, storageClass, replacing: replacing)), to: store)
+        return keeper.write(
+            .append(store.record(of: response, body: body, storageClass, replacing: replacing)), to: store)
     }
 
     func abandon() {

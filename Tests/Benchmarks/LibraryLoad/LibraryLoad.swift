@@ -4,11 +4,14 @@ import Trawl
 
 /// Fetches many URLs through the library and prints what it cost: the benchmark's stand-in for a host program.
 ///
-///     library-load LIST CALLERS WORKERS discard|memory|files|many DIR
+///     library-load LIST CALLERS WORKERS discard|memory|many [--store DIR]
+///     library-load LIST CALLERS WORKERS files FOLDER [--store DIR]
+///     library-load LIST CALLERS WORKERS hits COUNT --store DIR
 ///
-/// LIST has one URL a line; with `files` each body goes to DIR/NNN/N. CALLERS tasks fetch one after the other;
-/// with `many` one thread keeps as many in flight through an answer queue, as the batch commands do, bodies dropped. Output is
-/// one JSON line: seconds of wall time, CPU microseconds per request of this process and of the workers, peak memory.
+/// LIST has one URL a line; with `files` each body goes to FOLDER/NNN/N. CALLERS tasks fetch one after the other;
+/// with `many` one thread keeps as many in flight through an answer queue, as the batch commands do, bodies dropped.
+/// `hits` reads random ones of a store that holds them all. Responses are cached in DIR, or not at all. Output is one
+/// JSON line: seconds of wall time, CPU microseconds per request of this process and of the workers, peak memory.
 @main
 struct LibraryLoad {
     static func main() async throws {
@@ -22,9 +25,14 @@ struct LibraryLoad {
 
     @concurrent
     private static func run() async throws {
-        let arguments = CommandLine.arguments
+        var arguments = CommandLine.arguments
+        var store: String?
+        if let option = arguments.firstIndex(of: "--store"), option + 1 < arguments.count {
+            store = arguments[option + 1]
+            arguments.removeSubrange(option...option + 1)
+        }
         guard arguments.count >= 5, let callers = Int(arguments[2]), let workers = Int(arguments[3]) else {
-            complain("usage: library-load LIST CALLERS WORKERS discard|memory|files [DIR]")
+            complain("usage: library-load LIST CALLERS WORKERS MODE [FOLDER|COUNT] [--store DIR]")
             exit(2)
         }
         let urls = try readLines(arguments[1])
@@ -33,14 +41,22 @@ struct LibraryLoad {
         var configuration = Configuration()
         configuration.workers = workers
         configuration.connectionsPerHost = 0
+        configuration.store = store.map { .directory($0) } ?? .none
+        configuration.cache.byteBudget = 16 << 30
         if mode == "files" {
             configuration.outputDirectories = [directory]
             for index in 0...(urls.count / 1000) { mkdir(path(directory, index * 1000, isFolder: true), 0o755) }
         }
+        if mode == "hits" {
+            let hits = Hits(urls: urls, callers: callers, count: Int(directory) ?? urls.count)
+            let passes = try await withCoordinator(configuration) { try await hits.run($0) }
+            print("{\"passes\":[\(passes.joined(separator: ","))],\"peakKiB\":\(Measurements.peak(Measurements.own))}")
+            return
+        }
 
         let counters = Counters()
-        let start = now()
-        let ownBefore = cpu(own)
+        let start = Measurements.now()
+        let ownBefore = Measurements.cpu(Measurements.own)
         try await withCoordinator(configuration) { coordinator in
             if mode == "many" {
                 try fetchMany(urls, callers, coordinator, counters)
@@ -69,16 +85,17 @@ struct LibraryLoad {
                 }
             }
         }
-        let wall = now() - start
-        let ownTime = cpu(own) - ownBefore
-        let workerTime = cpu(children)
+        let wall = Measurements.now() - start
+        let ownTime = Measurements.cpu(Measurements.own) - ownBefore
+        let workerTime = Measurements.cpu(Measurements.children)
         let count = Double(urls.count)
         print(
             """
             {"requests":\(urls.count),"failures":\(counters.failures.load(ordering: .relaxed)),"wall":\(wall),\
             "perSecond":\(count / wall),"coordinatorMicroseconds":\(ownTime / count * 1e6),\
-            "workerMicroseconds":\(workerTime / count * 1e6),"coordinatorPeakKiB":\(peak(own)),\
-            "workerPeakKiB":\(peak(children))}
+            "workerMicroseconds":\(workerTime / count * 1e6),\
+            "coordinatorPeakKiB":\(Measurements.peak(Measurements.own)),\
+            "workerPeakKiB":\(Measurements.peak(Measurements.children))}
             """)
         if counters.failures.load(ordering: .relaxed) > 0 { exit(1) }
     }
@@ -111,9 +128,6 @@ struct LibraryLoad {
         }
     }
 
-    private static let own = __rusage_who_t(RUSAGE_SELF.rawValue)
-    private static let children = __rusage_who_t(RUSAGE_CHILDREN.rawValue)
-
     private static func path(_ directory: String, _ index: Int, isFolder: Bool) -> String {
         let folder = "\(directory)/\(index / 1000)"
         return isFolder ? folder : "\(folder)/\(index)"
@@ -135,31 +149,10 @@ struct LibraryLoad {
         free(line)
         return lines
     }
+}
 
-    private static func complain(_ text: String) {
-        let line = Array((text + "\n").utf8)
-        _ = write(2, line, line.count)
-    }
-
-    private static func now() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
-
-    private static func usage(_ who: __rusage_who_t) -> rusage {
-        var usage = rusage()
-        getrusage(who, &usage)
-        return usage
-    }
-
-    private static func cpu(_ who: __rusage_who_t) -> Double {
-        let usage = usage(who)
-        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-            + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
-    }
-
-    private static func peak(_ who: __rusage_who_t) -> Int {
-        usage(who).ru_maxrss
-    }
+/// Writes a line to standard error.
+func complain(_ text: String) {
+    let line = Array((text + "\n").utf8)
+    _ = write(2, line, line.count)
 }

@@ -1,9 +1,9 @@
 /* The least a libcurl client can do: one multi handle on curl_multi_poll, a fixed number of easy handles, bodies
  * dropped or written to files. What the workers are measured against.
  *
- *   floor [-c CONNECTIONS] [-p PROCESSES] [-b RECEIVE_BUFFER] [-d] LIST
+ *   floor [-c CONNECTIONS] [-p PROCESSES] [-b RECEIVE_BUFFER] [-e ENTITY_TAG] [-d] LIST
  *
- * LIST has lines of "URL TAB FILE"; -d drops the bodies. Prints one JSON line with wall time and CPU per request. */
+ * LIST has lines of "URL TAB FILE"; -d drops the bodies; -e asks whether the file still has that tag. Prints one JSON line with wall time and CPU per request. */
 #define _GNU_SOURCE
 #include <curl/curl.h>
 #include <fcntl.h>
@@ -30,6 +30,8 @@ static struct item *items;
 static size_t item_count;
 static int drops_bodies;
 static long receive_buffer;
+static long wanted_status = 200;
+static struct curl_slist *fields;
 
 static size_t take_body(char *bytes, size_t one, size_t count, void *context) {
     struct lane *lane = context;
@@ -69,6 +71,7 @@ static size_t fetch_share(size_t first, size_t step, int connections) {
         curl_easy_setopt(handle, CURLOPT_PRIVATE, &lanes[i]);
         curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
         curl_easy_setopt(handle, CURLOPT_WRITEDATA, &lanes[i]);
+        curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
         if (receive_buffer > 0) {
             curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, receive_buffer);
         }
@@ -91,7 +94,7 @@ static size_t fetch_share(size_t first, size_t step, int connections) {
             CURLcode result = message->data.result;
             curl_easy_getinfo(handle, CURLINFO_PRIVATE, &lane);
             curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
-            failures += result != CURLE_OK || status != 200;
+            failures += result != CURLE_OK || status != wanted_status;
             curl_multi_remove_handle(multi, handle);
             if (lane->file >= 0) {
                 close(lane->file);
@@ -159,11 +162,17 @@ static double cpu(int who) {
 
 int main(int argc, char **argv) {
     int connections = 64, processes = 1, option;
-    while ((option = getopt(argc, argv, "c:p:b:d")) != -1) {
+    char field[128];
+    while ((option = getopt(argc, argv, "c:p:b:e:d")) != -1) {
         switch (option) {
         case 'c': connections = atoi(optarg); break;
         case 'p': processes = atoi(optarg); break;
         case 'b': receive_buffer = atol(optarg); break;
+        case 'e':
+            snprintf(field, sizeof field, "If-None-Match: %s", optarg);
+            fields = curl_slist_append(NULL, field);
+            wanted_status = 304;
+            break;
         case 'd': drops_bodies = 1; break;
         default: return 2;
         }

@@ -9,7 +9,7 @@ struct CacheCoalescingTests {
     func one(engine: Engine, size: Int) async throws {
         let text = String(repeating: "x", count: size)
         try await withScene(engine, workers: engine == .workers ? 8 : 0) {
-            page(text, to: $0)
+            Self.long(text, to: $0)
         } _: { scene, coordinator in
             let url = scene.origin.url("/page")
             let sources = try await Self.all(50, on: coordinator, Request(url)) { response in
@@ -103,11 +103,12 @@ struct CacheCoalescingTests {
 
     @Test("what only concerns the first does not make the others fail")
     func ownFailures() async throws {
-        let held = Occasion()
+        let held = [Occasion(), Occasion()]
         try await withScene(workers: 2) { request in
-            if request.number == 1 { held.wait() }
+            if request.number == 1 { held[request.target == "/page0" ? 0 : 1].wait() }
             return page("one", to: request)
         } _: { scene, coordinator in
+            defer { for occasion in held { occasion.open() } }
             let adjustments: [(inout RequestOptions) -> Void] = [
                 { $0.sizeLimits.bodyBytes = 1 }, { $0.timeLimits.resource = .milliseconds(300) },
             ]
@@ -118,7 +119,7 @@ struct CacheCoalescingTests {
                 let leader = coordinator.start(request)
                 #expect(await eventually { scene.count > index })
                 let followers = (0..<5).map { _ in coordinator.start(Request(url)) }
-                if index == 0 { held.open() }
+                if index == 0 { held[0].open() }
                 await failure { try await leader.response }
                 for fetch in followers {
                     let response = try await fetch.response
@@ -177,6 +178,10 @@ struct CacheCoalescingTests {
             held.open()
             for fetch in fetches { _ = try await fetch.response }
         }
+    }
+
+    private static func long(_ text: String, to _: ScriptedOrigin.Seen) -> ScriptedOrigin.Answer {
+        ScriptedOrigin.Answer(200, text, [("Cache-Control", "max-age=60")])
     }
 
     private static func all<Value: Sendable>(

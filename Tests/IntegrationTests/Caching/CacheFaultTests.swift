@@ -101,7 +101,7 @@ struct CacheFaultTests {
             try scene.directory.put("store/cache", Array("no directory".utf8))
         default: break
         }
-        let before = try scene.directory.names()
+        let before = try scene.directory.names().filter { $0.hasPrefix("store") }
         try await scene.withCoordinator(engine, store: kind == "nowhere" ? "/proc/trawl/store" : nil) { coordinator in
             for place in Place.allCases {
                 for (target, wanted) in scene.targets {
@@ -113,7 +113,8 @@ struct CacheFaultTests {
             let (target, _) = scene.targets[0]
             #expect(try await coordinator.get(target, .doNotLoad).source == .generated)
         }
-        if kind == "newer" { #expect(try scene.directory.names() == before + ["out"], "a newer store is left alone") }
+        let after = try scene.directory.names().filter { $0.hasPrefix("store") }
+        if kind == "newer" { #expect(after == before, "a newer store is left alone") }
     }
 
     @Test("a data file of nonsense is made anew", arguments: Engine.allCases, [0, 100, 1 << 20])

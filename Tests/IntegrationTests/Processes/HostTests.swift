@@ -175,6 +175,7 @@ struct HostTests {
     }
 
     private static func signalGroup(_ number: Int32) async throws {
+        TestProcess.settled
         try #require(setpgid(0, 0) == 0)
         signal(number, SIG_IGN)
         try await withFaultyWorkers(["none"], workers: 2) { coordinator in

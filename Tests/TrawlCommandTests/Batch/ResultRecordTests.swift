@@ -17,7 +17,8 @@ struct ResultRecordTests {
             Response.Content(
                 head: TrawlHTTP.ResponseHead(status: status, version: .http1_1, reason: "", fields: fields),
                 body: ResponseBody(.bytes([])), file: nil, url: url, originalURL: url, redirects: [], interim: [],
-                trailers: Fields(), decoded: [], receivedLength: 12, source: .network, metrics: [], defaultCharset: "ISO-8859-1"))
+                trailers: Fields(), decoded: [], receivedLength: 12, source: .network, metrics: [],
+                defaultCharset: "ISO-8859-1"))
     }
 
     private func text(_ record: ResultRecord) -> [UInt8] {

@@ -46,7 +46,8 @@ struct RetryQueueTests {
                 Response.Content(
                     head: TrawlHTTP.ResponseHead(status: status, version: .http1_1, reason: "", fields: fields),
                     body: ResponseBody(.bytes([])), file: nil, url: "", originalURL: "", redirects: [], interim: [],
-                    trailers: Fields(), decoded: [], receivedLength: 0, source: .network, metrics: [], defaultCharset: "ISO-8859-1")))
+                    trailers: Fields(), decoded: [], receivedLength: 0, source: .network, metrics: [],
+                    defaultCharset: "ISO-8859-1")))
     }
 
     @Test("statuses that may pass are tried again, after what Retry-After says")

@@ -4,6 +4,7 @@ import Trawl
 import TrawlCache
 import TrawlHTTP
 import TrawlJSON
+import TrawlPlatform
 import TrawlStore
 
 @testable import TrawlCommand
@@ -147,5 +148,34 @@ struct CacheTallyTests {
         #expect(
             ProgressLine.text(many, rate: 0, fetchRate: 0, width: 200)
                 == "5 done  2 hits, 0 validated, 3 misses  0B  0B/s")
+    }
+}
+
+@Suite("Stores that cannot be used")
+struct StoreFailureTests {
+    @Test(
+        "the exit status says what kind of failure it is",
+        arguments: [
+            (.system(SystemError(errno: EACCES, call: "open")), 77),
+            (.system(SystemError(errno: EIO, call: "read")), 74),
+            (.diskFull(SystemError(errno: ENOSPC, call: "write")), 74), (.damaged(path: "/p", detail: "d"), 65),
+            (.newerFormat(path: "/p", found: 9, supported: 1), 78), (.unusable(path: "/p", reason: "r"), 78),
+        ] as [(StoreError, Int32)])
+    func statuses(error: StoreError, status: Int32) {
+        let failure = CommandError(error, in: "/a\u{1b}b")
+        #expect(failure.status == status && failure.message.hasPrefix("the cache in /a\\u{1b}b: "), "\(failure)")
+    }
+
+    @Test("looking at a store makes none")
+    func nothing() throws {
+        var template = Array("/tmp/trawl-store-XXXXXX".utf8CString)
+        let made = try #require(mkdtemp(&template)).withMemoryRebound(to: CChar.self, capacity: 1) {
+            String(cString: $0)
+        }
+        defer { rmdir(made) }
+        let store = try CacheAtHand(made + "/store", budget: nil)
+        #expect(store.responses == nil && store.directory == made + "/store")
+        #expect(access(made + "/store", F_OK) != 0)
+        store.close()
     }
 }

@@ -108,7 +108,7 @@ struct RequestLineTests {
             (#""url":"x","Method":"GET""#, "\"Method\" is not known here"),
             (#""url":"x","out":"a""#, "\"out\" is not known here"),
             (
-                #""url":"x","cache_policy":"fast""#,
+                #""url":"x","cache_policy":"often""#,
                 "cache_policy must be one of default, no-cache, reload, no-store, force-cache, only-if-cached"
             ),
             (#""url":"x","auth":{"username":"a","password":"b"}"#, "auth is not supported yet"),
