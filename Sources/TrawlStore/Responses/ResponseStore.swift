@@ -45,19 +45,24 @@ package final class ResponseStore: Sendable {
 
     /// Looks for a response that answers a request, or that a request can ask about.
     ///
-    /// - Parameter bodies: Whether the body of a hit is wanted: up to so many bytes, and none above.
-    package func lookup(_ request: CacheRequest, at now: WallTime, bodies limit: UInt64 = .max) -> StoredLookup {
+    /// - Parameters:
+    ///   - bodies: Whether the body of a hit is wanted: up to so many bytes, and none above.
+    ///   - candidates: Whether the response that a request asks about is wanted.
+    package func lookup(
+        _ request: CacheRequest, at now: WallTime, bodies limit: UInt64 = .max, candidates wantsCandidate: Bool = false
+    ) -> StoredLookup {
         guard request.mayBeAnsweredFromStore else { return Self.settle(rules.lookup(request, stored: nil, at: now)) }
         let key = request.key
         let found = cache.read(CacheDigest(of: key)) { candidates in
-            choose(among: candidates, request, now, limit)
+            choose(among: candidates, request, now, limit, wantsCandidate)
         }
         return found ?? Self.settle(rules.lookup(request, stored: nil, at: now))
     }
 
     /// What the records of a key make of a request; nil when none of them is of use.
     private func choose(
-        among candidates: borrowing CacheCandidates, _ request: CacheRequest, _ now: WallTime, _ limit: UInt64
+        among candidates: borrowing CacheCandidates, _ request: CacheRequest, _ now: WallTime, _ limit: UInt64,
+        _ wantsCandidate: Bool
     ) -> StoredLookup? {
         var best: (view: StoredView, record: StoredRecord)?
         for index in 0..<candidates.count {
@@ -71,6 +76,7 @@ package final class ResponseStore: Sendable {
         case .unsatisfiable:
             return .unsatisfiable
         case .send(let sending):
+            guard wantsCandidate else { return .send(sending, nil) }
             if case .forward = sending.purpose, !sending.mayFallBack { return .send(sending, nil) }
             guard let response = try? StoredResponse(best.view) else { return nil }
             return .send(sending, StoredCandidate(response: response, use: best.record.use))

@@ -8,6 +8,7 @@ import TrawlURL
 /// One exchange with a server that the cache takes part in.
 final class CacheExchange: KeptExchange {
     private unowned let keeper: CacheKeeper
+    private let crowd: Crowd
     private let store: ResponseStore
     private let request: CacheRequest
     private let sending: Sending
@@ -15,16 +16,20 @@ final class CacheExchange: KeptExchange {
     private let storageClass: StorageClass
 
     init(
-        _ keeper: CacheKeeper, store: ResponseStore, request: CacheRequest, sending: Sending,
+        _ keeper: CacheKeeper, _ crowd: Crowd, store: ResponseStore, request: CacheRequest, sending: Sending,
         candidate: StoredCandidate?, storageClass: StorageClass
     ) {
         self.keeper = keeper
+        self.crowd = crowd
         self.store = store
         self.request = request
         self.sending = sending
         self.candidate = candidate
         self.storageClass = storageClass
+        crowd.enter()
     }
+
+    deinit { crowd.leave() }
 
     func received(_ head: TrawlHTTP.ResponseHead, sentAt: WallTime, now: WallTime) -> KeptResponse {
         if let candidate {

@@ -13,6 +13,10 @@ final class CacheKeeper: ResponseKeeper {
     let urls = URLParser()
     private let commits: CommitLog
     private var stores: [String: ResponseStore?] = [:]
+    /// The exchanges under way.
+    private let crowd = Crowd()
+
+    private static let manyExchanges = 8
 
     init(commits: CommitLog) {
         self.commits = commits
@@ -30,7 +34,7 @@ final class CacheKeeper: ResponseKeeper {
         let request = CacheRequest(
             method: lease.method, target: target, fields: lease.fields, policy: terms.policy(for: lease.cache),
             hasBody: lease.body != .none, decodesContent: profile.decoding == .streaming, tag: store.rules.tag)
-        switch store.lookup(request, at: now) {
+        switch store.lookup(request, at: now, candidates: true) {
         case .unsatisfiable:
             return .refuse(.nothingStored)
         case .serve(let hit):
@@ -45,7 +49,7 @@ final class CacheKeeper: ResponseKeeper {
         case .send(let sending, let candidate):
             guard lease.cache.contains(.sends) else { return .refuse(.nothingStored) }
             let exchange = CacheExchange(
-                self, store: store, request: request, sending: sending, candidate: candidate,
+                self, crowd, store: store, request: request, sending: sending, candidate: candidate,
                 storageClass: terms.storageClass)
             return .request(store.rules.fieldsToSend(request, sending), exchange)
         }
@@ -59,7 +63,8 @@ final class CacheKeeper: ResponseKeeper {
     func write(_ write: CacheWrite, to store: ResponseStore) -> UInt64 {
         let number = commits.next()
         let commits = commits
-        store.cache.submit(write) { outcome in
+        // One that is alone is not kept waiting; many are cheaper together.
+        store.cache.submit(write, crowd.count >= Self.manyExchanges ? .soon : .now) { outcome in
             if case .stored = outcome {
                 commits.add(number, isStored: true)
             } else {
@@ -78,6 +83,14 @@ final class CacheKeeper: ResponseKeeper {
         stores[terms.directory] = .some(store)
         return store
     }
+}
+
+/// How many exchanges the cache takes part in at the moment. Bound to the transfer thread.
+final class Crowd {
+    private(set) var count = 0
+
+    func enter() { count += 1 }
+    func leave() { count -= 1 }
 }
 
 extension HopFailure {
