@@ -10,6 +10,8 @@ import TrawlSupervision
 extension Supervisor {
     /// Validations that run with nobody waiting (RFC 5861 §3), at most.
     private static let mostRevalidations = 64
+    /// Keys remembered whose responses others could not use.
+    private static let mostUnshared = 4096
 
     /// A hop begins: it is answered from the cache, waits for an identical one, or waits for a worker.
     mutating func begin(_ fetch: RunningFetch, front: Bool) {
@@ -45,6 +47,7 @@ extension Supervisor {
 
     private mutating func serve(_ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch) {
         store.cache.used(hit.use)
+        if !unshared.isEmpty { unshared.remove(hit.use.digest) }
         if hit.reuse.revalidates { revalidate(fetch) }
         if hit.isRedirect {
             switch redirect(of: hit.head, fetch) {
@@ -104,6 +107,7 @@ extension Supervisor {
             return false
         }
         let digest = CacheDigest(of: request.key)
+        guard !unshared.contains(digest) else { return false }
         guard let leader = leaders[digest] else {
             leaders[digest] = Leader(fetch: fetch.engine.key, request: request, terms: fetch.plan.terms)
             fetch.engine.leads = digest
@@ -143,12 +147,20 @@ extension Supervisor {
                 // Whoever it does not answer sends its own, and does not wait for the next one.
                 follower.engine.mayJoin = false
                 begin(follower, front: true)
+                if follower.engine.place != nil { noteUnshared(digest) }
             case .goAlone:
                 follower.engine.mayJoin = false
                 enqueue(follower, front: true)
+                noteUnshared(digest)
             case .fail(let failure): answer(follower, with: .failure(FetchError(failure, fetch: follower)))
             }
         }
+    }
+
+    /// Who waited under that key waited in vain: the next ones do not.
+    private mutating func noteUnshared(_ digest: CacheDigest) {
+        if unshared.count >= Self.mostUnshared { unshared.removeAll() }
+        unshared.insert(digest)
     }
 
     // MARK: - In the background

@@ -58,6 +58,8 @@ struct Supervisor: ~Copyable {
     var storedHops: [FetchKey] = []
     /// Fetches that identical ones may wait for, by the digest of their cache key.
     var leaders: [CacheDigest: Leader] = [:]
+    /// Keys of fetches that others waited for in vain.
+    var unshared: Set<CacheDigest> = []
     /// Fetches for nobody, in flight.
     var revalidations: Set<CacheDigest> = []
     var origins = OriginTable()

@@ -46,6 +46,33 @@ struct CacheCoalescingTests {
         }
     }
 
+    @Test("nobody waits for an answer that was not for others the last time", arguments: ["no-store", "no-cache"])
+    func remembered(control: String) async throws {
+        let first = Occasion()
+        let rest = Occasion()
+        try await withScene(workers: 2) { request in
+            if request.target == "/page", request.number == 1 { first.wait() }
+            if request.number > 2 { rest.wait() }
+            return page("one", control, to: request)
+        } _: { scene, coordinator in
+            defer {
+                first.open()
+                rest.open()
+            }
+            let request = Request(scene.origin.url("/page"))
+            let pair = (0..<2).map { _ in coordinator.start(request) }
+            // What is asked for after both is answered: the second waits for the first by now.
+            _ = try await coordinator.send(Request(scene.origin.url("/other")))
+            first.open()
+            for fetch in pair { _ = try await fetch.response }
+            let fetches = (0..<5).map { _ in coordinator.start(request) }
+            let areThere = await eventually(within: .seconds(20)) { scene.origin.seen("/page").count == 7 }
+            #expect(areThere, "\(scene.count) requests")
+            rest.open()
+            for fetch in fetches { _ = try await fetch.response }
+        }
+    }
+
     @Test("one takes the place of the first when that is cancelled")
     func cancelled() async throws {
         let (first, second) = (Occasion(), Occasion())
