@@ -191,9 +191,11 @@ extension Environment {
             slot.pointee.base = mapping.base
             slot.pointee.mappedPages = mapping.pages
         }
-        guard let meta = SnapshotMeta(identifier, at: slot.pointee.base, seenBefore: &slot.pointee.seen) else {
-            return false
-        }
+        // By way of a local: lending a part of the slot counts as an access to all of it, `state` included.
+        var seen = slot.pointee.seen
+        let found = SnapshotMeta(identifier, at: slot.pointee.base, seenBefore: &seen)
+        slot.pointee.seen = seen
+        guard let meta = found else { return false }
         slot.pointee.main = meta.main
         for index in 0..<Table.limit { slot.pointee.tables[index] = nil }
         try limit(slot, opening, to: meta.lastPage)
