@@ -64,7 +64,11 @@ struct CacheFaultTests {
         try await withBytes(engine) { scene, coordinator in
             let (target, wanted) = scene.targets[1]
             _ = try await coordinator.get(target)
-            for blob in try scene.blobs() { #expect(truncate(blob, 1_500_000) == 0) }
+            for blob in try scene.blobs() {
+                // They are read-only.
+                #expect(chmod(blob, 0o600) == 0)
+                #expect(truncate(blob, 1_500_000) == 0)
+            }
             for place in Place.allCases { _ = try? await scene.check(coordinator, target, wanted, place) }
             #expect(try await scene.check(coordinator, target, wanted, .memory).status == 200)
         }
