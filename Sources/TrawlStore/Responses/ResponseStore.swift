@@ -77,7 +77,10 @@ package final class ResponseStore: Sendable {
             return .unsatisfiable
         case .send(let sending):
             guard wantsCandidate else { return .send(sending, nil) }
-            if case .forward = sending.purpose, !sending.mayFallBack { return .send(sending, nil) }
+            // The answer to HEAD says something about what is stored for GET (RFC 9111 §4.3.5).
+            if case .forward = sending.purpose, !sending.mayFallBack, request.method != .head {
+                return .send(sending, nil)
+            }
             guard let response = try? StoredResponse(best.view) else { return nil }
             return .send(sending, StoredCandidate(response: response, use: best.record.use))
         case .serve(let reuse):

@@ -181,6 +181,21 @@ struct CacheRuleTests {
         }
     }
 
+    @Test(
+        "HEAD freshens what is stored, and removes what is no more", arguments: [(true, "cache"), (false, "network")])
+    func headUpdates(isSame: Bool, source: String) async throws {
+        try await withScene { request in
+            let tag = isSame || request.number == 1 ? "\"one\"" : "\"two\""
+            let control = request.number == 1 ? "max-age=0" : "max-age=60"
+            return ScriptedOrigin.Answer(200, "one", [("ETag", tag), ("Cache-Control", control)])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            _ = try await coordinator.send(Request(.head, url))
+            #expect(try await coordinator.get(url).source.rawValue == source)
+        }
+    }
+
     @Test("HEAD is answered by a stored GET, and never stored itself", arguments: Engine.allCases)
     func head(engine: Engine) async throws {
         try await withScene(engine) {
