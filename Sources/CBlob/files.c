@@ -43,13 +43,6 @@ int32_t cblob_clone(int32_t from, int32_t to) {
     return ioctl(to, FICLONE, from) == 0 ? 0 : -errno;
 }
 
-int64_t cblob_copy_range(int32_t from, int64_t offset, int32_t to, int64_t to_offset, size_t count) {
-    off_t source = (off_t)offset;
-    off_t target = (off_t)to_offset;
-    ssize_t result = copy_file_range(from, &source, to, &target, count, 0);
-    return result >= 0 ? result : -errno;
-}
-
 int32_t cblob_lock(int32_t fd, int32_t exclusive, int32_t wait) {
     return flock(fd, (exclusive ? LOCK_EX : LOCK_SH) | (wait ? 0 : LOCK_NB)) == 0 ? 0 : -errno;
 }

@@ -11,6 +11,9 @@ package protocol ResponseKeeper: AnyObject {
 
     /// The numbers of what has been committed since the last call, and whether it is in the store now.
     func takeCommitted() -> [(commit: UInt64, isStored: Bool)]
+
+    /// The loop ends: its wait is not to be ended any more, whatever is committed from now on.
+    func stopWaking()
 }
 
 /// How a lease that has to do with the cache goes on.

@@ -85,6 +85,8 @@ package final class TransferLoop {
     }
 
     deinit {
+        // Commits may still be under way, and `wakeUp` is of no use to anybody without the multi handle.
+        keeper?.stopWaking()
         for transfer in active { transfer.leaveMulti() }
         active.removeAll()
         idle.removeAll()
@@ -278,7 +280,7 @@ private struct UncommittedEnd {
     let progressIndex: Int
 }
 
-/// `@unchecked Sendable`: libcurl allows this one call from any thread.
+/// `@unchecked Sendable`: libcurl allows this one call from any thread, and who makes it stops before the loop ends.
 private struct WakeUpHandle: @unchecked Sendable {
     let multi: UnsafeMutableRawPointer
 }

@@ -55,6 +55,8 @@ final class CacheKeeper: ResponseKeeper {
         }
     }
 
+    func stopWaking() { commits.onCommit(nil) }
+
     func takeCommitted() -> [(commit: UInt64, isStored: Bool)] { commits.take() }
 
     /// Hands a change to the store thread.

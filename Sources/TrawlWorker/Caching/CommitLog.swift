@@ -10,8 +10,10 @@ final class CommitLog: Sendable {
 
     private let state = Guarded(State())
 
-    /// Calls `wake`, on a store thread, when there is something to take and there was nothing before.
-    func onCommit(_ wake: @escaping @Sendable () -> Void) {
+    /// Calls `wake`, on a store thread, when there is something to take and there was nothing before; nil calls nobody.
+    ///
+    /// - Parameter wake: Does not wait. It is called under the lock, so that it never is once it was taken back here.
+    func onCommit(_ wake: (@Sendable () -> Void)?) {
         state.withLock { $0.wake = wake }
     }
 
@@ -25,11 +27,10 @@ final class CommitLog: Sendable {
 
     /// A commit is done.
     func add(_ commit: UInt64, isStored: Bool) {
-        let wake = state.withLock { state in
+        state.withLock { state in
             state.done.append((commit, isStored))
-            return state.done.count == 1 ? state.wake : nil
+            if state.done.count == 1 { state.wake?() }
         }
-        wake?()
     }
 
     /// What was committed since the last call.
