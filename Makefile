@@ -52,18 +52,22 @@ build-tests:
 # Tests with real processes look at this process's own descriptors, threads and children, so they run one at a time.
 integration := ^IntegrationTests\.
 
+# $(call run-tests,options): what failed is said once more at the end, where a reader of a long log looks first.
+run-tests = $(SWIFT) test --skip-build $(strict) $(testing) $(1) 2>&1 | tee .build/tests.log || \
+    { echo; echo 'make: what failed:'; grep -aE -A4 'recorded an issue|error: ' .build/tests.log | tail -n 60; exit 1; }
+
 .PHONY: test
 test: build-tests ## all tests; FILTER=regex for some, STRICT=1 with warnings as errors
 ifneq ($(FILTER),)
-	$(SWIFT) test --skip-build $(strict) $(testing) --no-parallel
+	@$(call run-tests,--no-parallel)
 else
-	$(SWIFT) test --skip-build $(strict) $(testing) --skip '$(integration)'
-	$(SWIFT) test --skip-build $(strict) $(testing) --no-parallel --filter '$(integration)'
+	@$(call run-tests,--skip '$(integration)')
+	@$(call run-tests,--no-parallel --filter '$(integration)')
 endif
 
 .PHONY: test-long
 test-long: build-tests ## all tests, and those that take minutes; FILTER=regex for some
-	TRAWL_LONG_TESTS=1 $(SWIFT) test --skip-build $(strict) $(testing) --no-parallel
+	@export TRAWL_LONG_TESTS=1; $(call run-tests,--no-parallel)
 
 .PHONY: test-sanitize
 test-sanitize: ## thread and address sanitizer over what touches threads, C and shared memory
