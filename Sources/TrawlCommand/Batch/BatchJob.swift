@@ -422,6 +422,7 @@ struct BatchJob {
         let total = source.total ?? (isInputOver ? done + table.count : nil)
         var many = ProgressLine.Many(done: done, failed: tally.failed, total: total, bytes: tally.bytes)
         if tally.cache.isOfUse { many.cache = tally.cache }
+        many.isStopping = stopping.count > 0
         progress.state.withLock { $0 = .many(many) }
     }
 

@@ -18,6 +18,8 @@ struct ProgressLine: Equatable, Sendable {
         var bytes: UInt64
         /// What the cache did, once it did something.
         var cache: CacheTally?
+        /// Whether a first signal came: nothing more starts, and a second one ends what runs.
+        var isStopping = false
     }
 
     /// - Parameters:
@@ -49,7 +51,9 @@ struct ProgressLine: Equatable, Sendable {
         if many.failed > 0 { parts.append("\(many.failed) failed") }
         if let cache = many.cache { parts.append(cache.text) }
         parts += [ByteText.short(many.bytes), ByteText.short(rate) + "/s"]
-        if let total = many.total, total > many.done, fetchRate > 0 {
+        if many.isStopping {
+            parts.append("stopping")
+        } else if let total = many.total, total > many.done, fetchRate > 0 {
             parts.append("ETA " + time(Double(total - many.done) / fetchRate))
         }
         return fit(parts.joined(separator: "  "), width)

@@ -27,6 +27,15 @@ struct ProgressLineTests {
                 == "5/20  1 failed  10.0M  2.0M/s  ETA 0:05")
     }
 
+    @Test("a list that is being stopped says so, and promises no time")
+    func stopping() {
+        var many = many
+        many.isStopping = true
+        #expect(
+            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200)
+                == "5/20  1 failed  10.0M  2.0M/s  stopping")
+    }
+
     @Test("the line never reaches the last column", arguments: [0, 1, 2, 10, 80])
     func width(width: Int) {
         #expect(ProgressLine.text(single, rate: 1, width: width).count <= max(0, width - 1))
