@@ -81,14 +81,16 @@ let package = Package(
             swiftSettings: effects),
         .executableTarget(name: "TrawlWorkerMain", dependencies: ["TrawlWorker"], swiftSettings: effects),
 
-        // Programs for tests and benchmarks: a server and a worker that misbehave on purpose, a host under load.
+        // For tests and benchmarks: what tests share, a server and a worker that misbehave on purpose, a host under load.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
         .executableTarget(
             name: "LoopbackOrigin", path: "Tests/LoopbackOrigin", exclude: ["README.md"], swiftSettings: common),
         .executableTarget(
-            name: "FaultyWorker", dependencies: ["TrawlHTTP", "TrawlProtocol", "TrawlPlatform"],
+            name: "FaultyWorker", dependencies: ["TestSupport", "TrawlHTTP", "TrawlProtocol", "TrawlPlatform"],
             path: "Tests/FaultyWorker", exclude: ["README.md"], swiftSettings: common),
         .executableTarget(
-            name: "StoreHammer", dependencies: ["TrawlStore", "TrawlPlatform", "CLMDB"], path: "Tests/StoreHammer",
+            name: "StoreHammer", dependencies: ["TestSupport", "TrawlStore", "TrawlPlatform", "CLMDB"],
+            path: "Tests/StoreHammer",
             swiftSettings: common),
         .executableTarget(
             name: "HostProgram", dependencies: ["Trawl"], path: "Tests/HostProgram", swiftSettings: common),
@@ -96,22 +98,30 @@ let package = Package(
             name: "LibraryLoad", dependencies: ["Trawl"], path: "Tests/Benchmarks/LibraryLoad", swiftSettings: common),
 
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
-        .testTarget(name: "TrawlHTTPTests", dependencies: ["TrawlHTTP"], swiftSettings: common),
-        .testTarget(name: "TrawlProtocolTests", dependencies: ["TrawlProtocol", "TrawlHTTP"], swiftSettings: common),
-        .testTarget(name: "TrawlFrontierTests", dependencies: ["TrawlFrontier", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlHTTPTests", dependencies: ["TestSupport", "TrawlHTTP"], swiftSettings: common),
         .testTarget(
-            name: "TrawlSupervisionTests", dependencies: ["TrawlSupervision", "TrawlHTTP"], swiftSettings: common),
-        .testTarget(name: "TrawlCacheTests", dependencies: ["TrawlCache", "TrawlHTTP"], swiftSettings: common),
-        .testTarget(name: "TrawlJSONTests", dependencies: ["TrawlJSON"], swiftSettings: common),
+            name: "TrawlProtocolTests", dependencies: ["TestSupport", "TrawlProtocol", "TrawlHTTP"],
+            swiftSettings: common),
+        .testTarget(
+            name: "TrawlFrontierTests", dependencies: ["TestSupport", "TrawlFrontier", "TrawlHTTP"],
+            swiftSettings: common),
+        .testTarget(
+            name: "TrawlSupervisionTests", dependencies: ["TestSupport", "TrawlSupervision", "TrawlHTTP"],
+            swiftSettings: common),
+        .testTarget(
+            name: "TrawlCacheTests", dependencies: ["TestSupport", "TrawlCache", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(name: "TrawlJSONTests", dependencies: ["TestSupport", "TrawlJSON"], swiftSettings: common),
         .testTarget(
             name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common
         ),
         .testTarget(
-            name: "TrawlCodingTests", dependencies: ["TrawlCoding", "TrawlHTTP", "CZlib"], swiftSettings: common),
+            name: "TrawlCodingTests", dependencies: ["TestSupport", "TrawlCoding", "TrawlHTTP", "CZlib"],
+            swiftSettings: common),
         .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
         .testTarget(
             name: "TrawlStoreTests",
-            dependencies: ["TrawlStore", "TrawlPlatform", "TrawlHTTP", "CLMDB", "StoreHammer"], swiftSettings: common),
+            dependencies: ["TestSupport", "TrawlStore", "TrawlPlatform", "TrawlHTTP", "CLMDB", "StoreHammer"],
+            swiftSettings: common),
         .testTarget(
             name: "TrawlTransferTests", dependencies: ["TrawlTransfer", "TrawlHTTP", "TrawlProtocol", "CCurl"],
             swiftSettings: common),
@@ -122,21 +132,22 @@ let package = Package(
         .testTarget(
             name: "TrawlTests",
             dependencies: [
-                "Trawl", "TrawlHTTP", "TrawlProtocol", "TrawlSupervision",
+                "TestSupport", "Trawl", "TrawlHTTP", "TrawlProtocol", "TrawlSupervision",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: common),
         .testTarget(
             name: "TrawlCommandTests",
             dependencies: [
-                "TrawlCommand", "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlPlatform", "TrawlURL", "CZlib",
+                "TestSupport", "TrawlCommand", "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlPlatform", "TrawlURL", "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Trawl", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin", "FaultyWorker", "HostProgram",
+                "TestSupport", "Trawl", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin", "FaultyWorker",
+                "HostProgram",
             ],
             swiftSettings: common),
     ]

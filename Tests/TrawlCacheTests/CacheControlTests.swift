@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -64,7 +65,7 @@ struct CacheControlTests {
 
     @Test("garbage never traps and ends")
     func garbage() {
-        var random = SplitMix(seed: 3)
+        var random = SeededGenerator(seed: 3)
         let pieces = ["max-age", "=", "\"", "\\", ",", " ", "no-cache", "60", ";", "\u{1}", "é"]
         for _ in 0..<20_000 {
             let text = (0..<Int.random(in: 0...10, using: &random)).map { _ in random.pick(pieces) }.joined()

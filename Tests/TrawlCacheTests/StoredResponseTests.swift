@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -6,7 +7,7 @@ import TrawlHTTP
 @Suite("Records of stored responses")
 struct StoredResponseTests {
     /// A response made by chance.
-    private func sample(_ random: inout SplitMix) throws -> StoredResponse {
+    private func sample(_ random: inout SeededGenerator) throws -> StoredResponse {
         var lines = [("Cache-Control", "max-age=\(random.next() % 1000), public")]
         if random.bool() { lines.append(("ETag", "\"\(random.next())\"")) }
         if random.bool() { lines.append(("Last-Modified", date(-Int64(random.next() % 100_000)))) }
@@ -31,7 +32,7 @@ struct StoredResponseTests {
 
     @Test("what is written is read back the same, whatever follows it")
     func roundTrip() throws {
-        var random = SplitMix(seed: 11)
+        var random = SeededGenerator(seed: 11)
         for _ in 0..<300 {
             let response = try sample(&random)
             let bytes = response.encoded()
@@ -51,7 +52,7 @@ struct StoredResponseTests {
 
     @Test("a record cut short anywhere is refused")
     func truncation() throws {
-        var random = SplitMix(seed: 12)
+        var random = SeededGenerator(seed: 12)
         let bytes = try sample(&random).encoded()
         for length in 0..<bytes.count {
             bytes[..<length].withUnsafeBytes { bytes in
@@ -62,7 +63,7 @@ struct StoredResponseTests {
 
     @Test("another version is refused")
     func version() throws {
-        var random = SplitMix(seed: 13)
+        var random = SeededGenerator(seed: 13)
         var bytes = try sample(&random).encoded()
         bytes[0] = 2
         #expect(throws: RecordError.version) { try bytes.withUnsafeBytes { _ = try StoredView($0) } }
@@ -70,7 +71,7 @@ struct StoredResponseTests {
 
     @Test("damaged bytes never trap, whatever is asked of them")
     func damage() throws {
-        var random = SplitMix(seed: 14)
+        var random = SeededGenerator(seed: 14)
         for round in 0..<4000 {
             var bytes = try sample(&random).encoded()
             for _ in 0...random.next() % 3 {
@@ -84,7 +85,7 @@ struct StoredResponseTests {
 
     @Test("any bytes never trap")
     func garbage() {
-        var random = SplitMix(seed: 15)
+        var random = SeededGenerator(seed: 15)
         for _ in 0..<4000 {
             var bytes: [UInt8] = [1, 11, 200, 0] + random.bytes(upTo: 300)
             // Numbers at the edges of their range in the fixed part.

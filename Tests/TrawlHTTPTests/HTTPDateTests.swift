@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -65,7 +66,7 @@ struct HTTPDateTests {
 
     @Test("what is written is read back the same")
     func roundTrip() {
-        var generator = SeededNumbers(state: 42)
+        var generator = SeededGenerator(seed: 42)
         for _ in 0..<2000 {
             let seconds = Int64.random(in: -62_135_596_800...253_402_300_799, using: &generator)
             #expect(parse(HTTPDate.format(WallTime(seconds: seconds))) == seconds)
@@ -77,7 +78,7 @@ struct HTTPDateTests {
 
     @Test("garbage never traps")
     func garbage() {
-        var generator = SeededNumbers(state: 7)
+        var generator = SeededGenerator(seed: 7)
         let letters = Array("Sun, 06-Nov 1994:08:49 GMT+\t\u{0}zé".utf8)
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0...36, using: &generator)).map { _ in
@@ -109,18 +110,5 @@ struct WallTimeTests {
         #expect(first.milliseconds(since: last) == .min)
         #expect(WallTime(seconds: .max) == last)
         #expect(WallTime(seconds: .min) == first)
-    }
-}
-
-/// Random numbers of a seed.
-private struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,23 +1,11 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlJSON
 
-/// Numbers that look random and are the same in every run.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
-    }
-}
-
 @Suite("Random JSON")
 struct RandomJSONTests {
-    private static func value(_ random: inout Seeded, depth: Int) -> Value {
+    private static func value(_ random: inout SeededGenerator, depth: Int) -> Value {
         switch Int.random(in: 0..<(depth < 6 ? 6 : 4), using: &random) {
         case 0: return .null
         case 1: return .bool(Bool.random(using: &random))
@@ -32,7 +20,7 @@ struct RandomJSONTests {
         }
     }
 
-    private static func text(_ random: inout Seeded) -> String {
+    private static func text(_ random: inout SeededGenerator) -> String {
         var text = String.UnicodeScalarView()
         for _ in 0..<Int.random(in: 0...12, using: &random) {
             let limit: UInt32 = [0x20, 0x80, 0x100, 0x3000, 0x11_0000].randomElement(using: &random) ?? 0x80
@@ -61,7 +49,7 @@ struct RandomJSONTests {
         }
     }
 
-    private static func sample(_ random: inout Seeded) -> (Value, [UInt8]) {
+    private static func sample(_ random: inout SeededGenerator) -> (Value, [UInt8]) {
         let value = value(&random, depth: 0)
         var writer = JSONWriter()
         write(value, &writer)
@@ -70,7 +58,7 @@ struct RandomJSONTests {
 
     @Test("what is written is read again", arguments: [1, 2, 3, 4] as [UInt64])
     func roundTrips(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<1000 {
             let (value, bytes) = Self.sample(&random)
             #expect(try Value.parse(bytes) == value, "seed \(seed)")
@@ -80,7 +68,7 @@ struct RandomJSONTests {
 
     @Test("damaged texts never trap, and both ways of reading agree on what is JSON")
     func mutations() {
-        var random = Seeded(state: 5)
+        var random = SeededGenerator(seed: 5)
         let rounds = getenv("TRAWL_LONG_TESTS") != nil ? 1_000_000 : 5_000
         let hostile = Array("{}[]\",:\\u0dD8tfn-+.eE \n\t\u{0}".utf8) + [0xC2, 0xED, 0xFF]
         var accepted = 0

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -152,7 +153,7 @@ struct DescriptorFrameTests {
         "whatever is queued and however it is cut, bytes and descriptors meet again on the other side",
         arguments: 0..<200 as Range<UInt64>)
     func endToEnd(seed: UInt64) throws {
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var outgoing = OutgoingFrames()
         var incoming = IncomingFrames(capacity: 0)
         var given: [(WorkerMessage, [Int32])] = []

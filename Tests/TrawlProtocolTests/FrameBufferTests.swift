@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TrawlProtocol
@@ -5,11 +6,11 @@ import Testing
 @Suite("Cutting a stream into frames")
 struct FrameBufferTests {
     private static let coordinatorStream: [CoordinatorMessage] = {
-        var random = SplitMix(seed: 11)
+        var random = SeededGenerator(seed: 11)
         return (0..<CoordinatorMessage.kinds * 2).map { .random(kind: $0 % CoordinatorMessage.kinds, using: &random) }
     }()
     private static let workerStream: [WorkerMessage] = {
-        var random = SplitMix(seed: 12)
+        var random = SeededGenerator(seed: 12)
         return (0..<WorkerMessage.kinds * 2).map { .random(kind: $0 % WorkerMessage.kinds, using: &random) }
     }()
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -183,7 +184,7 @@ struct HostileFrameTests {
         let rounds: UInt64 = isLong ? 1_000_000 : 50_000
         var accepted = 0
         for seed in 0..<rounds {
-            var random = SplitMix(seed: seed)
+            var random = SeededGenerator(seed: seed)
             let kind = Int(random.next() % UInt64(CoordinatorMessage.kinds + WorkerMessage.kinds))
             var bytes = randomFrame(kind, random.next())
             mutate(&bytes, &random)
@@ -212,7 +213,7 @@ struct HostileFrameTests {
         #expect(accepted > rounds / 100)
     }
 
-    private func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
         let header = WireProtocol.headerLength
         switch random.next() % 8 {
         case 0:
@@ -242,7 +243,7 @@ struct HostileFrameTests {
 
     /// A valid frame; kinds of the coordinator first, then those of the worker.
     private func randomFrame(_ kind: Int, _ seed: UInt64) -> [UInt8] {
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         if kind < CoordinatorMessage.kinds { return frame(CoordinatorMessage.random(kind: kind, using: &random)) }
         return frame(WorkerMessage.random(kind: kind - CoordinatorMessage.kinds, using: &random))
     }

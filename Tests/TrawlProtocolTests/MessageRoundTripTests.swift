@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -8,7 +9,7 @@ struct MessageRoundTripTests {
     @Test("every message of a coordinator comes back as it was", arguments: 0..<CoordinatorMessage.kinds)
     func coordinator(kind: Int) throws {
         for seed in 0..<300 as Range<UInt64> {
-            var random = SplitMix(seed: seed)
+            var random = SeededGenerator(seed: seed)
             let message = CoordinatorMessage.random(kind: kind, using: &random)
             #expect(try coordinatorMessages(frame(message)) == [message], "seed \(seed)")
         }
@@ -17,7 +18,7 @@ struct MessageRoundTripTests {
     @Test("every message of a worker comes back as it was", arguments: 0..<WorkerMessage.kinds)
     func worker(kind: Int) throws {
         for seed in 0..<300 as Range<UInt64> {
-            var random = SplitMix(seed: seed)
+            var random = SeededGenerator(seed: seed)
             let message = WorkerMessage.random(kind: kind, using: &random)
             #expect(try workerMessages(frame(message)) == [message], "seed \(seed)")
         }

@@ -1,3 +1,4 @@
+import TestSupport
 import TrawlHTTP
 
 @testable import TrawlProtocol
@@ -6,7 +7,7 @@ extension CoordinatorMessage {
     /// How many kinds there are for `random(kind:using:)`.
     static let kinds = 7
 
-    static func random(kind: Int, using random: inout SplitMix) -> CoordinatorMessage {
+    static func random(kind: Int, using random: inout SeededGenerator) -> CoordinatorMessage {
         switch kind {
         case 0:
             .hello(
@@ -37,7 +38,7 @@ extension WorkerMessage {
     /// How many kinds there are for `random(kind:using:)`.
     static let kinds = 5
 
-    static func random(kind: Int, using random: inout SplitMix) -> WorkerMessage {
+    static func random(kind: Int, using random: inout SeededGenerator) -> WorkerMessage {
         switch kind {
         case 0: .ready(Ready(build: random.text(), segmentLayout: random.integer(), processID: random.integer()))
         case 1: .interim(lease: random.integer(), .random(statuses: [100, 102, 103, 199], using: &random))
@@ -49,7 +50,7 @@ extension WorkerMessage {
 }
 
 extension TransferProfile {
-    static func random(using random: inout SplitMix) -> TransferProfile {
+    static func random(using random: inout SeededGenerator) -> TransferProfile {
         var profile = TransferProfile()
         profile.version = random.pick([.http1_0, .http1_1, .http2, .http2PriorKnowledge])
         profile.decoding = random.pick([.streaming, .off])
@@ -83,7 +84,7 @@ extension TransferProfile {
 }
 
 extension Lease {
-    static func random(using random: inout SplitMix) -> Lease {
+    static func random(using random: inout SeededGenerator) -> Lease {
         var lease = Lease(
             id: random.integer(), profile: random.integer(), progressIndex: random.integer(),
             method: random.pick([.get, .post, .put, .options]), url: random.text(upTo: 60),
@@ -106,7 +107,7 @@ extension Lease {
 }
 
 extension CacheTerms {
-    static func random(using random: inout SplitMix) -> CacheTerms {
+    static func random(using random: inout SeededGenerator) -> CacheTerms {
         var terms = CacheTerms(directory: "/" + random.text().filter { $0 != "\0" }, budget: random.integer())
         terms.options = random.integer()
         terms.reload = random.pick([0, 1, 2])
@@ -119,7 +120,7 @@ extension CacheTerms {
 }
 
 extension BodySink {
-    static func random(using random: inout SplitMix) -> BodySink {
+    static func random(using random: inout SeededGenerator) -> BodySink {
         random.pick([
             .discard, .memory, .file(root: random.integer(), path: random.text(), collision: .random(using: &random)),
             .descriptor, .stream(credit: random.integer()),
@@ -128,13 +129,13 @@ extension BodySink {
 }
 
 extension FileCollision {
-    static func random(using random: inout SplitMix) -> FileCollision {
+    static func random(using random: inout SeededGenerator) -> FileCollision {
         random.pick([.replace, .fail, .number(from: random.integer(), adoptsIdentical: random.bool())])
     }
 }
 
 extension LeaseEnd {
-    static func random(using random: inout SplitMix) -> LeaseEnd {
+    static func random(using random: inout SeededGenerator) -> LeaseEnd {
         let length: UInt64 = random.integer()
         let failure = HopFailure(
             random.pick(HopFailure.Kind.allCases), curlCode: random.integer(),
@@ -170,7 +171,7 @@ extension LeaseEnd {
 }
 
 extension ResponseHead {
-    static func random(statuses: [UInt16] = [101, 200, 404, 999], using random: inout SplitMix) -> ResponseHead {
+    static func random(statuses: [UInt16] = [101, 200, 404, 999], using random: inout SeededGenerator) -> ResponseHead {
         ResponseHead(
             status: random.pick(statuses), version: random.pick(HTTPVersion.allCases), reason: random.text(),
             fields: .random(using: &random))
@@ -178,7 +179,7 @@ extension ResponseHead {
 }
 
 extension FieldLines {
-    static func random(using random: inout SplitMix) -> FieldLines {
+    static func random(using random: inout SeededGenerator) -> FieldLines {
         var fields = FieldLines()
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             let value = random.text().filter { $0 != "\0" && $0 != "\n" }

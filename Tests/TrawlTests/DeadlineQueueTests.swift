@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -9,7 +10,7 @@ struct DeadlineQueueTests {
 
     @Test("they come up in order, and not before their time", arguments: [1, 2, 3, 4, 5] as [UInt64])
     func order(seed: UInt64) {
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var queue = DeadlineQueue()
         let times = (0..<500).map { _ in UInt64.random(in: 0..<300, using: &random) }
         for (place, time) in times.enumerated() {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlCache
 import TrawlHTTP
@@ -7,7 +8,7 @@ struct RandomTrafficTests {
     /// An origin whose representations depend on the path, the user, `Foo` and a version that grows.
     private struct Site {
         var version = 1
-        var random: SplitMix
+        var random: SeededGenerator
 
         static func content(_ path: String, _ user: String, _ foo: String, _ version: Int) -> [UInt8] {
             let line = "\(path)|\(user)|\(foo)|\(version)|"
@@ -59,8 +60,8 @@ struct RandomTrafficTests {
 
     @Test("every answer is one version, of the right user and variant", arguments: 1...40)
     func consistent(seed: UInt64) throws {
-        var random = SplitMix(seed: seed)
-        var site = Site(random: SplitMix(seed: seed &+ 1000))
+        var random = SeededGenerator(seed: seed)
+        var site = Site(random: SeededGenerator(seed: seed &+ 1000))
         var engine = MemoryEngine()
         var reused = 0
         for step in 0..<250 {
@@ -102,7 +103,7 @@ struct RandomTrafficTests {
 
     @Test("nonsense in fields never traps", arguments: 1...20)
     func nonsense(seed: UInt64) {
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var engine = MemoryEngine()
         let names = [
             "Cache-Control", "Vary", "ETag", "Last-Modified", "Date", "Expires", "Age", "Content-Range",
@@ -114,7 +115,7 @@ struct RandomTrafficTests {
             "max-age", "=", "60", "\"", ",", " ", "bytes", "0-4", "/10", "*", "W/", "-", "1", ";q=", "0.5", "no-cache",
             "Foo", date(-50), "99999999999999999999", "stale-while-revalidate=9", "é", "\\",
         ]
-        func lines(_ random: inout SplitMix) -> [(String, String)] {
+        func lines(_ random: inout SeededGenerator) -> [(String, String)] {
             (0..<Int(random.next() % 6)).map { _ in
                 let count = Int(random.next() % 5)
                 return (random.pick(names), (0..<count).map { _ in random.pick(pieces) }.joined())

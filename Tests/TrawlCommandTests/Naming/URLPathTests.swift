@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlHTTP
 import TrawlPlatform
@@ -86,7 +87,7 @@ struct URLPathTests {
 
     @Test("no two URLs share a file, and none leads out", arguments: [1, 2, 3] as [UInt64])
     func random(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed: seed)
         let parser = URLParser()
         var owners: [String: String] = [:]
         var count = 0
@@ -119,7 +120,7 @@ struct URLPathTests {
 
     @Test("the short way and the long way say the same")
     func bothWays() throws {
-        var random = Seeded(state: 9)
+        var random = SeededGenerator(seed: 9)
         let parser = URLParser()
         for _ in 0..<5000 {
             var rest = "/"
@@ -129,18 +130,5 @@ struct URLPathTests {
             guard let target = try? parser.parse("http://example.org" + rest) else { continue }
             #expect(URLPath.path(of: target) == "example.org/" + URLPath.rest(of: target))
         }
-    }
-}
-
-/// Numbers that look random and are the same in every run.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
     }
 }
