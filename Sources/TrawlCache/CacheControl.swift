@@ -53,8 +53,9 @@ struct CacheControl: Sendable, Hashable {
                 // With field names it restricts shared caches alone (RFC 9111 §5.2.2.7).
                 if value == nil { flags.insert(.isPrivate) }
             case 8 where name.isToken("no-cache"):
-                // With an empty list nothing is named, and the strict reading is safe (RFC 9111 §5.2.2.4).
-                flags.insert(value?.isEmpty ?? true ? .noCache : .noCacheFields)
+                // With an empty list nothing is named, and the strict reading is safe (RFC 9111 §5.2.2.4); so it is where
+                // a field is named that cannot be left out.
+                flags.insert(value.map(Self.namesOnlyDispensable) ?? false ? .noCacheFields : .noCache)
             case 8 where name.isToken("no-store"): flags.insert(.noStore)
             case 8 where name.isToken("s-maxage"): flags.insert(.sMaxage)
             case 9 where name.isToken("immutable"): flags.insert(.immutable)
@@ -84,11 +85,25 @@ struct CacheControl: Sendable, Hashable {
     static func forEachNoCacheField(_ line: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
         forEachDirective(line) { name, value in
             guard name.isToken("no-cache"), let value else { return }
-            for part in value.split(separator: UInt8(ascii: ",")) {
-                let field = FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: part))
-                if FieldSyntax.isToken(field) { body(field) }
-            }
+            forEachFieldName(value, body)
         }
+    }
+
+    private static func forEachFieldName(
+        _ list: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+    ) {
+        for part in list.split(separator: UInt8(ascii: ",")) {
+            let field = FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: part))
+            if FieldSyntax.isToken(field) { body(field) }
+        }
+    }
+
+    private static func namesOnlyDispensable(_ list: UnsafeRawBufferPointer) -> Bool {
+        var isDispensable = !list.isEmpty
+        forEachFieldName(list) { name in
+            if KnownField(name)?.saysWhatTheBytesAre == true { isDispensable = false }
+        }
+        return isDispensable
     }
 
     private static func take(_ value: UnsafeRawBufferPointer?, into seconds: inout Seconds) {

@@ -35,6 +35,13 @@ package struct SecretTag: Sendable, Hashable {
         self.high = high
         self.low = low
     }
+
+    /// The tag of several secrets in their order, of which this is the last.
+    func following(_ others: SecretTag?) -> SecretTag {
+        guard let others else { return self }
+        return SecretTag(
+            high: (others.high &* 0x9E37_79B9_7F4A_7C15) ^ high, low: (others.low &* 0x9E37_79B9_7F4A_7C15) ^ low)
+    }
 }
 
 /// Where the response a caller gets came from.

@@ -16,6 +16,9 @@ package struct CacheRequest: Sendable {
         static let authorization = Traits(rawValue: 128)
         static let body = Traits(rawValue: 256)
         static let otherScheme = Traits(rawValue: 512)
+        /// `Host` names another authority than the target: what the target's URI stands for is not what is asked for.
+        static let otherHost = Traits(rawValue: 1024)
+        static let acceptEncoding = Traits(rawValue: 2048)
     }
 
     /// The method.
@@ -31,6 +34,8 @@ package struct CacheRequest: Sendable {
     /// Whether the caller gets bodies with their content codings undone, and so takes any coding.
     package let decodesContent: Bool
 
+    /// Whether the credentials are more than cookies.
+    let isAuthorized: Bool
     let traits: Traits
     let control: CacheControl
     let isGet: Bool
@@ -39,8 +44,8 @@ package struct CacheRequest: Sendable {
     /// A request of its parts.
     ///
     /// - Parameter credentials: Stands for the credentials when they are known apart from the fields (a Digest field
-    ///   differs each time); by default the tag of the `Authorization` field.
-    /// - Parameter tag: Makes tags of secrets; called for `Authorization` only.
+    ///   differs each time); by default the tags of `Authorization` and `Cookie`.
+    /// - Parameter tag: Makes tags of secrets; called for those two only.
     package init(
         method: Method, target: TargetURI, fields: FieldLines, policy: CachePolicy = CachePolicy(),
         default standard: CachePolicy.Options = [], credentials: SecretTag? = nil, hasBody: Bool = false,
@@ -55,7 +60,7 @@ package struct CacheRequest: Sendable {
         isHead = method == .head
         var traits: Traits = hasBody ? .body : []
         var control = CacheControl()
-        var credentials = credentials
+        var secrets: SecretTag?
         fields.forEach { name, value in
             switch KnownField(name) {
             case .cacheControl:
@@ -69,7 +74,11 @@ package struct CacheRequest: Sendable {
             case .ifMatch, .ifUnmodifiedSince: traits.insert(.precondition)
             case .authorization:
                 traits.insert(.authorization)
-                if credentials == nil { credentials = tag(value) }
+                secrets = tag(value).following(secrets)
+            // What a server answers to a cookie is as much one account's as what it answers to a password.
+            case .cookie: secrets = tag(value).following(secrets ?? SecretTag(high: 0, low: 1))
+            case .acceptEncoding: traits.insert(.acceptEncoding)
+            case .host: if !target.hasAuthority(FieldSyntax.trimmed(value)) { traits.insert(.otherHost) }
             default: break
             }
         }
@@ -79,7 +88,8 @@ package struct CacheRequest: Sendable {
         if scheme != "https", scheme != "http" { traits.insert(.otherScheme) }
         self.traits = traits
         self.control = control
-        self.credentials = credentials
+        isAuthorized = credentials != nil || traits.contains(.authorization)
+        self.credentials = credentials ?? secrets
     }
 
     /// What its stored responses are found by.
@@ -94,7 +104,7 @@ package struct CacheRequest: Sendable {
     /// Whether a stored response could be looked for at all: GET or HEAD without a body, by http or https, and without
     /// conditions that only the origin can judge.
     package var mayBeAnsweredFromStore: Bool {
-        (isGet || isHead) && traits.isDisjoint(with: [.body, .otherScheme, .precondition])
+        (isGet || isHead) && traits.isDisjoint(with: [.body, .otherScheme, .otherHost, .precondition])
             && !policy.options.contains(.doNotRead)
     }
 }

@@ -56,6 +56,22 @@ extension CacheRules {
         return flags.contains(.strongDate) && left.facts.lastModified == right.facts.lastModified
     }
 
+    /// Whether a 206 has, in its own fields, the strong validator of what is stored.
+    ///
+    /// - Source: RFC 9111 §3.4. RFC 9110 §15.3.7 wants `ETag` in each 206 whose 200 would have it; a server that leaves it
+    ///   out must at least tell the same strong date.
+    private func isSameRepresentation(_ own: ResponseReading, _ fields: FieldLines, as stored: StoredResponse) -> Bool {
+        if own.tag != .none {
+            return stored.head.fields.withFirst("ETag") { old in
+                fields.withFirst("ETag") { new in
+                    guard let old, let new else { return false }
+                    return EntityTag.areStronglyEqual(old, new)
+                }
+            }
+        }
+        return stored.facts.flags.contains(.strongDate) && own.lastModified == stored.facts.lastModified
+    }
+
     /// The rest that a 206 brings, as a stored response of its own, its body taken to come as the head says.
     func partResponse(
         _ request: CacheRequest, _ stored: StoredResponse, _ head: ResponseHead, _ range: ContentRange,
@@ -67,15 +83,14 @@ extension CacheRules {
                 reachesEnd: range.range.upperBound == range.total)
         else { return nil }
         var head = head
+        let own = ResponseReading(head.fields, now: times.1)
+        guard isSameRepresentation(own, head.fields, as: stored) else { return nil }
         // A 206 to a request with If-Range may leave out what the caller is known to have (RFC 9110 §15.3.7), so its
         // facts are read from the fields of both.
-        let hasDate = head.fields.withFirst("Date") { $0.flatMap { HTTPDate.parse($0, now: times.1) } != nil }
-        let own = ResponseReading(head.fields, now: times.1)
+        let hasDate = own.date != nil
         head.fields = merged(stored.head.fields, head.fields, times.1, hasDate: hasDate)
         var reading = ResponseReading(head.fields, now: times.1)
         reading.age = own.age
-        // The validator must be the message's own.
-        if own.tag == .none, own.lastModified == nil { return nil }
         let facts = facts(
             reading, status: 206, version: head.version, request: request, requestTime: times.0,
             responseTime: times.1, secondsToCache: request.policy.secondsToCache ?? stored.secondsToCache,

@@ -44,7 +44,8 @@ extension CacheRules {
             return .freshened(fresh, validatedReuse(request, fresh))
         case .complete:
             guard head.status == 206 else { return head.status == 416 ? .repeatPlain : .replace }
-            guard let range = ContentRange(head.fields),
+            // The answer's bytes are delivered behind the stored ones as they come, so they must begin there.
+            guard let range = ContentRange(head.fields), range.range.lowerBound == stored.facts.body.range.upperBound,
                 let part = partResponse(request, stored, head, range, (requestTime, responseTime)),
                 let combination = combined(stored, part), combination.response.facts.body.isComplete
             else { return .repeatPlain }
@@ -108,13 +109,11 @@ extension CacheRules {
         fresh.head.fields = merged(stored.head.fields, head.fields, times.1, hasDate: reading.date != nil)
         var merged = ResponseReading(fresh.head.fields, now: times.1)
         merged.age = reading.age
-        if head.fields.contains("Vary") {
-            if let selecting = SelectingFields(vary: head.fields, request: request.fields, tag: tag) {
-                fresh.selecting = selecting
-            } else {
-                // It cannot be selected any more (RFC 9111 §4.1).
-                merged.control.flags.insert(.noCache)
-            }
+        if let selecting = SelectingFields(vary: fresh.head.fields, request: request.fields, tag: tag) {
+            if head.fields.contains("Vary") { fresh.selecting = selecting }
+        } else {
+            // It cannot be selected any more (RFC 9111 §4.1).
+            merged.control.flags.insert(.noCache)
         }
         let override = request.policy.secondsToCache ?? stored.secondsToCache
         fresh.secondsToCache = override
@@ -130,9 +129,13 @@ extension CacheRules {
     /// - Source: RFC 9111 §3.2. What the stored bytes depend on stays: their length, coding and range.
     func merged(_ stored: FieldLines, _ new: FieldLines, _ arrival: WallTime, hasDate: Bool) -> FieldLines {
         var new = storable(new, arrival: arrival, hasDate: hasDate)
+        // Servers that encode on the way weaken the tag of what they send, and not that of their 304. The stored bytes do
+        // not become those of the strong tag by that.
+        let isWeak = stored.withFirst("ETag") { $0.map(EntityTag.isWeak) ?? false }
         new.removeAll { name in
             switch KnownField(name) {
             case .contentLength, .contentEncoding, .contentRange: true
+            case .etag: isWeak
             default: false
             }
         }
@@ -161,25 +164,31 @@ extension CacheRules {
         guard request.isHead, request.mayWrite else { return .keep }
         switch head.status {
         case 200:
-            guard describes(head, stored, responseTime) else { return .remove }
-            return .freshened(updated(stored, request, head, (requestTime, responseTime)))
+            switch isDescribed(stored, by: head, responseTime) {
+            case true?: return .freshened(updated(stored, request, head, (requestTime, responseTime)))
+            case false?: return .remove
+            case nil: return .keep
+            }
         // Not of the standard's words, but the origin says that it is gone.
         case 404, 410: return .remove
         default: return .keep
         }
     }
 
-    /// Whether validators and length of a HEAD's answer, as far as they are there, are those of the stored response.
-    private func describes(_ head: ResponseHead, _ stored: StoredResponse, _ now: WallTime) -> Bool {
+    /// Whether validators and length of a HEAD's answer, as far as they are there, are those of the stored response; nil
+    /// when that has no such validator to compare with.
+    private func isDescribed(_ stored: StoredResponse, by head: ResponseHead, _ now: WallTime) -> Bool? {
         guard stored.facts.status == 200 || stored.facts.status == 206 else { return false }
-        if head.fields.contains("ETag"), !isSameTag(stored, head) { return false }
-        if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }),
-            stored.facts.flags.contains(.lastModified), modified != stored.facts.lastModified
-        {
-            return false
+        if let length = head.contentLength, let total = stored.facts.body.total, length != total { return false }
+        if head.fields.contains("ETag") {
+            guard !stored.facts.flags.isDisjoint(with: .tags) else { return nil }
+            guard isSameTag(stored, head) else { return false }
         }
-        guard let length = head.contentLength, let total = stored.facts.body.total else { return true }
-        return length == total
+        if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }) {
+            guard stored.facts.flags.contains(.lastModified) else { return nil }
+            guard modified == stored.facts.lastModified else { return false }
+        }
+        return true
     }
 
     // MARK: Stale

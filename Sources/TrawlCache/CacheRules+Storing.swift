@@ -16,7 +16,7 @@ extension CacheRules {
         let isPost = request.method == .post
         guard request.isGet || isPost, !policy.options.contains(.doNotWrite),
             // The body of a GET is not part of the key.
-            isPost || !request.traits.contains(.body), !request.traits.contains(.otherScheme)
+            isPost || !request.traits.contains(.body), request.traits.isDisjoint(with: [.otherScheme, .otherHost])
         else { return .no(.notEligible) }
         guard !StatusRules.isNeverStored(head.status) else { return .no(.status) }
         let reading = ResponseReading(head.fields, now: responseTime)
@@ -31,7 +31,11 @@ extension CacheRules {
                 return .no(.responseNoStore)
             }
         }
-        let hasLifetime = reading.hasExplicitLifetime || policy.secondsToCache != nil
+        // What the caller wants of lifetimes is meant for answers, not for failures that pass.
+        let isLasting = StatusRules.isLasting(head.status)
+        let secondsToCache = isLasting ? policy.secondsToCache : nil
+        guard policy.respectsCacheControl || isLasting else { return .no(.status) }
+        let hasLifetime = reading.hasExplicitLifetime || secondsToCache != nil
         if isPost {
             // RFC 9110 §9.3.3: an answer that says how long it is fresh, and that it is what GET would give.
             guard hasLifetime, StatusRules.isSuccess(head.status), head.status != 206,
@@ -57,13 +61,13 @@ extension CacheRules {
         stored.fields = storable(head.fields, arrival: responseTime, hasDate: reading.date != nil)
         let facts = facts(
             reading, status: head.status, version: head.version, request: request,
-            requestTime: requestTime, responseTime: responseTime, secondsToCache: policy.secondsToCache,
+            requestTime: requestTime, responseTime: responseTime, secondsToCache: secondsToCache,
             body: .complete(length: 0))
         return .store(
             Storing(
                 response: StoredResponse(
                     key: request.key, head: stored, selecting: selecting, facts: facts,
-                    secondsToCache: policy.secondsToCache),
+                    secondsToCache: secondsToCache),
                 contentRange: contentRange, announced: head.contentLength))
     }
 
@@ -122,6 +126,8 @@ extension CacheRules {
             if let field = KnownField(name) {
                 // Age is told anew each time (RFC 9111 §5.1); a Date that is none is replaced (RFC 9110 §6.6.1).
                 if field.isHopByHop || field == .age || field == .date && !hasDate { return true }
+                // Without these the stored bytes would be taken for others.
+                if field.saysWhatTheBytesAre { return false }
             }
             return listed.contains { $0.withUnsafeBytes { FieldSyntax.equalIgnoringCase($0, name) } }
         }
@@ -158,6 +164,7 @@ extension CacheRules {
         let distance = reading.lastModified.flatMap { last in reading.date.map { $0.milliseconds(since: last) } }
         flags.set(.strongDate, distance ?? 0 >= 1000)
         flags.set(.coded, reading.isCoded)
+        flags.set(.codedUnasked, reading.isCoded && !request.traits.contains(.acceptEncoding))
         flags.set(.credentials, request.credentials != nil)
         flags.set(.overridden, secondsToCache != nil)
         flags.set(.complete, body.isComplete)

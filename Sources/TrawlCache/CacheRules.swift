@@ -23,9 +23,13 @@ package struct CacheRules: Sendable {
 
     /// Whether a record is the one to use for a request, rather than the best one seen before.
     ///
-    /// The newest of the matching ones is used (RFC 9111 §4).
+    /// The newest of the matching ones is used (RFC 9111 §4), and before them those that came for the same credentials.
     package func prefers(_ view: StoredView, over best: StoredView?, for request: CacheRequest) -> Bool {
-        if let best, !view.facts.isNewer(than: best.facts) { return false }
+        if let best {
+            let isOwn = view.facts.ownCredentials == request.credentials
+            let isBestOwn = best.facts.ownCredentials == request.credentials
+            guard isOwn == isBestOwn ? view.facts.isNewer(than: best.facts) : isOwn else { return false }
+        }
         guard request.mayBeAnsweredFromStore, view.hasKey(request.target.text), view.isSelected(by: request, tag: tag)
         else { return false }
         return request.decodesContent || !view.facts.flags.contains(.coded) || acceptsCodings(of: view, request)
@@ -46,9 +50,13 @@ package struct CacheRules: Sendable {
         return fields
     }
 
-    /// Whether a caller that gets bodies as they are takes the stored coding (RFC 9110 §12.5.3).
+    /// Whether a caller that gets bodies as they are takes the stored coding.
+    ///
+    /// By RFC 9110 §12.5.3 who says nothing takes anything. But who gets no coding from the origin wants none from here, and
+    /// servers that choose by `Accept-Encoding` do not all say so in `Vary`.
     private func acceptsCodings(of view: StoredView, _ request: CacheRequest) -> Bool {
-        guard let stored = view.storedFields(), request.fields.contains("Accept-Encoding") else { return true }
+        guard request.traits.contains(.acceptEncoding) else { return view.facts.flags.contains(.codedUnasked) }
+        guard let stored = view.storedFields() else { return true }
         var isAccepted = true
         stored.forEach { name, value in
             guard KnownField(name) == .contentEncoding else { return }

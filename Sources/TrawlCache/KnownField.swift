@@ -6,7 +6,7 @@ enum KnownField: UInt8 {
     case contentLocation, location, clearSiteData
     case connection, keepAlive, proxyConnection, te, trailer, transferEncoding, upgrade
     case proxyAuthenticate, proxyAuthenticationInfo, proxyAuthorization
-    case accept, acceptEncoding, acceptLanguage, acceptCharset, cookie
+    case accept, acceptEncoding, acceptLanguage, acceptCharset, cookie, host
 
     /// The field of that name, in whatever case; nil when the rules do not know it.
     init?(_ name: UnsafeRawBufferPointer) {
@@ -20,7 +20,7 @@ enum KnownField: UInt8 {
         switch name.count {
         case 2: return on("te", .te)
         case 3: return on("age", .age)
-        case 4: return on("date", .date) ?? on("etag", .etag) ?? on("vary", .vary)
+        case 4: return on("date", .date) ?? on("etag", .etag) ?? on("vary", .vary) ?? on("host", .host)
         case 5: return on("range", .range)
         case 6: return on("accept", .accept) ?? on("cookie", .cookie) ?? on("pragma", .pragma)
         case 7: return on("expires", .expires) ?? on("trailer", .trailer) ?? on("upgrade", .upgrade)
@@ -55,6 +55,15 @@ enum KnownField: UInt8 {
         case .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
             .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization:
             true
+        default: false
+        }
+    }
+
+    /// Fields without which stored bytes mean something else, or go to the wrong request. They are not left out when a
+    /// server names them in `Connection`, which it must not (RFC 9110 §7.6.1), or in `no-cache`.
+    var saysWhatTheBytesAre: Bool {
+        switch self {
+        case .contentEncoding, .contentType, .contentRange, .contentLength, .vary: true
         default: false
         }
     }

@@ -29,7 +29,11 @@ package struct SelectingFields: Sendable, Hashable {
         self.packed = Array(packed)
     }
 
-    /// The fields of `request` that a response's `Vary` names; nil when it names everything by `*`.
+    /// More names than any response has that can be found again.
+    private static let mostNames = 64
+
+    /// The fields of `request` that a response's `Vary` names; nil when it names everything by `*`, or so many that nobody
+    /// could mean them.
     init?(vary fields: FieldLines, request: FieldLines, tag: (UnsafeRawBufferPointer) -> SecretTag) {
         guard fields.contains("Vary") else { return }
         var names: [[UInt8]] = []
@@ -38,8 +42,9 @@ package struct SelectingFields: Sendable, Hashable {
             guard KnownField(name) == .vary else { return }
             value.forEachMember { member in
                 // One asterisk among names is enough (RFC 9111 §4.1, RFC 9110 §12.5.5).
-                if member.count == 1, member[0] == UInt8(ascii: "*") { isAnything = true }
-                names.append(member.map(FieldSyntax.lowercased))
+                let isAsterisk = member.count == 1 && member[0] == UInt8(ascii: "*")
+                if isAsterisk || names.count == Self.mostNames { isAnything = true }
+                if !isAnything { names.append(member.map(FieldSyntax.lowercased)) }
             }
         }
         if isAnything { return nil }

@@ -42,6 +42,9 @@ package struct StoredFacts: Sendable, Hashable {
         /// The lifetime was given by the request that stored it.
         package static let overridden = Flags(rawValue: 16_384)
 
+        /// Came with its content coding for a request that said nothing of codings: that is how the origin has it.
+        package static let codedUnasked = Flags(rawValue: 32_768)
+
         static let tags: Flags = [.strongTag, .weakTag]
         static let validators: Flags = [.strongTag, .weakTag, .lastModified]
         static let strongValidators: Flags = [.strongTag, .strongDate]
@@ -74,6 +77,9 @@ package struct StoredFacts: Sendable, Hashable {
     package var credentials: SecretTag
     /// Which bytes are stored.
     package var body: BodyExtent
+
+    /// Stands for the credentials of the request it came for; nil without.
+    var ownCredentials: SecretTag? { flags.contains(.credentials) ? credentials : nil }
 
     /// The current age in milliseconds.
     ///

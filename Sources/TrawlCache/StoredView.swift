@@ -59,25 +59,48 @@ package struct StoredView {
 
     /// Whether a request has the selecting field values and the credentials of the request it came for.
     ///
-    /// A response belongs to the credentials of its request, none being credentials too: it answers a request with others
-    /// only when it says `public` or `s-maxage`, and not `private`. The standard asks for less of a private cache
-    /// (RFC 9111 §3.5 binds shared ones); but one store serves many sessions and accounts.
+    /// A response belongs to the credentials of its request, those in `Authorization` and in `Cookie`: it answers a request
+    /// with others only when it says `public` or `s-maxage`, and not `private`. One that came without any may answer
+    /// requests with cookies, as in browsers, but none with `Authorization`. The standard asks for less of a private cache
+    /// (RFC 9111 §3.5 binds shared ones, and to `Authorization` alone); but one store serves many sessions and accounts.
     package func isSelected(
         by request: CacheRequest, tag: (UnsafeRawBufferPointer) -> SecretTag
     ) -> Bool {
         if !facts.flags.contains(.openToAll) {
-            let own = facts.flags.contains(.credentials) ? facts.credentials : nil
-            guard request.credentials == own else { return false }
+            guard request.credentials == facts.ownCredentials || facts.ownCredentials == nil && !request.isAuthorized
+            else { return false }
         }
         return selecting.isEmpty || SelectingFields.matches(selecting, request.fields, tag: tag)
     }
 
     /// Whether a new response takes the place of this one: no request that selects this one would do without it.
     package func isReplaced(by new: StoredResponse) -> Bool {
-        let own = facts.flags.contains(.credentials) ? facts.credentials : nil
-        let other = new.facts.flags.contains(.credentials) ? new.facts.credentials : nil
-        guard own == other || new.facts.flags.contains(.openToAll) else { return false }
+        guard facts.ownCredentials == new.facts.ownCredentials || new.facts.flags.contains(.openToAll) else {
+            return false
+        }
         return hasKey(new.key) && new.selecting.isContained(in: selecting)
+    }
+
+    /// Whether a part that came brings nothing: of the same representation, as far as validators tell, at least as much is
+    /// stored here.
+    package func outweighs(_ part: StoredResponse) -> Bool {
+        guard !part.facts.body.isComplete, isReplaced(by: part), !differs(from: part) else { return false }
+        return facts.body.isComplete || facts.body.length >= part.facts.body.length
+    }
+
+    /// Whether validators tell that it is another representation.
+    private func differs(from other: StoredResponse) -> Bool {
+        let flags = facts.flags.intersection(other.facts.flags)
+        if !facts.flags.isDisjoint(with: .tags), !other.facts.flags.isDisjoint(with: .tags) {
+            guard let stored = storedFields() else { return true }
+            return stored.withFirst("ETag") { old in
+                other.head.fields.withFirst("ETag") { new in
+                    guard let old, let new else { return true }
+                    return !EntityTag.areWeaklyEqual(old, new)
+                }
+            }
+        }
+        return flags.contains(.lastModified) && facts.lastModified != other.facts.lastModified
     }
 
     /// The stored fields; nil when the record is damaged.

@@ -63,6 +63,24 @@ package struct TargetURI: Sendable, Hashable {
         }
     }
 
+    /// Whether a `Host` field of that value names the same authority, whatever the case of letters; a default port may be
+    /// there or not.
+    package func hasAuthority(_ value: UnsafeRawBufferPointer) -> Bool {
+        var text = text
+        return text.withUTF8 { text in
+            let start = origin.scheme.utf8.count + 3
+            guard start <= Int(pathStart), Int(pathStart) <= text.count else { return false }
+            let authority = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: text[start..<Int(pathStart)]))
+            if FieldSyntax.equalIgnoringCase(value, authority) { return true }
+            let port: StaticString = origin.scheme == "https" ? ":443" : ":80"
+            let length = value.count - port.utf8CodeUnitCount
+            guard origin.explicitPort == nil, length == authority.count else { return false }
+            let (host, rest) = (UnsafeRawBufferPointer(rebasing: value[..<length]), value[length...])
+            return FieldSyntax.equalIgnoringCase(host, authority)
+                && rest.elementsEqual(UnsafeBufferPointer(start: port.utf8Start, count: rest.count))
+        }
+    }
+
     /// The URI with its fragment, still without user information: what a person is shown.
     package var textWithFragment: String {
         fragment.map { text + "#" + $0 } ?? text

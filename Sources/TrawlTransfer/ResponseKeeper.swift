@@ -47,8 +47,8 @@ package enum KeptResponse {
     case keep(any BodyKeeper)
     /// A stored response is the answer: the server said that it is still right, or failed.
     case replace(StoredAnswer)
-    /// The answer begins with bytes that are stored; those that come follow.
-    case complete(StoredAnswer)
+    /// The answer begins with bytes that are stored; those that come follow, and make it so long in all.
+    case complete(StoredAnswer, length: UInt64)
     /// It does not go with what is stored, and says nothing without it.
     case refuse(HopFailure)
 }
@@ -85,7 +85,8 @@ package protocol BodyKeeper: AnyObject {
     /// - Returns: The number of the commit to wait for; nil when nothing is written.
     func finish() -> UInt64?
     /// The response broke off; what came may be kept as a part.
-    func interrupt()
+    /// - Returns: The number of the commit to wait for; nil when there is none.
+    func interrupt() -> UInt64?
     /// The response is not wanted; nothing is left of it.
     func abandon()
 }

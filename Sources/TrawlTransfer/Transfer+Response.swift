@@ -172,7 +172,7 @@ extension Transfer {
             endsEarly = true
             return false
         }
-        guard decoder != nil || (store.isStream && chunks != nil) else { return consume(piece) }
+        guard decoder != nil || (store.isStream && chunks != nil && source == nil) else { return consume(piece) }
         var rest = piece
         while !rest.isEmpty {
             guard pending.isEmpty else {
@@ -204,9 +204,9 @@ extension Transfer {
         return decodedInTurn >= Self.share
     }
 
-    /// Takes the transfer coding off.
+    /// Takes the transfer coding off, which stored bytes do not have.
     private func consume(_ piece: UnsafeRawBufferPointer) -> Bool {
-        guard chunks != nil else { return decode(piece) }
+        guard chunks != nil, source == nil else { return decode(piece) }
         var input = piece
         do throws(ChunkError) {
             while let run = try chunks?.next(in: &input) {
@@ -226,6 +226,13 @@ extension Transfer {
 
     /// Takes the content codings off.
     private func decode(_ piece: UnsafeRawBufferPointer) -> Bool {
+        if let left = missing, source == nil {
+            guard piece.count <= left else {
+                failure = HopFailure(.malformedResponse, detail: "more bytes than the Content-Range says")
+                return false
+            }
+            missing = left - UInt64(piece.count)
+        }
         keeper?.write(piece)
         guard let decoder else { return deliver(piece) }
         do throws(DecodingError) {
@@ -235,7 +242,7 @@ extension Transfer {
             }
             return true
         } catch {
-            if failure == nil { failure = Self.failure(error) }
+            if failure == nil { failure = failure(of: error) }
             return false
         }
     }

@@ -1,4 +1,5 @@
 import CCurl
+import TrawlCoding
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
@@ -38,9 +39,16 @@ extension Transfer {
             return true
         case .replace(let stored):
             ignoresWire = true
+            if chunks != nil {
+                // Nobody looks where this body ends, so nothing else may come on its connection.
+                chunks = nil
+                easy.forbidReuse()
+                connection?.isSpoiled = true
+            }
             use(stored)
-        case .complete(let stored):
-            use(stored)
+        case .complete(let stored, let length):
+            missing = length - min(length, stored.body.length)
+            use(stored, length: length)
         case .refuse(let refusal):
             failure = refusal
         }
@@ -64,13 +72,14 @@ extension Transfer {
     }
 
     /// Makes a stored response the answer, or the beginning of it.
-    private func use(_ stored: StoredAnswer) {
+    private func use(_ stored: StoredAnswer, length: UInt64? = nil) {
         report = stored.report
         keeper = stored.keeper
         head = stored.head
         facts = HeadFacts(of: stored.head.fields)
         source = stored.body
-        begin(stored.head, expecting: stored.body.length, hasBody: stored.body.length > 0)
+        let length = length ?? stored.body.length
+        begin(stored.head, expecting: length, hasBody: length > 0)
     }
 
     /// Delivers stored bytes as far as credit and this turn's share reach.
@@ -96,13 +105,25 @@ extension Transfer {
                     return endsEarly
                 }
             } catch {
-                // What its reader has seen cannot be taken back, so there is no other answer.
-                let isSeen = store.length > 0 && (store.isStream || store.isPaced)
                 failure = isSeen ? HopFailure(.truncated, detail: error.detail) : error
                 return false
             }
         }
         return true
+    }
+
+    /// Whether a reader has seen some of the body, which cannot be taken back: there is no other answer.
+    private var isSeen: Bool { store.length > 0 && (store.isStream || store.isPaced) }
+
+    /// What a body that cannot be decoded means; a stored one is fetched anew.
+    func failure(of error: DecodingError) -> HopFailure {
+        let failure = Self.failure(error)
+        switch error {
+        case .corrupt, .truncated:
+            if report.source == .network || isSeen { return failure }
+            return HopFailure(.storedResponse, detail: failure.detail)
+        case .tooManyLayers, .tooLarge, .ratioTooHigh, .outOfMemory, .refused: return failure
+        }
     }
 }
 

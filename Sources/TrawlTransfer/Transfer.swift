@@ -75,8 +75,10 @@ final class Transfer {
     var decodedTurn: UInt64 = 0
     /// Takes the coded body while it is delivered.
     var keeper: (any BodyKeeper)?
-    /// Stored bytes that are still to be delivered, before any of the wire.
+    /// Stored bytes that are still to be delivered, before any of the wire. While there are, `held` is of these.
     var source: (any StoredBytes)?
+    /// How many coded bytes must still come behind the stored ones that the answer begins with.
+    var missing: UInt64?
     /// Whether a stored response took the place of the one that is coming, whose body is dropped.
     var ignoresWire = false
     /// What the cache has to do with the answer.
@@ -189,6 +191,7 @@ final class Transfer {
             self.keeper = nil
         }
         source = nil
+        missing = nil
         ignoresWire = false
         report = CacheReport()
         receivedBytes = 0
@@ -311,10 +314,14 @@ final class Transfer {
             failure = HopFailure(.truncated, detail: "the chunked body has no end")
             return
         }
+        if let missing, missing > 0 {
+            failure = HopFailure(.truncated, detail: "\(missing) bytes of the Content-Range did not come")
+            return
+        }
         do throws(DecodingError) {
             try decoder?.finish()
         } catch {
-            failure = Self.failure(error)
+            failure = failure(of: error)
         }
     }
 
@@ -328,10 +335,8 @@ final class Transfer {
                 end.outcome = .complete(delivery)
                 descriptor = passed
                 end.cache = report
-                if let keeper, !endsEarly {
-                    commit = keeper.finish()
-                    self.keeper = nil
-                }
+                commit = endsEarly ? keeper?.interrupt() : keeper?.finish()
+                keeper = nil
             } catch {
                 failure = error
             }
@@ -339,7 +344,7 @@ final class Transfer {
         if !succeeded || failure != nil {
             store.abandon()
             let why = describe(result)
-            if why.kind != .cancelled, why.kind != .decoding { keeper?.interrupt() }
+            if why.kind != .cancelled, why.kind != .decoding { commit = keeper?.interrupt() } else { keeper?.abandon() }
             keeper = nil
             end.outcome = .failed(why)
         }

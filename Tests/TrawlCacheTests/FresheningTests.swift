@@ -75,6 +75,68 @@ struct FresheningTests {
         #expect(reuse.age == nil)
     }
 
+    @Test("a 304 never makes a stored weak tag strong: the bytes are still those of the weak one")
+    func weakTag() throws {
+        let weak = base.filter { $0.0 != "ETag" } + [("ETag", "W/\"v1\"")]
+        guard case .freshened(let fresh, _) = try conclude([("ETag", "\"v1\"")], stored: weak) else {
+            Issue.record("not freshened")
+            return
+        }
+        #expect(fresh.head.fields.values("ETag") == ["W/\"v1\""])
+        #expect(fresh.facts.flags.contains(.weakTag) && !fresh.facts.flags.contains(.strongTag))
+        guard case .freshened(let weaker, _) = try conclude([("ETag", "W/\"v1\"")]) else {
+            Issue.record("not freshened")
+            return
+        }
+        #expect(weaker.head.fields.values("ETag") == ["W/\"v1\""])
+    }
+
+    @Test("Vary: * of a 304 holds until a 304 takes it back")
+    func varyOnEverything() throws {
+        var fresh = try #require(stored(base))
+        for (answer, isAsked) in [([("Vary", "*")], true), ([], true), ([("Vary", "Accept")], false)] {
+            let asked = request([("Cache-Control", "no-cache")])
+            guard case .send(let sending) = lookUp(asked, fresh, at: after(10)),
+                case .freshened(let next, _) = rules.conclude(
+                    asked, sending, stored: fresh, head(answer, status: 304), requestTime: after(10),
+                    responseTime: after(10))
+            else {
+                Issue.record("not freshened")
+                return
+            }
+            fresh = next
+            #expect(TrawlCacheTests.word(lookUp(request(), fresh, at: after(11))) == (isAsked ? "validate" : "cache"))
+        }
+    }
+
+    @Test(
+        "a 206 is joined only when it begins where the stored part ends and is of the same representation",
+        arguments: [
+            ("bytes 5-9/10", [("ETag", "\"v1\"")], "completed"), ("bytes 4-9/10", [("ETag", "\"v1\"")], "repeat"),
+            ("bytes 0-9/10", [("ETag", "\"v1\"")], "repeat"), ("bytes 6-9/10", [("ETag", "\"v1\"")], "repeat"),
+            ("bytes 5-8/10", [("ETag", "\"v1\"")], "repeat"), ("bytes 5-9/11", [("ETag", "\"v1\"")], "repeat"),
+            ("bytes 5-9/10", [("ETag", "\"v2\"")], "repeat"), ("bytes 5-9/10", [("ETag", "W/\"v1\"")], "repeat"),
+            ("bytes 5-9/10", [], "repeat"), ("bytes 5-9/10", [("Last-Modified", date(-100))], "completed"),
+            ("bytes 5-9/10", [("Last-Modified", date(-99))], "repeat"),
+            ("bytes 5-9/10", [("ETag", "\"v1\""), ("Last-Modified", date(-99))], "completed"),
+        ] as [(String, [(String, String)], String)])
+    func parts(range: String, validators: [(String, String)], expected: String) throws {
+        let lines = [
+            ("Date", date(0)), ("Cache-Control", "max-age=60"), ("ETag", "\"v1\""), ("Last-Modified", date(-100)),
+            ("Content-Length", "10"),
+        ]
+        let part = try #require(stored(lines, length: 5, isComplete: false))
+        guard case .send(let sending) = lookUp(request(), part, at: after(10)) else {
+            Issue.record("nothing was sent")
+            return
+        }
+        #expect(sending.purpose == .complete(from: 5))
+        let conclusion = rules.conclude(
+            request(), sending, stored: part, head([("Content-Range", range)] + validators, status: 206),
+            requestTime: after(10), responseTime: after(10))
+        #expect(word(conclusion) == expected)
+    }
+
     @Test("the age of a 304 from another cache counts")
     func age() throws {
         guard case .freshened(let fresh, let reuse) = try conclude([("Date", date(100)), ("Age", "50")]) else { return }

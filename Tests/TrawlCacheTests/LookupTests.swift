@@ -47,6 +47,18 @@ struct LookupTests {
         #expect(try decision([], control: control, at: seconds) == expected)
     }
 
+    @Test("who says nothing of codings gets none, unless that is how the origin has it")
+    func codings() throws {
+        let lines = [("Cache-Control", "max-age=60"), ("Content-Encoding", "gzip")]
+        let asked = try #require(stored(lines, for: request([("Accept-Encoding", "gzip")])))
+        let unasked = try #require(stored(lines))
+        let plain = request(decodesContent: false)
+        #expect(word(lookUp(plain, asked, at: noon)) == "forward nothingStored")
+        #expect(word(lookUp(plain, unasked, at: noon)) == "cache")
+        #expect(word(lookUp(request([("Accept-Encoding", "gzip")], decodesContent: false), asked, at: noon)) == "cache")
+        #expect(word(lookUp(request(), asked, at: noon)) == "cache")
+    }
+
     @Test("max-stale does not go over must-revalidate")
     func mustRevalidate() throws {
         let lines = [("Cache-Control", "max-stale")]

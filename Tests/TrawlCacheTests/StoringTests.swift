@@ -33,6 +33,104 @@ struct StoringTests {
         #expect(refusal([("Cache-Control", control)]) == reason)
     }
 
+    @Test("the caller's lifetime is for answers and redirects, not for failures that pass")
+    func lifetimes() {
+        var policy = CachePolicy()
+        policy.secondsToCache = 60
+        for status: UInt16 in [200, 302, 303, 307, 404] {
+            #expect(refusal([], status: status, for: request(policy: policy)) == nil)
+        }
+        for status: UInt16 in [401, 403, 429, 500, 503] {
+            #expect(refusal([], status: status, for: request(policy: policy)) == .noFreshness)
+        }
+        policy.respectsCacheControl = false
+        #expect(refusal([("Cache-Control", "no-store")], for: request(policy: policy)) == nil)
+        #expect(refusal([("Cache-Control", "max-age=60")], status: 503, for: request(policy: policy)) == .status)
+        policy.respectsCacheControl = true
+        let failure = stored([("Cache-Control", "max-age=1")], status: 503, for: request(policy: policy))
+        #expect(failure?.facts.lifetime == 1000)
+    }
+
+    @Test(
+        "a field that says what the bytes are is kept, whoever names it",
+        arguments: ["Content-Encoding", "content-type", "Vary"])
+    func indispensable(name: String) throws {
+        let lines = [
+            ("Content-Encoding", "gzip"), ("Content-Type", "text/plain"), ("Vary", "Accept-Encoding"),
+            ("Cache-Control", "max-age=60, no-cache=\"\(name)\""),
+        ]
+        let named = try #require(stored(lines))
+        #expect(named.head.fields.contains(name))
+        #expect(named.facts.flags.contains(.noCache))
+        let connection = try #require(
+            stored([("Connection", name), ("Cache-Control", "max-age=60")] + lines.prefix(3)))
+        #expect(connection.head.fields.contains(name))
+        #expect(!connection.facts.flags.contains(.noCache))
+    }
+
+    @Test("more names in Vary than anybody means are everything")
+    func manyNames() {
+        func vary(_ count: Int) -> NoStoreReason? {
+            refusal([("Cache-Control", "max-age=60"), ("Vary", (0..<count).map { "x-\($0)" }.joined(separator: ","))])
+        }
+        #expect(vary(64) == nil)
+        #expect(vary(65) == .variesOnEverything)
+        #expect(vary(50_000) == .variesOnEverything)
+    }
+
+    @Test("a request whose Host names another authority has nothing to do with what is stored for its URI")
+    func host() throws {
+        for (host, isOther) in [
+            ("example.org", false), ("EXAMPLE.org", false), ("example.org:80", false), ("example.org:81", true),
+            ("b.example", true), ("", true), ("example.org:8", true),
+        ] {
+            let asked = request([("Host", host)])
+            #expect(refusal([("Cache-Control", "max-age=60")], for: asked) == (isOther ? .notEligible : nil), "\(host)")
+            let known = try #require(stored([("Cache-Control", "max-age=60")]))
+            #expect(word(lookUp(asked, known, at: noon)) == (isOther ? "forward notEligible" : "cache"), "\(host)")
+        }
+    }
+
+    @Test("what a cookie or a password brought answers those who send the same")
+    func secrets() throws {
+        let all = [
+            [], [("Cookie", "a=1")], [("Cookie", "a=2")], [("Authorization", "a=1")],
+            [("Authorization", "x"), ("Cookie", "a=1")], [("Cookie", "a=1"), ("Authorization", "x")],
+        ]
+        for (index, own) in all.enumerated() {
+            let response = try #require(stored([("Cache-Control", "max-age=60")], for: request(own)))
+            let open = try #require(stored([("Cache-Control", "max-age=60, public")], for: request(own)))
+            for (other, lines) in all.enumerated() {
+                let isAnswered = word(lookUp(request(lines), response, at: noon)) == "cache"
+                // What came without secrets is for those with cookies too.
+                let isAllowed = index == other || own.isEmpty && lines.allSatisfy { $0.0 == "Cookie" }
+                #expect(isAnswered == isAllowed, "\(own) \(lines)")
+                #expect(word(lookUp(request(lines), open, at: noon)) == "cache")
+            }
+        }
+    }
+
+    @Test("a part takes the place of nothing better")
+    func outweighed() throws {
+        func part(_ range: String, _ length: UInt64, tag: String? = "\"v1\"") throws -> StoredResponse {
+            try #require(
+                stored(
+                    [("Content-Range", range), ("Cache-Control", "max-age=60")] + (tag.map { [("ETag", $0)] } ?? []),
+                    status: 206, for: request([("Range", "bytes=0-9")]), length: length))
+        }
+        func outweighs(_ old: StoredResponse, _ new: StoredResponse) throws -> Bool {
+            try old.encoded().withUnsafeBytes { try StoredView($0).outweighs(new) }
+        }
+        let whole = try #require(stored([("Cache-Control", "max-age=60"), ("ETag", "\"v1\"")], length: 100))
+        let ten = try part("bytes 0-9/100", 10)
+        #expect(try outweighs(whole, ten))
+        #expect(try outweighs(whole, part("bytes 0-9/100", 10, tag: nil)))
+        #expect(try !outweighs(whole, part("bytes 0-9/100", 10, tag: "\"v2\"")))
+        #expect(try !outweighs(ten, whole))
+        #expect(try outweighs(ten, part("bytes 10-14/100", 5)))
+        #expect(try !outweighs(ten, part("bytes 10-29/100", 20)))
+    }
+
     @Test("a status that is not understood is not stored when it must be")
     func mustUnderstand() {
         let lines = [("Cache-Control", "max-age=60, must-understand")]

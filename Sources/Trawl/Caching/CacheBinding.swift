@@ -14,6 +14,8 @@ final class CacheBinding: Sendable {
     private let storesDownloads: Bool
     /// Whether nothing is stored: what came over a connection that was not verified must not answer those who verify.
     private let isUnverified: Bool
+    /// Whether names lead elsewhere than for others; only TLS tells then who answers.
+    private let isRerouted: Bool
 
     init(_ shelf: CacheShelf, directory: String, _ options: RequestOptions) {
         self.shelf = shelf
@@ -26,6 +28,7 @@ final class CacheBinding: Sendable {
         decodesContent = options.contentDecoding == .streaming
         storesDownloads = caching.storesDownloads
         isUnverified = !options.transport.verifiesPeer || !options.transport.verifiesHost
+        isRerouted = !options.transport.resolve.isEmpty || !options.transport.connectTo.isEmpty
         var terms = CacheTerms(directory: directory, budget: shelf.settings.byteBudget)
         terms.options = policy.options.rawValue
         terms.reload = policy.reload.rawValue
@@ -53,10 +56,11 @@ final class CacheBinding: Sendable {
         }
     }
 
-    /// The request as the cache sees it; nil when the cache cannot be used.
+    /// The request as the cache sees it; nil when the cache cannot be used, or must not be.
     func request(
         _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool
     ) -> (CacheRequest, ResponseStore)? {
+        if isRerouted, target.origin.scheme != "https" { return nil }
         guard let store = shelf.store(terms.directory) else { return nil }
         return (request(method, target, fields, hasBody: hasBody, store.rules), store)
     }

@@ -18,10 +18,13 @@ extension Coordinator {
             case .serve(let hit) = store.lookup(request, at: WallClock.time(), bodies: StoredAnswers.longestBody),
             hit.length == 0 || hit.body != nil, !hit.isRedirect || plan.options.redirects.mode == .manual
         else { return nil }
+        let frame = StoredAnswers.Frame(originalURL: plan.originalURL, target: plan.target, redirects: [], metrics: [])
+        let answer = StoredAnswers.response(to: hit, frame, plan.options)
+        // What cannot be decoded is fetched anew.
+        if case .failure(let error) = answer, error.code == .decoding { return nil }
         store.cache.used(hit.use)
         if hit.reuse.revalidates { post(.submit(.revalidation(of: plan))) }
-        let frame = StoredAnswers.Frame(originalURL: plan.originalURL, target: plan.target, redirects: [], metrics: [])
-        return StoredAnswers.response(to: hit, frame, plan.options)
+        return answer
     }
 }
 

@@ -60,7 +60,9 @@ public struct ResponseCache: Sendable {
         guard let spooled = spool.finish() else {
             throw FetchError(.storeUnusable, "the body cannot be stored", url: plan.target.text)
         }
-        let record = store.record(of: response, body: spooled, binding.storageClass, replacing: [])
+        guard let record = store.record(of: response, body: spooled, binding.storageClass, replacing: []) else {
+            throw FetchError(.badRequest, "more of the response is stored", url: plan.target.text)
+        }
         let outcome = await store.change(.append(record))
         guard case .stored = outcome else { throw FetchError(.storeUnusable, "\(outcome)", url: plan.target.text) }
     }

@@ -59,8 +59,10 @@ extension Supervisor {
         guard fetch.plan.sink.isKept, hit.length == 0 || hit.body != nil else {
             return deliverByWorker(fetch)
         }
+        let response = StoredAnswers.response(to: hit, fetch.frame, fetch.plan.options)
+        if case .failure(let error) = response, error.code == .decoding { return beginWithoutStore(fetch) }
         fetch.channel?.post(.head(Response.ResponseHead(hit.head)))
-        answer(fetch, with: StoredAnswers.response(to: hit, fetch.frame, fetch.plan.options))
+        answer(fetch, with: response)
     }
 
     private mutating func answerWithNothing(_ fetch: RunningFetch) {

@@ -168,29 +168,31 @@ extension ResponseStore {
         }
     }
 
-    /// The record of a response.
+    /// The record of a response; nil when it would only take the place of something better.
     package func record(
         of response: StoredResponse, body: SpooledBody, _ storageClass: StorageClass, replacing: [CacheUse]
-    ) -> NewRecord {
+    ) -> NewRecord? {
         let digest = CacheDigest(of: response.key)
+        guard let replaced = replaced(by: response, digest) else { return nil }
         return NewRecord(
             digest: digest, header: response.encoded(), body: body, storageClass: storageClass,
             stored: UInt64(max(0, response.facts.responseTime.milliseconds)),
-            replacing: replacing.map(\.sequence) + replaced(by: response, digest))
+            replacing: replacing.map(\.sequence) + replaced)
     }
 
-    /// The records that nobody needs any more once a response is stored.
-    private func replaced(by response: StoredResponse, _ digest: CacheDigest) -> [UInt64] {
-        cache.read(digest) { candidates in
+    /// The records that nobody needs any more once a response is stored; nil when it is itself the one nobody needs.
+    private func replaced(by response: StoredResponse, _ digest: CacheDigest) -> [UInt64]? {
+        let found = cache.read(digest) { candidates -> (sequences: [UInt64], isOutweighed: Bool)? in
             var sequences: [UInt64] = []
             for index in 0..<candidates.count {
-                guard let record = candidates.record(at: index), let view = try? StoredView(record.header),
-                    view.isReplaced(by: response)
+                guard let record = candidates.record(at: index), let view = try? StoredView(record.header)
                 else { continue }
-                sequences.append(record.use.sequence)
+                if view.outweighs(response) { return ([], true) }
+                if view.isReplaced(by: response) { sequences.append(record.use.sequence) }
             }
-            return sequences
-        } ?? []
+            return (sequences, false)
+        }
+        return found?.isOutweighed == true ? nil : found?.sequences ?? []
     }
 
     /// Whether a record's header is that of a response from an origin.

@@ -64,9 +64,10 @@ final class CacheExchange: KeptExchange {
     ) -> KeptResponse {
         guard var stored = answer(candidate, reuse, as: response) else { return gone }
         if mayWrite {
-            stored.keeper = ChangeKeeper(
-                keeper, store,
-                [.replaceHeader(candidate.use, header: response.encoded(), stored: UInt64(max(0, now.milliseconds)))])
+            let header = response.encoded()
+            let change = CacheWrite.replaceHeader(
+                candidate.use, header: header, stored: UInt64(max(0, now.milliseconds)))
+            stored.keeper = ChangeKeeper(keeper.change(change, in: store), keeper)
         }
         return .replace(stored)
     }
@@ -75,17 +76,16 @@ final class CacheExchange: KeptExchange {
     private func completed(
         _ candidate: StoredCandidate, _ combination: Combination, _ reuse: Reuse, _ now: WallTime
     ) -> KeptResponse {
-        // Only what begins with stored bytes can be delivered as it comes.
-        guard case .stored(let prefix)? = combination.pieces.first, combination.pieces.count <= 2,
-            let body = store.body(of: candidate.use)
+        // The rules see to it that what came begins where the stored bytes end.
+        guard case .stored(let prefix)? = combination.pieces.first, let body = store.body(of: candidate.use)
         else { return gone }
         let head = combination.response.head(as: reuse)
         var report = CacheReport()
         report.source = reuse.source.reported
-        let spool = mayWrite ? spool(replacing: [candidate.use]) : nil
-        spool?.expect(.combined(combination.response))
+        let spool = mayWrite ? spool(.combined(combination.response), replacing: [candidate.use]) : nil
         return .complete(
-            StoredAnswer(head: head, body: verified(body, prefix, of: candidate), report: report, keeper: spool))
+            StoredAnswer(head: head, body: verified(body, prefix, of: candidate), report: report, keeper: spool),
+            length: combination.response.facts.body.length)
     }
 
     /// The stored response as the answer.
@@ -116,10 +116,7 @@ final class CacheExchange: KeptExchange {
 
     private func plain(_ head: TrawlHTTP.ResponseHead, sentAt: WallTime, now: WallTime) -> KeptResponse {
         var changes = invalidations(head)
-        guard mayWrite else {
-            return changes.isEmpty ? .passOn : .keep(ChangeKeeper(keeper, store, changes))
-        }
-        if request.method == .head, let candidate {
+        if mayWrite, request.method == .head, let candidate {
             switch store.rules.updatedByHead(
                 request, stored: candidate.response, head, requestTime: sentAt, responseTime: now)
             {
@@ -131,16 +128,16 @@ final class CacheExchange: KeptExchange {
             case .keep: break
             }
         }
+        // What the status alone decides is done whatever becomes of the body (RFC 9111 §4.4). Commits follow each other, so
+        // the last one's is that of all.
+        let last = changes.map { keeper.change($0, in: store) }.last
         let decision = store.rules.storing(request, head, requestTime: sentAt, responseTime: now) { [keeper, request] in
             try? keeper.urls.resolve($0, against: request.target)
         }
-        guard case .store(let storing) = decision else {
-            return changes.isEmpty ? .passOn : .keep(ChangeKeeper(keeper, store, changes))
+        guard mayWrite, case .store(let storing) = decision else {
+            return last.map { .keep(ChangeKeeper($0, keeper)) } ?? .passOn
         }
-        let spool = spool(replacing: [])
-        spool.expect(.new(storing))
-        spool.alsoChange(changes)
-        return .keep(spool)
+        return .keep(spool(.new(storing), replacing: [], after: last))
     }
 
     /// What an answer to an unsafe request, or `Clear-Site-Data`, removes.
@@ -162,10 +159,12 @@ final class CacheExchange: KeptExchange {
         return changes
     }
 
-    private var mayWrite: Bool { !request.policy.options.contains(.doNotWrite) }
+    private var mayWrite: Bool { request.mayWrite }
 
-    private func spool(replacing: [CacheUse]) -> SpoolKeeper {
-        SpoolKeeper(keeper, store, storageClass: storageClass, replacing: replacing)
+    private func spool(
+        _ record: SpoolKeeper.Record, replacing: [CacheUse], after change: UInt64? = nil
+    ) -> SpoolKeeper {
+        SpoolKeeper(keeper, store, record, storageClass: storageClass, replacing: replacing, after: change)
     }
 
     private func remove(_ candidate: StoredCandidate) {

@@ -13,6 +13,8 @@ final class CacheKeeper: ResponseKeeper {
     let urls = URLParser()
     private let commits: CommitLog
     private var stores: [String: ResponseStore?] = [:]
+    /// The changes that heads asked for and that are not committed yet.
+    private var changes: Set<UInt64> = []
     /// The exchanges under way.
     private let crowd = Crowd()
 
@@ -57,7 +59,25 @@ final class CacheKeeper: ResponseKeeper {
 
     func stopWaking() { commits.onCommit(nil) }
 
-    func takeCommitted() -> [(commit: UInt64, isStored: Bool)] { commits.take() }
+    func takeCommitted() -> [(commit: UInt64, isStored: Bool)] {
+        let committed = commits.take()
+        if !changes.isEmpty { for (commit, _) in committed { changes.remove(commit) } }
+        return committed
+    }
+
+    /// Hands over a change that a head asks for, long before its response ends perhaps.
+    ///
+    /// - Returns: The number of its commit, for `commit(of:)`.
+    func change(_ change: CacheWrite, in store: ResponseStore) -> UInt64 {
+        let number = write(change, to: store)
+        changes.insert(number)
+        return number
+    }
+
+    /// The commit that is still to be waited for after a change; nil when that is in the store already.
+    func commit(of change: UInt64?) -> UInt64? {
+        change.flatMap { changes.contains($0) ? $0 : nil }
+    }
 
     /// Hands a change to the store thread.
     ///

@@ -20,24 +20,24 @@ final class SpoolKeeper: BodyKeeper {
     private let replacing: [CacheUse]
     private let spool: BodySpool
     private var record: Record?
-    private var changes: [CacheWrite] = []
+    private let change: UInt64?
     private var length: UInt64 = 0
 
+    /// - Parameters:
+    ///   - record: What is stored at the end.
+    ///   - change: The commit of what the head has changed already, stored or not.
     init(
-        _ keeper: CacheKeeper, _ store: ResponseStore, storageClass: StorageClass, replacing: [CacheUse]
+        _ keeper: CacheKeeper, _ store: ResponseStore, _ record: Record, storageClass: StorageClass,
+        replacing: [CacheUse], after change: UInt64?
     ) {
         self.keeper = keeper
         self.store = store
+        self.record = record
         self.storageClass = storageClass
         self.replacing = replacing
+        self.change = change
         spool = BodySpool(in: store.cache.blobs, longest: store.cache.longestBody)
     }
-
-    /// Says what is stored at the end.
-    func expect(_ record: Record) { self.record = record }
-
-    /// Changes that go before it, stored or not.
-    func alsoChange(_ changes: [CacheWrite]) { self.changes = changes }
 
     var mayBeDecided: Bool {
         if case .new = record { return true }
@@ -58,16 +58,14 @@ final class SpoolKeeper: BodyKeeper {
         if !spool.isOver { spool.append(bytes) }
     }
 
-    func finish() -> UInt64? {
-        var last: UInt64?
-        for change in changes { last = keeper.write(change, to: store) }
-        return commit(isComplete: true) ?? last
-    }
+    func finish() -> UInt64? { commit(isComplete: true) ?? keeper.commit(of: change) }
 
-    func interrupt() {
-        // Nobody waits for it.
-        if case .new = record, !spool.isOver { _ = commit(isComplete: false) }
+    func interrupt() -> UInt64? {
+        // The next attempt goes on where this one broke off.
+        var part: UInt64?
+        if case .new = record, !spool.isOver { part = commit(isComplete: false) }
         abandon()
+        return part ?? keeper.commit(of: change)
     }
 
     private func commit(isComplete: Bool) -> UInt64? {
@@ -79,14 +77,14 @@ final class SpoolKeeper: BodyKeeper {
             case nil: nil
             }
         record = nil
-        guard let response, let body = spool.finish() else { return nil }
-        return keeper.write(
-            .append(store.record(of: response, body: body, storageClass, replacing: replacing)), to: store)
+        guard let response, let body = spool.finish(),
+            let new = store.record(of: response, body: body, storageClass, replacing: replacing)
+        else { return nil }
+        return keeper.write(.append(new), to: store)
     }
 
     func abandon() {
         record = nil
-        changes = []
         spool.abandon()
     }
 }

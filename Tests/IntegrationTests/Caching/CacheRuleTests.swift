@@ -268,4 +268,86 @@ struct CacheRuleTests {
             await failure { try await coordinator.get(strict) }
         }
     }
+
+    @Test("a request with no-store leaves what is stored as it is, byte for byte", arguments: Engine.allCases)
+    func noStoreAndFresh(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            page(
+                "one", request.number == 1 ? "max-age=0" : "max-age=60", to: request,
+                [("X-Number", "\(request.number)")])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            let response = try await coordinator.get(url, fields: ["Cache-Control": "no-store"])
+            #expect(summary(response) == "revalidated 200 one")
+            let stored = try await coordinator.get(url, .doNotLoad)
+            #expect(stored.source == .stale)
+            #expect(stored.fields["X-Number"] == "1")
+        }
+    }
+
+    @Test(
+        "an unsafe request removes what is stored by its status alone, whatever becomes of the body",
+        arguments: Engine.allCases, ["truncated", "too long", "redirect"])
+    func brokenInvalidation(engine: Engine, ending: String) async throws {
+        try await withScene(engine) { request in
+            guard request.method == "POST" else { return page("\(request.number)", to: request) }
+            if ending == "redirect" {
+                return ScriptedOrigin.Answer(303, String(repeating: "x", count: 200_000), [("Location", "/other")])
+            }
+            var answer = ScriptedOrigin.Answer(200, String(repeating: "x", count: 5000))
+            if ending == "truncated" { answer.announced = 9000 }
+            return answer
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            #expect(summary(try await coordinator.get(url)) == "network 200 1")
+            var post = Request(.post, url, body: .text("x"))
+            if ending == "too long" { post.options.sizeLimits.bodyBytes = 100 }
+            switch ending {
+            case "truncated": await failure(.truncated) { try await coordinator.send(post) }
+            case "too long": await failure(.tooLarge) { try await coordinator.send(post) }
+            default: _ = try await coordinator.send(post)
+            }
+            #expect(summary(try await coordinator.get(url)) == "network 200 3")
+        }
+    }
+
+    @Test("another Host, and names that lead elsewhere in clear, have a cache of their own: none")
+    func otherHosts() async throws {
+        try await withScene { request in
+            page(request.fields["host"] ?? "", to: request)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let own = String(url.dropFirst(7).dropLast(5))
+            for host in ["a.example", "b.example", "a.example"] {
+                #expect(summary(try await coordinator.get(url, fields: ["Host": host])) == "network 200 \(host)")
+            }
+            #expect(summary(try await coordinator.get(url)) == "network 200 \(own)")
+            #expect(summary(try await coordinator.get(url, fields: ["Host": own])) == "cache 200 \(own)")
+            let port = own.split(separator: ":")[1]
+            for _ in 0..<2 {
+                let response = try await coordinator.get("http://site.example:\(port)/page") {
+                    $0.transport.resolve = ["site.example:\(port):127.0.0.1"]
+                }
+                #expect(summary(response) == "network 200 site.example:\(port)")
+            }
+        }
+    }
+
+    @Test("what was answered to one cookie is not for another, unless the server says so")
+    func cookies() async throws {
+        try await withScene { request in
+            let control = request.target == "/open" ? "public, max-age=60" : "max-age=60"
+            return page(request.fields["cookie"] ?? "none", control, to: request)
+        } _: { scene, coordinator in
+            for (path, texts) in [("/own", ["a=1", "a=2", "none", "a=1"]), ("/open", ["a=1", "a=1", "a=1", "a=1"])] {
+                let url = scene.origin.url(path)
+                for (cookie, text) in zip(["a=1", "a=2", nil, "a=1"], texts) {
+                    let response = try await coordinator.get(url, fields: cookie.map { ["Cookie": $0] } ?? [:])
+                    #expect(response.bodyText == text, "\(path) \(cookie ?? "-")")
+                }
+            }
+            #expect(scene.targets == ["/own", "/own", "/own", "/open"])
+        }
+    }
 }

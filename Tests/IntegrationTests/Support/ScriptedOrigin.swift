@@ -15,6 +15,13 @@ final class ScriptedOrigin: Sendable {
         let number: Int
     }
 
+    /// How the end of a body is told.
+    enum Framing {
+        case length, chunked
+        /// The connection closes.
+        case close
+    }
+
     /// What is sent back.
     struct Answer: Sendable {
         var status = 200
@@ -22,6 +29,7 @@ final class ScriptedOrigin: Sendable {
         var body: [UInt8] = []
         /// The length the head announces; nil is that of the body.
         var announced: Int?
+        var framing = Framing.length
         /// Whether the connection is closed in place of an answer.
         var hangsUp = false
 
@@ -145,9 +153,17 @@ final class ScriptedOrigin: Sendable {
         }
         for (name, value) in answer.fields { head += "\(name): \(value)\r\n" }
         let hasBody = answer.status >= 200 && answer.status != 204 && answer.status != 304
-        if hasBody { head += "Content-Length: \(answer.announced ?? answer.body.count)\r\n" }
+        let isChunked = hasBody && answer.framing == .chunked
+        if isChunked { head += "Transfer-Encoding: chunked\r\n" }
+        if hasBody, answer.framing == .length {
+            head += "Content-Length: \(answer.announced ?? answer.body.count)\r\n"
+        }
         var bytes = Array((head + "\r\n").utf8)
-        if hasBody, request.method != "HEAD" { bytes += answer.body }
+        if hasBody, request.method != "HEAD" {
+            if isChunked, !answer.body.isEmpty { bytes += Array("\(String(answer.body.count, radix: 16))\r\n".utf8) }
+            bytes += answer.body
+            if isChunked { bytes += Array((answer.body.isEmpty ? "0\r\n\r\n" : "\r\n0\r\n\r\n").utf8) }
+        }
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
@@ -156,6 +172,7 @@ final class ScriptedOrigin: Sendable {
             if count <= 0 { return false }
             sent += count
         }
+        if hasBody, answer.framing == .close { return false }
         return request.method == "HEAD" || (answer.announced ?? answer.body.count) == answer.body.count
     }
 
