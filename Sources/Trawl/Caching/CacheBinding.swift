@@ -16,8 +16,11 @@ final class CacheBinding: Sendable {
     private let isUnverified: Bool
     /// Whether names lead elsewhere than for others; only TLS tells then who answers.
     private let isRerouted: Bool
+    /// Whether nothing is stored because a session could not be begun: nothing would end with it.
+    private let lacksSession: Bool
 
-    init(_ shelf: CacheShelf, directory: String, _ options: RequestOptions) {
+    /// - Parameter directory: Of the store; nil for a cache of the program's own.
+    init(_ shelf: CacheShelf, directory: String?, _ options: RequestOptions) {
         self.shelf = shelf
         let caching = options.caching
         var policy = TrawlCache.CachePolicy(
@@ -29,27 +32,33 @@ final class CacheBinding: Sendable {
         storesDownloads = caching.storesDownloads
         isUnverified = !options.transport.verifiesPeer || !options.transport.verifiesHost
         isRerouted = !options.transport.resolve.isEmpty || !options.transport.connectTo.isEmpty
-        var terms = CacheTerms(directory: directory, budget: shelf.settings.byteBudget)
+        var terms = CacheTerms(directory: directory ?? "", budget: shelf.settings.byteBudget)
         terms.options = policy.options.rawValue
         terms.reload = policy.reload.rawValue
         terms.respectsCacheControl = policy.respectsCacheControl
         terms.usesHeuristics = policy.usesHeuristics
         terms.lifetime = policy.secondsToCache
-        if (caching.storage ?? shelf.settings.storage) == .session { terms.session = shelf.session(directory)?.number }
+        if let directory, (caching.storage ?? shelf.settings.storage) == .session {
+            terms.session = shelf.session(directory)?.number
+            lacksSession = terms.session == nil
+        } else {
+            lacksSession = false
+        }
         self.terms = terms
     }
 
-    /// How long what is stored stays.
-    var storageClass: StorageClass {
-        terms.session.map { .session(SessionID($0.first, $0.last)) } ?? .permanent
+    /// How long what is stored stays; nil when a session could not be begun.
+    var storageClass: StorageClass? {
+        if lacksSession { return nil }
+        return terms.session.map { .session(SessionID($0.first, $0.last)) } ?? .permanent
     }
 
-    /// The coordinator's session in this cache; nil when the store cannot be used.
+    /// The coordinator's session in this cache; nil when it cannot be begun.
     var session: SessionNumber? { shelf.session(terms.directory)?.number }
 
     /// What a hop may do with the cache before anything is known.
     func access(for sink: FetchPlan.Target) -> CacheAccess {
-        if isUnverified { return [.reads, .sends] }
+        if isUnverified || lacksSession { return [.reads, .sends] }
         switch sink {
         case .rooted, .opened: return storesDownloads ? [.reads, .writes, .sends] : [.reads, .sends]
         case .memory, .discard, .stream: return [.reads, .writes, .sends]

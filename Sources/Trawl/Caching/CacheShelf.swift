@@ -54,7 +54,8 @@ final class CacheShelf: Sendable {
         state.withLock { open(directory, &$0)?.store }
     }
 
-    /// The coordinator's lifetime, for what is stored with it; nil when the store cannot be used.
+    /// The coordinator's lifetime, for what is stored with it; nil when the store cannot be used or a session cannot be
+    /// begun, as on a full disk.
     func session(_ directory: String) -> SessionID? {
         state.withLock { state in
             guard var opened = open(directory, &state) else { return nil }
@@ -73,7 +74,10 @@ final class CacheShelf: Sendable {
         cacheSettings.budget = settings.byteBudget
         var opened: OpenStore?
         do throws(StoreError) {
-            opened = OpenStore(store: try ResponseStore.open(directory: directory, settings: cacheSettings))
+            let store = try ResponseStore.open(directory: directory, settings: cacheSettings)
+            // What coordinators that were killed had stored for as long as they live.
+            store.cache.purgeDeadSessions()
+            opened = OpenStore(store: store)
         } catch {
             state.problem = FetchError(.storeUnusable, "\(directory): \(error)")
         }

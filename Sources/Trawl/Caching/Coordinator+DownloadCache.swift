@@ -8,7 +8,7 @@ extension Coordinator {
     /// Fetches into memory.
     func send(_ request: Request, through cache: any DownloadCache) async throws(FetchError) -> Response {
         var plan = try planner.plan(request, into: .memory, wantsEvents: false)
-        let binding = CacheBinding(shelf, directory: "", plan.options)
+        let binding = CacheBinding(shelf, directory: nil, plan.options)
         let original = plan.originalURL
         var redirects: [Response.RedirectHop] = []
         while true {

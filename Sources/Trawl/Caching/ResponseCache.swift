@@ -47,6 +47,9 @@ public struct ResponseCache: Sendable {
         guard let (cacheRequest, _) = binding.request(plan.method, plan.target, plan.fields, hasBody: false) else {
             throw unusable
         }
+        guard let storageClass = binding.storageClass else {
+            throw FetchError(.storeUnusable, "a session cannot be begun in the store", url: plan.target.text)
+        }
         let now = WallClock.time()
         let head = TrawlHTTP.ResponseHead(
             status: UInt16(clamping: status), version: .http1_1, reason: "", fields: fields.lines)
@@ -60,7 +63,7 @@ public struct ResponseCache: Sendable {
         guard let spooled = spool.finish() else {
             throw FetchError(.storeUnusable, "the body cannot be stored", url: plan.target.text)
         }
-        guard let record = store.record(of: response, body: spooled, binding.storageClass, replacing: []) else {
+        guard let record = store.record(of: response, body: spooled, storageClass, replacing: []) else {
             throw FetchError(.badRequest, "more of the response is stored", url: plan.target.text)
         }
         let outcome = await store.change(.append(record))

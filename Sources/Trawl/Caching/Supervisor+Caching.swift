@@ -249,10 +249,11 @@ extension Supervisor {
         let (mailbox, url) = (mailbox, fetch.engine.target.text)
         Task {
             let choice = await decisions.storing(Response.ResponseHead(head), from: url, proposal: proposal)
-            let order = choice.map { choice in
-                StoringOrder(
-                    session: choice.storage == .session ? binding.session : nil,
-                    metadata: Array(choice.metadata.prefix(Self.longestMetadata)))
+            let order = choice.flatMap { choice -> StoringOrder? in
+                let metadata = Array(choice.metadata.prefix(Self.longestMetadata))
+                guard choice.storage == .session else { return StoringOrder(session: nil, metadata: metadata) }
+                // Without a session it would stay for good.
+                return binding.session.map { StoringOrder(session: $0, metadata: metadata) }
             }
             mailbox.post(.decided(fetch, lease: lease, order))
         }

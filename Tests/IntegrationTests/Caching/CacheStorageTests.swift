@@ -86,6 +86,65 @@ struct CacheStorageTests {
         }
     }
 
+    @Test("nothing is stored for a session that cannot be begun", arguments: Engine.allCases)
+    func noSession(engine: Engine) async throws {
+        try await withScene {
+            page(Self.text(of: $0), to: $0)
+        } _: { scene in
+            // As on a full disk, nothing can be made in there.
+            try FileManager.default.createDirectory(
+                atPath: scene.store + "/cache", withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            #expect(FileManager.default.createFile(atPath: scene.store + "/cache/sessions", contents: nil))
+            let page = scene.origin.url("/page")
+            try await scene.withCoordinator(engine, adjust: { $0.cache.storage = .session }) { coordinator in
+                for target in ["/short", "/long", "/short", "/long"] {
+                    #expect(try await coordinator.get(scene.origin.url(target)).source == .network)
+                }
+                let cache = try #require(coordinator.cache)
+                await #expect(throws: FetchError.self) {
+                    try await cache.insert(fields: [:], body: [1], for: Request(page))
+                }
+                for source in ["network", "cache"] {
+                    let kept = try await coordinator.get(page) { $0.caching.storage = .permanent }
+                    #expect(kept.source.rawValue == source)
+                }
+                #expect(try cache.usage().responses == 1)
+            }
+            try await scene.withCoordinator(engine, adjust: { $0.decisions = ForSessions() }) { coordinator in
+                for _ in 0..<2 {
+                    let response = try await coordinator.get(scene.origin.url("/other"))
+                    #expect(response.source == .network)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "what a coordinator that was killed had stored for its session is gone for the next one",
+        arguments: Engine.allCases)
+    func deadSession(engine: Engine) async throws {
+        try await withScene {
+            page(Self.text(of: $0), to: $0)
+        } _: { scene in
+            let copy = scene.directory.file("copy")
+            try await scene.withCoordinator(engine, adjust: { $0.cache.storage = .session }) { coordinator in
+                for target in ["/short", "/long"] { _ = try await coordinator.get(scene.origin.url(target)) }
+                _ = try await coordinator.get(scene.origin.url("/kept")) { $0.caching.storage = .permanent }
+                // As a kill now would leave it: the session's file is there, and nobody holds it.
+                try FileManager.default.copyItem(atPath: scene.store, toPath: copy)
+            }
+            try await scene.withCoordinator(engine, adjust: { $0.store = .directory(copy) }) { coordinator in
+                let kept = try await coordinator.get(scene.origin.url("/kept"))
+                #expect(kept.source == .cache)
+                #expect(try coordinator.cache?.usage().responses == 1)
+                for target in ["/short", "/long"] {
+                    #expect(try await coordinator.get(scene.origin.url(target)).source == .network)
+                }
+            }
+        }
+    }
+
     @Test("requests may each have a cache of their own", arguments: Engine.allCases)
     func several(engine: Engine) async throws {
         try await withScene(engine) {
@@ -155,5 +214,14 @@ struct CacheStorageTests {
     /// A body that fits into a record, or one that does not.
     private static func text(of request: ScriptedOrigin.Seen) -> String {
         request.target == "/long" ? String(repeating: "/long ", count: 10_000) : request.target
+    }
+}
+
+/// Wants everything to be stored for a session.
+private struct ForSessions: FetchDecisions {
+    func storing(
+        _ response: Response.ResponseHead, from url: String, proposal: StoringChoice
+    ) async -> StoringChoice? {
+        StoringChoice(storage: .session)
     }
 }
