@@ -73,8 +73,8 @@ public final class Coordinator: Sendable {
     /// - Parameter destination: Not ``Destination/stream``, whose pieces only ``start(_:into:)`` gives.
     public func send(_ request: Request, into destination: Destination) async throws(FetchError) -> Response {
         if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
-        if let downloadCache, destination == .memory, request.options.caching.cache == .shared {
-            return try await send(request, through: downloadCache)
+        if destination == .memory, let cache = programCache(for: request.options) {
+            return try await send(request, through: cache)
         }
         let plan = try planner.plan(request, into: destination, wantsEvents: false)
         if let answer = storedAnswer(to: plan) { return try answer.get() }
@@ -82,6 +82,13 @@ public final class Coordinator: Sendable {
         let running = RunningFetch(plan: plan, reply: .cell(outcome))
         submit(running)
         return try await answer(of: running, in: outcome)
+    }
+
+    /// The program's own cache, when a fetch into memory with these options uses it.
+    private func programCache(for options: RequestOptions) -> (any DownloadCache)? {
+        guard let downloadCache, shelf.settings.isOn, options.caching.cache == .shared else { return nil }
+        // What a server says to the owner of a certificate is for no other.
+        return options.transport.clientCertificate == nil ? downloadCache : nil
     }
 
     /// Starts a fetch and returns its handle at once. A request that cannot be sent fails through the handle.

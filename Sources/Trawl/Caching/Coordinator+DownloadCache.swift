@@ -1,6 +1,7 @@
 import TrawlCache
 import TrawlHTTP
 import TrawlPlatform
+import TrawlProtocol
 import TrawlStore
 
 /// Fetches through a cache of the program's own: the rules of `TrawlCache`, hop by hop, around fetches that use no other.
@@ -66,11 +67,13 @@ private struct ProgramCacheExchange {
     private let plan: FetchPlan
     private let request: CacheRequest
     private let rules: CacheRules
+    private let mayStore: Bool
 
     init(_ cache: any DownloadCache, _ plan: FetchPlan, _ binding: CacheBinding, rules: CacheRules) {
         self.cache = cache
         self.plan = plan
         self.rules = rules
+        mayStore = binding.access(for: .memory).contains(.writes)
         request = binding.request(plan.method, plan.target, plan.fields, hasBody: plan.body != .none, rules)
     }
 
@@ -166,7 +169,9 @@ private struct ProgramCacheExchange {
             request, head, requestTime: sentAt, responseTime: now, resolving: { _ in nil }), head.status != 206,
             let response = rules.finished(storing, received: UInt64(body.count), isComplete: true)
         {
-            let replaced = entries.filter { entry in
+            // Where what is stored may not answer, it was not asked for.
+            let known = request.mayBeAnsweredFromStore ? entries : await cache.entries(for: request.key.text)
+            let replaced = known.filter { entry in
                 entry.record.withUnsafeBytes { (try? StoredView($0))?.isReplaced(by: response) ?? true }
             }
             await keep(response, body, replacing: replaced.map(\.id))
@@ -175,7 +180,7 @@ private struct ProgramCacheExchange {
     }
 
     private func keep(_ response: StoredResponse, _ body: [UInt8], replacing: [DownloadCacheEntry.ID]) async {
-        guard request.mayWrite else { return }
+        guard mayStore, request.mayWrite else { return }
         await cache.store(
             DownloadCacheEntry(url: response.key.text, record: response.encoded(), body: body), replacing: replacing)
     }
