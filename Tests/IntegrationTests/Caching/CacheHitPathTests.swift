@@ -14,9 +14,12 @@ struct CacheHitPathTests {
             } _: { scene, coordinator in
                 let url = scene.origin.url("/page")
                 for _ in 0..<20 { _ = try await coordinator.get(url) }
-                try await Task.sleep(for: .milliseconds(100))
-                let stored = scene.directory.content("store/cache/data.mdb")
                 coordinator.signalWorkers(SIGSTOP)
+                let areStopped = await eventually {
+                    ProcessTree.children().allSatisfy { ProcessTree.state(of: $0) == "T" }
+                }
+                expectInChild(areStopped, "the workers were not stopped")
+                let stored = scene.directory.content("store/cache/data.mdb")
                 let before = Self.writes()
                 for _ in 0..<2000 {
                     let response = try await coordinator.get(url)
