@@ -43,15 +43,3 @@ package struct SecretTag: Sendable, Hashable {
             high: (others.high &* 0x9E37_79B9_7F4A_7C15) ^ high, low: (others.low &* 0x9E37_79B9_7F4A_7C15) ^ low)
     }
 }
-
-/// Where the response a caller gets came from.
-package enum ResultSource: UInt8, Sendable, Hashable {
-    /// From the origin or a cache of others before it.
-    case network
-    /// From the store, without asking.
-    case cache
-    /// From the store, after the origin said that it is still right.
-    case revalidated
-    /// From the store although stale.
-    case stale
-}

@@ -1,19 +1,9 @@
+package import TrawlHTTP
+
 /// What a hop had to do with the cache.
 package struct CacheReport: Sendable, Hashable {
     /// Where the answer came from.
-    package enum Source: UInt8, Sendable, Hashable, CaseIterable {
-        /// The server.
-        case network
-        /// The store, without asking.
-        case cache
-        /// The store, after the server said that it is still right.
-        case revalidated
-        /// The store, although stale.
-        case stale
-    }
-
-    /// Where the answer came from.
-    package var source = Source.network
+    package var source = ResultSource.network
     /// Whether the answer is in the store now, or newer there than before.
     package var isStored = false
     /// Whether what was served should be validated now, with nobody waiting (RFC 5861 §3).
@@ -28,7 +18,7 @@ package struct CacheReport: Sendable, Hashable {
 
     init(from reader: inout WireReader) throws(FrameError) {
         let bits = try reader.byte()
-        guard let source = Source(rawValue: bits & 0xF), bits & 0xC0 == 0 else { throw .invalid(.cache) }
+        guard let source = ResultSource(rawValue: bits & 0xF), bits & 0xC0 == 0 else { throw .invalid(.cache) }
         self.source = source
         isStored = bits & 0x10 != 0
         wantsRevalidation = bits & 0x20 != 0

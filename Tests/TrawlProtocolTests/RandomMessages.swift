@@ -151,7 +151,7 @@ extension LeaseEnd {
         if random.bool() { end.head = .random(using: &random) }
         end.trailers = .random(using: &random)
         end.decoded = random.texts()
-        end.cache.source = random.pick(CacheReport.Source.allCases)
+        end.cache.source = random.pick(ResultSource.allCases)
         end.cache.isStored = random.bool()
         end.cache.wantsRevalidation = random.bool()
         end.metrics.nameResolved = random.integer()

@@ -1,7 +1,6 @@
 import TrawlCache
 import TrawlCoding
 import TrawlHTTP
-import TrawlProtocol
 import TrawlStore
 
 /// Responses made of what is stored, on whatever thread asks.
@@ -79,16 +78,7 @@ enum StoredAnswers {
 }
 
 extension Response.Source {
-    init(_ source: CacheReport.Source) {
-        self =
-            switch source {
-            case .network: .network
-            case .cache: .cache
-            case .revalidated: .revalidated
-            case .stale: .stale
-            }
-    }
-
+    /// The public form.
     init(_ source: ResultSource) {
         self =
             switch source {

@@ -81,7 +81,7 @@ final class CacheExchange: KeptExchange {
         else { return gone }
         let head = combination.response.head(as: reuse)
         var report = CacheReport()
-        report.source = reuse.source.reported
+        report.source = reuse.source
         let spool = mayWrite ? spool(.combined(combination.response), replacing: [candidate.use]) : nil
         return .complete(
             StoredAnswer(head: head, body: verified(body, prefix, of: candidate), report: report, keeper: spool),
@@ -95,7 +95,7 @@ final class CacheExchange: KeptExchange {
         let response = response ?? candidate.response
         let head = response.head(as: reuse)
         var report = CacheReport()
-        report.source = reuse.source.reported
+        report.source = reuse.source
         let range = reuse.bodyRange(of: response.facts.body) ?? 0..<0
         guard !range.isEmpty else {
             return StoredAnswer(head: head, body: VerifiedBytes(nil, 0..<0), report: report)

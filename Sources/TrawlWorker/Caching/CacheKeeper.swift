@@ -41,7 +41,7 @@ final class CacheKeeper: ResponseKeeper {
             return .refuse(.nothingStored)
         case .serve(let hit):
             var report = CacheReport()
-            report.source = hit.reuse.source.reported
+            report.source = hit.reuse.source
             report.wantsRevalidation = hit.reuse.revalidates
             return .answer(
                 StoredAnswer(
@@ -136,16 +136,5 @@ extension CacheTerms {
 
     var storageClass: StorageClass {
         session.map { .session(SessionID($0.first, $0.last)) } ?? .permanent
-    }
-}
-
-extension ResultSource {
-    var reported: CacheReport.Source {
-        switch self {
-        case .network: .network
-        case .cache: .cache
-        case .revalidated: .revalidated
-        case .stale: .stale
-        }
     }
 }
