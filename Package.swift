@@ -132,7 +132,7 @@ let package = Package(
         .testTarget(
             name: "TrawlTests",
             dependencies: [
-                "TestSupport", "Trawl", "TrawlHTTP", "TrawlProtocol", "TrawlSupervision",
+                "TestSupport", "Trawl", "TrawlHTTP", "TrawlProtocol", "TrawlStore", "TrawlSupervision",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: common),

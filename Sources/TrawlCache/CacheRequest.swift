@@ -1,7 +1,9 @@
 package import TrawlHTTP
 
 /// A request as the cache sees it, its caching fields read once.
-package struct CacheRequest: Sendable {
+///
+/// Large, and handed on a good deal: an object that is never changed.
+package final class CacheRequest: Sendable {
     /// What of the request matters and is cheap to ask.
     struct Traits: OptionSet, Sendable, Hashable {
         let rawValue: UInt16

@@ -15,9 +15,24 @@ package struct OriginTable: Sendable {
     }
 
     private static let none = UInt32.max
+    private static let recentCount = 256
+
+    /// Where an origin's number may be in `recent`.
+    ///
+    /// The dictionary's own hash is made for hostile keys and takes longer than all else that is done for a hop here.
+    private static func place(of origin: Origin) -> Int {
+        var host = origin.host
+        var hash = UInt32(origin.port)
+        host.withUTF8 { bytes in
+            for byte in bytes.prefix(32) { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+        }
+        return Int((hash ^ hash >> 15) & UInt32(recentCount - 1))
+    }
 
     private let idleLimit: Int
     private var numbers: [Origin: UInt32] = [:]
+    /// Numbers given out lately, by a weak hash of their host; what is there may have been given to another origin since.
+    private var recent = [UInt32](repeating: OriginTable.none, count: OriginTable.recentCount)
     private var entries: [Entry] = []
     private var free: [UInt32] = []
     private var oldestIdle = OriginTable.none
@@ -36,6 +51,18 @@ package struct OriginTable: Sendable {
 
     /// The origin's number, in use once more.
     package mutating func retain(_ origin: Origin) -> UInt32 {
+        let place = Self.place(of: origin)
+        let known = recent[place]
+        if known < entries.count, entries[Int(known)].origin == origin {
+            retain(known)
+            return known
+        }
+        let number = number(of: origin)
+        recent[place] = number
+        return number
+    }
+
+    private mutating func number(of origin: Origin) -> UInt32 {
         if let number = numbers[origin] {
             retain(number)
             return number

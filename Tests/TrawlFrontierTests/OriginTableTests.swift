@@ -36,6 +36,29 @@ struct OriginTableTests {
         #expect(table.retain(origin(3)) == numbers[1])
     }
 
+    @Test("a number that was given up is not taken for that of the origin it had")
+    func givenUp() {
+        var table = OriginTable(idleLimit: 0)
+        var expected: [Origin: UInt32] = [:]
+        var random = SeededGenerator(seed: 1)
+        for _ in 0..<20_000 {
+            // More than are remembered at a time, and some that differ in scheme or port alone.
+            let number = Int(random.next() % 400)
+            let origin = Origin(
+                scheme: number % 3 == 0 ? "https" : "http", host: "host\(number / 4).example", port: UInt16(number % 4))
+            if let held = expected.removeValue(forKey: origin) {
+                #expect(table[held] == origin)
+                table.release(held)
+                #expect(table[held] == nil)
+            } else {
+                let held = table.retain(origin)
+                #expect(!expected.values.contains(held))
+                expected[origin] = held
+            }
+        }
+        #expect(table.count == expected.count)
+    }
+
     @Test("memory does not grow with the origins ever seen")
     func flat() {
         var table = OriginTable(idleLimit: 16)

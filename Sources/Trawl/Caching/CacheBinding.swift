@@ -18,6 +18,8 @@ final class CacheBinding: Sendable {
     private let isRerouted: Bool
     /// Whether nothing is stored because a session could not be begun: nothing would end with it.
     private let lacksSession: Bool
+    /// The store, once it was needed: it is asked for at every hop and every hit.
+    private let opened = LateReference<ResponseStore>()
 
     /// - Parameter directory: Of the store; nil for a cache of the program's own.
     init(_ shelf: CacheShelf, directory: String?, _ options: RequestOptions) {
@@ -58,10 +60,10 @@ final class CacheBinding: Sendable {
 
     /// What a hop may do with the cache before anything is known.
     func access(for sink: FetchPlan.Target) -> CacheAccess {
-        if isUnverified || lacksSession { return [.reads, .sends] }
+        if isUnverified || lacksSession { return .readsAndSends }
         switch sink {
-        case .rooted, .opened: return storesDownloads ? [.reads, .writes, .sends] : [.reads, .sends]
-        case .memory, .discard, .stream: return [.reads, .writes, .sends]
+        case .rooted, .opened: return storesDownloads ? .unrestricted : .readsAndSends
+        case .memory, .discard, .stream: return .unrestricted
         }
     }
 
@@ -70,8 +72,15 @@ final class CacheBinding: Sendable {
         _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool
     ) -> (CacheRequest, ResponseStore)? {
         if isRerouted, target.origin.scheme != "https" { return nil }
-        guard let store = shelf.store(terms.directory) else { return nil }
+        guard let store else { return nil }
         return (request(method, target, fields, hasBody: hasBody, store.rules), store)
+    }
+
+    /// Once closed, it is found empty; who asks then learns from the supervisor that the coordinator is shut down.
+    private var store: ResponseStore? {
+        if let store = opened.load() { return store }
+        guard let store = shelf.store(terms.directory) else { return nil }
+        return opened.set(store)
     }
 
     /// The request as rules see it.

@@ -20,11 +20,9 @@ extension Supervisor {
             return neverLoads ? answerWithNothing(fetch) : enqueue(fetch, front: front)
         }
         var access = binding.access(for: fetch.plan.sink)
-        let hasBody = fetch.engine.sendsBody && fetch.plan.body != .none
-        guard
-            let (request, store) = binding.request(
-                fetch.engine.method, fetch.engine.target, fetch.engine.fields, hasBody: hasBody)
-        else { return neverLoads ? answerWithNothing(fetch) : enqueue(fetch, front: front) }
+        guard let (request, store) = cacheRequest(of: fetch) else {
+            return neverLoads ? answerWithNothing(fetch) : enqueue(fetch, front: front)
+        }
         if fetch.engine.passesStoreOver {
             // What was found turned out to be gone.
             access.remove(.reads)
@@ -71,7 +69,7 @@ extension Supervisor {
 
     /// Files, streams and long bodies are a worker's. No connection is needed, so no host's queue either.
     private mutating func deliverByWorker(_ fetch: RunningFetch) {
-        fetch.engine.access = [.reads]
+        fetch.engine.access = .reads
         fetch.engine.origin = origins.retain(fetch.engine.target.origin)
         fetch.engine.isStoredHop = true
         storedHops.append(fetch.engine.key)
@@ -104,23 +102,30 @@ extension Supervisor {
     ///
     /// - Returns: Whether it waits.
     private mutating func join(_ fetch: RunningFetch, _ request: CacheRequest, _ store: ResponseStore) -> Bool {
-        guard fetch.engine.mayJoin, fetch.engine.access == [.reads, .writes, .sends], store.rules.mayLead(request)
-        else {
+        guard fetch.engine.mayJoin, fetch.engine.access == .unrestricted, store.rules.mayLead(request) else {
             return false
         }
         let digest = CacheDigest(of: request.key)
-        guard !unshared.contains(digest) else { return false }
-        guard let leader = leaders[digest] else {
-            leaders[digest] = Leader(fetch: fetch.engine.key, request: request, terms: fetch.plan.terms)
+        if !unshared.isEmpty, unshared.contains(digest) { return false }
+        guard let key = leaders[digest], let leader = fetches[key] else {
+            leaders.set(fetch.engine.key, for: digest)
             fetch.engine.leads = digest
             return false
         }
-        guard leader.fetch != fetch.engine.key, store.rules.mayFollow(request, leader.request),
+        let (terms, leading) = (fetch.plan.terms, leader.plan.terms)
+        guard leader !== fetch, let (led, _) = cacheRequest(of: leader), store.rules.mayFollow(request, led),
             // Limits, trust and the way to the server are the same, so that a failure is too.
-            leader.terms === fetch.plan.terms || leader.terms.profile == fetch.plan.terms.profile
+            leading === terms || leading.profile == terms.profile
         else { return false }
-        leaders[digest]?.followers.append(fetch.engine.key)
+        leader.engine.followers.append(fetch.engine.key)
         return true
+    }
+
+    /// The next hop of a fetch as the cache sees it; nil when there is no cache for it.
+    private func cacheRequest(of fetch: RunningFetch) -> (CacheRequest, ResponseStore)? {
+        fetch.plan.terms.cache?.request(
+            fetch.engine.method, fetch.engine.target, fetch.engine.fields,
+            hasBody: fetch.engine.sendsBody && fetch.plan.body != .none)
     }
 
     /// What becomes of those who waited for a fetch.
@@ -139,8 +144,11 @@ extension Supervisor {
     mutating func release(_ fetch: RunningFetch, _ following: Following) {
         guard let digest = fetch.engine.leads else { return }
         fetch.engine.leads = nil
-        guard let leader = leaders.removeValue(forKey: digest) else { return }
-        for key in leader.followers {
+        leaders.remove(digest)
+        if fetch.engine.followers.isEmpty { return }
+        let followers = fetch.engine.followers
+        fetch.engine.followers = []
+        for key in followers {
             guard let follower = fetches[key], follower.engine.life.isWaiting else { continue }
             switch following {
             case .promote:
@@ -187,14 +195,6 @@ extension Supervisor {
     mutating func revalidateIfWanted(_ fetch: RunningFetch, _ report: CacheReport) {
         if report.wantsRevalidation { revalidate(fetch) }
     }
-}
-
-/// A fetch that identical ones wait for.
-struct Leader {
-    let fetch: FetchKey
-    let request: CacheRequest
-    let terms: FetchTerms
-    var followers: [FetchKey] = []
 }
 
 extension HopFailure.Kind {

@@ -20,14 +20,16 @@ final class RunningFetch: @unchecked Sendable {
     /// Events for the caller, when it wants them.
     let channel: EventChannel?
 
-    /// The supervisor's part.
+    /// The supervisor's part. One thread's, and never lent while it is used otherwise: without the checks of exclusive
+    /// access, which are made at each use of an object's property.
+    @exclusivity(unchecked)
     var engine: EngineState
 
-    init(plan: FetchPlan, reply: Reply, channel: EventChannel? = nil) {
+    init(plan: consuming FetchPlan, reply: consuming Reply, channel: EventChannel? = nil) {
+        engine = EngineState(plan: plan)
         self.plan = plan
         self.reply = reply
         self.channel = channel
-        engine = EngineState(plan: plan)
     }
 
     /// Answers a fetch that never reached the supervisor.
@@ -69,7 +71,7 @@ final class RunningFetch: @unchecked Sendable {
         var progressIndex = 0
         var isSuspect = false
         /// What the hop may do with the cache.
-        var access: CacheAccess = []
+        var access = CacheAccess.nothing
         /// Whether the hop is answered from the store, by a worker and past its host's queue.
         var isStoredHop = false
         /// Whether what is stored has turned out to be of no use for this fetch.
@@ -78,6 +80,8 @@ final class RunningFetch: @unchecked Sendable {
         var mayJoin = true
         /// The key under which identical fetches wait for this one.
         var leads: CacheDigest?
+        /// The fetches that wait for it.
+        var followers: [FetchKey] = []
         /// Whether a worker died with a hop of it.
         var hasLostWorker = false
         var attempts = 0
@@ -92,7 +96,7 @@ final class RunningFetch: @unchecked Sendable {
         var deadline: MonotonicInstant?
         var lastProgress: UInt64 = 0
 
-        init(plan: FetchPlan) {
+        init(plan: borrowing FetchPlan) {
             target = plan.target
             method = plan.method
             fields = plan.fields

@@ -85,21 +85,21 @@ extension Supervisor {
         fetch.engine.head = nil
         fetch.engine.interim = []
         fetch.engine.delivered = 0
-        let plan = fetch.plan
+        let terms = fetch.plan.terms
         if let channel = fetch.channel {
             channel.record(
                 SentRequest(
                     method: fetch.engine.method, target: fetch.engine.target, fields: fetch.engine.fields,
-                    bodyLength: fetch.engine.sendsBody ? plan.body.count : nil))
+                    bodyLength: fetch.engine.sendsBody ? fetch.plan.body.count : nil))
             channel.post(.attempt(fetch.engine.attempts))
         }
-        let assignment = profiles.assignment(for: plan.terms)
+        let assignment = profiles.assignment(for: terms)
         var lease = Lease(
             id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
             method: fetch.engine.method, url: fetch.engine.target.text, fields: fetch.engine.fields)
         var descriptors: [Int32] = []
         if fetch.engine.sendsBody {
-            switch plan.body {
+            switch fetch.plan.body {
             case .none: break
             case .inline(let bytes): lease.body = .inline(bytes)
             case .file(let file):
@@ -107,7 +107,7 @@ extension Supervisor {
                 descriptors.append(file.file.descriptor.rawValue)
             }
         }
-        switch plan.sink {
+        switch fetch.plan.sink {
         case .memory: lease.sink = .memory
         case .discard: lease.sink = .discard
         case .stream:
@@ -124,21 +124,21 @@ extension Supervisor {
             lease.sink = .descriptor
             descriptors.append(descriptor)
         }
-        lease.heads = plan.wantsEvents ? .early : .withEnd
+        lease.heads = fetch.plan.wantsEvents ? .early : .withEnd
         if let deadline = fetch.engine.deadline {
             let rest = deadline.nanoseconds > now.nanoseconds ? deadline.nanoseconds - now.nanoseconds : 0
             lease.timeout = max(1, rest / 1_000_000)
         }
-        lease.savesErrorBodies = plan.fileOptions.savesErrorBodies
-        lease.createsEmptyFile = plan.fileOptions.createsEmptyFile
-        lease.dropsRedirectBodies = plan.terms.options.redirects.mode != .manual
-        lease.syncsFile = plan.fileOptions.syncs
-        lease.namesFromDisposition = plan.fileOptions.namesFromDisposition
-        lease.mayReuseConnection = plan.terms.reusesConnection
-        lease.mayKeepConnection = plan.terms.keepsConnection
+        lease.savesErrorBodies = fetch.plan.fileOptions.savesErrorBodies
+        lease.createsEmptyFile = fetch.plan.fileOptions.createsEmptyFile
+        lease.dropsRedirectBodies = terms.options.redirects.mode != .manual
+        lease.syncsFile = fetch.plan.fileOptions.syncs
+        lease.namesFromDisposition = fetch.plan.fileOptions.namesFromDisposition
+        lease.mayReuseConnection = terms.reusesConnection
+        lease.mayKeepConnection = terms.keepsConnection
         lease.cache = fetch.engine.access
         if configuration.decisions != nil, lease.cache.contains(.writes) { lease.cache.insert(.asks) }
-        guard link.tell(assignment, plan.terms.profile), link.send(.lease(lease), descriptors: descriptors) else {
+        guard link.tell(assignment, terms.profile), link.send(.lease(lease), descriptors: descriptors) else {
             return fail(
                 fetch, grant.id,
                 FetchError(.badRequest, "the request's head is too large", url: fetch.engine.target.text))

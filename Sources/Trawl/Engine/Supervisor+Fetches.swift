@@ -58,7 +58,7 @@ extension Supervisor {
     private mutating func requeue(_ fetch: RunningFetch) {
         if fetch.engine.isSuspect {
             release(fetch, .promote)
-            if fetch.engine.access == [.reads] { fetch.engine.access = [.reads, .sends] }
+            if fetch.engine.access == .reads { fetch.engine.access = .readsAndSends }
             enqueue(fetch, front: true)
         } else {
             release(fetch, .promote)

@@ -150,10 +150,11 @@ extension Supervisor {
         _ fetch: RunningFetch, _ end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, from link: WorkerLink
     ) {
         let head = end.head ?? fetch.engine.head
-        fetch.engine.metrics.append(
-            HopReport(
-                url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
-                version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics))
+        let report = HopReport(
+            url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
+            version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics)
+        // An array of one is made in one step; one that grows is not.
+        if fetch.engine.metrics.isEmpty { fetch.engine.metrics = [report] } else { fetch.engine.metrics.append(report) }
         switch end.outcome {
         case .failed(let failure):
             // Once without what is stored is enough; after that it is a mistake of the worker's.

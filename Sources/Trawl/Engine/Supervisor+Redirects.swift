@@ -42,7 +42,7 @@ extension Supervisor {
         fetch.engine.isSuspect = false
         fetch.engine.passesStoreOver = false
         fetch.engine.mayJoin = true
-        fetch.engine.access = []
+        fetch.engine.access = .nothing
         begin(fetch, front: true)
     }
 }

@@ -57,7 +57,7 @@ struct Supervisor: ~Copyable {
     /// Hops that are answered from the store, in their order.
     var storedHops: [FetchKey] = []
     /// Fetches that identical ones may wait for, by the digest of their cache key.
-    var leaders: [CacheDigest: Leader] = [:]
+    var leaders = LeaderTable()
     /// Keys of fetches that others waited for in vain.
     var unshared: Set<CacheDigest> = []
     /// Fetches for nobody, in flight.

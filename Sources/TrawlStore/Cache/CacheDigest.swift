@@ -6,7 +6,7 @@ package struct CacheDigest: Hashable, Sendable {
     package static let size = 16
 
     /// The first and the last eight bytes, as they lie in memory.
-    let words: (UInt64, UInt64)
+    package let words: (UInt64, UInt64)
 
     /// Reads 16 bytes.
     package init(bytes: UnsafeRawBufferPointer) {
