@@ -32,6 +32,14 @@ extension CacheRules {
         }
     }
 
+    /// Whether `lookup` would answer with a request to be sent, or with nothing, for this stored response.
+    ///
+    /// For those who only look for answers: what to ask for is most of what a lookup costs then.
+    package func mustAsk(_ request: CacheRequest, _ facts: StoredFacts, at now: WallTime) -> Bool {
+        if case .mustAsk = standing(of: request, facts, at: now) { return true }
+        return false
+    }
+
     // MARK: Freshness as the request sees it
 
     enum Standing {

@@ -1,3 +1,4 @@
+import Testing
 import TrawlCache
 import TrawlHTTP
 
@@ -82,7 +83,11 @@ func lookUp(_ request: CacheRequest, _ stored: StoredResponse?, at now: WallTime
     return stored.encoded().withUnsafeBytes { bytes in
         let view = try? StoredView(bytes)
         let isChosen = view.map { rules.prefers($0, over: nil, for: request) } ?? false
-        return rules.lookup(request, stored: isChosen ? view : nil, at: now)
+        let decision = rules.lookup(request, stored: isChosen ? view : nil, at: now)
+        if isChosen, let view, rules.mustAsk(request, view.facts, at: now), case .serve = decision {
+            Issue.record("who must ask is served")
+        }
+        return decision
     }
 }
 

@@ -72,6 +72,8 @@ package final class ResponseStore: Sendable {
             if rules.prefers(view, over: best?.view, for: request) { best = (view, record) }
         }
         guard let best else { return nil }
+        // As if there were nothing; what to ask for is another's business.
+        if !wantsCandidate, rules.mustAsk(request, best.view.facts, at: now) { return nil }
         switch rules.lookup(request, stored: best.view, at: now) {
         case .unsatisfiable:
             return .unsatisfiable
