@@ -45,7 +45,10 @@ package struct FieldLines: Sendable, Hashable {
             guard FieldSyntax.isToken(name), FieldSyntax.isFieldValue(value) else { return nil }
             lines += 1
         }
-        packed = Array(bytes)
+        packed = [UInt8](unsafeUninitializedCapacity: bytes.count) { space, filled in
+            UnsafeMutableRawBufferPointer(space).copyMemory(from: bytes)
+            filled = bytes.count
+        }
         count = lines
     }
 
@@ -155,9 +158,11 @@ package struct FieldLines: Sendable, Hashable {
                 let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
                 let nameStart = offset + Self.lineHeader
                 let valueStart = nameStart + nameLength
-                let lineName = UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart])
-                if nameLength == length, FieldSyntax.equalIgnoringCase(lineName, name) {
-                    return body(UnsafeRawBufferPointer(rebasing: bytes[valueStart..<valueStart + valueLength]))
+                if nameLength == length {
+                    let lineName = UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart])
+                    if FieldSyntax.equalIgnoringCase(lineName, name) {
+                        return body(UnsafeRawBufferPointer(rebasing: bytes[valueStart..<valueStart + valueLength]))
+                    }
                 }
                 offset = valueStart + valueLength
             }

@@ -12,8 +12,28 @@ package enum FieldSyntax {
 
     /// Whether `bytes` is a token: not empty, token bytes only.
     package static func isToken(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        for index in 0..<bytes.count where !isTokenByte(bytes[index]) { return false }
+        var index = 0
+        // Eight bytes at a time where all of them are letters and hyphens, as in most names.
+        while index + 8 <= bytes.count, areLetters(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) {
+            index += 8
+        }
+        while index < bytes.count {
+            if !isTokenByte(bytes[index]) { return false }
+            index += 1
+        }
         return !bytes.isEmpty
+    }
+
+    /// Whether eight bytes are letters of ASCII and hyphens.
+    @inline(__always)
+    private static func areLetters(_ word: UInt64) -> Bool {
+        let high = ones &* 0x80
+        if word & high != 0 { return false }
+        let lower = word | ones &* 0x20
+        // No sum carries into the next byte. The bit is set from "a" on, and from the byte after "z" on.
+        let letters = (lower &+ ones &* (0x80 - 0x61)) & ~(lower &+ ones &* (0x80 - 0x7B))
+        let hyphens = ~((word ^ ones &* 0x2D) &+ ones &* 0x7F)
+        return (letters | hyphens) & high == high
     }
 
     /// Whether `bytes` may be sent or kept as a field value.
@@ -22,27 +42,26 @@ package enum FieldSyntax {
     /// bytes above 0x7F are kept as they are.
     package static func isFieldValue(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
-        // Eight bytes at a time: a byte minus one borrows only where it was zero.
+        // Eight bytes at a time as long as none of them is below 0x0E, as control bytes hardly ever are there. What is less
+        // than 0x0E borrows, and a byte of 0x80 and more does not count.
         while index + 8 <= bytes.count {
             let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if hasZeroByte(word) || hasZeroByte(word ^ (ones &* 0x0A)) || hasZeroByte(word ^ (ones &* 0x0D)) {
-                return false
+            if (word &- ones &* 0x0E) & ~word & (ones &* 0x80) != 0 {
+                for place in index..<index + 8 where !isValueByte(bytes[place]) { return false }
             }
             index += 8
         }
         while index < bytes.count {
-            if bytes[index] == 0x0D || bytes[index] == 0x0A || bytes[index] == 0 { return false }
+            if !isValueByte(bytes[index]) { return false }
             index += 1
         }
         return true
     }
 
-    private static let ones: UInt64 = 0x0101_0101_0101_0101
-
     @inline(__always)
-    private static func hasZeroByte(_ word: UInt64) -> Bool {
-        (word &- ones) & ~word & (ones &* 0x80) != 0
-    }
+    private static func isValueByte(_ byte: UInt8) -> Bool { byte != 0x0D && byte != 0x0A && byte != 0 }
+
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
 
     /// `byte` in lower case when it is an ASCII capital.
     @inline(__always)

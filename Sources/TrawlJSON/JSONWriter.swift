@@ -282,9 +282,12 @@ package struct JSONWriter {
         length = max(length, count)
         withRoom(length) { space in
             var rest = value
-            for index in stride(from: length - 1, through: 0, by: -1) {
-                space[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
+            var index = length
+            while index > 0 {
+                index &-= 1
+                let tenth = rest / 10
+                space[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- tenth &* 10)
+                rest = tenth
             }
         }
     }

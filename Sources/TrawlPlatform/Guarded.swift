@@ -8,25 +8,25 @@ import Glibc
 ///
 /// `@unchecked Sendable`: the value is reached through `withLock` alone, and was handed over for good at `init`.
 package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
-    private struct Storage {
-        var mutex = pthread_mutex_t()
-        var value: Value
-    }
-
-    private let storage: UnsafeMutablePointer<Storage>
+    /// Not one structure: where the value lies in it would be asked of its type at each use.
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let value: UnsafeMutablePointer<Value>
 
     /// Guards a value nobody else keeps.
     package init(_ value: sending Value) {
-        storage = .allocate(capacity: 1)
-        storage.initialize(to: Storage(value: value))
+        mutex = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        self.value = .allocate(capacity: 1)
+        self.value.initialize(to: value)
         // Glibc's default mutex cannot fail to be made.
         pthread_mutex_init(mutex, nil)
     }
 
     deinit {
         pthread_mutex_destroy(mutex)
-        storage.deinitialize(count: 1)
-        storage.deallocate()
+        mutex.deallocate()
+        value.deinitialize(count: 1)
+        value.deallocate()
     }
 
     /// Runs `body` on the value while no other thread does.
@@ -35,11 +35,6 @@ package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&storage.pointee.value)
-    }
-
-    /// The mutex is the first field; its address never changes.
-    private var mutex: UnsafeMutablePointer<pthread_mutex_t> {
-        UnsafeMutableRawPointer(storage).assumingMemoryBound(to: pthread_mutex_t.self)
+        return try body(&value.pointee)
     }
 }

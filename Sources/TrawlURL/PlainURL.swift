@@ -11,6 +11,8 @@ enum PlainURL {
     }
 
     private static func parse(_ text: String, _ bytes: UnsafeBufferPointer<UInt8>) -> TargetURI? {
+        // Looked up once, and not for each byte.
+        let classes = Self.classes
         let hostStart: Int
         let scheme: String
         let defaultPort: UInt16

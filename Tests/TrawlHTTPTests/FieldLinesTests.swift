@@ -90,6 +90,22 @@ struct FieldLinesTests {
         for byte in bytes { #expect(FieldSyntax.isTokenByte(byte) == allowed.contains(byte), "byte \(byte)") }
     }
 
+    @Test("a name of any length is a token when each of its bytes is of one", arguments: 1...25)
+    func tokens(length: Int) {
+        for place in 0..<length {
+            for filler in [UInt8(ascii: "x"), UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_")] {
+                var name = [UInt8](repeating: filler, count: length)
+                for byte in UInt8.min...UInt8.max {
+                    name[place] = byte
+                    let isToken = name.withUnsafeBytes { FieldSyntax.isToken($0) }
+                    if isToken != FieldSyntax.isTokenByte(byte) {
+                        Issue.record("byte \(byte) at \(place) of \(length)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("a name may have 65,535 bytes and not one more")
     func longestName() throws {
         var fields = FieldLines()

@@ -114,8 +114,8 @@ enum {
     cplatform_poll_add = 1,
     cplatform_poll_remove = 2,
     cplatform_poll_modify = 3,
-    /// The most events one wait returns.
-    cplatform_poll_capacity = 128,
+    /// The most events one wait returns: what fits into the KiB that a Swift caller gets from its stack.
+    cplatform_poll_capacity = 64,
 };
 
 int32_t cplatform_epoll_create(void);
