@@ -40,6 +40,7 @@ let package = Package(
         .target(name: "TrawlFrontier", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlSupervision", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlCache", dependencies: ["TrawlHTTP"], swiftSettings: pure),
+        .target(name: "TrawlSession", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlJSON", swiftSettings: pure),
 
         // Effects: thin wrappers that carry decisions out.
@@ -110,6 +111,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "TrawlCacheTests", dependencies: ["TestSupport", "TrawlCache", "TrawlHTTP"], swiftSettings: common),
+        .testTarget(
+            name: "TrawlSessionTests", dependencies: ["TestSupport", "TrawlSession", "TrawlHTTP"], swiftSettings: common
+        ),
         .testTarget(name: "TrawlJSONTests", dependencies: ["TestSupport", "TrawlJSON"], swiftSettings: common),
         .testTarget(
             name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common

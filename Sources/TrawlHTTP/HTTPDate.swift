@@ -145,7 +145,8 @@ package enum HTTPDate {
         return hour * 3600 + minute * 60 + second
     }
 
-    private static func moment(_ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64) -> WallTime? {
+    /// The moment of a date and the seconds since its midnight, or nil when there is no such day.
+    package static func moment(_ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64) -> WallTime? {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let length = month == 2 ? (isLeap ? 29 : 28) : (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31)
         guard day >= 1, day <= length else { return nil }

@@ -1,0 +1,77 @@
+package import TrawlHTTP
+
+/// How many cookies are kept and sent.
+///
+/// - Source: RFC 6265bis §6.1 asks for at least 50 of a domain and 3,000 in all.
+package struct CookieLimits: Sendable, Hashable {
+    /// Cookies of one domain.
+    package var perDomain: Int
+    /// Cookies in all. A tenth more may be there for a while, since looking for the ones to throw away takes a look at all.
+    package var total: Int
+    /// When there are too many in all, domains with more than this lose theirs first.
+    package var crowded: Int
+    /// Bytes of one `Cookie` field; cookies beyond are left out, those with the shortest paths first.
+    package var fieldLength: Int
+
+    /// Limits, each at least 1.
+    package init(perDomain: Int = 180, total: Int = 3000, crowded: Int = 50, fieldLength: Int = 65_536) {
+        self.perDomain = max(1, perDomain)
+        self.total = max(1, total)
+        self.crowded = max(1, crowded)
+        self.fieldLength = max(1, fieldLength)
+    }
+
+    /// The number of cookies in all above which some are thrown away, until `total` are left.
+    package var highWater: Int { total.addingReportingOverflow(total / 10).partialValue }
+}
+
+/// A cookie that may have to go, as far as that decision is concerned.
+package struct EvictionCandidate: Sendable, Hashable {
+    /// What the store finds it by.
+    package var place: Int
+    /// Whether its time is over.
+    package var isExpired: Bool
+    /// Whether it is for secure connections.
+    package var isSecure: Bool
+    /// Whether its domain has more cookies than it should.
+    package var isCrowded: Bool
+    /// When it was last sent or set.
+    package var lastAccess: WallTime
+    /// When it was made, and its order among those of that time.
+    package var creation: WallTime
+    /// Its order among those of the same creation time.
+    package var order: UInt64
+
+    /// What counts of a cookie.
+    package init(_ cookie: CookieView, place: Int, isCrowded: Bool, at now: WallTime) {
+        self.place = place
+        self.isCrowded = isCrowded
+        isExpired = cookie.isExpired(at: now)
+        isSecure = cookie.flags.contains(.secure)
+        lastAccess = cookie.lastAccess
+        creation = cookie.creation
+        order = cookie.order
+    }
+
+    /// What goes first has the lowest (RFC 6265bis §5.7).
+    private var rank: Int {
+        if isExpired { return 0 }
+        if isCrowded { return isSecure ? 2 : 1 }
+        return 3
+    }
+
+    fileprivate func goesBefore(_ other: EvictionCandidate) -> Bool {
+        (rank, lastAccess.milliseconds, creation.milliseconds, order)
+            < (other.rank, other.lastAccess.milliseconds, other.creation.milliseconds, other.order)
+    }
+}
+
+extension CookieRules {
+    /// The places of those that have to go so that no more than `count` are left: all whose time is over, and as many
+    /// others as it takes, in the order in which they go.
+    package static func excess(_ candidates: [EvictionCandidate], keeping count: Int) -> [Int] {
+        let sorted = candidates.sorted { $0.goesBefore($1) }
+        let expired = sorted.prefix { $0.isExpired }.count
+        return sorted.prefix(max(expired, sorted.count - count)).map(\.place)
+    }
+}

@@ -1,0 +1,158 @@
+import Testing
+import TrawlHTTP
+
+@testable import TrawlSession
+
+@Suite("Which cookies are stored, RFC 6265bis §5.7")
+struct CookieRulesTests {
+    private let conditions = CookieConditions(suffixes: suffixes)
+
+    private func receive(
+        _ line: String, _ url: String, _ conditions: CookieConditions? = nil
+    ) throws -> (cookie: Cookie, received: ReceivedCookie) {
+        try CookieTarget.with(url) { target in
+            try line.latin1.withUnsafeBytes { line in
+                let received = try CookieRules.receive(
+                    line, from: target, under: conditions ?? self.conditions, at: noon)
+                return (received.record.withView { Cookie($0) }, received)
+            }
+        }
+    }
+
+    @Test(
+        "domains and who may name them",
+        arguments: [
+            ("http://a.example.org/", "", "a.example.org", true),
+            ("http://a.example.org/", "domain=example.org", "example.org", false),
+            ("http://a.example.org/", "domain=.EXAMPLE.org", "example.org", false),
+            ("http://a.example.org/", "domain=a.example.org", "a.example.org", false),
+            ("http://10.0.0.1/", "domain=10.0.0.1", "10.0.0.1", true),
+            ("http://co.uk/", "domain=co.uk", "co.uk", true), ("http://intranet/", "domain=intranet", "intranet", true),
+        ])
+    func domains(url: String, attribute: String, domain: String, isHostOnly: Bool) throws {
+        let cookie = try receive("a=b; \(attribute)", url).cookie
+        #expect(cookie.domain == domain)
+        #expect(cookie.isHostOnly == isHostOnly)
+    }
+
+    @Test(
+        "refusals",
+        arguments: [
+            ("http://a.co.uk/", "a=b; domain=co.uk", CookieRefusal.publicSuffix),
+            ("http://a.org./", "a=b; domain=org.", .publicSuffix), ("http://a.org/", "a=b; domain=org", .publicSuffix),
+            ("http://a.org/", "a=b; domain=b.a.org", .foreignDomain),
+            ("http://a.org/", "a=b; domain=b.org", .foreignDomain),
+            ("http://ba.org/", "a=b; domain=a.org", .foreignDomain),
+            ("http://10.0.0.1/", "a=b; domain=0.1", .foreignDomain),
+            ("http://a.org/", "a=b; domain=\u{E9}.org", .foreignDomain),
+            ("http://a.org/", "a=b; secure", .insecureOrigin),
+            ("https://a.org/", "__Secure-a=b", .securePrefix), ("https://a.org/", "__sEcure-a=b", .securePrefix),
+            ("https://a.org/", "__Secure-a; secure", .securePrefix), ("https://a.org/", "=__secure-", .securePrefix),
+            ("https://a.org/", "__Host-a=b; secure", .hostPrefix),
+            ("https://a.org/", "__host-a=b; path=/", .hostPrefix),
+            ("https://a.org/", "__Host-a=b; path=/x; secure", .hostPrefix),
+            ("https://a.org/", "__Host-a=b; path=/; secure; domain=a.org", .hostPrefix),
+            ("https://a.org/", "__Host-a; path=/; secure", .hostPrefix),
+            ("http://\(String(repeating: "a", count: 256))/", "a=b", .domain),
+            ("http://a.org/\(String(repeating: "a", count: 4096))/b", "a=b", .path),
+        ])
+    func refusals(url: String, line: String, reason: CookieRefusal) {
+        #expect(throws: reason) { try receive(line, url) }
+    }
+
+    @Test("prefixes that keep their promise")
+    func prefixes() throws {
+        #expect(try receive("__Secure-a=b; secure; domain=a.org", "https://x.a.org/").cookie.isSecure)
+        #expect(try receive("__HOST-a=b; secure; path=/", "https://x.a.org/y/z").cookie.path == "/")
+        #expect(try receive("__Host-a=b; secure; path=/", "http://localhost/y/z").cookie.isHostOnly)
+        #expect(try receive("__Hos=b", "http://a.org/").cookie.nameText == "__Hos")
+    }
+
+    @Test("policies")
+    func policies() throws {
+        func outcome(_ policy: CookieAcceptPolicy, _ url: String, _ document: String?) -> Bool {
+            let conditions = CookieConditions(policy: policy, mainDocumentHost: document, suffixes: suffixes)
+            return (try? receive("a=b", url, conditions)) != nil
+        }
+        #expect(outcome(.always, "http://a.org/", "b.org"))
+        #expect(!outcome(.never, "http://a.org/", nil))
+        #expect(outcome(.onlyFromMainDocument, "http://a.org/", nil))
+        #expect(outcome(.onlyFromMainDocument, "http://x.a.org/", "y.a.org"))
+        #expect(!outcome(.onlyFromMainDocument, "http://a.org/", "b.org"))
+        #expect(!outcome(.onlyFromMainDocument, "http://a.co.uk/", "b.co.uk"))
+        #expect(!outcome(.onlyFromMainDocument, "http://10.0.0.1/", "11.0.0.1"))
+        #expect(!outcome(.onlyFromMainDocument, "http://a.org./", "b.org."))
+    }
+
+    @Test("the record says which session accepted it, and all that the line said")
+    func facts() throws {
+        let conditions = CookieConditions(suffixes: suffixes, session: 7)
+        let cookie = try receive(
+            "a=b; domain=x.org; path=/p; max-age=5; secure; httponly; samesite=lax", "https://y.x.org/", conditions
+        ).cookie
+        #expect(
+            cookie
+                == Cookie(
+                    name: Array("a".utf8), value: Array("b".utf8), domain: "x.org", isHostOnly: false, path: "/p",
+                    isSecure: true, isHTTPOnly: true, sameSite: .lax, expiry: noon.plus(seconds: 5), creation: noon,
+                    session: 7))
+    }
+
+    @Test("what is over removes, and what replaces keeps the age of the old one")
+    func settling() throws {
+        var over = try receive("a=b; max-age=0", "http://a.org/").received
+        var new = try receive("a=c", "http://a.org/").received
+        var old = try receive("a=b", "http://a.org/").received
+        #expect(over.isExpired)
+        #expect(over.settle(replacing: nil, order: 1) == .nothing)
+        #expect(old.settle(replacing: nil, order: 5) == .insert)
+        var earlier = old.record
+        earlier.withView { #expect($0.order == 5) }
+        earlier.touch(at: noon.plus(seconds: 9))
+        earlier.withView { view in
+            #expect(over.settle(replacing: view, order: 6) == .remove)
+            #expect(new.settle(replacing: view, order: 6) == .replace)
+        }
+        new.record.withView { view in
+            #expect(view.order == 5)
+            #expect(view.lastAccess == noon)
+            #expect(Array(view.value) == Array("c".utf8))
+        }
+    }
+
+    @Test("the response's cookies are those that the rules allow")
+    func response() throws {
+        var fields = FieldLines()
+        try fields.append("Set-Cookie", "a=b")
+        try fields.append("X", "c=d")
+        try fields.append("set-cookie", "e=f; max-age=0")
+        try fields.append("SET-COOKIE", "g=h; domain=b.org")
+        try fields.append("Set-Cookie", "i=j, k=l")
+        let cookies = CookieTarget.with("http://a.org/") { CookieRules.cookies(in: fields, from: $0, at: noon) }
+        #expect(cookies.map(\.nameText) == ["a", "i"])
+        #expect(cookies.last?.valueText == "j, k=l")
+    }
+
+    @Test("what goes first when there are too many")
+    func excess() {
+        func candidate(
+            _ place: Int, expired: Bool = false, secure: Bool = false, crowded: Bool = false, _ access: Int64
+        ) throws -> EvictionCandidate {
+            let cookie = Cookie(
+                name: [97], value: [], domain: "a.org", isSecure: secure,
+                expiry: expired ? noon : nil, creation: noon, lastAccess: noon.plus(seconds: access))
+            return try cookie.record(suffixes).withView {
+                EvictionCandidate($0, place: place, isCrowded: crowded, at: noon)
+            }
+        }
+        let all =
+            (try? [
+                candidate(0, 1), candidate(1, secure: true, crowded: true, 2), candidate(2, crowded: true, 4),
+                candidate(3, crowded: true, 3), candidate(4, expired: true, 9), candidate(5, expired: true, 8),
+                candidate(6, 0),
+            ]) ?? []
+        #expect(CookieRules.excess(all, keeping: 0) == [5, 4, 3, 2, 1, 6, 0])
+        #expect(CookieRules.excess(all, keeping: 4) == [5, 4, 3])
+        #expect(CookieRules.excess(all, keeping: 100) == [5, 4])
+    }
+}
