@@ -31,6 +31,7 @@ let package = Package(
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CBrotli", linkerSettings: [.linkedLibrary("brotlidec")]),
         .target(name: "CCurl"),
+        .target(name: "CPSL"),
         .target(name: "CLMDB", linkerSettings: [.linkedLibrary("lmdb")]),
         .target(name: "CBlob"),
 
@@ -46,7 +47,7 @@ let package = Package(
         // Effects: thin wrappers that carry decisions out.
         .target(name: "TrawlPlatform", dependencies: ["TrawlHTTP", "CPlatform"], swiftSettings: effects),
         .target(name: "TrawlCoding", dependencies: ["TrawlHTTP", "CZlib", "CBrotli"], swiftSettings: effects),
-        .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CCurl"], swiftSettings: effects),
+        .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CCurl", "CPSL"], swiftSettings: effects),
         .target(
             name: "TrawlStore", dependencies: ["TrawlHTTP", "TrawlCache", "TrawlPlatform", "CLMDB", "CBlob"],
             swiftSettings: effects),

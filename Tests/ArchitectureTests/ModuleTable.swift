@@ -20,6 +20,7 @@ struct ModuleTable {
         c("CZlib", ["zlib.h"]),
         c("CBrotli", ["brotli/decode.h"]),
         c("CCurl", ["curl/"]),
+        c("CPSL", []),
         c("CLMDB", ["lmdb.h"]),
         c("CBlob", []),
 
@@ -33,7 +34,7 @@ struct ModuleTable {
 
         effects("TrawlPlatform", allPure.union(["CPlatform"])),
         effects("TrawlCoding", allPure.union(["CZlib", "CBrotli"])),
-        effects("TrawlURL", ["TrawlHTTP", "CCurl"]),
+        effects("TrawlURL", ["TrawlHTTP", "CCurl", "CPSL"]),
         effects("TrawlStore", allPure.union(["CLMDB", "CBlob", "TrawlPlatform"])),
         effects("TrawlTransfer", allPure.union(["CCurl", "TrawlCoding", "TrawlPlatform"])),
 
