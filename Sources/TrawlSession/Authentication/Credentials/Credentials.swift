@@ -1,0 +1,87 @@
+/// What proves to a server or proxy who we are.
+///
+/// Printed in any way it says its kind, and neither user nor secret. It is not `Codable`, so that no record takes it
+/// along by accident.
+package struct Credentials: Sendable, Hashable {
+    /// The kinds of credentials.
+    package enum Kind: Sendable, Hashable {
+        /// A user with a password; the domain is for NTLM and Negotiate, empty when there is none.
+        case password(user: String, password: Secret, domain: String)
+        /// A token that is the credentials (RFC 6750).
+        case bearer(Secret)
+        /// The Kerberos ticket of the user this process runs as.
+        case ticket
+    }
+
+    /// How long credentials that worked are kept.
+    package enum Persistence: UInt8, Sendable, Hashable {
+        /// For this fetch.
+        case none = 0
+        /// Until the session ends or is cleared.
+        case session = 1
+        /// In the user's vault.
+        case permanent = 2
+    }
+
+    /// What they are.
+    package let kind: Kind
+    /// How long they are kept when they work.
+    package let persistence: Persistence
+
+    /// Credentials of that kind.
+    package init(_ kind: Kind, persistence: Persistence = .session) {
+        self.kind = kind
+        self.persistence = persistence
+    }
+
+    /// A user with a password. `DOMAIN\user` stays one name: only NTLM and Negotiate take it apart.
+    package init(user: String, password: String, domain: String = "", persistence: Persistence = .session) {
+        self.init(.password(user: user, password: Secret(password), domain: domain), persistence: persistence)
+    }
+
+    /// A bearer token.
+    package init(bearer token: String, persistence: Persistence = .session) {
+        self.init(.bearer(Secret(token)), persistence: persistence)
+    }
+
+    /// The user's name, or nil when there is none.
+    package var user: String? {
+        if case .password(let user, _, _) = kind { user } else { nil }
+    }
+
+    /// Whether they prove the same, however long they are kept.
+    package func provesSame(as other: Credentials) -> Bool { kind == other.kind }
+
+    /// Domain and user for NTLM: as given, or out of `DOMAIN\user`; the domain is empty when there is none.
+    package var domainAndUser: (domain: String, user: String)? {
+        guard case .password(let user, _, let domain) = kind else { return nil }
+        if !domain.isEmpty { return (domain, user) }
+        // By bytes: a combining mark behind the sign would hide it from a search by characters.
+        guard let sign = user.utf8.firstIndex(of: .backslash) else { return ("", user) }
+        return (String(user[..<sign]), String(user[user.utf8.index(after: sign)...]))
+    }
+}
+
+extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind, nothing else.
+    package var description: String { kind.description }
+    /// The kind, nothing else.
+    package var debugDescription: String { description }
+    /// A mirror that shows nothing.
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+extension Credentials.Kind: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind, nothing else.
+    package var description: String {
+        switch self {
+        case .password: "user and password"
+        case .bearer: "bearer token"
+        case .ticket: "ticket"
+        }
+    }
+    /// The kind, nothing else.
+    package var debugDescription: String { description }
+    /// A mirror that shows nothing.
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

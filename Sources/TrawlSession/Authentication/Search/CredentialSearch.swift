@@ -1,0 +1,355 @@
+package import TrawlHTTP
+
+/// The search of one fetch for credentials, towards servers or towards proxies.
+///
+/// A fetch has one for each side, so that neither side's refusals count for the other. Time does not pass while somebody
+/// is asked. What was refused once is not proposed again in the fetch, whatever the scheme: a password refused by Digest
+/// is not given away by Basic. Credentials of the request and of its URL are gone for good once a redirect has left
+/// their origin.
+package struct CredentialSearch: Sendable {
+    /// Credentials to send, and what is known about where they go.
+    package struct Proposal: Sendable, Hashable {
+        /// What to send.
+        package let credentials: Credentials
+        /// Where it came from.
+        package let source: CredentialSource
+        /// The scheme to send it by.
+        package let scheme: AuthenticationScheme
+        /// What it is for; nil when nobody has asked yet and no realm is known.
+        package let space: ProtectionSpace?
+        /// The challenge of Digest to answer; nil when sent ahead, with the nonce that is there.
+        package let digest: DigestChallenge?
+        /// Whether it was sent before a challenge.
+        package let isAhead: Bool
+    }
+
+    /// What to do with a response that challenges, or after an answer.
+    package enum Action: Equatable, Sendable {
+        /// Hand the response on: it is an answer like any other.
+        case deliver
+        /// Look there for credentials for this challenge, and come back with what was found.
+        case ask(CredentialSource, ChallengeCandidate, failures: Int)
+        /// Send the request again with these.
+        case send(Proposal)
+        /// There is nothing left to try.
+        case giveUp(Reason)
+        /// Nothing: the event came too late.
+        case none
+    }
+
+    /// Why there are no credentials.
+    package enum Reason: Sendable, Hashable {
+        /// None were found.
+        case noCredentials
+        /// All that were found were refused.
+        case refused
+        /// More were refused than the policy allows, or the server has asked too often.
+        case tooManyAttempts
+        /// No challenge that may be answered.
+        case noUsableScheme
+        /// Somebody who was asked said so.
+        case cancelled
+    }
+
+    /// What to do about a challenge.
+    package struct Step: Equatable, Sendable {
+        /// Credentials to take out of the session store, if they still are what is there.
+        package let forgotten: SessionEntry?
+        /// What to do then.
+        package let action: Action
+    }
+
+    /// What somebody who was asked said.
+    package enum Answer: Sendable, Hashable {
+        /// Use these.
+        case use(Credentials)
+        /// Nothing to say: go on as if nobody were here to ask.
+        case none
+        /// Not for this space; perhaps for the next.
+        case rejectSpace
+        /// Stop.
+        case cancel
+    }
+
+    /// What a response proves that does not challenge.
+    package enum Acceptance: Equatable, Sendable {
+        /// Keep these in the session store, in place of others of their space; and in the vault.
+        case keep(SessionEntry, permanently: Bool)
+        /// Nothing to keep.
+        case nothing
+    }
+
+    private struct Question {
+        var candidates: [ChallengeCandidate]
+        var source: CredentialSource
+        /// The candidate that is asked about.
+        var index: Int
+    }
+
+    private enum State {
+        /// Nothing was sent that could be refused.
+        case idle
+        case sent(Proposal)
+        case asking(Question)
+    }
+
+    /// The nonces of Digest in a row that may turn out too old. More often than once is bad luck already.
+    private static let maxRenewals = 3
+
+    /// Whom it is about.
+    package let side: AuthenticationSide
+    /// How many credentials were refused.
+    package private(set) var attempts = 0
+    /// The space of the last challenge, for people to see.
+    package private(set) var lastSpace: ProtectionSpace?
+
+    private let policy: SearchPolicy
+    private let home: Origin
+    private var explicit: Credentials?
+    private var url: Credentials?
+    private var refused: Set<Credentials.Kind> = []
+    private var rejected: Set<ProtectionSpace> = []
+    private var rounds = 0
+    private var renewals = 0
+    private var origin: Origin
+    private var target: TargetURI?
+    private var state = State.idle
+
+    /// A search that has found nothing yet.
+    ///
+    /// - Parameters:
+    ///   - home: The server or proxy the request names, to which `explicit` and `url` belong.
+    ///   - explicit: Credentials given with the request.
+    ///   - url: Credentials in the URL the caller gave; never those of a `Location`.
+    package init(
+        side: AuthenticationSide, policy: SearchPolicy, home: Origin, explicit: Credentials? = nil,
+        url: Credentials? = nil
+    ) {
+        self.side = side
+        self.policy = policy
+        self.home = home
+        self.explicit = policy.sources.contains(.explicit) ? explicit : nil
+        self.url = policy.sources.contains(.url) ? url : nil
+        origin = home
+    }
+
+    /// A hop begins.
+    ///
+    /// - Parameters:
+    ///   - target: What is requested.
+    ///   - origin: The server or proxy it is requested from.
+    ///   - entries: What the session store has for that origin.
+    /// - Returns: What to send before a challenge, or nil.
+    package mutating func began(_ target: TargetURI, at origin: Origin, entries: [SessionEntry]) -> Proposal? {
+        self.target = target
+        self.origin = origin
+        state = .idle
+        renewals = 0
+        if origin != home {
+            explicit = nil
+            url = nil
+        }
+        guard !policy.isByHand, let proposal = ahead(of: target, entries) else { return nil }
+        state = .sent(proposal)
+        return proposal
+    }
+
+    private func ahead(of target: TargetURI, _ entries: [SessionEntry]) -> Proposal? {
+        let own = explicit ?? url
+        if let own, !refused.contains(own.kind) {
+            // A token is sent because it is there (RFC 6750 §2.1); a password only when nothing but Basic will do.
+            let scheme: AuthenticationScheme? =
+                switch own.kind {
+                case .bearer: .bearer
+                case .password: policy.rules.allowed == .basic ? .basic : nil
+                case .ticket: nil
+                }
+            if let scheme, policy.rules.allows(scheme, with: origin) {
+                return Proposal(
+                    credentials: own, source: explicit == nil ? .url : .explicit, scheme: scheme, space: nil,
+                    digest: nil, isAhead: true)
+            }
+        }
+        guard policy.sendsAhead, policy.sources.contains(.session) else { return nil }
+        let entry = SessionEntry.best(of: entries, for: target) { entry in
+            entry.space.side == side && entry.space.origin == origin
+                && policy.rules.allows(entry.space.scheme, with: origin)
+                && !refused.contains(entry.credentials.kind)
+                // Credentials of the request are meant, not others that happen to be there.
+                && own.map(entry.credentials.provesSame) ?? true
+        }
+        return entry.map {
+            Proposal(
+                credentials: $0.credentials, source: .session, scheme: $0.space.scheme, space: $0.space, digest: nil,
+                isAhead: true)
+        }
+    }
+
+    /// A response came that challenges: 401 or 407 by the side.
+    ///
+    /// - Parameter sentNonce: The nonce the request was proved with, when it was by Digest.
+    package mutating func challenged(by challenges: ChallengeList, sentNonce: [UInt8]? = nil) -> Step {
+        if case .asking = state { return Step(forgotten: nil, action: .none) }
+        // A 401 without a challenge asks for nothing (RFC 9110 §15.5.2 requires one; there are servers without).
+        guard !policy.isByHand, !challenges.isEmpty else {
+            state = .idle
+            return Step(forgotten: nil, action: .deliver)
+        }
+        let candidates = unrejected(policy.rules.candidates(challenges, from: side, of: origin))
+        lastSpace = candidates.first?.space ?? lastSpace
+        var forgotten: SessionEntry?
+        rounds += 1
+        if case .sent(let proposal) = state {
+            state = .idle
+            if let renewed = renewal(of: proposal, candidates, sentNonce) {
+                renewals += 1
+                state = .sent(renewed)
+                return Step(forgotten: nil, action: .send(renewed))
+            }
+            if isRefused(proposal, challenges, candidates) {
+                attempts += 1
+                refused.insert(proposal.credentials.kind)
+                if proposal.source == .session, let space = proposal.space {
+                    forgotten = SessionEntry(space: space, credentials: proposal.credentials, scope: nil)
+                }
+            }
+        }
+        return Step(forgotten: forgotten, action: next(candidates))
+    }
+
+    /// Without those somebody rejected, and without weaker ones of the same space.
+    private func unrejected(_ candidates: [ChallengeCandidate]) -> [ChallengeCandidate] {
+        var seen = rejected
+        return candidates.filter { seen.insert($0.space).inserted }
+    }
+
+    /// The same credentials with a new nonce, or nil when that is not what the server wants.
+    private func renewal(
+        of proposal: Proposal, _ candidates: [ChallengeCandidate], _ sentNonce: [UInt8]?
+    ) -> Proposal? {
+        guard proposal.scheme == .digest, renewals < Self.maxRenewals,
+            let candidate = candidates.first(where: { $0.space == proposal.space }), let digest = candidate.digest,
+            let sentNonce, digest.nonce != sentNonce
+        else { return nil }
+        // RFC 7616 §3.3: `stale` means that only the nonce was wrong. Of one sent ahead that is likely too when a server
+        // does not say so: it may have started anew and know no nonce of before.
+        guard digest.isStale || proposal.isAhead else { return nil }
+        return Proposal(
+            credentials: proposal.credentials, source: proposal.source, scheme: .digest, space: proposal.space,
+            digest: digest, isAhead: false)
+    }
+
+    /// Whether the server has looked at what was sent. Of credentials sent ahead by their path it has not when it asks
+    /// for another realm.
+    private func isRefused(
+        _ proposal: Proposal, _ challenges: ChallengeList, _ candidates: [ChallengeCandidate]
+    ) -> Bool {
+        guard proposal.isAhead, let space = proposal.space else { return true }
+        // A space of no known realm is meant by any challenge of its scheme.
+        return candidates.contains { $0.space == space || space.realm == nil && $0.scheme == space.scheme }
+    }
+
+    private mutating func next(_ candidates: [ChallengeCandidate]) -> Action {
+        guard attempts < policy.maxAttempts, rounds <= 4 * policy.maxAttempts else { return .giveUp(.tooManyAttempts) }
+        guard !candidates.isEmpty else { return .giveUp(.noUsableScheme) }
+        return search(Question(candidates: candidates, source: .explicit, index: 0))
+    }
+
+    /// Goes through the sources, and in each through the candidates, strongest first.
+    private mutating func search(_ start: Question) -> Action {
+        var question = start
+        while true {
+            if policy.sources.contains(question.source), let action = look(&question) { return action }
+            guard let source = CredentialSource(rawValue: question.source.rawValue + 1) else { break }
+            question.source = source
+            question.index = 0
+        }
+        state = .idle
+        return .giveUp(attempts == 0 ? .noCredentials : .refused)
+    }
+
+    /// What a source is to do; nil when it has nothing for any candidate.
+    private mutating func look(_ question: inout Question) -> Action? {
+        switch question.source {
+        case .explicit, .url:
+            let own = question.source == .explicit ? explicit : url
+            return own.flatMap { propose($0, from: question) }
+        case .netrc:
+            // It knows hosts and passwords, and nothing of realms: asked once.
+            guard question.index == 0, side == .server,
+                let index = question.candidates.firstIndex(where: { $0.scheme != .bearer })
+            else { return nil }
+            question.index = index
+        case .session, .vault, .decision, .prompt:
+            guard question.index < question.candidates.count else { return nil }
+        }
+        state = .asking(question)
+        return .ask(question.source, question.candidates[question.index], failures: attempts)
+    }
+
+    /// Sends credentials by the strongest scheme they are for; nil when there is none or they were refused.
+    private mutating func propose(_ credentials: Credentials, from question: Question) -> Action? {
+        guard !refused.contains(credentials.kind) else { return nil }
+        // The one that was asked about comes first.
+        let asked = question.candidates[question.index...].first { $0.takes(credentials) }
+        guard let candidate = asked ?? question.candidates.first(where: { $0.takes(credentials) }) else { return nil }
+        let proposal = Proposal(
+            credentials: credentials, source: question.source, scheme: candidate.scheme, space: candidate.space,
+            digest: candidate.digest, isAhead: false)
+        state = .sent(proposal)
+        return .send(proposal)
+    }
+
+    /// Somebody who was asked has answered.
+    package mutating func answered(_ answer: Answer) -> Action {
+        guard case .asking(var question) = state else { return .none }
+        switch answer {
+        case .use(let credentials):
+            if let action = propose(credentials, from: question) { return action }
+            guard question.source.isAsked else { break }
+            // Once more, with one failure more, so that it ends.
+            attempts += 1
+            guard attempts < policy.maxAttempts else {
+                state = .idle
+                return .giveUp(.tooManyAttempts)
+            }
+            return .ask(question.source, question.candidates[question.index], failures: attempts)
+        case .none:
+            // Who leaves it to others leaves all of it.
+            if question.source.isAsked { question.index = question.candidates.count }
+        case .rejectSpace:
+            rejected.insert(question.candidates[question.index].space)
+            question.candidates.remove(at: question.index)
+            question.index -= 1
+            if question.candidates.isEmpty {
+                state = .idle
+                return .giveUp(attempts == 0 ? .noCredentials : .refused)
+            }
+        case .cancel:
+            state = .idle
+            return .giveUp(.cancelled)
+        }
+        question.index += 1
+        return search(question)
+    }
+
+    /// A response came that does not challenge on this side.
+    package mutating func accepted(status: UInt16) -> Acceptance {
+        guard case .sent(let proposal) = state else { return .nothing }
+        // A proxy's answer says nothing about the server, and a failure nothing about anybody.
+        guard status != side.status, side == .proxy || status != 407, status < 500 else { return .nothing }
+        state = .idle
+        renewals = 0
+        let credentials = proposal.credentials
+        guard policy.sources.contains(.session), credentials.persistence != .none, credentials.kind != .ticket,
+            let target, !(proposal.isAhead && proposal.source == .session)
+        else { return .nothing }
+        let space =
+            proposal.space
+            ?? ProtectionSpace(side: side, origin: origin, scheme: proposal.scheme, realm: nil)
+        let entry = SessionEntry(
+            space: space, credentials: credentials,
+            scope: PreemptionScope(space, for: target, digest: proposal.digest))
+        return .keep(entry, permanently: credentials.persistence == .permanent && proposal.source != .vault)
+    }
+}
