@@ -65,15 +65,14 @@ package struct CookieJar: Sendable {
         let change: CookieChange
         if let group, let place {
             let old = groups[group].cookies[place]
-            change = old.withView { received.settle(replacing: $0, order: nextOrder) }
+            change = old.withView { received.settle(replacing: $0, order: nextOrder, at: now) }
         } else {
-            change = received.settle(replacing: nil, order: nextOrder)
+            change = received.settle(replacing: nil, order: nextOrder, at: now)
         }
         switch change {
         case .nothing:
             return change
         case .insert:
-            nextOrder += 1
             insert(received.record, key: key)
             evict(from: key, at: now)
         case .replace:
@@ -89,6 +88,7 @@ package struct CookieJar: Sendable {
         case .remove:
             if let group, let place { remove([place], from: group) }
         }
+        nextOrder += 1
         generation += 1
         return change
     }

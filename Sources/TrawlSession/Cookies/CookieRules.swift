@@ -39,14 +39,17 @@ package struct ReceivedCookie: Sendable, Hashable {
     package let mustSpareSecure: Bool
 
     /// What storing it means for the stored cookie of the same identity (`CookieRules.isSame`).
-    package mutating func settle(replacing old: CookieView?, order: UInt64) -> CookieChange {
+    ///
+    /// - Parameter order: Above that of all cookies stored before.
+    package mutating func settle(replacing old: CookieView?, order: UInt64, at now: WallTime) -> CookieChange {
         if isExpired { return old == nil ? .nothing : .remove }
-        guard let old else {
+        // One whose time is over is there no more, and leaves its age to nobody.
+        if let old, !old.isExpired(at: now) {
+            record.takePlace(of: old)
+        } else {
             record.takeOrder(order)
-            return .insert
         }
-        record.takePlace(of: old)
-        return .replace
+        return old == nil ? .insert : .replace
     }
 
     init(record: CookieRecord, isExpired: Bool, mustSpareSecure: Bool) {

@@ -104,15 +104,19 @@ struct CookieRulesTests {
         var new = try receive("a=c", "http://a.org/").received
         var old = try receive("a=b", "http://a.org/").received
         #expect(over.isExpired)
-        #expect(over.settle(replacing: nil, order: 1) == .nothing)
-        #expect(old.settle(replacing: nil, order: 5) == .insert)
+        #expect(over.settle(replacing: nil, order: 1, at: noon) == .nothing)
+        #expect(old.settle(replacing: nil, order: 5, at: noon) == .insert)
         var earlier = old.record
         earlier.withView { #expect($0.order == 5) }
         earlier.touch(at: noon.plus(seconds: 9))
         earlier.withView { view in
-            #expect(over.settle(replacing: view, order: 6) == .remove)
-            #expect(new.settle(replacing: view, order: 6) == .replace)
+            #expect(over.settle(replacing: view, order: 6, at: noon) == .remove)
+            #expect(new.settle(replacing: view, order: 6, at: noon) == .replace)
         }
+        var another = try receive("a=d", "http://a.org/").received
+        let brief = try receive("a=b; max-age=5", "http://a.org/").received.record
+        brief.withView { #expect(another.settle(replacing: $0, order: 8, at: noon.plus(seconds: 5)) == .replace) }
+        another.record.withView { #expect($0.order == 8) }
         new.record.withView { view in
             #expect(view.order == 5)
             #expect(view.lastAccess == noon)

@@ -53,6 +53,7 @@ struct HostileCookieTests {
         }
 
         mutating func store(_ new: Cookie, at now: WallTime) {
+            cookies.removeAll { $0.expiry.map { $0 <= now } ?? false }
             let place = cookies.firstIndex {
                 $0.name == new.name && $0.domain == new.domain && $0.isHostOnly == new.isHostOnly && $0.path == new.path
             }
