@@ -66,7 +66,7 @@ package struct Netrc: Sendable {
         }
         let entry = entries[place]
         guard let name = user ?? entry.login else { return nil }
-        // The file keeps them; nothing else has to.
+        // For the session, so that they go ahead once they have worked.
         return Credentials(user: name, password: entry.password?.revealed ?? "", persistence: .session)
     }
 }

@@ -48,8 +48,10 @@ package struct PreemptionScope: Sendable, Hashable {
     package func depth(of target: TargetURI) -> Int? {
         if side == .server, target.origin != origin { return nil }
         guard let paths else { return 0 }
-        return target.withPathAndQuery { path, _ in
-            paths.filter { path.starts(with: $0) }.map(\.count).max()
+        return target.withPathAndQuery { path, _ -> Int? in
+            var depth: Int?
+            for start in paths where start.count > depth ?? -1 && path.starts(with: start) { depth = start.count }
+            return depth
         }
     }
 
