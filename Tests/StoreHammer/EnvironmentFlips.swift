@@ -6,7 +6,7 @@ extension EnvironmentModes {
     /// whole that is not. Says each round before it begins, so that a crash has a number.
     ///
     /// `kind` is "closed" for damage between two openings, "open" for damage while it is open, "late" for damage after the
-    /// structure was checked.
+    /// structure was checked, "blind" for the same when nothing is read before the next write.
     static func flips(_ kind: String, _ directory: String, seed: UInt64, rounds: Range<UInt64>) throws {
         let pristine = try bytes(of: directory + "/pristine")
         var outcomes: [String: Int] = [:]
@@ -28,7 +28,10 @@ extension EnvironmentModes {
                 try write(pristine, to: place + "/data.mdb")
                 try write(Array("trawl-environment 1\nboot flips\nstate open\n".utf8), to: place + "/environment.lock")
                 outcomes[
-                    try use(place, rebuildable: true, writesFirst: kind == "late", random: &random) {
+                    try use(
+                        place, rebuildable: true, writesFirst: kind == "late" || kind == "blind",
+                        readsFirst: kind != "blind", random: &random
+                    ) {
                         let file = open(place + "/data.mdb", O_RDWR | O_CLOEXEC)
                         for (offset, _) in flips { pwrite(file, &damaged[offset], 1, off_t(offset)) }
                         close(file)
@@ -61,8 +64,8 @@ extension EnvironmentModes {
 
     /// Reads, writes, deletes and reads again.
     private static func use(
-        _ directory: String, rebuildable: Bool, writesFirst: Bool = false, random: inout SampleGenerator,
-        damage: () -> Void
+        _ directory: String, rebuildable: Bool, writesFirst: Bool = false, readsFirst: Bool = true,
+        random: inout SampleGenerator, damage: () -> Void
     ) throws -> String {
         var settings = settings()
         settings.isRebuildable = rebuildable
@@ -83,18 +86,26 @@ extension EnvironmentModes {
             try environment.write { transaction throws(StoreError) in try put(transaction, 1, version: 1) }
         }
         damage()
-        var seen = try readAll(environment)
+        var seen = readsFirst ? try readAll(environment) : "unread"
         let generation = environment.generation
         do throws(StoreError) {
             for step in 0..<6 {
                 let keys = (0..<40).map { _ in UInt64.random(in: 0..<6000, using: &random) }
                 try environment.write { transaction throws(StoreError) in
+                        // The bytes lie where they say, whatever they are.
+                        if let value = try transaction.get(numbers, key) { _ = SampleRow.version(value, key) }
                     for key in keys {
                         if key % 3 == 0 {
                             try transaction.delete(numbers, key)
                         } else {
                             try put(transaction, key, version: UInt64(step))
                         }
+                    }
+                    var left = 20
+                    try transaction.scan(numbers, from: keys[2]) { key, value in
+                        _ = SampleRow.version(value, key)
+                        left -= 1
+                        return left > 0
                     }
                     try transaction.delete(numbers, from: keys[0], to: keys[0] + 100)
                     let last = try transaction.last(numbers)?.key ?? 0

@@ -27,7 +27,7 @@ extension Environment {
         try writeNotingSync(body).value
     }
 
-    /// `write`, and whether the transaction asked to be on disk soon.
+    /// `write`, and whether the transaction asked to be on disk soon; the caller sees to that.
     func writeNotingSync<Value>(
         _ body: (borrowing Transaction) throws(StoreError) -> Value
     ) throws(StoreError) -> (value: Value, wantsSync: Bool) {
@@ -88,13 +88,13 @@ extension Environment {
             return outcome(.from(code, "mdb_txn_begin", path: opening.dataPath))
         }
         // From here on nobody else commits.
-        let before: (tree: PageTree, main: TreeRecord)
+        let pages: ChangeCheck
         do throws(StoreError) {
             guard try opening.isCurrent() else {
                 mdb_txn_abort(handle)
                 return .replaced
             }
-            before = try snapshot(opening, number: UInt64(mdb_txn_id(handle)) - 1)
+            pages = try snapshot(opening, number: UInt64(mdb_txn_id(handle)) - 1)
             if !opening.isVerified || opening.isSuspect {
                 try opening.checkStructure()
                 opening.isVerified = true
@@ -105,7 +105,7 @@ extension Environment {
             mdb_txn_abort(handle)
             return outcome(error)
         }
-        let transaction = Transaction(handle, opening: opening, before: before)
+        let transaction = Transaction(handle, opening: opening, pages: pages)
         let value: Value
         do throws(StoreError) {
             value = try body(transaction)
@@ -138,18 +138,28 @@ extension Environment {
     /// The committed pages a write transaction begins with.
     private func snapshot(
         _ opening: Opening, number: UInt64
-    ) throws(StoreError) -> (tree: PageTree, main: TreeRecord) {
+    ) throws(StoreError) -> ChangeCheck {
         do throws(Damage) {
             let (meta, mapping) = try opening.latestMeta()
             guard meta.transaction == number else { throw Damage(kind: .meta, page: number & 1) }
             if meta.lastPage >= opening.filePages { opening.refreshFilePages() }
-            let pages = min(opening.filePages, meta.lastPage + 1)
+            let length = min(opening.filePages, meta.lastPage + 1)
             var base = mapping.base
-            if pages > mapping.pages {
-                guard let longer = try? opening.map(pages: pages) else { throw Damage(kind: .meta, page: number & 1) }
+            if length > mapping.pages {
+                guard let longer = try? opening.map(pages: length) else { throw Damage(kind: .meta, page: number & 1) }
                 base = longer.base
             }
-            return (PageTree(base: base, count: pages), meta.main)
+            // A file only grows.
+            guard meta.lastPage >= opening.lastPage else { throw Damage(kind: .meta, page: number & 1) }
+            opening.lastPage = meta.lastPage
+            let tree = PageTree(base: base, count: length)
+            if let pages = opening.pages {
+                pages.begin(tree: tree, meta: meta)
+                return pages
+            }
+            let pages = ChangeCheck(tree: tree, meta: meta, tables: opening.settings.tables.count)
+            opening.pages = pages
+            return pages
         } catch {
             throw opening.damaged(error)
         }

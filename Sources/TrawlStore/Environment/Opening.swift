@@ -38,6 +38,10 @@ final class Opening: @unchecked Sendable {
     var isBroken = false
     /// Whether the note on disk says that the files are in use; writing mutex.
     var isMarked = false
+    /// Looks at what LMDB is about to follow; kept for the next transaction. Writing mutex.
+    var pages: ChangeCheck?
+    /// The last page of the last snapshot a transaction began with; writing mutex.
+    var lastPage: UInt64 = 0
     /// Whether this process committed anything; writing mutex.
     var hasWritten = false
 

@@ -187,7 +187,7 @@ struct StructureCheck {
 }
 
 /// How the keys of a tree are compared while it is walked.
-private protocol WalkRule {
+protocol WalkRule {
     associatedtype Key: TreeKey
     /// The fewest children a branch page has.
     static var fewestChildren: Int { get }
@@ -195,7 +195,7 @@ private protocol WalkRule {
     static func isBefore(_ left: Key, _ right: Key) -> Bool
 }
 
-private enum IntegerRule: WalkRule {
+enum IntegerRule: WalkRule {
     static var fewestChildren: Int { 2 }
 
     @inline(__always)
@@ -208,7 +208,7 @@ private enum IntegerRule: WalkRule {
 }
 
 /// LMDB lets the tree of free pages keep a branch with a single child.
-private enum FreeRule: WalkRule {
+enum FreeRule: WalkRule {
     static var fewestChildren: Int { 1 }
 
     @inline(__always)
@@ -218,7 +218,7 @@ private enum FreeRule: WalkRule {
     static func isBefore(_ left: IntegerKey, _ right: IntegerKey) -> Bool { left.value < right.value }
 }
 
-private enum BytesRule: WalkRule {
+enum BytesRule: WalkRule {
     static var fewestChildren: Int { 2 }
 
     @inline(__always)

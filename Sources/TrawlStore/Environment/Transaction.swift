@@ -15,15 +15,15 @@ package struct Transaction: ~Copyable {
 
     private let handle: OpaquePointer
     private let opening: Opening
-    /// What was committed before; LMDB changes copies of these pages.
-    private let before: (tree: PageTree, main: TreeRecord)?
+    /// Looks at the pages LMDB is about to follow; `nil` while the tables are made.
+    private let pages: ChangeCheck?
     private let state = State()
 
     /// Wraps a transaction of LMDB, which stays the caller's to end.
-    init(_ handle: OpaquePointer, opening: Opening, before: (tree: PageTree, main: TreeRecord)? = nil) {
+    init(_ handle: OpaquePointer, opening: Opening, pages: ChangeCheck? = nil) {
         self.handle = handle
         self.opening = opening
-        self.before = before
+        self.pages = pages
     }
 
     /// What ended the transaction.
@@ -34,19 +34,21 @@ package struct Transaction: ~Copyable {
     /// Its number; one more than that of the snapshot it began with.
     package var identifier: UInt64 { UInt64(mdb_txn_id(handle)) }
 
-    /// Asks that this commit be on disk within a second, where the environment syncs in groups.
+    /// Asks that this commit be on disk: within a second on a store thread, else before the write returns.
     package func requestSync() { state.wantsSync = true }
 
     // MARK: Reading
 
     /// The value of a key.
     package func get(_ table: Table, _ key: UInt64) throws(StoreError) -> UnsafeRawBufferPointer? {
-        try withKey(key) { bytes throws(StoreError) in try rawGet(number(table, .integers), bytes) }
+        try checked { pages throws(Damage) in try pages.get(IntegerKey(value: key), in: table) }
+        return try withKey(key) { bytes throws(StoreError) in try rawGet(number(table, .integers), bytes) }
     }
 
     /// The value of a key.
     package func get(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawBufferPointer? {
-        try rawGet(number(table, .bytes), key)
+        try checked { pages throws(Damage) in try pages.get(BytesKey(bytes: key), in: table) }
+        return try rawGet(number(table, .bytes), key)
     }
 
     /// Visits rows in order from the first that is not before `start`, until `body` says no. The body changes nothing.
@@ -55,7 +57,7 @@ package struct Transaction: ~Copyable {
         _ body: (UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) {
         try withKey(start) { start throws(StoreError) in
-            try rawScan(number(table, .integers), from: start) { key, value throws(StoreError) in
+            try rawScan(table, number(table, .integers), from: start) { key, value throws(StoreError) in
                 try body(key.loadUnaligned(as: UInt64.self), value)
             }
         }
@@ -66,12 +68,13 @@ package struct Transaction: ~Copyable {
         _ table: Table, from start: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        try rawScan(number(table, .bytes), from: start, body)
+        try rawScan(table, number(table, .bytes), from: start, body)
     }
 
     /// The row with the greatest key.
     package func last(_ table: Table) throws(StoreError) -> (key: UInt64, value: UnsafeRawBufferPointer)? {
-        try withCursor(number(table, .integers)) { cursor throws(StoreError) in
+        try checked { pages throws(Damage) in try pages.seekEnd(of: table) }
+        return try withCursor(number(table, .integers)) { cursor throws(StoreError) in
             var key = MDB_val()
             var value = MDB_val()
             let code = clmdb_cursor_get(cursor, &key, &value, MDB_LAST)
@@ -84,6 +87,7 @@ package struct Transaction: ~Copyable {
 
     /// The size of a table with the changes so far.
     package func statistics(_ table: Table) throws(StoreError) -> TableStatistics {
+        try checked { pages throws(Damage) in try pages.seekTables() }
         var found = MDB_stat()
         try succeed(mdb_stat(handle, opening.tables[table.index], &found), "mdb_stat")
         return TableStatistics(
@@ -105,7 +109,9 @@ package struct Transaction: ~Copyable {
 
     /// Sets the value of a key.
     package func put(_ table: Table, _ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) {
-        try check(table, IntegerKey(value: key))
+        try checked { pages throws(Damage) in
+            try pages.put(IntegerKey(value: key), size: 8, in: table, size: value.count)
+        }
         try withKey(key) { key throws(StoreError) in try rawPut(number(table, .integers), key, value, 0) }
     }
 
@@ -113,7 +119,9 @@ package struct Transaction: ~Copyable {
     package func put(
         _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(StoreError) {
-        try check(table, BytesKey(bytes: key))
+        try checked { pages throws(Damage) in
+            try pages.put(BytesKey(bytes: key), size: key.count, in: table, size: value.count)
+        }
         try rawPut(number(table, .bytes), key, value, 0)
     }
 
@@ -121,7 +129,9 @@ package struct Transaction: ~Copyable {
     package func put(
         _ table: Table, _ key: UInt64, count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(StoreError) {
-        try check(table, IntegerKey(value: key))
+        try checked { pages throws(Damage) in
+            try pages.put(IntegerKey(value: key), size: 8, in: table, size: count)
+        }
         try withKey(key) { key throws(StoreError) in
             try rawReserve(number(table, .integers), key, count, MDB_RESERVE, fill)
         }
@@ -129,7 +139,7 @@ package struct Transaction: ~Copyable {
 
     /// Adds a row whose key is above all others of the table.
     package func append(_ table: Table, _ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) {
-        try checkEnd(table)
+        try checked { pages throws(Damage) in try pages.append(to: table, size: value.count) }
         try withKey(key) { key throws(StoreError) in try rawPut(number(table, .integers), key, value, MDB_APPEND) }
     }
 
@@ -137,7 +147,7 @@ package struct Transaction: ~Copyable {
     package func append(
         _ table: Table, _ key: UInt64, count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(StoreError) {
-        try checkEnd(table)
+        try checked { pages throws(Damage) in try pages.append(to: table, size: count) }
         try withKey(key) { key throws(StoreError) in
             try rawReserve(number(table, .integers), key, count, MDB_RESERVE | MDB_APPEND, fill)
         }
@@ -148,7 +158,7 @@ package struct Transaction: ~Copyable {
     /// - Returns: Whether there was one.
     @discardableResult
     package func delete(_ table: Table, _ key: UInt64) throws(StoreError) -> Bool {
-        try check(table, IntegerKey(value: key))
+        try checked { pages throws(Damage) in try pages.delete(IntegerKey(value: key), in: table) }
         return try withKey(key) { key throws(StoreError) in try rawDelete(number(table, .integers), key) }
     }
 
@@ -157,7 +167,7 @@ package struct Transaction: ~Copyable {
     /// - Returns: Whether there was one.
     @discardableResult
     package func delete(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-        try check(table, BytesKey(bytes: key))
+        try checked { pages throws(Damage) in try pages.delete(BytesKey(bytes: key), in: table) }
         return try rawDelete(number(table, .bytes), key)
     }
 
@@ -169,7 +179,8 @@ package struct Transaction: ~Copyable {
     package func delete(
         _ table: Table, from start: UInt64, to end: UInt64, limit: Int = .max
     ) throws(StoreError) -> Int {
-        try withKey(start) { start throws(StoreError) in
+        _ = try checked { pages throws(Damage) in try pages.seek(IntegerKey(value: start), in: table) }
+        return try withKey(start) { start throws(StoreError) in
             try withCursor(number(table, .integers)) { cursor throws(StoreError) in
                 var key = value(start)
                 var found = MDB_val()
@@ -178,7 +189,10 @@ package struct Transaction: ~Copyable {
                 while code == 0, count < limit {
                     let present = bytes(key).loadUnaligned(as: UInt64.self)
                     if present >= end { break }
-                    try check(table, IntegerKey(value: present))
+                    try checked { pages throws(Damage) in
+                        _ = try pages.seek(IntegerKey(value: present), in: table)
+                        try pages.delete(IntegerKey(value: present), in: table)
+                    }
                     try succeed(clmdb_cursor_delete(cursor), "mdb_cursor_del")
                     count += 1
                     // After a deletion the cursor stands on the row that follows, if there is one on the page.
@@ -192,19 +206,7 @@ package struct Transaction: ~Copyable {
 
     /// Deletes all rows of a table.
     package func clear(_ table: Table) throws(StoreError) {
-        if let before {
-            do throws(Damage) {
-                if let record = try before.tree.table(table, in: before.main) {
-                    // LMDB takes the length of each run of pages from the run.
-                    switch table.keys {
-                    case .integers: _ = try before.tree.scan(record, from: IntegerKey?.none, failure: { $0 }, everyRow)
-                    case .bytes: _ = try before.tree.scan(record, from: BytesKey?.none, failure: { $0 }, everyRow)
-                    }
-                }
-            } catch {
-                throw fail(opening.damaged(error))
-            }
-        }
+        try checked { pages throws(Damage) in try pages.clear(table) }
         try succeed(clmdb_drop(handle, opening.tables[table.index]), "mdb_drop")
     }
 
@@ -255,18 +257,43 @@ package struct Transaction: ~Copyable {
     }
 
     private func rawScan(
-        _ table: MDB_dbi, from start: UnsafeRawBufferPointer,
+        _ table: Table, _ number: MDB_dbi, from start: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        try withCursor(table) { cursor throws(StoreError) in
+        // Up to there the cursor may go on without another look.
+        var end = try seek(table, start.isEmpty ? nil : start)
+        try withCursor(number) { cursor throws(StoreError) in
             var key = value(start)
             var found = MDB_val()
             var code = clmdb_cursor_get(cursor, &key, &found, start.isEmpty ? MDB_FIRST : MDB_SET_RANGE)
             while code == 0 {
+                if table.keys == .integers, key.mv_size != 8 {
+                    throw fail(.damaged(path: opening.dataPath, detail: "a key has no 8 bytes"))
+                }
                 guard try body(bytes(key), bytes(found)) else { return }
+                if pages != nil, end.map({ !isBefore(bytes(key), $0, table.keys) }) ?? true {
+                    end = try seek(table, bytes(key))
+                }
                 code = clmdb_cursor_get(cursor, &key, &found, MDB_NEXT)
             }
             if code != MDB_NOTFOUND { try succeed(code, "mdb_cursor_get") }
+        }
+    }
+
+    private func seek(_ table: Table, _ key: UnsafeRawBufferPointer?) throws(StoreError) -> PageTree.Node? {
+        try checked { pages throws(Damage) in
+            switch table.keys {
+            case .integers:
+                try pages.seek(key.map { IntegerKey(value: $0.loadUnaligned(as: UInt64.self)) }, in: table)
+            case .bytes: try pages.seek(key.map { BytesKey(bytes: $0) }, in: table)
+            }
+        }
+    }
+
+    private func isBefore(_ key: UnsafeRawBufferPointer, _ node: PageTree.Node, _ keys: Table.Keys) -> Bool {
+        switch keys {
+        case .integers: IntegerKey(value: key.loadUnaligned(as: UInt64.self)).compare(node.key, node.keySize) < 0
+        case .bytes: BytesKey(bytes: key).compare(node.key, node.keySize) < 0
         }
     }
 
@@ -285,27 +312,17 @@ package struct Transaction: ~Copyable {
         return opening.tables[table.index]
     }
 
-    /// Checks the way to a key and its value's run of pages, as they were before this transaction: LMDB follows them.
-    private func check<Key: TreeKey>(_ table: Table, _ key: Key) throws(StoreError) {
-        guard let before else { return }
-        do throws(Damage) {
-            guard let record = try before.tree.table(table, in: before.main),
-                let found = try before.tree.find(key, in: record)
-            else { return }
-            _ = try before.tree.value(of: found.node, on: found.page)
-        } catch {
-            throw fail(opening.damaged(error))
-        }
+    /// Has pages looked at that LMDB is about to follow.
+    @inline(__always)
+    private func checked(_ look: (ChangeCheck) throws(Damage) -> Void) throws(StoreError) {
+        guard let pages else { return }
+        do throws(Damage) { try look(pages) } catch { throw fail(opening.damaged(error)) }
     }
 
-    /// Checks the way to the end of a table.
-    private func checkEnd(_ table: Table) throws(StoreError) {
-        guard let before else { return }
-        do throws(Damage) {
-            if let record = try before.tree.table(table, in: before.main) { _ = try before.tree.last(record) }
-        } catch {
-            throw fail(opening.damaged(error))
-        }
+    @inline(__always)
+    private func checked<Value>(_ look: (ChangeCheck) throws(Damage) -> Value?) throws(StoreError) -> Value? {
+        guard let pages else { return nil }
+        do throws(Damage) { return try look(pages) } catch { throw fail(opening.damaged(error)) }
     }
 
     private func succeed(_ code: Int32, _ call: StaticString) throws(StoreError) {
@@ -336,5 +353,3 @@ package struct Transaction: ~Copyable {
         return try withUnsafeBytes(of: &key) { bytes throws(StoreError) in try body(bytes) }
     }
 }
-
-private func everyRow(_ node: PageTree.Node, _ value: UnsafeRawBufferPointer) throws(Damage) -> Bool { true }

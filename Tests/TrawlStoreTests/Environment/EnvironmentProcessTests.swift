@@ -145,7 +145,7 @@ struct EnvironmentProcessTests {
 
     @Test(
         "changed bits anywhere in the file are a miss, an error or a new start, never a crash, a hang or another row",
-        arguments: ["closed", "open", "late"])
+        arguments: ["closed", "open", "late", "blind"])
     func flips(kind: String) throws {
         let maker = try EnvironmentChild(["environment-churn", scratch.environment, "9"])
         #expect(maker.line() == "inside")
