@@ -22,11 +22,11 @@ extension EnvironmentModes {
             if kind == "closed" {
                 try write(damaged, to: place + "/data.mdb")
                 // As an earlier use in this boot left it, so that nothing but the damage is new.
-                try write(Array("trawl-environment 1\nboot flips\nstate open\n".utf8), to: place + "/environment.lock")
+                try write(Array("trawl-environment 1\nboot flips\n".utf8), to: place + "/environment.lock")
                 outcomes[try use(place, rebuildable: round % 8 != 0, random: &random) {}, default: 0] += 1
             } else {
                 try write(pristine, to: place + "/data.mdb")
-                try write(Array("trawl-environment 1\nboot flips\nstate open\n".utf8), to: place + "/environment.lock")
+                try write(Array("trawl-environment 1\nboot flips\n".utf8), to: place + "/environment.lock")
                 outcomes[
                     try use(
                         place, rebuildable: true, writesFirst: kind == "late" || kind == "blind",
@@ -70,7 +70,6 @@ extension EnvironmentModes {
         var settings = settings()
         settings.isRebuildable = rebuildable
         settings.bootIdentity = "flips"
-        settings.syncsAtClose = false
         let environment: Environment
         do throws(StoreError) {
             environment = try Environment.open(directory: directory, settings: settings)
@@ -92,22 +91,22 @@ extension EnvironmentModes {
             for step in 0..<6 {
                 let keys = (0..<40).map { _ in UInt64.random(in: 0..<6000, using: &random) }
                 try environment.write { transaction throws(StoreError) in
+                    for key in keys {
                         // The bytes lie where they say, whatever they are.
                         if let value = try transaction.get(numbers, key) { _ = SampleRow.version(value, key) }
-                    for key in keys {
                         if key % 3 == 0 {
                             try transaction.delete(numbers, key)
                         } else {
                             try put(transaction, key, version: UInt64(step))
                         }
                     }
+                    try transaction.delete(numbers, from: keys[0], to: keys[0] + 100)
                     var left = 20
                     try transaction.scan(numbers, from: keys[2]) { key, value in
                         _ = SampleRow.version(value, key)
                         left -= 1
                         return left > 0
                     }
-                    try transaction.delete(numbers, from: keys[0], to: keys[0] + 100)
                     let last = try transaction.last(numbers)?.key ?? 0
                     if last < UInt64.max {
                         try transaction.append(numbers, last + 1, count: 2500) {

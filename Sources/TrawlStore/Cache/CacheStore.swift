@@ -15,6 +15,7 @@ package final class CacheStore: Sendable {
         var generation: UInt64 = 0
         var writes: GroupedWrites?
         var isClosed = false
+        var syncsAtClose = false
     }
 
     let environment: Environment
@@ -54,6 +55,7 @@ package final class CacheStore: Sendable {
             tables: CacheSchema.tables, format: CacheSchema.format, isRebuildable: true)
         environmentSettings.maxReaders = settings.maxReaders
         environmentSettings.bootIdentity = settings.bootIdentity
+        environmentSettings.recover = { transaction throws(StoreError) in try CacheTables.recover(in: transaction) }
         // Free pages come on top of the budget; with more than expected the environment grows.
         environmentSettings.mapSize = Int(4 * min(max(settings.budget, 1 << 28), 1 << 42))
         let environment = try Environment.open(directory: directory, settings: environmentSettings)
@@ -84,6 +86,8 @@ package final class CacheStore: Sendable {
             return pending.writes.take()
         }
         writes?.stop()
+        // What somebody wanted gone does not come back with the power.
+        if pending.withLock({ $0.syncsAtClose }) { try? environment.sync() }
         users.end(isClean: pending.withLock { $0.orphans.isEmpty && !$0.isSweeping })
         environment.close()
     }

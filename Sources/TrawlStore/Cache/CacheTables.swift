@@ -20,7 +20,7 @@ struct CacheTables {
         if let bytes = try transaction.get(CacheSchema.meta, CacheCounters.key), let counters = CacheCounters(bytes) {
             return counters
         }
-        return try recount(in: transaction)
+        return try Self.recount(in: transaction)
     }
 
     func save(_ counters: CacheCounters, in transaction: borrowing Transaction) throws(StoreError) {
@@ -30,7 +30,7 @@ struct CacheTables {
     }
 
     /// What the counters must be by what the tables hold.
-    private func recount(in transaction: borrowing Transaction) throws(StoreError) -> CacheCounters {
+    private static func recount(in transaction: borrowing Transaction) throws(StoreError) -> CacheCounters {
         var counters = CacheCounters()
         let last = max(
             try transaction.last(CacheSchema.records)?.key ?? 0, try transaction.last(CacheSchema.recency)?.key ?? 0)
@@ -40,6 +40,13 @@ struct CacheTables {
             return true
         }
         return counters
+    }
+
+    /// Counts again after a start of the machine, which may have left an older row of counters than of what they count.
+    static func recover(in transaction: borrowing Transaction) throws(StoreError) {
+        try recount(in: transaction).withBytes { (row) throws(StoreError) in
+            try transaction.put(CacheSchema.meta, CacheCounters.key, row)
+        }
     }
 
     // MARK: - Storing

@@ -24,7 +24,10 @@ extension Environment {
     package func write<Value>(
         _ body: (borrowing Transaction) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        try writeNotingSync(body).value
+        let (value, wantsSync) = try writeNotingSync(body)
+        // Nobody else knows that it is wanted.
+        if wantsSync { try sync() }
+        return value
     }
 
     /// `write`, and whether the transaction asked to be on disk soon; the caller sees to that.
@@ -68,11 +71,6 @@ extension Environment {
     private func attempt<Value>(
         _ opening: Opening, _ body: (borrowing Transaction) throws(StoreError) -> Value
     ) -> Outcome<(value: Value, wantsSync: Bool)> {
-        do throws(StoreError) {
-            if !opening.isMarked { try opening.markInUse(boot: boot) }
-        } catch {
-            return .failed(error)
-        }
         var handle: OpaquePointer?
         var code = mdb_txn_begin(opening.environment, nil, 0, &handle)
         if code == MDB_READERS_FULL {
@@ -124,7 +122,7 @@ extension Environment {
         opening.hasWritten = true
         opening.refreshFilePages()
         if opening.hasNewVerdict { try? opening.noteVerdict() }
-        return .done((value, transaction.wantsSync))
+        return .done((value, transaction.wantsSync && settings.syncPolicy != .everyCommit))
     }
 
     private func outcome<Value>(_ error: StoreError) -> Outcome<Value> {

@@ -15,7 +15,6 @@ package final class Environment: Sendable {
     /// The directory, as first given to `open`.
     package let directory: String
     let settings: EnvironmentSettings
-    let boot: String
     let slots = ReaderSlots()
     let current: Guarded<Current>
     /// Held from the start of a write transaction to its end, and to change the size of LMDB's mapping.
@@ -41,10 +40,9 @@ package final class Environment: Sendable {
         var isResizing: UnsafeMutablePointer<UInt64> { words + 8 }
     }
 
-    private init(directory: String, settings: EnvironmentSettings, boot: String, opening: Opening) {
+    private init(directory: String, settings: EnvironmentSettings, opening: Opening) {
         self.directory = directory
         self.settings = settings
-        self.boot = boot
         current = Guarded(Current(opening: opening))
         shared = SharedWords()
         storeRelease(shared.generation, 1)
@@ -94,9 +92,8 @@ package final class Environment: Sendable {
                     return open
                 }
             }
-            let boot = try settings.boot()
             let opening = try Opening.open(directory: directory, settings: settings)
-            let environment = Environment(directory: directory, settings: settings, boot: boot, opening: opening)
+            let environment = Environment(directory: directory, settings: settings, opening: opening)
             guard let key = try FileFacts.of(directory, followingLinks: true)?.identity else { throw .closed }
             registry.withLock { $0[key] = Entry(environment: environment, users: 1) }
             return environment
@@ -130,8 +127,8 @@ package final class Environment: Sendable {
             storeOrdered(shared.generation, UInt64.max)
             releaseIdleSlots()
             guard let opening else { return }
-            // A note that cannot be written costs a check, or a cache, at the next start; nobody can act on it now.
-            try? opening.finish(boot: boot)
+            // A note that cannot be written costs a check at the next start; nobody can act on it now.
+            try? opening.finish()
         }
     }
 

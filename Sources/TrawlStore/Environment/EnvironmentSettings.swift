@@ -4,7 +4,8 @@ package struct EnvironmentSettings: Sendable {
     package enum SyncPolicy: Sendable, Hashable {
         /// When the system likes. For what can be made anew.
         case none
-        /// Within a second of a transaction that asked for it (`Transaction.requestSync`), many at once.
+        /// Within a second of a transaction that asked for it (`Transaction.requestSync`), many at once, and when a process
+        /// that wrote closes it.
         case grouped
         /// With each commit.
         case everyCommit
@@ -14,13 +15,10 @@ package struct EnvironmentSettings: Sendable {
     package var tables: [Table]
     /// The version of what the tables hold. A newer one is refused; an older one is carried over or refused.
     package var format: UInt32
-    /// Whether damage, an older format or a crash of the system means to start empty in place of an error.
+    /// Whether damage or an older format means to start empty in place of an error.
     package var isRebuildable: Bool
     /// When what is committed is brought to the disk.
     package var syncPolicy: SyncPolicy = .none
-    /// Whether the last process to close it brings everything to the disk and says so there. Otherwise what is rebuildable
-    /// is rebuilt after the machine starts again.
-    package var syncsAtClose = true
     /// Addresses set aside at first, in bytes. No memory or disk is used until there is data.
     package var mapSize = 1 << 34
     /// The most the environment may grow to, in bytes; `nil` for no bound of our own.
@@ -29,6 +27,9 @@ package struct EnvironmentSettings: Sendable {
     package var maxReaders = 510
     /// Carries tables of an older format over, inside the transaction that then sets the new format.
     package var migrate: (@Sendable (_ found: UInt32, borrowing Transaction) throws(StoreError) -> Void)?
+    /// Puts right what the system may have mixed when the machine went down: older states of some rows beside newer ones of
+    /// others. Runs in the first transaction after a start of the machine, when the structure was found whole.
+    package var recover: (@Sendable (borrowing Transaction) throws(StoreError) -> Void)?
     /// Names the boot of the machine; `nil` asks the kernel.
     package var bootIdentity: String?
 

@@ -75,14 +75,13 @@ final class GuardFile: Sendable {
         }
     }
 
-    /// Replaces the note, with `isDurable` so that it outlives a crash of the system.
-    func write(_ note: GuardNote, isDurable: Bool) throws(StoreError) {
+    /// Replaces the note.
+    func write(_ note: GuardNote) throws(StoreError) {
         var text = Array(note.text.utf8)
         precondition(text.count <= GuardNote.size, "a note has a bound")
         text.append(contentsOf: repeatElement(UInt8(ascii: " "), count: GuardNote.size - text.count - 1))
         text.append(UInt8(ascii: "\n"))
         guard pwrite(descriptor.rawValue, text, text.count, 0) == text.count else { throw .last("write \(path)") }
-        if isDurable, fsync(descriptor.rawValue) != 0 { throw .last("fsync \(path)") }
     }
 }
 
@@ -115,34 +114,31 @@ struct GuardNote: Equatable, Sendable {
 
     /// The boot in which the files were last opened.
     var boot: String
-    /// Whether the last one to close them brought all to the disk.
-    var isClean: Bool
     /// The file whose structure was checked, as it was when that was noted.
     var verified: Stamp?
 
     var text: String {
-        var text = "trawl-environment 1\nboot \(boot)\nstate \(isClean ? "clean" : "open")\n"
+        var text = "trawl-environment 1\nboot \(boot)\n"
         if let verified {
             text += "verified \(verified.file) \(verified.size) \(verified.seconds) \(verified.nanoseconds)\n"
         }
         return text
     }
 
-    init(boot: String, isClean: Bool, verified: Stamp?) {
+    init(boot: String, verified: Stamp?) {
         self.boot = boot
-        self.isClean = isClean
         self.verified = verified
     }
 
     init?(text: String) {
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
-        guard lines.count >= 3, lines[0] == ["trawl-environment", "1"], lines[1].count == 2, lines[1][0] == "boot",
-            lines[2].count == 2, lines[2][0] == "state"
-        else { return nil }
+        guard lines.count >= 2, lines[0] == ["trawl-environment", "1"], lines[1].count == 2, lines[1][0] == "boot"
+        else {
+            return nil
+        }
         boot = String(lines[1][1])
-        isClean = lines[2][1] == "clean"
-        guard lines.count > 3, lines[3].count == 5, lines[3][0] == "verified", let file = UInt64(lines[3][1]),
-            let size = Int64(lines[3][2]), let seconds = Int64(lines[3][3]), let nanoseconds = Int64(lines[3][4])
+        guard lines.count > 2, lines[2].count == 5, lines[2][0] == "verified", let file = UInt64(lines[2][1]),
+            let size = Int64(lines[2][2]), let seconds = Int64(lines[2][3]), let nanoseconds = Int64(lines[2][4])
         else { return }
         verified = Stamp(file: file, size: size, seconds: seconds, nanoseconds: nanoseconds)
     }

@@ -26,21 +26,16 @@ extension Opening {
         var note = guardFile.note()
         let path = directory + "/data.mdb"
         var facts = try dataFacts(path, settings)
-        // Without syncing, a crash of the system may leave any mixture of old and new pages.
-        let isUnclean =
-            isAlone && facts != nil && settings.syncPolicy != .everyCommit
-            && !(note.map { $0.isClean || $0.boot == boot } ?? false)
-        if isUnclean, settings.isRebuildable {
-            try remove(directory)
-            facts = nil
-        }
+        // Without syncing, a crash of the system may leave any mixture of old and new pages. An orderly end leaves everything;
+        // which of the two it was, nobody knows.
+        let isOtherBoot = isAlone && facts != nil && settings.syncPolicy != .everyCommit && note?.boot != boot
         var isTrusted = false
-        if let facts, let verified = note?.verified, note?.boot == boot || note?.isClean == true {
+        if let facts, let verified = note?.verified, note?.boot == boot {
             // Whoever has it open checked it, or trusts one who did; or nothing touched the file since it was checked.
             isTrusted = isAlone ? verified == GuardNote.Stamp(facts) : verified.file == facts.identity.number
         }
         if facts == nil { isTrusted = true }
-        var mustNote = note == nil || isUnclean || facts == nil
+        var mustNote = note?.boot != boot || facts == nil
         if mustNote { note?.verified = nil }
 
         func attempt(mustCheck: Bool) throws(StoreError) -> Opening {
@@ -52,12 +47,13 @@ extension Opening {
             if mustCheck {
                 opening.isVerified = true
                 opening.hasNewVerdict = true
+                try opening.recover()
             }
             return opening
         }
         let opening: Opening
         do {
-            opening = try attempt(mustCheck: isUnclean && facts != nil)
+            opening = try attempt(mustCheck: isOtherBoot)
         } catch {
             guard settings.isRebuildable, error.isCuredByRebuilding, facts != nil else { throw error }
             try remove(directory)
@@ -68,11 +64,8 @@ extension Opening {
         }
         if mustNote || opening.hasWritten || opening.hasNewVerdict {
             let verified = opening.isVerified ? GuardNote.Stamp(try opening.dataFacts()) : nil
-            // "clean" must be gone from the disk before anything else changes there.
-            try guardFile.write(
-                GuardNote(boot: boot, isClean: false, verified: verified), isDurable: note?.isClean == true)
+            try guardFile.write(GuardNote(boot: boot, verified: verified))
             opening.hasNewVerdict = false
-            opening.isMarked = true
         }
         return opening
     }
@@ -143,48 +136,30 @@ extension Opening {
         }
     }
 
-    /// Notes on disk, before the first write, that the files are no longer as a clean end left them.
-    func markInUse(boot: String) throws(StoreError) {
-        try guardFile.exclusively { () throws(StoreError) in
-            var note = guardFile.note() ?? GuardNote(boot: boot, isClean: false, verified: nil)
-            if !note.isClean, note.boot == boot { return }
-            let wasClean = note.isClean
-            note.isClean = false
-            note.boot = boot
-            try guardFile.write(note, isDurable: wasClean)
-        }
-        isMarked = true
-    }
-
     /// Tells the next openers that the structure was checked, or that it must be.
     func noteVerdict() throws(StoreError) {
         try guardFile.exclusively { () throws(StoreError) in
             guard try isCurrent(), var note = guardFile.note() else { return }
             note.verified = isVerified && !isSuspect ? GuardNote.Stamp(try dataFacts()) : nil
-            try guardFile.write(note, isDurable: false)
+            try guardFile.write(note)
         }
         hasNewVerdict = false
     }
 
     /// Brings this opening to its end: notes what the next opener may rely on. The caller drops it then.
-    func finish(boot: String) throws(StoreError) {
+    func finish() throws(StoreError) {
+        if settings.syncPolicy == .grouped, hasWritten, !isBroken {
+            let code = mdb_env_sync(environment, 1)
+            if code != 0 { throw .from(code, "mdb_env_sync", path: dataPath) }
+        }
         try guardFile.exclusively { () throws(StoreError) in
             guard try guardFile.isCurrent(), try isCurrent(), try guardFile.isLast() else { return }
-            var note = guardFile.note() ?? GuardNote(boot: boot, isClean: false, verified: nil)
+            guard var note = guardFile.note() else { return }
             let isSound = !isBroken && !isSuspect
             let verified = isSound && isVerified ? GuardNote.Stamp(try dataFacts()) : nil
-            let mustSync = isSound && !note.isClean && settings.syncsAtClose
-            if !mustSync, note.verified == verified { return }
+            if note.verified == verified { return }
             note.verified = verified
-            if mustSync {
-                if settings.syncPolicy != .everyCommit {
-                    let code = mdb_env_sync(environment, 1)
-                    if code != 0 { throw .from(code, "mdb_env_sync", path: dataPath) }
-                }
-                note.isClean = true
-                note.boot = boot
-            }
-            try guardFile.write(note, isDurable: mustSync)
+            try guardFile.write(note)
         }
     }
 }

@@ -36,8 +36,6 @@ final class Opening: @unchecked Sendable {
     var hasNewVerdict = false
     /// Whether LMDB gave up in the middle of a transaction, so that its handle must not be used again; writing mutex.
     var isBroken = false
-    /// Whether the note on disk says that the files are in use; writing mutex.
-    var isMarked = false
     /// Looks at what LMDB is about to follow; kept for the next transaction. Writing mutex.
     var pages: ChangeCheck?
     /// The last page of the last snapshot a transaction began with; writing mutex.
@@ -297,6 +295,25 @@ final class Opening: @unchecked Sendable {
                 throw .newerFormat(path: dataPath, found: found, supported: settings.format)
             }
             try FormatRecord.write(settings.format, access)
+            if let failure = access.failure { throw failure }
+        } catch {
+            mdb_txn_abort(transaction)
+            throw error
+        }
+        hasWritten = true
+        try succeed(clmdb_commit(transaction), "mdb_txn_commit")
+        refreshFilePages()
+    }
+
+    /// Puts right what a crash of the system may have mixed. Inside `GuardFile.exclusively`, after the structure was checked.
+    func recover() throws(StoreError) {
+        guard let recover = settings.recover else { return }
+        var transaction: OpaquePointer?
+        try succeed(mdb_txn_begin(environment, nil, 0, &transaction), "mdb_txn_begin")
+        guard let transaction else { throw .closed }
+        do throws(StoreError) {
+            let access = Transaction(transaction, opening: self)
+            try recover(access)
             if let failure = access.failure { throw failure }
         } catch {
             mdb_txn_abort(transaction)

@@ -14,32 +14,37 @@ extension ResponseStore {
 
     /// Removes all that is stored under a URL: how many responses.
     package func removeAll(under key: CacheKey) throws(StoreError) -> Int {
-        try cache.perform(.removeAll(CacheDigest(of: key))).removedCount()
+        try removed(cache.perform(.removeAll(CacheDigest(of: key))))
     }
 
     /// Removes what sessions stored, those of living coordinators too: how many responses.
     package func removeSessions(storedSince: WallTime?) throws(StoreError) -> Int {
         let since = storedSince.map { UInt64(max(0, $0.milliseconds)) }
-        return try cache.perform(.removeMatching(CacheFilter(storageClass: .anySession, storedSince: since)))
-            .removedCount()
+        return try removed(cache.perform(.removeMatching(CacheFilter(storageClass: .anySession, storedSince: since))))
     }
 
     /// Removes everything: how many responses.
-    package func removeAll() throws(StoreError) -> Int { try cache.clear().removedCount() }
+    package func removeAll() throws(StoreError) -> Int { try removed(cache.clear()) }
+
+    /// How many are gone, for good once this is closed.
+    private func removed(_ outcome: CacheOutcome) throws(StoreError) -> Int {
+        cache.pending.withLock { $0.syncsAtClose = true }
+        return try outcome.removedCount()
+    }
 
     /// Removes the responses that are meant, in steps that keep nobody waiting for long: how many.
     package func remove(where isMeant: (StoredListing) -> Bool) throws(StoreError) -> Int {
-        var removed = 0
+        var count = 0
         var meant: [CacheUse] = []
         try forEach(failure: { $0 }) { (listing) throws(StoreError) in
             if isMeant(listing) { meant.append(listing.use) }
             if meant.count >= Self.removedAtOnce {
-                removed += try cache.remove(meant).removedCount()
+                count += try removed(cache.remove(meant))
                 meant.removeAll(keepingCapacity: true)
             }
             return true
         }
-        return removed + (try cache.remove(meant).removedCount())
+        return count + (try removed(cache.remove(meant)))
     }
 
     /// Records removed in one transaction.
