@@ -1,3 +1,4 @@
+import CLMDB
 import Glibc
 import TrawlStore
 
@@ -15,6 +16,7 @@ enum EnvironmentModes {
         switch arguments[0] {
         case "environment-read": try hold(directory, snapshots: Int(numbers[0]), maxReaders: Int(numbers[1]))
         case "environment-write": try holdWrite(directory)
+        case "environment-stranger": stranger(directory)
         case "environment-churn": try churn(directory, seed: numbers[0])
         case "environment-fill": try fill(directory, rows: numbers[0], mapSize: Int(numbers[1]))
         case "environment-limit": try limit(directory, bytes: numbers[0])
@@ -56,6 +58,19 @@ enum EnvironmentModes {
             }
         }
         do { try descend(snapshots) } catch { say("\(error)") }
+    }
+
+    /// Sits inside a write as a program does that knows LMDB alone.
+    private static func stranger(_ directory: String) {
+        var (environment, transaction): (OpaquePointer?, OpaquePointer?)
+        mdb_env_create(&environment)
+        mdb_env_set_maxdbs(environment, 16)
+        mdb_env_set_maxreaders(environment, 510)
+        mdb_env_set_mapsize(environment, 1 << 30)
+        let opened = mdb_env_open(environment, directory, UInt32(MDB_NOTLS | MDB_NOSYNC), 0o600)
+        let begun = mdb_txn_begin(environment, nil, 0, &transaction)
+        say(opened == 0 && begun == 0 ? "inside" : "\(opened) \(begun)")
+        wait()
     }
 
     /// Sits inside a write that changed much.

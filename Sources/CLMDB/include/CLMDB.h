@@ -38,6 +38,27 @@ int32_t clmdb_lock_byte(int32_t fd, int64_t byte, int32_t kind, int32_t wait);
 /// A word that is 1 here and 0 in a child made by fork (MADV_WIPEONFORK); NULL where the kernel has no such thing.
 const void *clmdb_fork_mark(void);
 
+// Whose turn it is to write: a mutex in memory that processes share, which goes to the next when its owner dies.
+
+/// Bytes of it.
+size_t clmdb_turn_size(void);
+/// Makes a new one at an address of 64-byte alignment.
+int32_t clmdb_turn_make(void *turn);
+/// Takes it within so many nanoseconds: 0, -ETIMEDOUT, or another error when it is none.
+int32_t clmdb_turn_take(void *turn, int64_t nanoseconds);
+/// Gives it to the next. By the thread that took it.
+int32_t clmdb_turn_give(void *turn);
+
+enum {
+    /// Where LMDB 0.9 has its writer lock in `lock.mdb`, on 64-bit systems: behind one line of 64 bytes.
+    clmdb_writer_lock_offset = 64,
+};
+
+/// Whether a living thread has LMDB's writer lock, by the first page of `lock.mdb`.
+int32_t clmdb_writer_lock_is_held(const void *page);
+/// Gives up LMDB's writer lock when the calling thread has it: after an assertion nothing else can. -EPERM when it has not.
+int32_t clmdb_writer_lock_give_up(void *page);
+
 // Words shared by threads; 8-byte aligned.
 
 static inline uint64_t clmdb_load_relaxed(const void *word) {

@@ -21,10 +21,12 @@ extension Environment {
     ///
     /// Blocks while another thread or process writes. The body may run more than once: when the mapping had to grow, or the
     /// files had to be made anew. Not from within another write.
+    ///
+    /// - Parameter patience: How long another process may go on writing before this one gives up: `busy`.
     package func write<Value>(
-        _ body: (borrowing Transaction) throws(StoreError) -> Value
+        patience: Duration = .seconds(5), _ body: (borrowing Transaction) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        let (value, wantsSync) = try writeNotingSync(body)
+        let (value, wantsSync) = try writeNotingSync(patience: patience, body)
         // Nobody else knows that it is wanted.
         if wantsSync { try sync() }
         return value
@@ -32,10 +34,12 @@ extension Environment {
 
     /// `write`, and whether the transaction asked to be on disk soon; the caller sees to that.
     func writeNotingSync<Value>(
-        _ body: (borrowing Transaction) throws(StoreError) -> Value
+        patience: Duration, _ body: (borrowing Transaction) throws(StoreError) -> Value
     ) throws(StoreError) -> (value: Value, wantsSync: Bool) {
         if ForkMark.isCopy { throw .forked }
         return try writing.holding { () throws(StoreError) in
+            guard turn.take(within: patience) else { throw .busy(path: directory, process: turn.holder) }
+            defer { turn.give() }
             var replacements = 0
             // Each turn but the last grows the mapping or replaces the files, and both have bounds.
             for _ in 0..<100 {
@@ -47,6 +51,8 @@ extension Environment {
                     try rebuild(insteadOf: opening)
                     continue
                 }
+                // Who knows nothing of turns may have LMDB's lock.
+                guard opening.waitForWriter(within: patience) else { throw .busy(path: directory, process: 0) }
                 switch attempt(opening, body) {
                 case .done(let value): return value
                 case .failed(let error): throw error
@@ -109,11 +115,11 @@ extension Environment {
             value = try body(transaction)
             if let failure = transaction.failure { throw failure }
         } catch {
-            if transaction.isLost { opening.isBroken = true } else { mdb_txn_abort(handle) }
+            if transaction.isLost { opening.breakOff() } else { mdb_txn_abort(handle) }
             return outcome(transaction.failure ?? error)
         }
         code = clmdb_commit(handle)
-        if code == Int32(clmdb_asserted) { opening.isBroken = true }
+        if code == Int32(clmdb_asserted) { opening.breakOff() }
         if code != 0 {
             // A list of free pages that changed behind LMDB's back makes it write far away. A full disk is just that.
             if code != ENOSPC, code != EDQUOT { opening.setSuspect(true) }
@@ -177,6 +183,15 @@ extension Environment {
         if isFull { return .diskFull(SystemError(errno: ENOSPC, call: "mdb_txn_commit")) }
         if isLimited { return .diskFull(SystemError(errno: EFBIG, call: "mdb_txn_commit")) }
         return .from(code, "mdb_txn_commit", path: opening.dataPath)
+    }
+
+    /// Runs `body` while no process is in the middle of a write, or did not come to its end in time.
+    ///
+    /// For who is about to stop other processes. Not from within a write.
+    package func betweenWrites(patience: Duration, _ body: () -> Void) {
+        let isTaken = turn.take(within: patience)
+        body()
+        if isTaken { turn.give() }
     }
 
     /// Doubles LMDB's mapping, up to the bound. Writing mutex, no transaction.

@@ -19,6 +19,8 @@ package final class Environment: Sendable {
     let current: Guarded<Current>
     /// Held from the start of a write transaction to its end, and to change the size of LMDB's mapping.
     let writing = PlainMutex()
+    /// Taken inside `writing`, before LMDB's writer lock.
+    let turn: WriterTurn
     let shared: SharedWords
 
     /// Words every thread may read and write.
@@ -45,6 +47,7 @@ package final class Environment: Sendable {
         self.settings = settings
         current = Guarded(Current(opening: opening))
         shared = SharedWords()
+        turn = WriterTurn(in: directory)
         storeRelease(shared.generation, 1)
     }
 

@@ -17,6 +17,12 @@ package final class GroupedWrites: Sendable {
         package var waiting = 4096
         /// How long after a commit that asked for it all is on disk.
         package var syncDelay: Duration = .milliseconds(900)
+        /// How long a group waits for another process that writes.
+        package var patience: Duration = .seconds(1)
+        /// The same after a group waited in vain, until one gets through: nobody shall wait again and again.
+        package var shortPatience: Duration = .milliseconds(20)
+        /// How long writes that insist wait before they are tried again.
+        package var retryDelay: Duration = .milliseconds(250)
         /// How often places of killed readers are freed.
         package var housekeeping: Duration = .seconds(60)
 
@@ -49,6 +55,7 @@ package final class GroupedWrites: Sendable {
     package typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
 
     private struct Item {
+        let insists: Bool
         let work: Work
         let completion: Completion
     }
@@ -58,6 +65,8 @@ package final class GroupedWrites: Sendable {
         /// When the first of `items` must be committed.
         var deadline = MonotonicInstant(nanoseconds: .max)
         var isStopping = false
+        /// Those who wait in `flush`.
+        var flushing = 0
         var isIdle = false
         /// Submissions so far, and those of them that are done.
         var submitted: UInt64 = 0
@@ -68,6 +77,8 @@ package final class GroupedWrites: Sendable {
     private let limits: Limits
     private let queue: SignalledValue<Queue>
     private let thread: Guarded<NamedThread?> = Guarded(nil)
+    /// Whether the last group waited in vain for another process. Store thread.
+    private let isStalled = Guarded(false)
 
     private init(environment: Environment, limits: Limits) {
         self.environment = environment
@@ -91,14 +102,17 @@ package final class GroupedWrites: Sendable {
     }
 
     /// Hands a write over. From any thread; never blocks for long.
+    ///
+    /// - Parameter insists: When another process does not come to the end of a write, the others fail with `busy`; this one
+    ///   goes on waiting, until `flush` or `stop`.
     package func submit(
-        _ urgency: Urgency = .now, _ work: @escaping Work, completion: @escaping Completion
+        _ urgency: Urgency = .now, insists: Bool = false, _ work: @escaping Work, completion: @escaping Completion
     ) -> Acceptance {
         let now = urgency == .soon ? MonotonicClock.now().advanced(by: limits.delay) : MonotonicInstant(nanoseconds: 0)
         return queue.update { queue, signal in
             if queue.isStopping { return .stopped }
             if queue.items.count >= limits.waiting { return .full }
-            queue.items.append(Item(work: work, completion: completion))
+            queue.items.append(Item(insists: insists, work: work, completion: completion))
             queue.submitted += 1
             let isSooner = now < queue.deadline
             if isSooner { queue.deadline = now }
@@ -113,10 +127,12 @@ package final class GroupedWrites: Sendable {
         var goal: UInt64 = 0
         queue.update { queue, signal in
             goal = queue.submitted
+            queue.flushing += 1
             queue.deadline = MonotonicInstant(nanoseconds: 0)
             signal()
         }
         queue.wait { queue in queue.completed >= goal }
+        queue.update { queue, _ in queue.flushing -= 1 }
     }
 
     /// Commits what waits, tells the completions, and ends the thread. Later submissions are refused. Not on the store
@@ -183,12 +199,14 @@ package final class GroupedWrites: Sendable {
     ///
     /// - Returns: Whether one of them asked to be on disk soon.
     private func commit(_ items: [Item]) -> Bool {
+        var items = items
+        let patience = isStalled.withLock { $0 ? limits.shortPatience : limits.patience }
         var failures = [StoreError?](repeating: nil, count: items.count)
         var wantsSync = false
         while true {
             var culprit: Int?
             do throws(StoreError) {
-                let outcome = try environment.writeNotingSync { transaction throws(StoreError) in
+                let outcome = try environment.writeNotingSync(patience: patience) { transaction throws(StoreError) in
                     culprit = nil
                     for (index, item) in items.enumerated() where failures[index] == nil {
                         do throws(StoreError) {
@@ -200,8 +218,13 @@ package final class GroupedWrites: Sendable {
                     }
                 }
                 wantsSync = outcome.wantsSync
+                isStalled.withLock { $0 = false }
                 break
             } catch {
+                if case .busy = error {
+                    isStalled.withLock { $0 = true }
+                    items = putBack(items, &failures)
+                }
                 // One that failed by itself is left out, and the others run again; else nothing can be written now.
                 guard let culprit, error.concernsOneWrite, failures[culprit] == nil else {
                     for index in failures.indices where failures[index] == nil { failures[index] = error }
@@ -211,6 +234,39 @@ package final class GroupedWrites: Sendable {
                 if failures.allSatisfy({ $0 != nil }) { break }
             }
         }
+        tell(items, failures)
+        return wantsSync
+    }
+
+    /// Another process is in everybody's way: those that insist wait for their next turn, and what would have come behind
+    /// this group has waited as long, and fails with it.
+    ///
+    /// - Parameter failures: Of the items; changed to be those of what is returned.
+    /// - Returns: Those that are over.
+    private func putBack(_ items: [Item], _ failures: inout [StoreError?]) -> [Item] {
+        var over: [Item] = []
+        var left: [StoreError?] = []
+        queue.update { queue, _ in
+            let mayWait = !queue.isStopping && queue.flushing == 0
+            var waiting: [Item] = []
+            for (item, failure) in zip(items + queue.items, failures + queue.items.map { _ in nil }) {
+                if mayWait, item.insists, failure == nil {
+                    waiting.append(item)
+                } else {
+                    over.append(item)
+                    left.append(failure)
+                }
+            }
+            queue.items = waiting
+            queue.deadline =
+                waiting.isEmpty
+                ? MonotonicInstant(nanoseconds: .max) : MonotonicClock.now().advanced(by: limits.retryDelay)
+        }
+        failures = left
+        return over
+    }
+
+    private func tell(_ items: [Item], _ failures: [StoreError?]) {
         for (item, failure) in zip(items, failures) {
             item.completion(failure.map { .failure($0) } ?? .success(()))
         }
@@ -218,7 +274,6 @@ package final class GroupedWrites: Sendable {
             queue.completed += UInt64(items.count)
             signal()
         }
-        return wantsSync
     }
 }
 

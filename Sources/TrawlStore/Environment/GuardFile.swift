@@ -1,5 +1,6 @@
 import CLMDB
 import Glibc
+import TrawlHTTP
 import TrawlPlatform
 
 /// The file `environment.lock` beside LMDB's two: it serialises opening, closing and rebuilding over all processes, knows
@@ -30,8 +31,10 @@ final class GuardFile: Sendable {
     }
 
     /// Runs `body` while no other process opens, closes or replaces the files.
+    ///
+    /// Waits for those that do, but not for ever: one may be stopped in the middle of it.
     func exclusively<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
-        try lock(GuardFile.mutexByte, 2, wait: true)
+        try lockPatiently()
         defer { try? lock(GuardFile.mutexByte, 0, wait: false) }
         return try body()
     }
@@ -56,6 +59,23 @@ final class GuardFile: Sendable {
         // It was only a question: nobody can come in between while the other byte is ours.
         try lock(GuardFile.usersByte, 1, wait: false)
         return true
+    }
+
+    private static let patience: Duration = .seconds(10)
+
+    private func lockPatiently() throws(StoreError) {
+        let end = MonotonicClock.now().advanced(by: GuardFile.patience)
+        var pause: Duration = .microseconds(100)
+        while true {
+            let result = clmdb_lock_byte(descriptor.rawValue, GuardFile.mutexByte, 2, 0)
+            if result == 0 { return }
+            guard result == -EAGAIN || result == -EACCES || result == -EINTR else {
+                throw .system(SystemError(errno: -result, call: "fcntl \(path)"))
+            }
+            if MonotonicClock.now() >= end { throw .busy(path: path, process: 0) }
+            MonotonicClock.sleep(for: pause)
+            pause = min(pause * 2, .milliseconds(10))
+        }
     }
 
     private func lock(_ byte: Int64, _ kind: Int32, wait: Bool) throws(StoreError) {

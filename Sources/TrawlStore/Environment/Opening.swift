@@ -1,5 +1,6 @@
 import CLMDB
 import Glibc
+import TrawlHTTP
 import TrawlPlatform
 
 /// One opening of an environment's files: LMDB's handle, and a mapping of the data file of our own for checked reads.
@@ -44,6 +45,8 @@ final class Opening: @unchecked Sendable {
     var hasWritten = false
 
     private let descriptor: Int32
+    /// The first page of LMDB's lock file.
+    private let lockPage: UnsafeMutableRawPointer?
     private let guarded = Guarded(Changing())
     /// The pages the file is known to have, and whether somebody saw damage.
     private let words: UnsafeMutablePointer<UInt64>
@@ -65,16 +68,21 @@ final class Opening: @unchecked Sendable {
         guard created == 0, let environment else { throw .from(created, "mdb_env_create", path: dataPath) }
         self.environment = environment
         var number: Int32 = -1
+        var lockPage: UnsafeMutableRawPointer?
         do {
+            try Opening.reserveReaders(directory, settings)
+            lockPage = Opening.mapLockPage(directory)
             try Opening.start(environment, directory, dataPath, settings)
             mdb_env_get_fd(environment, &number)
             identity = try FileFacts.of(number).identity
         } catch {
             mdb_env_close(environment)
+            if let lockPage { munmap(lockPage, PageLayout.size) }
             words.deallocate()
             throw error
         }
         descriptor = number
+        self.lockPage = lockPage
         // From here on `deinit` cleans up.
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         refreshFilePages()
@@ -96,7 +104,6 @@ final class Opening: @unchecked Sendable {
         try succeed(mdb_env_set_mapsize(environment, settings.mapSize & ~4095), "mdb_env_set_mapsize")
         var flags = MDB_NOTLS | MDB_NORDAHEAD
         if settings.syncPolicy != .everyCommit { flags |= MDB_NOSYNC }
-        try reserveReaders(directory, settings)
         let code = mdb_env_open(environment, directory, UInt32(flags), 0o600)
         switch code {
         case EACCES, EROFS, EPERM: throw .unusable(path: directory, reason: "no right to write there")
@@ -131,7 +138,40 @@ final class Opening: @unchecked Sendable {
                 munmap(UnsafeMutableRawPointer(mutating: mapping.base), Int(mapping.pages) * PageLayout.size)
             }
         }
+        if let lockPage { munmap(lockPage, PageLayout.size) }
         words.deallocate()
+    }
+
+    /// Waits until no living thread has LMDB's writer lock; false when that took too long. Writing mutex.
+    func waitForWriter(within patience: Duration) -> Bool {
+        guard let page = lockPage, clmdb_writer_lock_is_held(page) != 0 else { return true }
+        let end = MonotonicClock.now().advanced(by: patience)
+        while clmdb_writer_lock_is_held(page) != 0 {
+            if MonotonicClock.now() >= end { return false }
+            MonotonicClock.sleep(for: .milliseconds(1))
+        }
+        return true
+    }
+
+    /// Gives the transaction up in the middle of which LMDB gave up, and the lock that it held. Writing mutex.
+    func breakOff() {
+        isBroken = true
+        // Nothing was committed, so the next one begins where this one began.
+        if let lockPage { _ = clmdb_writer_lock_give_up(lockPage) }
+    }
+
+    /// Maps the beginning of LMDB's lock file. Only before LMDB opens it: closing any descriptor of it gives up the locks of
+    /// this process by which others know that its readers live.
+    private static func mapLockPage(_ directory: String) -> UnsafeMutableRawPointer? {
+        let file = Glibc.open(directory + "/lock.mdb", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return nil }
+        defer { Glibc.close(file) }
+        var facts = stat()
+        // Beyond the page in which a file ends there is nothing to read.
+        guard fstat(file, &facts) == 0, facts.st_size >= 128,
+            let page = mmap(nil, PageLayout.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), page != MAP_FAILED
+        else { return nil }
+        return page
     }
 
     /// Whether somebody read something impossible since the last check.

@@ -1,5 +1,5 @@
 /// LMDB's data file, format 1: numbers of its page headers, nodes and meta pages, as its `lmdb.h` library lays them out
-/// on a little-endian machine with 64-bit words and pages of 4 KiB. docs/storage.md describes them.
+/// on a little-endian machine with 64-bit words and pages of 4 KiB.
 enum PageLayout {
     static let size = 4096
     static let headerSize = 16

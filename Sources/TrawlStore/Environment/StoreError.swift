@@ -13,6 +13,8 @@ package enum StoreError: Error, Equatable, Sendable {
     case full
     /// The disk or the user's quota is full, or the file would be larger than the process may write.
     case diskFull(SystemError)
+    /// Another process writes, or was stopped while it wrote, and did not come to an end in time; 0 is an unknown process.
+    case busy(path: String, process: Int32)
     /// As many snapshots are open as the lock file has places for, all by processes that live.
     case readersFull
     /// A newer version of the program wrote these files.
@@ -41,6 +43,9 @@ extension StoreError: CustomStringConvertible {
         case .damaged(let path, let detail): "\(path) is damaged: \(detail)"
         case .full: "the environment is full"
         case .diskFull(let error): "no space: \(error)"
+        case .busy(let path, let process):
+            "\(path): \(process == 0 ? "another process" : "process \(process)") has been writing to it for too long; "
+                + "it may be stopped"
         case .readersFull: "too many snapshots are open at once"
         case .newerFormat(let path, let found, let supported):
             "\(path) has format \(found), newer than \(supported), the newest this program knows"

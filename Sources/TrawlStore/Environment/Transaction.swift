@@ -325,7 +325,7 @@ package struct Transaction: ~Copyable {
         do throws(Damage) { return try look(pages) } catch { throw fail(opening.damaged(error)) }
     }
 
-    private func succeed(_ code: Int32, _ call: StaticString) throws(StoreError) {
+    func succeed(_ code: Int32, _ call: StaticString) throws(StoreError) {
         if code == 0 { return }
         if code == Int32(clmdb_asserted) { state.isLost = true }
         throw fail(.from(code, call, path: opening.dataPath))

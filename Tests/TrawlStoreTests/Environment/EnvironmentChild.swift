@@ -23,6 +23,7 @@ final class EnvironmentChild {
         if process.isRunning { kill() }
     }
 
+    var processID: Int32 { process.processIdentifier }
     var isRunning: Bool { process.isRunning }
 
     /// The next line it says; empty at its end.

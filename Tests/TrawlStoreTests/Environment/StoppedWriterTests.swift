@@ -1,0 +1,150 @@
+import CLMDB
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TrawlStore
+
+@Suite("An environment in which another process does not come to the end of a write", .serialized)
+struct StoppedWriterTests {
+    private let scratch: ScratchDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    private func open(isRebuildable: Bool = true) throws -> Environment {
+        try Environment.open(
+            directory: scratch.environment, settings: Sample.settings(isRebuildable: isRebuildable))
+    }
+
+    @Test(
+        "a write gives up in time and names the process, reads go on, and so do writes when it is gone",
+        arguments: ["environment-write", "environment-stranger"])
+    func givesUp(mode: String) throws {
+        let environment = try open()
+        defer { environment.close() }
+        try environment.put(1, [1])
+        let child = try EnvironmentChild([mode, scratch.environment])
+        #expect(child.line() == "inside")
+        // Who does not use our lock has no name.
+        let process = mode == "environment-write" ? child.processID : 0
+        #expect(throws: StoreError.busy(path: scratch.environment, process: process)) {
+            try environment.write(patience: .milliseconds(30)) { transaction throws(StoreError) in
+                try transaction.put(Sample.numbers, 2, [2])
+            }
+        }
+        #expect(try environment.get(1) == [1])
+        child.kill()
+        try environment.put(2, [2])
+        #expect(try environment.get(2) == [2])
+    }
+
+    @Test("of writes that wait in groups those that insist are done when it is gone, and the others fail soon")
+    func groups() throws {
+        let environment = try open()
+        defer { environment.close() }
+        var limits = GroupedWrites.Limits()
+        limits.patience = .milliseconds(30)
+        limits.retryDelay = .milliseconds(5)
+        let writes = try GroupedWrites.start(environment, limits: limits)
+        defer { writes.stop() }
+        let child = try EnvironmentChild(["environment-write", scratch.environment])
+        #expect(child.line() == "inside")
+        let outcomes = Mutex<[UInt64: Bool]>([:])
+        let (hasFailed, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        func submit(_ key: UInt64, insists: Bool, _ semaphore: DispatchSemaphore) {
+            _ = writes.submit(.now, insists: insists) { transaction throws(StoreError) in
+                try transaction.put(Sample.numbers, key, [1])
+            } completion: { result in
+                outcomes.withLock { $0[key] = (try? result.get()) != nil }
+                semaphore.signal()
+            }
+        }
+        submit(1001, insists: true, isDone)
+        submit(1002, insists: false, hasFailed)
+        #expect(hasFailed.wait(timeout: .now() + 20) == .success)
+        submit(1003, insists: false, hasFailed)
+        #expect(hasFailed.wait(timeout: .now() + 20) == .success)
+        #expect(outcomes.withLock { $0 } == [1002: false, 1003: false])
+        child.kill()
+        #expect(isDone.wait(timeout: .now() + 20) == .success)
+        #expect(outcomes.withLock { $0 } == [1001: true, 1002: false, 1003: false])
+        #expect(try environment.get(1001) == [1])
+    }
+
+    @Test("waiting for all that was submitted ends, also for writes that insist")
+    func flush() throws {
+        let environment = try open()
+        defer { environment.close() }
+        var limits = GroupedWrites.Limits()
+        limits.patience = .milliseconds(10)
+        limits.retryDelay = .milliseconds(5)
+        let writes = try GroupedWrites.start(environment, limits: limits)
+        let child = try EnvironmentChild(["environment-write", scratch.environment])
+        #expect(child.line() == "inside")
+        let failures = Mutex(0)
+        for key: UInt64 in 1001..<1300 {
+            _ = writes.submit(.soon, insists: key % 2 == 0) { transaction throws(StoreError) in
+                try transaction.put(Sample.numbers, key, [1])
+            } completion: { result in
+                if case .failure(.busy) = result { failures.withLock { $0 += 1 } }
+            }
+        }
+        writes.flush()
+        writes.stop()
+        #expect(failures.withLock { $0 } == 299)
+        child.kill()
+    }
+
+    @Test("a process that dies when it is its turn leaves it to the next")
+    func dies() throws {
+        let environment = try open()
+        defer { environment.close() }
+        for _ in 0..<3 {
+            let child = try EnvironmentChild(["environment-write", scratch.environment])
+            #expect(child.line() == "inside")
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                try? environment.put(7, [7])
+                done.signal()
+            }
+            child.kill()
+            #expect(done.wait(timeout: .now() + 20) == .success)
+        }
+        #expect(try environment.get(7) == [7])
+    }
+
+    @Test("damage in the file of turns costs nothing but the bound", arguments: ["", "short", "long"])
+    func damaged(content: String) throws {
+        try FileManager.default.createDirectory(atPath: scratch.environment, withIntermediateDirectories: true)
+        let bytes = Data(repeating: 0xAB, count: content == "long" ? 4096 : content.utf8.count)
+        let other = try EnvironmentChild(["environment-read", scratch.environment, "1", "510"])
+        #expect(other.line() == "inside")
+        try bytes.write(to: URL(fileURLWithPath: scratch.environment + "/writer"))
+        let environment = try open()
+        try environment.put(1, [1])
+        #expect(try environment.get(1) == [1])
+        environment.close()
+        other.kill()
+    }
+
+    @Test("a transaction that LMDB left in the middle keeps no other process from writing")
+    func assertion() throws {
+        let environment = try open(isRebuildable: false)
+        defer { environment.close() }
+        try environment.put(1, [1])
+        #expect(throws: StoreError.self) {
+            try environment.write { transaction throws(StoreError) in
+                try transaction.put(Sample.numbers, 2, [2])
+                // As an assertion ends it.
+                try transaction.succeed(Int32(clmdb_asserted), "mdb_put")
+            }
+        }
+        let child = try EnvironmentChild(["environment-fill", scratch.environment, "20", "\(1 << 30)"])
+        #expect(child.line() == "done")
+        #expect(child.wait() == 0)
+        #expect(try environment.get(1) == [1])
+        #expect(try environment.get(2)?.count ?? 0 > 1)
+    }
+}
