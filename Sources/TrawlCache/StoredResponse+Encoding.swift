@@ -3,15 +3,15 @@ import TrawlHTTP
 // The record of a stored response: a fixed part, then five texts. All integers are little endian.
 //
 //      0  version of the format (8 bits)        72  tag of the credentials (2 x 64)
-//      1  HTTP version (8)                      88  session, 0 for permanent (64)
-//      2  status (16)                           96  body: first (64)
-//      4  flags (32)                           104  body: length (64)
-//      8  request time (64)                    112  body: total (64)
-//     16  response time (64)                   120  seconds to cache (64)
-//     24  date (64)                            128  lengths of key, selecting fields, reason, fields and
-//     32  last modified (64)                        metadata (5 x 32)
-//     40  initial age (64)                     148  reserved, 0 (32)
-//     48  lifetime (64)                        152  the five texts
+//      1  HTTP version (8)                      88  body: first (64)
+//      2  status (16)                           96  body: length (64)
+//      4  flags (32)                           104  body: total (64)
+//      8  request time (64)                    112  seconds to cache (64)
+//     16  response time (64)                   120  lengths of key, selecting fields, reason, fields and
+//     24  date (64)                                 metadata (5 x 32)
+//     32  last modified (64)                   140  reserved, 0 (32)
+//     40  initial age (64)                     144  the five texts
+//     48  lifetime (64)
 //     56  stale while revalidate (64)
 //     64  stale if error (64)
 

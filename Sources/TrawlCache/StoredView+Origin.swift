@@ -1,11 +1,18 @@
 package import TrawlHTTP
 
+extension Origin {
+    /// What the cache keys of the origin's targets begin with.
+    package var keyStart: String {
+        var start = scheme + "://" + host
+        if let port = explicitPort { start += ":\(port)" }
+        return start + "/"
+    }
+}
+
 extension StoredView {
     /// Whether the response is one of that origin.
     package func isOf(_ origin: Origin) -> Bool {
-        var start = origin.scheme + "://" + origin.host
-        if let port = origin.explicitPort { start += ":\(port)" }
-        start += "/"
+        var start = origin.keyStart
         return start.withUTF8 { start in
             key.count >= start.count && key.prefix(start.count).elementsEqual(start)
         }

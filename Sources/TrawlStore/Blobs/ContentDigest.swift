@@ -33,6 +33,9 @@ package struct ContentDigest: Hashable, Sendable {
         hasher.combine(words.0)
     }
 
+    /// What the directory of the blob is named by.
+    var firstByte: UInt8 { UInt8(truncatingIfNeeded: words.0.littleEndian) }
+
     /// Where the blob is, beneath the directory of blobs: `ab/cdef…`, terminated; for as long as the closure runs.
     func withPath<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.pathSize) { path in

@@ -1,5 +1,7 @@
 /// What a stored response is looked up by: 16 bytes of a digest of its cache key.
 ///
+/// The first eight are a digest of the key's origin, so that what is stored of one origin stands together.
+///
 /// Two keys may have one digest; whoever reads a record compares the full key, which is in the record's header.
 package struct CacheDigest: Hashable, Sendable {
     /// Bytes of a digest.
@@ -17,6 +19,13 @@ package struct CacheDigest: Hashable, Sendable {
     /// A digest whose bytes are those of two numbers as they lie in memory.
     package init(_ first: UInt64, _ last: UInt64) {
         words = (first, last)
+    }
+
+    /// The next digest in the order of bytes; nil after the last.
+    var next: CacheDigest? {
+        let (first, last) = (words.0.bigEndian, words.1.bigEndian)
+        if last < .max { return CacheDigest(words.0, (last + 1).bigEndian) }
+        return first < .max ? CacheDigest((first + 1).bigEndian, 0) : nil
     }
 
     package static func == (one: CacheDigest, other: CacheDigest) -> Bool {

@@ -1,7 +1,7 @@
 /// The tables of the cache environment; docs/storage.md gives their bytes.
 enum CacheSchema {
     /// The version of everything in the environment. An older one is thrown away.
-    static let format: UInt32 = 1
+    static let format: UInt32 = 2
 
     /// Sequence to framed record, appended.
     static let records = Table(0, "records", .integers)

@@ -1,3 +1,4 @@
+import Glibc
 import TrawlPlatform
 
 /// A record as a list shows it.
@@ -52,6 +53,12 @@ package struct CacheVerification: Equatable, Sendable {
 extension CacheStore {
     /// Rows read in one snapshot, so that none is held for long.
     private static let page = 256
+    /// Rows of the index read in one snapshot.
+    private static let rowsAtOnce = 8192
+    /// Changes made in one transaction.
+    private static let mostAtOnce = 512
+    /// Blobs kept in mind.
+    private static let mostRemembered = 1 << 16
 
     /// A part of the list of records, the longest stored first.
     ///
@@ -97,8 +104,8 @@ extension CacheStore {
     /// Removes everything, and the files that nothing refers to.
     package func clear() -> CacheOutcome {
         let outcome = perform(.removeMatching(CacheFilter()))
-        sweepNow()
-        return outcome
+        if case .notDone = outcome { return outcome }
+        return sweepNow() ?? outcome
     }
 
     /// Evicts down to the budget, purges what dead sessions left, and removes files that nothing refers to: how many
@@ -106,19 +113,21 @@ extension CacheStore {
     package func prune() -> CacheOutcome {
         purgeDeadSessions()
         let outcome = perform(.evict)
-        sweepNow()
-        return outcome
+        if case .notDone = outcome { return outcome }
+        return sweepNow() ?? outcome
     }
 
-    /// Removes files that nothing refers to, on the calling thread.
-    private func sweepNow() {
+    /// Removes files that nothing refers to, on the calling thread: nothing, or why it could not go on.
+    private func sweepNow() -> CacheOutcome? {
         for byte in UInt8.min ... .max {
-            _ = writeNow { [self] (transaction, _) throws(StoreError) in
+            let outcome = writeNow { [self] (transaction, _) throws(StoreError) in
                 try sweepDirectory(byte, in: transaction)
             }
+            if case .notDone = outcome { return outcome }
         }
         blobs.sweepSpools()
         pending.withLock { $0.orphans.removeAll() }
+        return nil
     }
 
     /// Reads and compares everything, removes what is damaged, and puts the index and the counts of blobs right.
@@ -155,92 +164,205 @@ extension CacheStore {
                 }
             }
             result.records += UInt64(seen)
+            for use in damaged where try removeDamaged(use) { result.damagedRecords += 1 }
             for (use, blob) in bodies where !sound.contains(blob.digest) {
-                if isSound(blob) {
+                if isDamaged(blob) {
+                    guard try removeDamaged(use, blob) else { continue }
+                    result.damagedRecords += 1
+                    result.damagedBlobs += 1
+                } else {
+                    // Those that many records share are mostly close together.
+                    if sound.count >= Self.mostRemembered { sound.removeAll(keepingCapacity: true) }
                     sound.insert(blob.digest)
                     result.blobs += 1
-                } else {
-                    damaged.append(use)
-                    result.damagedBlobs += 1
-                    _ = writeNow { [self] (_, _) throws(StoreError) in
-                        blobs.remove(blob.digest)
-                        return .removed(0)
-                    }
                 }
-            }
-            for use in damaged {
-                if case .removed = perform(.remove(use)) { result.damagedRecords += 1 }
             }
             if seen < Self.page { break }
         }
-        _ = writeNow { [self] (transaction, effects) throws(StoreError) in
-            try tables.removeDeadEntries(in: transaction)
-            try tables.recountBlobs(in: transaction, &effects)
-            return .removed(0)
-        }
+        try removeDeadEntries()
+        try recountBlobs()
         return result
     }
 
-    private func isSound(_ blob: BlobReference) -> Bool {
-        guard blobs.size(of: blob.digest) == blob.length, let file = try? blobs.open(blob.digest) else { return false }
-        do throws(BlobError) {
-            try BlobReader(reference: blob, file: file).verify()
-            return true
+    /// Removes a record that was found damaged, or its body, unless it is gone meanwhile, evicted or replaced.
+    private func removeDamaged(_ use: CacheUse, _ blob: BlobReference? = nil) throws(StoreError) -> Bool {
+        let outcome = writeNow { [self] (transaction, effects) throws(StoreError) in
+            if let blob {
+                // Once more where nobody can evict it or publish it anew.
+                guard let row = try transaction.get(CacheSchema.records, use.sequence),
+                    RecordFrame(row, sequence: use.sequence)?.blobDigest == blob.digest, isDamaged(blob)
+                else { return .removed(0) }
+                blobs.remove(blob.digest)
+            }
+            return .removed(try tables.remove(use, in: transaction, &effects) ? 1 : 0)
+        }
+        return try outcome.removedCount() > 0
+    }
+
+    /// Whether the file of a blob is gone, or does not hold what it should. One that cannot be read now is not damaged.
+    private func isDamaged(_ blob: BlobReference) -> Bool {
+        guard blobs.size(of: blob.digest) == blob.length else { return true }
+        do throws(SystemError) {
+            let file = try blobs.open(blob.digest)
+            do throws(BlobError) {
+                try BlobReader(reference: blob, file: file).verify()
+                return false
+            } catch {
+                return error == .damaged
+            }
         } catch {
-            return false
+            return error.errno == ENOENT || error.errno == ELOOP || error.errno == ENOTDIR
+        }
+    }
+
+    // MARK: - Putting right what follows from the records
+
+    /// Takes what leads to no record out of the index, a part at a time.
+    private func removeDeadEntries() throws(StoreError) {
+        var next: CacheDigest? = CacheDigest(0, 0)
+        while let start = next {
+            var wrong: [CacheDigest] = []
+            var last: CacheDigest?
+            try environment.read { (snapshot) throws(StoreError) in
+                wrong = []
+                last = nil
+                var left = Self.rowsAtOnce
+                try start.withBytes { (start) throws(StoreError) in
+                    try snapshot.scan(CacheSchema.index, from: start) { (key, row) throws(StoreError) in
+                        guard left > 0, wrong.count < Self.mostAtOnce else { return false }
+                        guard key.count == CacheDigest.size else { return true }
+                        left -= 1
+                        let digest = CacheDigest(bytes: key)
+                        last = digest
+                        for entry in IndexRow(row).entries
+                        where try snapshot.get(CacheSchema.records, entry.sequence) == nil {
+                            wrong.append(digest)
+                            break
+                        }
+                        return true
+                    }
+                }
+            }
+            if !wrong.isEmpty {
+                _ = try writeNow { [self, wrong] (transaction, _) throws(StoreError) in
+                    for digest in wrong { try tables.removeDeadEntries(of: digest, in: transaction) }
+                    return .removed(0)
+                }.removedCount()
+            }
+            next = last?.next
+        }
+    }
+
+    /// Makes the rows of blobs, and their sum, say what the records say.
+    ///
+    /// A snapshot holds no wrong count, whoever writes at the same time, unless something was damaged; and how far it is
+    /// wrong stays the same however often it changes. So a snapshot is looked at, and the difference is put right.
+    private func recountBlobs() throws(StoreError) {
+        let rows = try environment.read { (snapshot) throws(StoreError) in
+            try snapshot.statistics(CacheSchema.blobs).rows
+        }
+        // Only so many at a time, by what their digests begin with.
+        let parts = UInt8(min(255, rows / UInt64(Self.mostRemembered) + 1))
+        for part in 0..<parts {
+            let wrong = try blobDifferences(part, of: parts)
+            var rest = wrong[...]
+            while !rest.isEmpty {
+                let some = Array(rest.prefix(Self.mostAtOnce))
+                rest = rest.dropFirst(some.count)
+                _ = try writeNow { [self] (transaction, effects) throws(StoreError) in
+                    for blob in some { try tables.putRight(blob, in: transaction, &effects) }
+                    return .removed(0)
+                }.removedCount()
+            }
+        }
+        let excess = try environment.read { (snapshot) throws(StoreError) in
+            var sum: UInt64 = 0
+            try snapshot.scan(CacheSchema.blobs, from: .empty) { _, row in
+                sum &+= BlobRow(row)?.length ?? 0
+                return true
+            }
+            return
+                (try snapshot.get(CacheSchema.meta, CacheCounters.key).flatMap { CacheCounters($0) }?.blobBytes ?? sum)
+                &- sum
+        }
+        _ = try writeNow { [self] (transaction, _) throws(StoreError) in
+            var counters = try tables.counters(in: transaction)
+            counters.blobBytes &-= excess
+            // Records that seemed to wait for nothing are looked at again.
+            counters.scan = 0
+            try tables.save(counters, in: transaction)
+            return .removed(0)
+        }.removedCount()
+    }
+
+    /// The blobs whose rows do not say what the records say, in one snapshot.
+    private func blobDifferences(_ part: UInt8, of parts: UInt8) throws(StoreError) -> [BlobDifference] {
+        try environment.read { (snapshot) throws(StoreError) in
+            var counts: [ContentDigest: BlobRow] = [:]
+            try snapshot.scan(CacheSchema.records, from: 0) { sequence, row in
+                guard let frame = RecordFrame(row, sequence: sequence), let blob = frame.blobDigest,
+                    blob.firstByte % parts == part
+                else { return true }
+                counts[blob, default: BlobRow(references: 0, length: frame.bodyLength)].references += 1
+                return true
+            }
+            var wrong: [BlobDifference] = []
+            try snapshot.scan(CacheSchema.blobs, from: .empty) { key, row in
+                guard key.count == ContentDigest.size else { return true }
+                let digest = ContentDigest(bytes: key)
+                guard digest.firstByte % parts == part else { return true }
+                let (found, should) = (BlobRow(row), counts.removeValue(forKey: digest))
+                if found != should {
+                    let length = should?.length ?? 0
+                    let difference = Int64(should?.references ?? 0) - Int64(clamping: found?.references ?? 0)
+                    wrong.append(BlobDifference(digest: digest, references: difference, length: length))
+                }
+                return true
+            }
+            for (digest, row) in counts {
+                wrong.append(
+                    BlobDifference(digest: digest, references: Int64(row.references), length: row.length))
+            }
+            return wrong
         }
     }
 }
 
+/// What is to be changed in a row of `blobs`.
+struct BlobDifference {
+    let digest: ContentDigest
+    /// To be added to the number of records.
+    let references: Int64
+    /// Of the body, when a record refers to it.
+    let length: UInt64
+}
+
 extension CacheTables {
-    /// Takes what leads to no record out of the index.
-    func removeDeadEntries(in transaction: borrowing Transaction) throws(StoreError) {
-        var wrong: [CacheDigest] = []
-        try transaction.scan(CacheSchema.index, from: .empty) { (key, row) throws(StoreError) in
-            guard key.count == CacheDigest.size else { return true }
-            let entries = IndexRow(row).entries
-            for entry in entries where try transaction.get(CacheSchema.records, entry.sequence) == nil {
-                wrong.append(CacheDigest(bytes: key))
-                break
-            }
-            return true
+    /// Takes what leads to no record out of a row of the index.
+    func removeDeadEntries(of digest: CacheDigest, in transaction: borrowing Transaction) throws(StoreError) {
+        var row = try index(of: digest, in: transaction)
+        var left: [IndexRow.Entry] = []
+        for entry in row.entries where try transaction.get(CacheSchema.records, entry.sequence) != nil {
+            left.append(entry)
         }
-        for digest in wrong {
-            var row = try index(of: digest, in: transaction)
-            var left: [IndexRow.Entry] = []
-            for entry in row.entries {
-                if try transaction.get(CacheSchema.records, entry.sequence) != nil { left.append(entry) }
-            }
-            row.entries = left
-            try put(row, of: digest, in: transaction)
-        }
+        if left.count == row.entries.count { return }
+        row.entries = left
+        try put(row, of: digest, in: transaction)
     }
 
-    /// Makes the rows of blobs say what the records say.
-    func recountBlobs(in transaction: borrowing Transaction, _ effects: inout Effects) throws(StoreError) {
-        var counts: [ContentDigest: BlobRow] = [:]
-        try transaction.scan(CacheSchema.records, from: 0) { sequence, row in
-            if let frame = RecordFrame(row, sequence: sequence), let blob = frame.blobDigest {
-                counts[blob, default: BlobRow(references: 0, length: frame.bodyLength)].references += 1
-            }
-            return true
+    /// Changes the row of a blob so that it says what the records say.
+    func putRight(
+        _ blob: BlobDifference, in transaction: borrowing Transaction, _ effects: inout Effects
+    ) throws(StoreError) {
+        let row = try blob.digest.withBytes { (key) throws(StoreError) in
+            try transaction.get(CacheSchema.blobs, key)
+        }.flatMap { BlobRow($0) }
+        let references = Int64(clamping: row?.references ?? 0).addingReportingOverflow(blob.references).partialValue
+        if references > 0 {
+            let length = blob.length > 0 ? blob.length : row?.length ?? 0
+            return try put(BlobRow(references: UInt64(references), length: length), of: blob.digest, in: transaction)
         }
-        var wrong: [ContentDigest] = []
-        var right: Set<ContentDigest> = []
-        try transaction.scan(CacheSchema.blobs, from: .empty) { key, row in
-            guard key.count == ContentDigest.size else { return true }
-            let digest = ContentDigest(bytes: key)
-            if BlobRow(row) == counts[digest] { right.insert(digest) } else { wrong.append(digest) }
-            return true
-        }
-        for digest in wrong {
-            try digest.withBytes { (key) throws(StoreError) in _ = try transaction.delete(CacheSchema.blobs, key) }
-            effects.orphans.append(digest)
-        }
-        for (digest, row) in counts where !right.contains(digest) { try put(row, of: digest, in: transaction) }
-        var counters = try counters(in: transaction)
-        counters.blobBytes = counts.values.reduce(0) { $0 + $1.length }
-        counters.scan = 0
-        try save(counters, in: transaction)
+        try blob.digest.withBytes { (key) throws(StoreError) in _ = try transaction.delete(CacheSchema.blobs, key) }
+        effects.orphans.append(blob.digest)
     }
 }

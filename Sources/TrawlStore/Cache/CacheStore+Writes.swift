@@ -6,6 +6,8 @@ import TrawlPlatform
 private final class WriteRun: @unchecked Sendable {
     var outcome = CacheOutcome.removed(0)
     var effects = CacheTables.Effects()
+    /// Where a long change goes on.
+    var cursor = RemovalCursor()
 }
 
 extension CacheStore {
@@ -24,7 +26,8 @@ extension CacheStore {
         _ change: CacheWrite, _ urgency: GroupedWrites.Urgency = .now,
         then: @escaping @Sendable (CacheOutcome) -> Void
     ) {
-        write(urgency) { [self] (transaction, effects) throws(StoreError) in
+        if change.isLong { return submitPart(of: change, urgency, from: RemovalCursor(), done: 0, then) }
+        write(urgency, insists: change.insists) { [self] (transaction, effects) throws(StoreError) in
             try apply(change, in: transaction, &effects)
         } then: { [self] outcome in
             if case .append(let record) = change { settleFile(of: record, outcome) }
@@ -34,6 +37,7 @@ extension CacheStore {
 
     /// Makes a change now, on the calling thread, which waits for other writers.
     package func perform(_ change: CacheWrite) -> CacheOutcome {
+        if change.isLong { return performInParts(change) }
         let outcome = writeNow { [self] (transaction, effects) throws(StoreError) in
             try apply(change, in: transaction, &effects)
         }
@@ -41,15 +45,72 @@ extension CacheStore {
         return outcome
     }
 
+    /// Makes a long change, one part after the other; others write between them.
+    private func submitPart(
+        of change: CacheWrite, _ urgency: GroupedWrites.Urgency, from start: RemovalCursor, done: Int,
+        _ then: @escaping @Sendable (CacheOutcome) -> Void
+    ) {
+        let run = WriteRun()
+        write(urgency, insists: change.insists) { [self] (transaction, effects) throws(StoreError) in
+            run.cursor = start
+            return .removed(try makePart(of: change, &run.cursor, in: transaction, &effects))
+        } then: { [self] outcome in
+            guard case .removed(let count) = outcome else { return then(outcome) }
+            if run.cursor.isDone { return then(.removed(done + count)) }
+            submitPart(of: change, urgency, from: run.cursor, done: done + count, then)
+        }
+    }
+
+    private func performInParts(_ change: CacheWrite) -> CacheOutcome {
+        let run = WriteRun()
+        var removed = 0
+        while !run.cursor.isDone {
+            let start = run.cursor
+            let outcome = writeNow { [self] (transaction, effects) throws(StoreError) in
+                run.cursor = start
+                return .removed(try makePart(of: change, &run.cursor, in: transaction, &effects))
+            }
+            guard case .removed(let count) = outcome else { return outcome }
+            removed += count
+        }
+        return .removed(removed)
+    }
+
+    private func makePart(
+        of change: CacheWrite, _ cursor: inout RemovalCursor, in transaction: borrowing Transaction,
+        _ effects: inout CacheTables.Effects
+    ) throws(StoreError) -> Int {
+        switch change {
+        case .removeMatching(let filter):
+            return try tables.removeMatching(filter, &cursor, in: transaction, &effects)
+        case .evict:
+            return try tables.evictSome(&cursor, in: transaction, &effects)
+        case .append, .replaceHeader, .remove, .removeAll:
+            cursor.isDone = true
+            return 0
+        }
+    }
+
+    /// Runs `body` while no process is in the middle of a write to one of the stores, or did not come to its end in time.
+    ///
+    /// For who is about to stop other processes: others would wait for one that stops while it writes.
+    package static func betweenWrites(of stores: ArraySlice<CacheStore>, patience: Duration, _ body: () -> Void) {
+        guard let first = stores.first else { return body() }
+        first.environment.betweenWrites(patience: patience) {
+            betweenWrites(of: stores.dropFirst(), patience: patience, body)
+        }
+    }
+
     // MARK: - Transactions
 
     func write(
-        _ urgency: GroupedWrites.Urgency, _ work: @escaping Work, then: @escaping @Sendable (CacheOutcome) -> Void
+        _ urgency: GroupedWrites.Urgency, insists: Bool = false, _ work: @escaping Work,
+        then: @escaping @Sendable (CacheOutcome) -> Void
     ) {
         let run = WriteRun()
         let acceptance: GroupedWrites.Acceptance
         do throws(StoreError) {
-            acceptance = try writes().submit(urgency) { [self] (transaction) throws(StoreError) in
+            acceptance = try writes().submit(urgency, insists: insists) { [self] (transaction) throws(StoreError) in
                 run.effects = CacheTables.Effects()
                 run.outcome = try work(transaction, &run.effects)
                 settings.pass(.beforeCommit)
@@ -103,10 +164,8 @@ extension CacheStore {
             return .removed(try tables.remove(use, in: transaction, &effects) ? 1 : 0)
         case .removeAll(let digest):
             return .removed(try tables.removeAll(digest, in: transaction, &effects))
-        case .removeMatching(let filter):
-            return .removed(try tables.removeMatching(filter, in: transaction, &effects))
-        case .evict:
-            return .removed(try tables.evictAll(in: transaction, &effects))
+        case .removeMatching, .evict:
+            return .removed(0)
         }
     }
 
@@ -130,7 +189,7 @@ extension CacheStore {
             defer { pending.generation = generation }
             return pending.generation != generation
         }
-        if isRebuilt { sweep() }
+        if isRebuilt || effects.leavesFiles { sweep() }
         collect()
     }
 

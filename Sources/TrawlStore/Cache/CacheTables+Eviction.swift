@@ -29,20 +29,27 @@ extension CacheTables {
         }
     }
 
-    /// Evicts down to the budget: how many records.
-    func evictAll(
-        in transaction: borrowing Transaction, _ effects: inout Effects
+    /// Evicts some records when the budget is passed: how many. The cursor says whether there is more to do.
+    func evictSome(
+        _ cursor: inout RemovalCursor, in transaction: borrowing Transaction, _ effects: inout Effects
     ) throws(StoreError) -> Int {
         var counters = try counters(in: transaction)
+        // Hits at the same time move records on for as long as they come.
+        if cursor.end == 0 { cursor.end = 1000 + 4 * (try transaction.statistics(CacheSchema.records).rows) }
         var evicted = 0
-        var left = 1000 + 4 * (try transaction.statistics(CacheSchema.records).rows)
-        while left > 0, try transaction.usedPages * 4096 + counters.blobBytes > settings.budget {
-            left -= 1
+        for _ in 0..<512 {
+            guard try transaction.usedPages * 4096 + counters.blobBytes > settings.budget else {
+                cursor.isDone = true
+                break
+            }
+            cursor.sequence += 1
             switch try evictOne(in: transaction, &counters, &effects) {
-            case .none: left = 0
+            case .none: cursor.isDone = true
             case .moved: break
             case .evicted: evicted += 1
             }
+            if cursor.sequence >= cursor.end { cursor.isDone = true }
+            if cursor.isDone { break }
         }
         try save(counters, in: transaction)
         return evicted
@@ -80,7 +87,8 @@ extension CacheTables {
             return try evict(use, at: first.order, in: transaction, &counters, &effects)
         }
         if try transaction.last(CacheSchema.records) == nil {
-            try clearAll(in: transaction, &counters, &effects)
+            if try transaction.statistics(CacheSchema.blobs).rows > 0 { effects.leavesFiles = true }
+            try clearAll(in: transaction, &counters)
             return .none
         }
         // Records whose place was damaged: they are looked at again, from the start.
@@ -114,14 +122,10 @@ extension CacheTables {
         return .evicted
     }
 
-    /// Empties all tables but `meta`.
+    /// Empties all tables but `meta`. The files of blobs stay; there may be very many.
     func clearAll(
-        in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
+        in transaction: borrowing Transaction, _ counters: inout CacheCounters
     ) throws(StoreError) {
-        try transaction.scan(CacheSchema.blobs, from: .empty) { key, _ in
-            if key.count == ContentDigest.size { effects.orphans.append(ContentDigest(bytes: key)) }
-            return true
-        }
         for table in [
             CacheSchema.records, CacheSchema.index, CacheSchema.recency, CacheSchema.blobs, CacheSchema.scoped,
         ] {

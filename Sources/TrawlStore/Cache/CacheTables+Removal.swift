@@ -1,86 +1,151 @@
-extension CacheTables {
-    /// Rows read before those that are meant are removed.
-    private static let step = 1024
+/// How far a removal of many records has come, from one transaction to the next.
+///
+/// Each transaction does a bounded part, so that neither its memory nor the time others wait grows with the store.
+struct RemovalCursor: Equatable, Sendable {
+    /// Where the next part begins: by what is walked, a sequence, a place in `scoped` or `index`.
+    var sequence: UInt64 = 0
+    var session = SessionID(0, 0)
+    var digest: CacheDigest?
+    /// Records from this sequence on came later, and are not meant; 0 before the first part.
+    var end: UInt64 = 0
+    var isDone = false
+}
 
-    /// Removes the records meant: how many.
+extension CacheTables {
+    /// Records removed in one transaction.
+    private static let mostRemoved = 512
+    /// Rows looked at in one transaction.
+    private static let mostLookedAt = 8192
+
+    /// Removes some of the records meant: how many. The cursor says where the rest is.
     func removeMatching(
-        _ filter: CacheFilter, in transaction: borrowing Transaction, _ effects: inout Effects
+        _ filter: CacheFilter, _ cursor: inout RemovalCursor, in transaction: borrowing Transaction,
+        _ effects: inout Effects
     ) throws(StoreError) -> Int {
         var counters = try counters(in: transaction)
+        if cursor.end == 0 { cursor.end = counters.next }
         let removed: Int
         if filter.meansAll {
             removed = Int(clamping: try transaction.statistics(CacheSchema.records).rows)
-            try clearAll(in: transaction, &counters, &effects)
-        } else if case .session(let session) = filter.storageClass {
-            removed = try removeScoped(from: session, through: session, filter, in: transaction, &counters, &effects)
-        } else if filter.storageClass == .anySession {
-            removed = try removeScoped(from: nil, through: nil, filter, in: transaction, &counters, &effects)
+            try clearAll(in: transaction, &counters)
+            effects.leavesFiles = true
+            cursor.isDone = true
+        } else if filter.origin != nil {
+            removed = try removeOrigin(filter, &cursor, in: transaction, &counters, &effects)
         } else {
-            removed = try removeScanning(filter, in: transaction, &counters, &effects)
+            switch filter.storageClass {
+            case .session, .anySession:
+                removed = try removeScoped(filter, &cursor, in: transaction, &counters, &effects)
+            case .permanent, nil:
+                removed = try removeScanning(filter, &cursor, in: transaction, &counters, &effects)
+            }
         }
         try save(counters, in: transaction)
         return removed
     }
 
     private func removeScanning(
-        _ filter: CacheFilter, in transaction: borrowing Transaction, _ counters: inout CacheCounters,
-        _ effects: inout Effects
+        _ filter: CacheFilter, _ cursor: inout RemovalCursor, in transaction: borrowing Transaction,
+        _ counters: inout CacheCounters, _ effects: inout Effects
     ) throws(StoreError) -> Int {
-        var removed = 0
-        var position: UInt64 = 0
-        while true {
-            var meant: [CacheUse] = []
-            var damaged: [UInt64] = []
-            var left = Self.step
-            try transaction.scan(CacheSchema.records, from: position) { sequence, row in
-                if left == 0 { return false }
-                left -= 1
-                position = sequence + 1
-                if let frame = RecordFrame(row, sequence: sequence) {
-                    if filter.means(frame) { meant.append(CacheUse(digest: frame.digest, sequence: sequence)) }
-                } else {
-                    damaged.append(sequence)
-                }
-                return true
+        var meant: [CacheUse] = []
+        var damaged: [UInt64] = []
+        var left = Self.mostLookedAt
+        let end = cursor.end
+        var position = cursor.sequence
+        try transaction.scan(CacheSchema.records, from: position) { sequence, row in
+            guard sequence < end, left > 0, meant.count + damaged.count < Self.mostRemoved else { return false }
+            left -= 1
+            position = sequence + 1
+            if let frame = RecordFrame(row, sequence: sequence) {
+                if filter.means(frame) { meant.append(CacheUse(digest: frame.digest, sequence: sequence)) }
+            } else {
+                damaged.append(sequence)
             }
-            for use in meant where try remove(use, in: transaction, &counters, &effects) { removed += 1 }
-            for sequence in damaged { _ = try transaction.delete(CacheSchema.records, sequence) }
-            if left > 0 { return removed }
+            return true
         }
+        var removed = 0
+        for use in meant where try remove(use, in: transaction, &counters, &effects) { removed += 1 }
+        for sequence in damaged { _ = try transaction.delete(CacheSchema.records, sequence) }
+        cursor.isDone = left > 0 && meant.count + damaged.count < Self.mostRemoved
+        cursor.sequence = position
+        return removed
     }
 
+    /// Removes records of sessions: of one, or of all.
     private func removeScoped(
-        from first: SessionID?, through last: SessionID?, _ filter: CacheFilter,
-        in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
+        _ filter: CacheFilter, _ cursor: inout RemovalCursor, in transaction: borrowing Transaction,
+        _ counters: inout CacheCounters, _ effects: inout Effects
     ) throws(StoreError) -> Int {
-        var removed = 0
-        var position = ScopedKey(first ?? SessionID(0, 0), 0)
-        while true {
-            var keys: [(session: SessionID, sequence: UInt64)] = []
-            try position.withBytes { (start) throws(StoreError) in
-                try transaction.scan(CacheSchema.scoped, from: start) { key, _ in
-                    guard keys.count < Self.step, let key = ScopedKey.read(key), last == nil || key.session == last
-                    else { return false }
-                    keys.append(key)
-                    return true
-                }
+        var only: SessionID?
+        if case .session(let session) = filter.storageClass { only = session }
+        let start = ScopedKey(only ?? cursor.session, cursor.sequence)
+        var keys: [(session: SessionID, sequence: UInt64)] = []
+        try start.withBytes { (start) throws(StoreError) in
+            try transaction.scan(CacheSchema.scoped, from: start) { key, _ in
+                guard keys.count < Self.mostRemoved, let key = ScopedKey.read(key), only == nil || key.session == only
+                else { return false }
+                keys.append(key)
+                return true
             }
-            for key in keys {
-                var use: CacheUse?
-                if let row = try transaction.get(CacheSchema.records, key.sequence),
-                    let frame = RecordFrame(row, sequence: key.sequence), frame.storageClass == .session(key.session)
-                {
-                    guard filter.means(frame) else { continue }
-                    use = CacheUse(digest: frame.digest, sequence: key.sequence)
-                }
-                if let use, try remove(use, in: transaction, &counters, &effects) { removed += 1 }
-                // Gone with its record, unless one of the two was damaged.
-                try ScopedKey(key.session, key.sequence).withBytes { (key) throws(StoreError) in
-                    _ = try transaction.delete(CacheSchema.scoped, key)
-                }
-            }
-            guard keys.count == Self.step, let end = keys.last else { return removed }
-            position = ScopedKey(end.session, end.sequence + 1)
         }
+        var removed = 0
+        for key in keys where key.sequence < cursor.end {
+            var use: CacheUse?
+            if let row = try transaction.get(CacheSchema.records, key.sequence),
+                let frame = RecordFrame(row, sequence: key.sequence), frame.storageClass == .session(key.session)
+            {
+                guard filter.means(frame) else { continue }
+                use = CacheUse(digest: frame.digest, sequence: key.sequence)
+            }
+            if let use, try remove(use, in: transaction, &counters, &effects) { removed += 1 }
+            // Gone with its record, unless one of the two was damaged.
+            try ScopedKey(key.session, key.sequence).withBytes { (key) throws(StoreError) in
+                _ = try transaction.delete(CacheSchema.scoped, key)
+            }
+        }
+        cursor.isDone = keys.count < Self.mostRemoved
+        if let last = keys.last {
+            cursor.session = last.session
+            cursor.sequence = last.sequence + 1
+        }
+        return removed
+    }
+
+    /// Removes records of one origin: their rows in `index` stand together.
+    private func removeOrigin(
+        _ filter: CacheFilter, _ cursor: inout RemovalCursor, in transaction: borrowing Transaction,
+        _ counters: inout CacheCounters, _ effects: inout Effects
+    ) throws(StoreError) -> Int {
+        guard let origin = filter.origin else { return 0 }
+        var found: [CacheUse] = []
+        var last: CacheDigest?
+        var isWhole = true
+        try (cursor.digest ?? CacheDigest(origin, 0)).withBytes { (start) throws(StoreError) in
+            try transaction.scan(CacheSchema.index, from: start) { key, row in
+                guard key.count == CacheDigest.size else { return true }
+                let digest = CacheDigest(bytes: key)
+                guard digest.words.0 == origin else { return false }
+                if found.count >= Self.mostRemoved {
+                    isWhole = false
+                    return false
+                }
+                for entry in IndexRow(row).entries where entry.sequence < cursor.end {
+                    found.append(CacheUse(digest: digest, sequence: entry.sequence))
+                }
+                last = digest
+                return true
+            }
+        }
+        var removed = 0
+        for use in found {
+            guard let row = try transaction.get(CacheSchema.records, use.sequence),
+                let frame = RecordFrame(row, sequence: use.sequence), frame.digest == use.digest, filter.means(frame)
+            else { continue }
+            if try remove(use, in: transaction, &counters, &effects) { removed += 1 }
+        }
+        cursor.digest = last?.next
+        cursor.isDone = isWhole || cursor.digest == nil
+        return removed
     }
 }

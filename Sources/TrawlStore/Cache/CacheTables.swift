@@ -12,6 +12,8 @@ struct CacheTables {
     struct Effects: Equatable {
         /// Blobs that no record refers to any more.
         var orphans: [ContentDigest] = []
+        /// Whether there may be more of them than are named.
+        var leavesFiles = false
     }
 
     // MARK: - Counters

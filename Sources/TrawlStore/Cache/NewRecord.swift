@@ -41,20 +41,23 @@ package struct CacheFilter: Sendable {
     package var storageClass: Class?
     /// Stored at this time or later, in milliseconds since 1970.
     package var storedSince: UInt64?
+    /// The first eight bytes of the digests that are meant: those of one origin.
+    package var origin: UInt64?
     /// Whether a header is meant. The bytes are valid only during the call, which may come more than once for a record.
     package var header: (@Sendable (UnsafeRawBufferPointer) -> Bool)?
 
     /// All records, unless something is given.
     package init(
-        storageClass: Class? = nil, storedSince: UInt64? = nil,
+        storageClass: Class? = nil, storedSince: UInt64? = nil, origin: UInt64? = nil,
         header: (@Sendable (UnsafeRawBufferPointer) -> Bool)? = nil
     ) {
         self.storageClass = storageClass
         self.storedSince = storedSince
+        self.origin = origin
         self.header = header
     }
 
-    var meansAll: Bool { storageClass == nil && storedSince == nil && header == nil }
+    var meansAll: Bool { storageClass == nil && storedSince == nil && origin == nil && header == nil }
 
     func means(_ frame: RecordFrame) -> Bool {
         switch (storageClass, frame.storageClass) {
@@ -63,6 +66,7 @@ package struct CacheFilter: Sendable {
         case (.permanent, .session), (.anySession, .permanent), (.session, .permanent): return false
         }
         if let storedSince, frame.stored < storedSince { return false }
+        if let origin, frame.digest.words.0 != origin { return false }
         return header?(frame.header) ?? true
     }
 }
@@ -77,10 +81,27 @@ package enum CacheWrite: Sendable {
     case remove(CacheUse)
     /// Removes all records of a cache key's digest.
     case removeAll(CacheDigest)
-    /// Removes the records meant, all in one transaction.
+    /// Removes the records meant that are there when it begins, in as many transactions as that takes.
     case removeMatching(CacheFilter)
-    /// Evicts down to the budget.
+    /// Evicts down to the budget, in as many transactions as that takes.
     case evict
+
+    /// Whether it takes as many transactions as there is to do.
+    var isLong: Bool {
+        switch self {
+        case .removeMatching, .evict: true
+        case .append, .replaceHeader, .remove, .removeAll: false
+        }
+    }
+
+    /// Whether it is kept when another process is in the way for long: what was stored under a key may be served no more
+    /// (RFC 9111 §4.4), while a record that is not stored costs a fetch.
+    var insists: Bool {
+        switch self {
+        case .removeAll, .removeMatching: true
+        case .append, .replaceHeader, .remove, .evict: false
+        }
+    }
 }
 
 /// What became of a change. None of it is an error of a fetch.

@@ -197,10 +197,13 @@ extension ResponseStore {
         return found?.isOutweighed == true ? nil : found?.sequences ?? []
     }
 
-    /// Whether a record's header is that of a response from an origin.
-    package static func header(_ header: UnsafeRawBufferPointer, isOf origin: Origin) -> Bool {
-        guard let view = try? StoredView(header) else { return false }
-        return view.isOf(origin)
+    /// What is stored of an origin. Finding it costs as much as there is, however much is stored of others.
+    package static func records(of origin: Origin) -> CacheFilter {
+        let digest = CacheDigest(of: CacheKey(text: origin.keyStart))
+        return CacheFilter(origin: digest.words.0) { header in
+            guard let view = try? StoredView(header) else { return false }
+            return view.isOf(origin)
+        }
     }
 }
 
@@ -209,8 +212,18 @@ extension CacheDigest {
     package init(of key: CacheKey) {
         var text = key.text
         var halves: (UInt64, UInt64) = (0, 0)
-        text.withUTF8 { cblob_hash($0.baseAddress, $0.count, &halves.0, &halves.1) }
-        self.init(halves.0, halves.1)
+        let origin = text.withUTF8 { bytes in
+            cblob_hash(bytes.baseAddress, bytes.count, &halves.0, &halves.1)
+            return cblob_checksum(bytes.baseAddress, Self.originLength(of: bytes))
+        }
+        self.init(origin, halves.1)
+    }
+
+    /// The bytes up to and with the slash that begins the path; all when there is none.
+    private static func originLength(of key: UnsafeBufferPointer<UInt8>) -> Int {
+        let slash = UInt8(ascii: "/")
+        guard let scheme = key.firstIndex(of: slash), scheme + 2 < key.count else { return key.count }
+        return key[(scheme + 2)...].firstIndex(of: slash).map { $0 + 1 } ?? key.count
     }
 }
 

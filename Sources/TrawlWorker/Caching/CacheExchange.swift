@@ -153,8 +153,7 @@ final class CacheExchange: KeptExchange {
             }
         }
         if store.rules.clearsStoredResponses(of: request.target, head.fields) {
-            let origin = request.target.origin
-            changes.append(.removeMatching(CacheFilter { ResponseStore.header($0, isOf: origin) }))
+            changes.append(.removeMatching(ResponseStore.records(of: request.target.origin)))
         }
         return changes
     }

@@ -136,4 +136,13 @@ struct EvictionTests {
         #expect(store.put(1, body: []) != nil)
         #expect(store.found(1) == [])
     }
+
+    @Test("which record it is does not depend on where its use is noted")
+    func uses() {
+        let one = CacheUse(digest: digest(1), sequence: 7, slot: 1)
+        #expect(one == CacheUse(digest: digest(1), sequence: 7, slot: 2))
+        #expect(Set([one]).contains(CacheUse(digest: digest(1), sequence: 7)))
+        #expect(one != CacheUse(digest: digest(1), sequence: 8, slot: 1))
+        #expect(one != CacheUse(digest: digest(2), sequence: 7, slot: 1))
+    }
 }
