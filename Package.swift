@@ -152,7 +152,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TestSupport", "Trawl", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin", "FaultyWorker",
-                "HostProgram",
+                "HostProgram", "StoreHammer",
             ],
             swiftSettings: common),
     ]

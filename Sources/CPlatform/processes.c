@@ -114,6 +114,15 @@ int32_t cplatform_reap(int32_t pidfd, int32_t keep, int32_t *value) {
     return info.si_code == CLD_EXITED ? cplatform_exit_status : cplatform_exit_signal;
 }
 
+int32_t cplatform_is_stopped(int32_t pidfd) {
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &info, WSTOPPED | WNOHANG | WNOWAIT) != 0) {
+        return -errno;
+    }
+    return info.si_pid != 0;
+}
+
 int32_t cplatform_kill_and_wait(int32_t process) {
     kill((pid_t)process, SIGKILL);
     siginfo_t info;

@@ -1,3 +1,4 @@
+import Glibc
 import TrawlCache
 import TrawlHTTP
 import TrawlPlatform
@@ -138,10 +139,14 @@ public final class Coordinator: Sendable {
 
     /// Stops (SIGSTOP) or continues (SIGCONT) all workers: what a terminal's job control does to the coordinator.
     ///
-    /// Blocks the calling thread until the signal is sent, so that the caller may stop itself next.
+    /// Workers are stopped between two writes to a cache, since others wait for who is in the middle of one. Blocks the
+    /// calling thread until the signal is sent, so that the caller may stop itself next.
     package func signalWorkers(_ signal: Int32) {
         let done = WakeUpGate()
-        if mailbox.post(.signalWorkers(signal, done)) { done.wait() }
+        func send() {
+            if mailbox.post(.signalWorkers(signal, done)) { done.wait() }
+        }
+        if signal == SIGSTOP { shelf.betweenWrites(send) } else { send() }
     }
 
     /// - Returns: False when the supervisor is gone.

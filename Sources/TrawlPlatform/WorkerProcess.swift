@@ -101,6 +101,11 @@ package final class WorkerProcess: Sendable {
         return true
     }
 
+    /// Whether it runs: it has neither ended nor been stopped by a signal.
+    package var isRunning: Bool {
+        !isLost && cplatform_is_stopped(watched.rawValue) == 0 && (try? reap()) == .some(.none)
+    }
+
     /// Takes the exit, without waiting for it.
     ///
     /// - Returns: `nil` while the process runs; the same exit each time once it has ended.

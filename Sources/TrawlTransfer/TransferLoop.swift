@@ -56,6 +56,8 @@ package final class TransferLoop {
     /// How long a turn may take before the rest of it does not count.
     private static let longestTurn: UInt64 = 1_000_000_000
     private static let tick: UInt64 = 250_000_000
+    /// How long an end waits for its commit: the disk may not answer, or another process be stopped while it writes.
+    private static let longestCommit: UInt64 = 1_000_000_000
 
     /// A loop without transfers, or nil when libcurl cannot make one.
     ///
@@ -208,6 +210,7 @@ package final class TransferLoop {
         }
         if runningClock &- lastTick >= Self.tick {
             lastTick = runningClock
+            if !uncommitted.isEmpty { tellOverdue() }
             for transfer in active { transfer.checkTimes() }
         }
     }
@@ -232,7 +235,9 @@ package final class TransferLoop {
     func retire(_ transfer: Transfer, with end: LeaseEnd, descriptor: Int32?, after commit: UInt64?) {
         let index = Int(transfer.lease.progressIndex)
         if let commit {
-            uncommitted[commit] = UncommittedEnd(end: end, descriptor: descriptor, progressIndex: index)
+            uncommitted[commit] = UncommittedEnd(
+                end: end, descriptor: descriptor, progressIndex: index,
+                deadline: runningClock &+ Self.longestCommit)
         } else {
             usedIndexes[index] = false
             output.send(.ended(end), descriptor: descriptor)
@@ -249,11 +254,25 @@ package final class TransferLoop {
     private func tellCommitted() {
         guard let keeper else { return }
         for (commit, isStored) in keeper.takeCommitted() {
-            guard var held = uncommitted.removeValue(forKey: commit) else { continue }
-            held.end.cache.isStored = isStored
-            usedIndexes[held.progressIndex] = false
-            output.send(.ended(held.end), descriptor: held.descriptor)
+            // One whose end was told meanwhile is late, and no harm.
+            guard let held = uncommitted.removeValue(forKey: commit) else { continue }
+            tell(held, isStored: isStored)
         }
+    }
+
+    /// Tells the ends of those whose commit takes too long: that costs the record, not the fetch.
+    private func tellOverdue() {
+        for (commit, held) in uncommitted where held.deadline <= runningClock {
+            uncommitted[commit] = nil
+            tell(held, isStored: false)
+        }
+    }
+
+    private func tell(_ held: UncommittedEnd, isStored: Bool) {
+        var end = held.end
+        end.cache.isStored = isStored
+        usedIndexes[held.progressIndex] = false
+        output.send(.ended(end), descriptor: held.descriptor)
     }
 
     /// Bytes libcurl reads at a time: much for a few transfers, and never more than 8 MiB in all.
@@ -275,9 +294,11 @@ package final class TransferLoop {
 
 /// The end of a lease that waits for its commit.
 private struct UncommittedEnd {
-    var end: LeaseEnd
+    let end: LeaseEnd
     let descriptor: Int32?
     let progressIndex: Int
+    /// Of the loop's running clock.
+    let deadline: UInt64
 }
 
 /// `@unchecked Sendable`: libcurl allows this one call from any thread, and who makes it stops before the loop ends.

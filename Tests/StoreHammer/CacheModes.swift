@@ -10,6 +10,8 @@ enum CacheModes {
         switch arguments[0] {
         case "cache-die": try die(arguments[1], at: arguments[2])
         case "cache-churn": try churn(arguments[1], seed: UInt64(arguments[2]) ?? 0, budget: UInt64(arguments[3]) ?? 0)
+        case "cache-hold": try hold(arguments[1])
+        case "cache-turns": try turns(arguments[1])
         case "cache-session": try session(arguments[1])
         case "cache-memory": try memory(arguments[1], mebibytes: Int(arguments[2]) ?? 0)
         case "cache-limit": try limit(arguments[1], bytes: UInt(arguments[2]) ?? 0)
@@ -72,6 +74,28 @@ enum CacheModes {
                 }
             }
         }
+    }
+
+    /// Keeps everybody else from writing.
+    private static func hold(_ directory: String) throws {
+        let store = try CacheStore.open(directory: directory)
+        CacheStore.betweenWrites(of: [store], patience: .seconds(5)) {
+            say("ready")
+            while true { pause() }
+        }
+    }
+
+    /// Writes for each line it is given, and says whether it could.
+    private static func turns(_ directory: String) throws {
+        let store = try CacheStore.open(directory: directory)
+        say("ready")
+        while readLine() != nil {
+            switch store.perform(.removeAll(CacheContent.digest(1_000_000))) {
+            case .removed: say("done")
+            case let outcome: say("\(outcome)")
+            }
+        }
+        store.close()
     }
 
     /// Begins a session, stores for it, and waits.

@@ -167,6 +167,8 @@ enum {
 
 /// waitid(P_PIDFD) without blocking. Returns how it ended (`cplatform_exit_...`); `keep` leaves it waitable.
 int32_t cplatform_reap(int32_t pidfd, int32_t keep, int32_t *value);
+/// Whether a child is stopped, by waitid(P_PIDFD) without blocking.
+int32_t cplatform_is_stopped(int32_t pidfd);
 /// Kills the child `process` and waits for it, for one that could not be watched.
 int32_t cplatform_kill_and_wait(int32_t process);
 

@@ -88,6 +88,12 @@ final class CacheShelf: Sendable {
     /// Why a cache could not be used, when one could not.
     var problem: FetchError? { state.withLock { $0.problem } }
 
+    /// Runs `body` while nobody is in the middle of a write to one of the caches; after a second all the same.
+    func betweenWrites(_ body: () -> Void) {
+        let stores = state.withLock { state in state.stores.values.compactMap { $0?.store.cache } }
+        CacheStore.betweenWrites(of: stores[...], patience: .seconds(1), body)
+    }
+
     /// Writes what hits left behind, and closes.
     func close() {
         let stores = state.withLock { state in

@@ -193,8 +193,18 @@ struct Supervisor: ~Copyable {
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
         case .shutDown(let grace): beginShutdown(grace: grace)
         case .signalWorkers(let signal, let done):
-            for case .process(let process)? in links.map({ $0?.engine }) { _ = try? process.signal(signal) }
+            signalWorkers(signal)
             done.open()
+        }
+    }
+
+    /// Sends a signal to all workers, and waits a moment for those that are to stop.
+    private func signalWorkers(_ signal: Int32) {
+        let end = now.advanced(by: .milliseconds(100))
+        for case .process(let process)? in links.map({ $0?.engine }) { _ = try? process.signal(signal) }
+        guard signal == SIGSTOP else { return }
+        for case .process(let process)? in links.map({ $0?.engine }) {
+            while process.isRunning, MonotonicClock.now() < end { MonotonicClock.sleep(for: .microseconds(200)) }
         }
     }
 

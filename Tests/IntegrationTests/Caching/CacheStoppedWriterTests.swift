@@ -1,0 +1,124 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A writer may be stopped at any point (SIGSTOP, the terminal's Ctrl-Z, a debugger), and only one can write at a time.
+@Suite("Beside a process that is stopped while it writes to the cache", .serialized, .timeLimit(.minutes(5)))
+struct CacheStoppedWriterTests {
+    /// A process of the store's own tests.
+    private final class Hammer {
+        private let process = Process()
+        private let (input, output) = (Pipe(), Pipe())
+
+        init(_ arguments: String...) throws {
+            process.executableURL = URL(fileURLWithPath: try BuiltProducts.directory() + "/StoreHammer")
+            process.arguments = arguments
+            process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+        }
+
+        deinit { end() }
+
+        func end() {
+            guard process.isRunning else { return }
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+
+        /// Asks it for a line.
+        func ask() -> String {
+            try? input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+            return line()
+        }
+
+        func line() -> String {
+            var bytes: [UInt8] = []
+            while let next = try? output.fileHandleForReading.read(upToCount: 1), let byte = next.first, byte != 10 {
+                bytes.append(byte)
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    private func fresh(_ target: String) -> String { target + "&field=Cache-Control:%20max-age=600" }
+
+    @Test(
+        "a fetch costs a moment more and is not stored, a hit costs nothing, and what must write says why it cannot",
+        arguments: ["cache-hold", "environment-stranger"])
+    func stopped(mode: String) async throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.file("store")
+        func get(_ url: String, _ options: String...) throws -> CommandRun {
+            try CommandRun(["get", "--store", store, "-w", "|%{source}"] + options + [url])
+        }
+        try await withOrigin { origin in
+            let urls = (0..<3).map { origin.url(fresh("/bytes/10?seed=\($0)")) }
+            #expect(try get(urls[0]).status == 0)
+            let hammer = try Hammer(mode, store + "/cache")
+            let isReady = hammer.line()
+            #expect(isReady == "ready" || isReady == "inside")
+            let clock = ContinuousClock()
+            let elapsed = try clock.measure {
+                let miss = try get(urls[1], "-m", "10")
+                #expect(miss.status == 0)
+                #expect(miss.text.hasSuffix("|network"))
+                let hit = try get(urls[0])
+                #expect(hit.text.hasSuffix("|cache"))
+                #expect(try CommandRun(["cache", "stats", "--store", store]).status == 0)
+            }
+            #expect(elapsed < .seconds(20))
+            for arguments in [["rm", urls[0]], ["clear"], ["prune"], ["verify"]] {
+                let run = try CommandRun(["cache"] + arguments + ["--store", store])
+                #expect(run.status != 0, "\(arguments)")
+                #expect(run.errors.contains("it may be stopped"), "\(arguments): \(run.errors)")
+            }
+            hammer.end()
+            #expect(try get(urls[1]).text.hasSuffix("|network"))
+            #expect(try get(urls[1]).text.hasSuffix("|cache"))
+            #expect(try CommandRun(["cache", "rm", urls[0], "--store", store]).status == 0)
+        }
+    }
+
+    @Test("the terminal stops workers between their writes, so that nobody waits for them")
+    func suspended() async throws {
+        func state(_ pid: pid_t) -> Character? {
+            guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return nil }
+            return text[text.index(text.lastIndex(of: ")") ?? text.startIndex, offsetBy: 2)...].first
+        }
+        let directory = try TemporaryDirectory()
+        let store = directory.file("store")
+        try await withOrigin { origin in
+            let lines = (0..<200_000).map { origin.url(fresh("/bytes/4000?seed=\($0 % 1000)&n=\($0)")) }
+            try directory.put("list", Array(lines.joined(separator: "\n").utf8))
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: try BuiltProducts.trawl())
+            process.arguments =
+                ["batch", "--store", store, "--cache-size", "32M", "-q", "--progress", "none", "--no-files"]
+                + ["--workers", "2", directory.file("list")]
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            let pid = process.processIdentifier
+            defer {
+                kill(pid, SIGKILL)
+                kill(pid, SIGCONT)
+                process.waitUntilExit()
+            }
+            #expect(await eventually { (try? origin.log(prefix: "/bytes").count) ?? 0 > 100 })
+            let workers = ProcessTree.children(of: pid)
+            let hammer = try Hammer("cache-turns", store + "/cache")
+            #expect(hammer.line() == "ready")
+            for _ in 0..<25 {
+                kill(pid, SIGTSTP)
+                #expect(await eventually { ([pid] + workers).allSatisfy { state($0) == "T" } })
+                #expect(hammer.ask() == "done")
+                kill(pid, SIGCONT)
+                #expect(await eventually { ([pid] + workers).allSatisfy { state($0) != "T" } })
+                #expect(hammer.ask() == "done")
+            }
+        }
+    }
+}
