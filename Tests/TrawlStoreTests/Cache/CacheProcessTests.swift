@@ -42,20 +42,30 @@ struct CacheProcessTests {
     func churn() throws {
         let isLong = getenv("TRAWL_LONG_TESTS") != nil
         let budget: UInt64 = 12 << 20
+        let processes = 8
         func start(_ seed: Int) throws -> CacheChild {
             let child = try CacheChild(["cache-churn", scratch.cache, "\(seed)", "\(budget)"])
             #expect(child.line() == "ready")
             return child
         }
-        var children = try (0..<4).map { try start($0) }
+        var children = try (0..<processes).map { try start($0) }
         var random = Seeded(21)
-        for round in 0..<(isLong ? 300 : 12) {
+        var round = 0
+        let end = ContinuousClock.now + .seconds(isLong ? 60 : 3)
+        while ContinuousClock.now < end || round < 12 {
             usleep(UInt32.random(in: 10_000..<200_000, using: &random))
             let which = Int.random(in: 0..<children.count, using: &random)
             #expect(children[which].kill() == -SIGKILL)
             children[which] = try start(100 + round)
+            round += 1
         }
+        // A place that a killed reader kept would be one more each time.
+        let watcher = try open(budget: budget)
+        #expect(try watcher.environment.information().readerPlaces <= 2 * (processes + 1))
         for child in children { #expect(child.kill() == -SIGKILL) }
+        #expect(try watcher.environment.releaseDeadReaders() <= 2 * processes)
+        #expect(try watcher.environment.releaseDeadReaders() == 0)
+        watcher.close()
         let store = try open(budget: budget)
         let result = try store.verify()
         #expect(result.damagedRecords == 0)
