@@ -4,10 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,10 +35,6 @@ int32_t cblob_link_open(int32_t fd, int32_t directory, const char *name) {
 
 int32_t cblob_link(int32_t from_directory, const char *from, int32_t directory, const char *name) {
     return linkat(from_directory, from, directory, name, 0) == 0 ? 0 : -errno;
-}
-
-int32_t cblob_clone(int32_t from, int32_t to) {
-    return ioctl(to, FICLONE, from) == 0 ? 0 : -errno;
 }
 
 int32_t cblob_lock(int32_t fd, int32_t exclusive, int32_t wait) {

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -86,6 +88,26 @@ int64_t cplatform_link_count(int32_t fd) {
 
 int64_t cplatform_pread(int32_t fd, void *bytes, size_t count, int64_t offset) {
     ssize_t result = pread(fd, bytes, count, (off_t)offset);
+    return result >= 0 ? result : -errno;
+}
+
+int32_t cplatform_share_blocks(int32_t from, int64_t offset, int64_t count, int32_t to, int64_t place) {
+    struct file_clone_range range = {
+        .src_fd = from,
+        .src_offset = (uint64_t)offset,
+        .src_length = (uint64_t)count,
+        .dest_offset = (uint64_t)place,
+    };
+    return ioctl(to, FICLONERANGE, &range) == 0 ? 0 : -errno;
+}
+
+int64_t cplatform_position(int32_t fd) {
+    off_t result = lseek(fd, 0, SEEK_CUR);
+    return result >= 0 ? result : -errno;
+}
+
+int64_t cplatform_set_position(int32_t fd, int64_t position) {
+    off_t result = lseek(fd, (off_t)position, SEEK_SET);
     return result >= 0 ? result : -errno;
 }
 

@@ -84,6 +84,14 @@ final class BodyStore {
         place = .file(root, path: path, isAsked: isAsked, collision: collision, sync: sync, makesEmpty: makesEmpty)
     }
 
+    /// The file the body goes to as it comes, standing behind all bytes so far; nil when it goes elsewhere.
+    func openFile() throws(HopFailure) -> Int32? {
+        guard isWritten else { return nil }
+        try flush()
+        if case .descriptor = place { return descriptor?.rawValue }
+        return try openPart().rawValue
+    }
+
     /// Counts bytes that went elsewhere.
     func count(_ bytes: Int) {
         length += UInt64(bytes)

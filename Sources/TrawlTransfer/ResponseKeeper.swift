@@ -77,6 +77,8 @@ package struct StoredAnswer {
 package protocol BodyKeeper: AnyObject {
     /// Whether it can be left to a program whether the response is stored.
     var mayBeDecided: Bool { get }
+    /// Whether it looks at the bytes at all.
+    var takesBytes: Bool { get }
     /// What the program decided, before any byte of the body; nil is not to store it.
     func decide(_ order: StoringOrder?)
     /// The next bytes. What cannot be kept is let go without a word.
@@ -95,8 +97,18 @@ package protocol BodyKeeper: AnyObject {
 package protocol StoredBytes: AnyObject {
     /// How many there are.
     var length: UInt64 { get }
-    /// The next bytes, valid until the next call; nil at the end.
+    /// The next bytes; nil at the end.
     ///
+    /// - Parameter file: A file that the bytes go to as they are, where it stands; it may come to share the stored body's
+    ///   blocks.
     /// - Throws: `storedResponse` when what is stored turns out damaged.
-    func next() throws(HopFailure) -> UnsafeRawBufferPointer?
+    func next(into file: Int32?) throws(HopFailure) -> StoredPiece?
+}
+
+/// A piece of a stored body.
+package enum StoredPiece {
+    /// Valid until the next piece, of this or of another body, is asked for.
+    case bytes(UnsafeRawBufferPointer)
+    /// So many bytes are in the file already.
+    case shared(Int)
 }

@@ -94,15 +94,21 @@ extension Transfer {
                 return true
             }
             do throws(HopFailure) {
-                guard let piece = try source.next() else {
+                let next = try source.next(into: fileToShare(source))
+                lastActivity = loop.runningClock
+                switch next {
+                case nil:
                     self.source = nil
                     return true
-                }
-                lastActivity = loop.runningClock
-                if decoder == nil { decodedInTurn += piece.count }
-                guard process(piece) else {
-                    if endsEarly { self.source = nil }
-                    return endsEarly
+                case .shared(let count):
+                    decodedInTurn += count
+                    store.count(count)
+                case .bytes(let piece):
+                    if decoder == nil { decodedInTurn += piece.count }
+                    guard process(piece) else {
+                        if endsEarly { self.source = nil }
+                        return endsEarly
+                    }
                 }
             } catch {
                 failure = isSeen ? HopFailure(.truncated, detail: error.detail) : error
@@ -124,6 +130,15 @@ extension Transfer {
             return HopFailure(.storedResponse, detail: failure.detail)
         case .tooManyLayers, .tooLarge, .ratioTooHigh, .outOfMemory, .refused: return failure
         }
+    }
+
+    /// The file that stored bytes go to as they are; nil when something is done to them on the way, or counted.
+    private func fileToShare(_ source: any StoredBytes) throws(HopFailure) -> Int32? {
+        let limit = profile.profile.bodyBytes
+        guard source.length > 0, limit == 0 || source.length <= limit, decoder == nil, !dropsBody,
+            keeper?.takesBytes != true
+        else { return nil }
+        return try store.openFile()
     }
 }
 

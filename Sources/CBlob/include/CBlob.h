@@ -46,8 +46,6 @@ int32_t cblob_open_unnamed(int32_t directory, uint32_t mode);
 int32_t cblob_link_open(int32_t fd, int32_t directory, const char *name);
 /// linkat(2).
 int32_t cblob_link(int32_t from_directory, const char *from, int32_t directory, const char *name);
-/// Makes `to` share the blocks of `from` (FICLONE).
-int32_t cblob_clone(int32_t from, int32_t to);
 /// flock(2): exclusive or shared; waiting for it, or failing with EWOULDBLOCK.
 int32_t cblob_lock(int32_t fd, int32_t exclusive, int32_t wait);
 /// Size, time of last change in seconds since 1970, and link count of an open regular file; -EINVAL when it is none.

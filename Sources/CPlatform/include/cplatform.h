@@ -61,6 +61,12 @@ int32_t cplatform_lock(int32_t fd);
 int64_t cplatform_link_count(int32_t fd);
 /// pread(2).
 int64_t cplatform_pread(int32_t fd, void *bytes, size_t count, int64_t offset);
+/// Makes `count` bytes of `to`, from `place` on, share the blocks of `from` (FICLONERANGE).
+int32_t cplatform_share_blocks(int32_t from, int64_t offset, int64_t count, int32_t to, int64_t place);
+/// lseek(2): where an open file stands.
+int64_t cplatform_position(int32_t fd);
+/// lseek(2) from the start.
+int64_t cplatform_set_position(int32_t fd, int64_t position);
 /// The size of a regular file, not following a symbolic link; -EINVAL when it is anything else.
 int64_t cplatform_regular_size_at(int32_t directory, const char *name);
 /// st_mode, following symbolic links.

@@ -10,18 +10,10 @@ package enum BlobError: Error, Equatable, Sendable {
     case destination(SystemError)
 }
 
-/// How a blob's bytes came to their destination.
-package enum BlobCopyWay: Equatable, Sendable {
-    /// Both files share the same blocks until one is changed.
-    case clone
-    /// Byte by byte.
-    case bytes
-}
-
 /// A stored body in a file, open: it can be read to the end though its record is evicted meanwhile.
 ///
 /// No byte is given out before the MiB it belongs to was read into memory and compared with its checksum there. Any number
-/// of threads may read at once; each call needs up to 1 MiB of memory while it runs.
+/// of threads may read at once, each with up to 1 MiB of memory.
 package final class BlobReader: Sendable {
     /// What the record says of the body.
     package let reference: BlobReference
@@ -62,22 +54,30 @@ package final class BlobReader: Sendable {
     package func read(
         _ range: Range<UInt64>, _ each: (UnsafeRawBufferPointer) throws(BlobError) -> Bool
     ) throws(BlobError) {
-        let range = range.clamped(to: 0..<length)
-        if range.isEmpty { return }
-        let size = UInt64(BlobReference.chunkSize)
-        let chunks = Int(range.lowerBound / size)...Int((range.upperBound - 1) / size)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Int(min(size, length)), alignment: 64)
-        defer { buffer.deallocate() }
-        for index in chunks {
-            let chunk = reference.range(ofChunk: index)
-            let memory = UnsafeMutableRawBufferPointer(rebasing: buffer[..<chunk.count])
-            guard load(index, into: memory) else { throw .damaged }
-            let wanted = range.clamped(to: chunk)
-            let start = Int(wanted.lowerBound - chunk.lowerBound)
-            let goesOn = try each(UnsafeRawBufferPointer(rebasing: memory[start..<start + wanted.count]))
+        let memory = ChunkMemory()
+        var rest = range.clamped(to: 0..<length)
+        while !rest.isEmpty {
+            let piece = try piece(rest, in: memory)
+            rest = rest.lowerBound + UInt64(piece.count)..<rest.upperBound
+            let goesOn = try each(piece)
             if !goesOn { return }
         }
+    }
+
+    /// Reads the beginning of a part of the body: what of it lies in one MiB.
+    ///
+    /// - Parameters:
+    ///   - range: Which bytes; at least one, and none beyond the end.
+    ///   - memory: Where the MiB is read to. The result is valid until it is used again.
+    package func piece(_ range: Range<UInt64>, in memory: ChunkMemory) throws(BlobError) -> UnsafeRawBufferPointer {
+        precondition(!range.isEmpty && range.upperBound <= length, "bytes of the body")
+        let index = Int(range.lowerBound / UInt64(BlobReference.chunkSize))
+        let chunk = reference.range(ofChunk: index)
+        let bytes = memory.bytes(chunk.count)
+        guard load(index, into: bytes) else { throw .damaged }
+        let wanted = range.clamped(to: chunk)
+        let start = Int(wanted.lowerBound - chunk.lowerBound)
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<start + wanted.count])
     }
 
     /// Reads and checks every byte.
@@ -101,39 +101,41 @@ package final class BlobReader: Sendable {
 
     // MARK: - Copying
 
-    /// Puts the body into an open file that is empty and stands at its start, by the cheapest way there is.
+    /// The shortest body whose blocks are worth sharing. To share them costs as much as to write some ten thousand bytes,
+    /// and those that are still on their way to the disk are waited for.
+    package static let shortestShared: UInt64 = 1 << 20
+
+    /// Puts part of the body into an open file by letting both share its blocks, where their file system can.
     ///
-    /// A clone is verified after it was made, in the destination itself. Otherwise each MiB is written out of the memory
-    /// in which it was verified; there is no `copy_file_range`, which would read the source a second time, unverified.
+    /// The bytes are not looked at here: the caller has just read them by `piece`, and takes them from there when they
+    /// have to be written. There is no `copy_file_range`: to look at a MiB means to have it in memory, and from there it is
+    /// written as cheaply, with nothing between looking and copying.
     ///
-    /// - Throws: After an error the destination is to be thrown away; after `damaged` it is empty.
-    package func copy(to destination: Int32) throws(BlobError) -> BlobCopyWay {
-        let result = cblob_clone(file.rawValue, destination)
-        if result == 0 {
-            do throws(BlobError) {
-                let copy = cblob_openat(AT_FDCWD, "/proc/self/fd/\(destination)", O_RDONLY, 0)
-                // Without /proc the source is verified, whose blocks these are.
-                guard copy >= 0 else {
-                    try verify()
-                    return .clone
-                }
-                try BlobReader(reference: reference, file: Descriptor(adopting: copy)).verify()
-                return .clone
-            } catch {
-                ftruncate(destination, 0)
-                throw error
+    /// - Returns: Whether the bytes are in the file now, which then stands behind them.
+    package func share(_ range: Range<UInt64>, with destination: Int32) -> Bool {
+        length >= Self.shortestShared && file.shareBlocks(range, with: destination)
+    }
+
+    /// Puts the body into an open file where that stands, by the cheapest way there is.
+    ///
+    /// - Returns: How many of the bytes are shared.
+    /// - Throws: After an error the destination is to be thrown away: it holds the bytes before the damaged ones, or those
+    ///   that there was room for.
+    package func copy(to destination: Int32) throws(BlobError) -> UInt64 {
+        let memory = ChunkMemory()
+        var shared: UInt64 = 0
+        var position: UInt64 = 0
+        while position < length {
+            let piece = try piece(position..<length, in: memory)
+            let end = position + UInt64(piece.count)
+            if shared == position, share(position..<end, with: destination) {
+                shared = end
+            } else {
+                try Self.write(piece, to: destination)
             }
+            position = end
         }
-        do throws(BlobError) {
-            try read(0..<length) { (bytes) throws(BlobError) in
-                try Self.write(bytes, to: destination)
-                return true
-            }
-        } catch {
-            if error == .damaged { ftruncate(destination, 0) }
-            throw error
-        }
-        return .bytes
+        return shared
     }
 
     /// Gives the blob another name: a hard link, for who asks for one.

@@ -77,7 +77,13 @@ package final class BodySpool {
         defer { state = .over }
         switch state {
         case .memory(let body): return .inline(body)
-        case .file(let file): return file.finish().map { .blob($0) }
+        case .file(let file):
+            do throws(SystemError) {
+                return try file.finish().map { .blob($0) }
+            } catch {
+                failure = error
+                return nil
+            }
         case .over: return nil
         }
     }
@@ -127,12 +133,17 @@ package final class SpooledBlob: Sendable {
     }
 }
 
-/// A body on its way into a file.
+/// A body on its way into a file, in writes of some length.
 private final class FileSpool {
+    /// Bytes gathered before they are written and counted in: libcurl hands a body over in pieces of 16 KiB.
+    private static let gathered = 64 << 10
+
     private let directory: BlobDirectory
     private var spool: SpoolFile?
     private var checksums: ChunkChecksums?
     private var digest: RunningDigest?
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: gathered, alignment: 64)
+    private var used = 0
     private(set) var length: UInt64 = 0
 
     /// Nothing when memory ran out or libcrypto is not there.
@@ -147,22 +158,39 @@ private final class FileSpool {
     }
 
     deinit {
+        buffer.deallocate()
         if let name = spool?.name { directory.removeName(name) }
     }
 
     /// Whether the bytes were taken.
     func append(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Bool {
-        try spool?.file.writeAll(bytes)
-        checksums?.update(bytes)
         length += UInt64(bytes.count)
-        return digest?.update(bytes) ?? false
+        if bytes.count > buffer.count - used {
+            guard try flush() else { return false }
+            if bytes.count >= buffer.count { return try write(bytes) }
+        }
+        UnsafeMutableRawBufferPointer(rebasing: buffer[used...]).copyMemory(from: bytes)
+        used += bytes.count
+        return true
     }
 
-    func finish() -> SpooledBlob? {
-        guard let spool = spool.take(), let checksums = checksums.take(), let digest = digest.take()?.finish() else {
-            return nil
-        }
+    func finish() throws(SystemError) -> SpooledBlob? {
+        guard try flush(), let spool = spool.take(), let checksums = checksums.take(),
+            let digest = digest.take()?.finish()
+        else { return nil }
         let reference = BlobReference(digest: digest, length: length, checksums: checksums.finish())
         return SpooledBlob(reference: reference, directory: directory, spool: spool)
+    }
+
+    private func flush() throws(SystemError) -> Bool {
+        if used == 0 { return true }
+        defer { used = 0 }
+        return try write(UnsafeRawBufferPointer(rebasing: buffer[..<used]))
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Bool {
+        try spool?.file.writeAll(bytes)
+        checksums?.update(bytes)
+        return digest?.update(bytes) ?? false
     }
 }

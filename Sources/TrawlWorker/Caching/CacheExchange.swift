@@ -98,14 +98,14 @@ final class CacheExchange: KeptExchange {
         report.source = reuse.source
         let range = reuse.bodyRange(of: response.facts.body) ?? 0..<0
         guard !range.isEmpty else {
-            return StoredAnswer(head: head, body: VerifiedBytes(nil, 0..<0), report: report)
+            return StoredAnswer(head: head, body: VerifiedBytes(nil, 0..<0, in: keeper.memory), report: report)
         }
         guard let body = store.body(of: candidate.use, like: response) else { return nil }
         return StoredAnswer(head: head, body: verified(body, range, of: candidate), report: report)
     }
 
     private func verified(_ body: StoredBody, _ range: Range<UInt64>, of candidate: StoredCandidate) -> VerifiedBytes {
-        VerifiedBytes(body, range) { [store] in store.cache.reportDamage(of: $0, candidate.use) }
+        VerifiedBytes(body, range, in: keeper.memory) { [store] in store.cache.reportDamage(of: $0, candidate.use) }
     }
 
     private var gone: KeptResponse {

@@ -17,6 +17,8 @@ final class CacheKeeper: ResponseKeeper {
     private var changes: Set<UInt64> = []
     /// The exchanges under way.
     private let crowd = Crowd()
+    /// Where pieces of stored bodies lie while they are handed on.
+    let memory = ChunkMemory()
 
     private static let manyExchanges = 8
 
@@ -46,7 +48,7 @@ final class CacheKeeper: ResponseKeeper {
             return .answer(
                 StoredAnswer(
                     head: hit.head,
-                    body: VerifiedBytes(hit.body, hit.range) { store.cache.reportDamage(of: $0, hit.use) },
+                    body: VerifiedBytes(hit.body, hit.range, in: memory) { store.cache.reportDamage(of: $0, hit.use) },
                     report: report))
         case .send(let sending, let candidate):
             guard lease.cache.contains(.sends) else { return .refuse(.nothingStored) }

@@ -12,6 +12,7 @@ final class ChangeKeeper: BodyKeeper {
     }
 
     var mayBeDecided: Bool { false }
+    var takesBytes: Bool { false }
     func decide(_ order: StoringOrder?) {}
     func write(_ bytes: UnsafeRawBufferPointer) {}
     func finish() -> UInt64? { keeper.commit(of: change) }

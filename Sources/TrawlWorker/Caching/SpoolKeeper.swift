@@ -44,6 +44,8 @@ final class SpoolKeeper: BodyKeeper {
         return false
     }
 
+    var takesBytes: Bool { record != nil && !spool.isOver }
+
     func decide(_ order: StoringOrder?) {
         guard let order else {
             record = nil

@@ -6,55 +6,54 @@ import TrawlTransfer
 final class VerifiedBytes: StoredBytes {
     let length: UInt64
     private let body: StoredBody?
+    private let memory: ChunkMemory
     private let damaged: (BlobReader) -> Void
     private let end: UInt64
     private var position: UInt64
-    private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// Whether no file has refused to share blocks.
+    private var mayShare = true
 
-    /// - Parameter damaged: Called when the file of the body turns out not to hold what it should.
-    init(_ body: StoredBody?, _ range: Range<UInt64>, damaged: @escaping (BlobReader) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - memory: Where pieces lie, of this and of others on the same thread.
+    ///   - damaged: Called when the file of the body turns out not to hold what it should.
+    init(
+        _ body: StoredBody?, _ range: Range<UInt64>, in memory: ChunkMemory,
+        damaged: @escaping (BlobReader) -> Void = { _ in }
+    ) {
         self.body = body
+        self.memory = memory
         self.damaged = damaged
         length = body == nil ? 0 : UInt64(range.count)
         position = range.lowerBound
         end = body == nil ? position : range.upperBound
     }
 
-    deinit { buffer.deallocate() }
-
-    func next() throws(HopFailure) -> UnsafeRawBufferPointer? {
+    func next(into file: Int32?) throws(HopFailure) -> StoredPiece? {
         guard position < end, let body else { return nil }
         switch body {
         case .bytes(let bytes):
             guard end <= bytes.count else { throw Self.damaged }
-            return take(bytes[Int(position)..<Int(end)])
+            let room = memory.bytes(Int(end - position))
+            room.copyBytes(from: bytes[Int(position)..<Int(end)])
+            position = end
+            return .bytes(UnsafeRawBufferPointer(room))
         case .blob(let blob):
-            // One chunk of the blob at a time, so that each is verified once.
-            let chunk = UInt64(BlobReference.chunkSize)
-            let range = position..<min(end, (position / chunk + 1) * chunk)
-            var piece: UnsafeRawBufferPointer?
+            guard end <= blob.length else { throw Self.damaged }
+            let piece: UnsafeRawBufferPointer
             do throws(BlobError) {
-                try blob.read(range) { bytes in
-                    piece = take(bytes)
-                    return false
-                }
+                piece = try blob.piece(position..<end, in: memory)
             } catch {
                 damaged(blob)
                 throw Self.damaged
             }
-            guard let piece, piece.count == range.count else { throw Self.damaged }
-            return piece
+            let range = position..<position + UInt64(piece.count)
+            position = range.upperBound
+            if let file, mayShare {
+                mayShare = blob.share(range, with: file)
+                if mayShare { return .shared(piece.count) }
+            }
+            return .bytes(piece)
         }
-    }
-
-    private func take(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
-        if buffer.count < bytes.count {
-            buffer.deallocate()
-            buffer = .allocate(byteCount: bytes.count, alignment: 64)
-        }
-        buffer.copyBytes(from: bytes)
-        position += UInt64(bytes.count)
-        return UnsafeRawBufferPointer(rebasing: buffer[..<bytes.count])
     }
 
     private static var damaged: HopFailure { HopFailure(.storedResponse, detail: "the stored body is damaged") }
