@@ -123,10 +123,12 @@ final class CacheExport {
         }
         var length: UInt64 = 0
         do throws(StoredBytes.Failure) {
-            try bodies.deliver(item, decodes: decodes) { (bytes) throws(SystemError) in
+            let shared = try bodies.deliver(item, decodes: decodes, into: part.rawValue) {
+                (bytes) throws(SystemError) in
                 length += UInt64(bytes.count)
                 try part.write(bytes)
             }
+            length += shared
         } catch {
             part.discard()
             switch error {

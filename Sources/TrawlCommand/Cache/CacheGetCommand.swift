@@ -111,7 +111,7 @@ struct CacheGetCommand: CacheSubcommand {
         } catch {
             throw .output(error)
         }
-        try StoredBytes().deliver(item, decodes: !raw) { (bytes) throws(SystemError) in
+        try StoredBytes().deliver(item, decodes: !raw, into: writer.file) { (bytes) throws(SystemError) in
             // As `get`: a zero byte in the first piece.
             if isFirst, !allowsBinary, bytes.prefix(2000).contains(0) {
                 throw SystemError(errno: Self.isBinary, call: "write")

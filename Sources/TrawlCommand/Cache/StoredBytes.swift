@@ -19,20 +19,26 @@ final class StoredBytes {
     }
 
     private let decoders = DecoderPool(capacity: 1)
+    private let memory = ChunkMemory()
     private let limits = DecodingLimits(decodedBytes: .max)
 
     /// Hands out a body.
     ///
     /// - Parameters:
     ///   - decodes: Whether content codings are undone.
+    ///   - file: The file that `write` writes to, if it is one and stands where the body begins: it may come to share the
+    ///     blocks of the stored one.
     ///   - write: Takes the next bytes, which are valid during the call only.
+    /// - Returns: How many bytes were not handed to `write`, since the file shares them.
+    @discardableResult
     func deliver(
-        _ item: StoredItem, decodes: Bool, to write: (UnsafeRawBufferPointer) throws(SystemError) -> Void
-    ) throws(Failure) {
-        guard let body = item.body else { return }
+        _ item: StoredItem, decodes: Bool, into file: Int32? = nil,
+        to write: (UnsafeRawBufferPointer) throws(SystemError) -> Void
+    ) throws(Failure) -> UInt64 {
+        guard let body = item.body else { return 0 }
         let codings = decodes ? ContentCoding.list(item.response.head.fields.values("Content-Encoding")) : []
         if CodingChain(codings).undone.isEmpty {
-            return try read(body) { (bytes) throws(Failure) in
+            return try read(body, into: file) { (bytes) throws(Failure) in
                 do throws(SystemError) { try write(bytes) } catch { throw .output(error) }
             }
         }
@@ -43,8 +49,9 @@ final class StoredBytes {
             throw .coding("\(error)")
         }
         defer { decoders.give(decoder) }
-        try read(body) { (bytes) throws(Failure) in try decode(bytes, decoder, to: write) }
+        _ = try read(body, into: nil) { (bytes) throws(Failure) in try decode(bytes, decoder, to: write) }
         do throws(DecodingError) { try decoder.finish() } catch { throw .coding("\(error)") }
+        return 0
     }
 
     private func decode(
@@ -67,28 +74,34 @@ final class StoredBytes {
         }
     }
 
+    /// - Returns: How many bytes the file shares, and were not handed out.
     private func read(
-        _ body: TrawlStore.StoredBody, _ each: (UnsafeRawBufferPointer) throws(Failure) -> Void
-    ) throws(Failure) {
+        _ body: TrawlStore.StoredBody, into file: Int32?,
+        _ each: (UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) -> UInt64 {
         switch body {
         case .bytes(let bytes):
             try bytes.span.withUnsafeBytes { (bytes) throws(Failure) in try each(bytes) }
+            return 0
         case .blob(let reader):
-            var failure: Failure?
-            do throws(BlobError) {
-                try reader.read(0..<reader.length) { bytes in
-                    do throws(Failure) {
-                        try each(bytes)
-                        return true
-                    } catch {
-                        failure = error
-                        return false
-                    }
+            var shared: UInt64 = 0
+            var position: UInt64 = 0
+            while position < reader.length {
+                let piece: UnsafeRawBufferPointer
+                do throws(BlobError) {
+                    piece = try reader.piece(position..<reader.length, in: memory)
+                } catch {
+                    throw .damaged
                 }
-            } catch {
-                throw .damaged
+                let end = position + UInt64(piece.count)
+                if let file, shared == position, reader.share(position..<end, with: file) {
+                    shared = end
+                } else {
+                    try each(piece)
+                }
+                position = end
             }
-            if let failure { throw failure }
+            return shared
         }
     }
 }

@@ -56,6 +56,11 @@ final class BodyWriter {
         }
     }
 
+    /// The file that appears when it is complete; nil when it is something else.
+    var file: Int32? {
+        if case .part(let part) = place { part.rawValue } else { nil }
+    }
+
     /// Whether it is this process's standard output.
     var isStandardOutput: Bool {
         if case .standardOutput = place { true } else { false }
