@@ -19,12 +19,16 @@ struct CacheVerifyTests {
     func verifyBesideEviction() throws {
         let store = try open(3 << 20)
         defer { store.close() }
+        // Bodies that come again, so that their files are removed and made anew.
+        func put(_ number: Int) {
+            store.put(number, body: [UInt8](repeating: UInt8(number % 200), count: 20_000 + number % 200))
+        }
+        for number in 0..<200 { put(number) }
         let isOver = Mutex(false)
         let writer = Thread {
-            var number = 0
+            var number = 200
             while !isOver.withLock({ $0 }) {
-                // Bodies that come again, so that their files are removed and made anew.
-                store.put(number, body: [UInt8](repeating: UInt8(number % 200), count: 20_000 + number % 200))
+                put(number)
                 number += 1
             }
         }
