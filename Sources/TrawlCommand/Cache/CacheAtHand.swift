@@ -53,7 +53,7 @@ struct CacheAtHand {
         }
     }
 
-    /// Visits stored responses, the longest stored first, until `body` says no.
+    /// Visits stored responses in the order of storing, until `body` says no.
     func forEach(
         _ prefix: StoredURLPrefix?, _ body: (StoredListing) throws(CommandError) -> Bool
     ) throws(CommandError) {

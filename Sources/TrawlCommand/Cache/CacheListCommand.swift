@@ -5,7 +5,7 @@ import TrawlStore
 struct CacheListCommand: CacheSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "ls",
-        abstract: "List stored responses, the longest stored first.",
+        abstract: "List stored responses in the order they were stored in.",
         discussion: """
             Of each: the status, the length of the stored body (+ when it is a part), its age, whether it is fresh and \
             for how long or since when it is stale, how long it is kept, and the URL.

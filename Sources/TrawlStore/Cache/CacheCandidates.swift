@@ -6,6 +6,7 @@ package struct CacheCandidates: ~Copyable {
     }
 
     let store: CacheStore
+    let snapshot: Snapshot.Handle
     let digest: CacheDigest
     let rows: UnsafeBufferPointer<Row>
 
@@ -21,13 +22,14 @@ package struct CacheCandidates: ~Copyable {
             store.noteDamage(CacheUse(digest: digest, sequence: row.entry.sequence))
             return nil
         }
-        return StoredRecord(store: store, frame: frame, slot: row.entry.slot)
+        return StoredRecord(store: store, snapshot: snapshot, frame: frame, slot: row.entry.slot)
     }
 }
 
 /// A stored response whose head is what was written. Valid only inside the closure that was given its candidates.
 package struct StoredRecord {
     let store: CacheStore
+    let snapshot: Snapshot.Handle
     let frame: RecordFrame
     let slot: UInt64
 
@@ -46,15 +48,16 @@ package struct StoredRecord {
     ///
     /// - Returns: Nothing when it is damaged or its file is gone: a miss. Such a record will be removed.
     package func body() -> StoredBody? {
-        if frame.place == .inline {
-            guard let bytes = frame.inlineBody else {
-                store.noteDamage(use)
-                return nil
-            }
-            return .bytes([UInt8](bytes))
+        if let reference = frame.blob { return store.openBlob(reference, of: use).map { .blob($0) } }
+        do throws(StoreError) {
+            let lead = frame.place == .apart ? try snapshot.snapshot.get(CacheSchema.bodies, frame.sequence) : nil
+            if let bytes = frame.body(lead) { return .bytes(bytes) }
+        } catch {
+            // The environment is damaged, and will be made anew.
+            return nil
         }
-        guard let reference = frame.blob, let reader = store.openBlob(reference, of: use) else { return nil }
-        return .blob(reader)
+        store.noteDamage(use)
+        return nil
     }
 }
 

@@ -1,7 +1,7 @@
 /// The tables of the cache environment; docs/storage.md gives their bytes.
 enum CacheSchema {
     /// The version of everything in the environment. An older one is thrown away.
-    static let format: UInt32 = 2
+    static let format: UInt32 = 3
 
     /// Sequence to framed record, appended.
     static let records = Table(0, "records", .integers)
@@ -17,7 +17,10 @@ enum CacheSchema {
     /// One row: the counters.
     static let meta = Table(5, "meta", .integers)
 
-    static let tables = [records, index, recency, blobs, scoped, meta]
+    /// Sequence to the body of its record, appended; of bodies that are neither short nor in blobs.
+    static let bodies = Table(6, "bodies", .integers)
+
+    static let tables = [records, index, recency, blobs, scoped, meta, bodies]
 }
 
 /// What the store counts, in the one row of the table `meta`.

@@ -60,7 +60,7 @@ extension CacheStore {
     /// Blobs kept in mind.
     private static let mostRemembered = 1 << 16
 
-    /// A part of the list of records, the longest stored first.
+    /// A part of the list of records, in the order of storing.
     ///
     /// - Parameters:
     ///   - after: The sequence of the last record already seen; 0 to begin.
@@ -155,7 +155,9 @@ extension CacheStore {
                         try snapshot.get(CacheSchema.index, key)
                     }
                     let isIndexed = key.map { IndexRow($0).entries.contains { $0.sequence == sequence } } ?? false
-                    if !isIndexed || frame.place == .inline && frame.inlineBody == nil {
+                    let lead =
+                        frame.place == .apart ? try snapshot.get(CacheSchema.bodies, sequence) : nil
+                    if !isIndexed || !frame.isSound(lead) {
                         damaged.append(use)
                     } else if let blob = frame.blob {
                         bodies.append((use, blob))
@@ -180,6 +182,7 @@ extension CacheStore {
             if seen < Self.page { break }
         }
         try removeDeadEntries()
+        try removeDeadBodies()
         try recountBlobs()
         return result
     }
@@ -250,6 +253,38 @@ extension CacheStore {
                 }.removedCount()
             }
             next = last?.next
+        }
+    }
+
+    /// Removes bodies that belong to no record, a part at a time.
+    private func removeDeadBodies() throws(StoreError) {
+        var position: UInt64 = 0
+        var isOver = false
+        while !isOver {
+            var dead: [UInt64] = []
+            let start = position
+            try environment.read { (snapshot) throws(StoreError) in
+                dead = []
+                position = start
+                isOver = true
+                var left = Self.rowsAtOnce
+                try snapshot.scan(CacheSchema.bodies, from: start) { (sequence, _) throws(StoreError) in
+                    guard left > 0, dead.count < Self.mostAtOnce else {
+                        isOver = false
+                        return false
+                    }
+                    left -= 1
+                    position = sequence + 1
+                    if try snapshot.get(CacheSchema.records, sequence) == nil { dead.append(sequence) }
+                    return true
+                }
+            }
+            // No sequence comes twice, so these cannot have got a record meanwhile.
+            if dead.isEmpty { continue }
+            _ = try writeNow { [dead] (transaction, _) throws(StoreError) in
+                for sequence in dead { try transaction.delete(CacheSchema.bodies, sequence) }
+                return .removed(0)
+            }.removedCount()
         }
     }
 

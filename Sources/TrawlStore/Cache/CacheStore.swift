@@ -127,12 +127,31 @@ package final class CacheStore: Sendable {
                     if filled == 0 { return nil }
                     // By a name of its own: given as an argument at once, the compiler of Swift 6.3.1 fails in release.
                     let candidates = CacheCandidates(
-                        store: self, digest: digest, rows: UnsafeBufferPointer(rebasing: rows[..<filled]))
+                        store: self, snapshot: snapshot.handle, digest: digest,
+                        rows: UnsafeBufferPointer(rebasing: rows[..<filled]))
                     return body(candidates)
                 }
             }
         } catch {
             // A store that cannot be read is one without records; its next write says why.
+            return nil
+        }
+    }
+
+    /// Looks at one record, found before.
+    ///
+    /// - Returns: What the closure returned; nothing when the record is gone or damaged, or the store cannot be read.
+    package func read<Result>(_ use: CacheUse, _ body: (StoredRecord) -> Result?) -> Result? {
+        do throws(StoreError) {
+            return try environment.read { (snapshot) throws(StoreError) -> Result? in
+                guard let bytes = try snapshot.get(CacheSchema.records, use.sequence) else { return nil }
+                guard let frame = RecordFrame(bytes, sequence: use.sequence), frame.digest == use.digest else {
+                    noteDamage(use)
+                    return nil
+                }
+                return body(StoredRecord(store: self, snapshot: snapshot.handle, frame: frame, slot: use.slot))
+            }
+        } catch {
             return nil
         }
     }

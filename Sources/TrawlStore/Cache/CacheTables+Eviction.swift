@@ -73,18 +73,26 @@ extension CacheTables {
             return false
         }
         if let unmoved = try firstUnmoved(in: transaction, &counters, before: first?.order ?? .max) {
-            guard let use = unmoved.use else {
-                _ = try transaction.delete(CacheSchema.records, unmoved.sequence)
+            guard let (use, row, ties) = unmoved.record else {
+                try deleteRow(unmoved.sequence, in: transaction)
                 return .evicted
             }
-            return try evict(use, at: use.sequence, in: transaction, &counters, &effects)
+            return try evict(use, row, ties, at: use.sequence, in: transaction, &counters, &effects)
         }
         if let first {
             guard let use = first.use else {
                 _ = try transaction.delete(CacheSchema.recency, first.order)
                 return .evicted
             }
-            return try evict(use, at: first.order, in: transaction, &counters, &effects)
+            let row = try index(of: use.digest, in: transaction)
+            let frame = try transaction.get(CacheSchema.records, use.sequence)
+                .flatMap { RecordFrame($0, sequence: use.sequence) }
+            guard let frame, frame.digest == use.digest else {
+                _ = try remove(use, in: transaction, &counters, &effects)
+                try transaction.delete(CacheSchema.recency, first.order)
+                return .evicted
+            }
+            return try evict(use, row, RecordTies(frame), at: first.order, in: transaction, &counters, &effects)
         }
         if try transaction.last(CacheSchema.records) == nil {
             if try transaction.statistics(CacheSchema.blobs).rows > 0 { effects.leavesFiles = true }
@@ -99,10 +107,11 @@ extension CacheTables {
 
     /// Evicts the record at the first place of the order, unless it was used since it got there.
     private func evict(
-        _ use: CacheUse, at place: UInt64, in transaction: borrowing Transaction, _ counters: inout CacheCounters,
-        _ effects: inout Effects
+        _ use: CacheUse, _ row: IndexRow, _ ties: RecordTies, at place: UInt64, in transaction: borrowing Transaction,
+        _ counters: inout CacheCounters, _ effects: inout Effects
     ) throws(StoreError) -> Step {
-        var row = try index(of: use.digest, in: transaction)
+        var row = row
+        var entry = IndexRow.Entry(sequence: use.sequence, slot: 0)
         if let index = row.entries.firstIndex(where: { $0.sequence == use.sequence }) {
             let last = clock.last(row.entries[index].slot)
             // A tick that is still to come is damage.
@@ -115,10 +124,12 @@ extension CacheTables {
                 try transaction.put(CacheSchema.recency, last, count: RecencyRow.size) { RecencyRow.write(use, to: $0) }
                 return .moved
             }
+            entry = row.entries.remove(at: index)
+            try put(row, of: use.digest, in: transaction)
         }
-        _ = try remove(use, in: transaction, &counters, &effects)
-        // Gone with the record, unless one of the two was damaged.
-        _ = try transaction.delete(CacheSchema.recency, place)
+        try drop(entry, tiedBy: ties, in: transaction, &counters, &effects)
+        // Its place is its sequence or goes with it, unless one of the two was damaged.
+        if place != use.sequence, place != entry.order { try transaction.delete(CacheSchema.recency, place) }
         return .evicted
     }
 
@@ -127,7 +138,8 @@ extension CacheTables {
         in transaction: borrowing Transaction, _ counters: inout CacheCounters
     ) throws(StoreError) {
         for table in [
-            CacheSchema.records, CacheSchema.index, CacheSchema.recency, CacheSchema.blobs, CacheSchema.scoped,
+            CacheSchema.records, CacheSchema.bodies, CacheSchema.index, CacheSchema.recency, CacheSchema.blobs,
+            CacheSchema.scoped,
         ] {
             try transaction.clear(table)
         }
@@ -140,20 +152,20 @@ extension CacheTables {
     /// - Parameter order: Only records before this are looked for.
     private func firstUnmoved(
         in transaction: borrowing Transaction, _ counters: inout CacheCounters, before order: UInt64
-    ) throws(StoreError) -> (sequence: UInt64, use: CacheUse?)? {
-        var found: (sequence: UInt64, use: CacheUse?)?
+    ) throws(StoreError) -> (sequence: UInt64, record: (use: CacheUse, row: IndexRow, ties: RecordTies)?)? {
+        var found: (sequence: UInt64, record: (use: CacheUse, row: IndexRow, ties: RecordTies)?)?
         var position = counters.scan
-        try transaction.scan(CacheSchema.records, from: position) { (sequence, row) throws(StoreError) in
+        try transaction.scan(CacheSchema.records, from: position) { (sequence, bytes) throws(StoreError) in
             position = sequence
             if sequence > order { return false }
-            guard let frame = RecordFrame(row, sequence: sequence) else {
+            guard let frame = RecordFrame(bytes, sequence: sequence) else {
                 found = (sequence, nil)
                 return false
             }
-            let entries = try index(of: frame.digest, in: transaction).entries
-            let entry = entries.first { $0.sequence == sequence }
+            let row = try index(of: frame.digest, in: transaction)
+            let entry = row.entries.first { $0.sequence == sequence }
             if let place = entry?.order, place != 0, try isPlace(place, of: sequence, in: transaction) { return true }
-            found = (sequence, CacheUse(digest: frame.digest, sequence: sequence))
+            found = (sequence, (CacheUse(digest: frame.digest, sequence: sequence), row, RecordTies(frame)))
             return false
         }
         counters.scan = position

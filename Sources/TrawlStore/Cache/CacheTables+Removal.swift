@@ -66,7 +66,7 @@ extension CacheTables {
         }
         var removed = 0
         for use in meant where try remove(use, in: transaction, &counters, &effects) { removed += 1 }
-        for sequence in damaged { _ = try transaction.delete(CacheSchema.records, sequence) }
+        for sequence in damaged { try deleteRow(sequence, in: transaction) }
         cursor.isDone = left > 0 && meant.count + damaged.count < Self.mostRemoved
         cursor.sequence = position
         return removed

@@ -34,9 +34,9 @@ struct CacheTables {
     /// What the counters must be by what the tables hold.
     private static func recount(in transaction: borrowing Transaction) throws(StoreError) -> CacheCounters {
         var counters = CacheCounters()
-        let last = max(
-            try transaction.last(CacheSchema.records)?.key ?? 0, try transaction.last(CacheSchema.recency)?.key ?? 0)
-        counters.next = last + 1
+        for table in [CacheSchema.records, CacheSchema.bodies, CacheSchema.recency] {
+            if let last = try transaction.last(table)?.key { counters.next = max(counters.next, last + 1) }
+        }
         try transaction.scan(CacheSchema.blobs, from: .empty) { _, row in
             counters.blobBytes += BlobRow(row)?.length ?? 0
             return true
@@ -81,8 +81,8 @@ struct CacheTables {
         case .inline(let bytes):
             try bytes.span.withUnsafeBytes { (bytes) throws(StoreError) in
                 try write(
-                    sequence, record.digest, record.storageClass, record.stored, record.header, .inline(bytes),
-                    in: transaction)
+                    sequence, record.digest, record.storageClass, record.stored, record.header,
+                    RecordBody(bytes, header: record.header.count), in: transaction)
             }
         case .blob(let blob):
             try write(
@@ -94,46 +94,32 @@ struct CacheTables {
         return .stored(sequence)
     }
 
-    /// Gives a record another header: a new record with the same body, class and place among its variants' newest.
+    /// Gives a record another header, in its place, and counts that as a use.
+    ///
+    /// Neither the body nor the index is touched, so this changes one page, which the record shares with others.
     func replaceHeader(
         of use: CacheUse, header: [UInt8], stored: UInt64, in transaction: borrowing Transaction,
         _ effects: inout Effects
     ) throws(StoreError) -> CacheOutcome {
         guard header.count <= RecordFrame.longestHeader else { return .notDone(.tooLong) }
-        var row = try index(of: use.digest, in: transaction)
-        guard let place = row.entries.firstIndex(where: { $0.sequence == use.sequence }),
-            let bytes = try transaction.get(CacheSchema.records, use.sequence)
-        else { return .notDone(.gone) }
-        var counters = try counters(in: transaction)
-        let old = row.entries.remove(at: place)
+        guard let bytes = try transaction.get(CacheSchema.records, use.sequence) else { return .notDone(.gone) }
         guard let frame = RecordFrame(bytes, sequence: use.sequence), frame.digest == use.digest else {
-            try drop(old, of: use.digest, in: transaction, &counters, &effects)
-            try put(row, of: use.digest, in: transaction)
-            try save(counters, in: transaction)
+            _ = try remove(use, in: transaction, &effects)
             return .notDone(.gone)
         }
         // The row's memory is only good until the first change.
-        let storageClass = frame.storageClass
-        let blob = frame.blob
-        let inline = frame.inlineBody.map { [UInt8]($0) }
-        if let blob { try refer(to: blob, in: transaction, &counters) }
-        try drop(old, of: use.digest, in: transaction, &counters, &effects)
-        guard blob != nil || inline != nil else {
-            try put(row, of: use.digest, in: transaction)
-            try save(counters, in: transaction)
-            return .notDone(.gone)
+        try withUnsafeTemporaryAllocation(
+            byteCount: frame.size(withHeader: header.count), alignment: 8
+        ) { (row) throws(StoreError) in
+            header.span.withUnsafeBytes { frame.write(to: row, header: $0, stored: stored) }
+            try transaction.put(CacheSchema.records, use.sequence, UnsafeRawBufferPointer(row))
         }
-        let sequence = try add(to: &row, of: use.digest, in: transaction, &counters, &effects)
-        if let blob {
-            try write(sequence, use.digest, storageClass, stored, header, .blob(blob), in: transaction)
-        } else if let inline {
-            try inline.span.withUnsafeBytes { (bytes) throws(StoreError) in
-                try write(sequence, use.digest, storageClass, stored, header, .inline(bytes), in: transaction)
-            }
-        }
+        clock.use(use.slot)
+        var counters = try counters(in: transaction)
+        let before = counters
         try evict(in: transaction, &counters, &effects)
-        try save(counters, in: transaction)
-        return .stored(sequence)
+        if counters != before { try save(counters, in: transaction) }
+        return .stored(use.sequence)
     }
 
     /// Puts a new record last in the row of its key, and drops what is too many: its sequence.
@@ -157,6 +143,9 @@ struct CacheTables {
         _ sequence: UInt64, _ digest: CacheDigest, _ storageClass: StorageClass, _ stored: UInt64, _ header: [UInt8],
         _ body: RecordBody, in transaction: borrowing Transaction
     ) throws(StoreError) {
+        if case .apart(let lead, _) = body {
+            try transaction.append(CacheSchema.bodies, sequence, count: lead.count) { $0.copyMemory(from: lead) }
+        }
         try header.span.withUnsafeBytes { (header) throws(StoreError) in
             let size = RecordFrame.size(header: header.count, body: body)
             try transaction.append(CacheSchema.records, sequence, count: size) { row in
@@ -220,20 +209,45 @@ struct CacheTables {
         _ entry: IndexRow.Entry, of digest: CacheDigest, in transaction: borrowing Transaction,
         _ counters: inout CacheCounters, _ effects: inout Effects
     ) throws(StoreError) -> Bool {
-        if entry.order != 0 { _ = try transaction.delete(CacheSchema.recency, entry.order) }
-        guard let bytes = try transaction.get(CacheSchema.records, entry.sequence) else { return false }
-        if let frame = RecordFrame(bytes, sequence: entry.sequence) {
-            guard frame.digest == digest else { return false }
-            // The row's memory is only good until the first change.
-            let (blob, storageClass) = (frame.blobDigest, frame.storageClass)
-            if let blob { try forgo(blob, in: transaction, &counters, &effects) }
-            if case .session(let session) = storageClass {
-                try ScopedKey(session, entry.sequence).withBytes { (key) throws(StoreError) in
-                    _ = try transaction.delete(CacheSchema.scoped, key)
-                }
+        var ties: RecordTies?
+        let row = try transaction.get(CacheSchema.records, entry.sequence)
+        if let frame = row.flatMap({ RecordFrame($0, sequence: entry.sequence) }) {
+            if frame.digest == digest {
+                ties = RecordTies(frame)
+            } else {
+                // It is another's; only what leads to it goes.
+                if entry.order != 0 { try transaction.delete(CacheSchema.recency, entry.order) }
+                return false
             }
         }
-        return try transaction.delete(CacheSchema.records, entry.sequence)
+        return try drop(entry, tiedBy: ties, in: transaction, &counters, &effects)
+    }
+
+    /// Removes a record and all that refers to it, except its entry in the index. Whether it was there.
+    ///
+    /// - Parameter ties: What its row says; nothing when that is damaged or gone.
+    @discardableResult
+    func drop(
+        _ entry: IndexRow.Entry, tiedBy ties: RecordTies?, in transaction: borrowing Transaction,
+        _ counters: inout CacheCounters, _ effects: inout Effects
+    ) throws(StoreError) -> Bool {
+        if entry.order != 0 { try transaction.delete(CacheSchema.recency, entry.order) }
+        if let blob = ties?.blob { try forgo(blob, in: transaction, &counters, &effects) }
+        if case .session(let session)? = ties?.storageClass {
+            try ScopedKey(session, entry.sequence).withBytes { (key) throws(StoreError) in
+                _ = try transaction.delete(CacheSchema.scoped, key)
+            }
+        }
+        return try deleteRow(entry.sequence, isApart: ties?.isApart ?? true, in: transaction)
+    }
+
+    /// Deletes a record's row, and that of its body. Whether it was there.
+    @discardableResult
+    func deleteRow(
+        _ sequence: UInt64, isApart: Bool = true, in transaction: borrowing Transaction
+    ) throws(StoreError) -> Bool {
+        if isApart { try transaction.delete(CacheSchema.bodies, sequence) }
+        return try transaction.delete(CacheSchema.records, sequence)
     }
 
     // MARK: - Rows

@@ -12,7 +12,6 @@ package struct NewRecord: Sendable {
     package var stored: UInt64
     /// Records of the same cache key that it replaces, by sequence.
     package var replacing: [UInt64]
-
     /// A record of class `permanent` that replaces nothing, unless said otherwise.
     package init(
         digest: CacheDigest, header: [UInt8], body: SpooledBody, storageClass: StorageClass = .permanent,
@@ -75,7 +74,7 @@ package struct CacheFilter: Sendable {
 package enum CacheWrite: Sendable {
     /// Stores a response.
     case append(NewRecord)
-    /// Gives a record another header, as after a validation: a new record with the same body takes its place.
+    /// Gives a record another header, as after a validation, and counts that as a use.
     case replaceHeader(CacheUse, header: [UInt8], stored: UInt64)
     /// Removes one record.
     case remove(CacheUse)

@@ -1,29 +1,34 @@
 /// A row of the table `records`, as its bytes say: docs/storage.md gives the layout.
 ///
 /// It points into memory of a snapshot or transaction and is valid as long as that. Bytes are what a disk made of them:
-/// nothing is believed before the checksum of the head was compared.
+/// nothing is believed before the checksum was compared.
 struct RecordFrame {
     /// Where the body is.
     enum Place: UInt8 {
+        /// Behind the header.
         case inline = 0
         case blob = 1
+        /// In a row of the table `bodies`, all but what is behind the header.
+        case apart = 2
     }
 
-    static let format: UInt16 = 1
+    static let format: UInt16 = 2
     /// Bytes before the header.
     static let fixedSize = 80
     /// Longer headers are not stored: what a response may have is far below.
     static let longestHeader = 4 << 20
+    /// The longest row that shares its page with others: LMDB gives a longer one pages of its own.
+    static let longestShared = 2022
+    /// The most of a body that goes behind the header to save the page it would begin.
+    static let longestTail = 1024
 
     let bytes: UnsafeRawBufferPointer
     let place: Place
-    /// Bytes before the inline body: all that the head's checksum covers, and itself.
-    private let headSize: Int
     private let headerSize: Int
 
     // MARK: - Reading
 
-    /// Reads the head of a row.
+    /// Reads a row.
     ///
     /// - Returns: Nothing when a byte of it is not what was written, or it is the row of another sequence.
     init?(_ bytes: UnsafeRawBufferPointer, sequence: UInt64) {
@@ -32,24 +37,22 @@ struct RecordFrame {
         else { return nil }
         let headerSize = Int(bytes.number(at: 32) >> 32)
         let length = bytes.number(at: 40)
-        let rest = bytes.count - Self.fixedSize
-        guard headerSize <= rest else { return nil }
+        let rest = bytes.count - Self.fixedSize - headerSize
+        guard rest >= 0 else { return nil }
         switch place {
         case .inline:
-            guard UInt64(rest - headerSize) == length else { return nil }
-            headSize = Self.fixedSize + headerSize
+            guard UInt64(rest) == length else { return nil }
         case .blob:
             guard length <= UInt64(Int64.max),
-                rest - headerSize == ContentDigest.size + 8 * BlobReference.chunkCount(of: length)
+                rest == ContentDigest.size + 8 * BlobReference.chunkCount(of: length)
             else { return nil }
-            headSize = bytes.count
+        case .apart:
+            guard UInt64(rest) < length, length <= UInt64(UInt32.max) else { return nil }
         }
         self.bytes = bytes
         self.place = place
         self.headerSize = headerSize
-        guard Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[8..<headSize])) == bytes.number(at: 0) else {
-            return nil
-        }
+        guard Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[8...])) == bytes.number(at: 0) else { return nil }
     }
 
     var sequence: UInt64 { bytes.number(at: 8) }
@@ -69,34 +72,73 @@ struct RecordFrame {
         UnsafeRawBufferPointer(rebasing: bytes[Self.fixedSize..<Self.fixedSize + headerSize])
     }
 
-    /// The inline body, which is none's when the place is a blob; nothing when a byte of it is not what was written.
-    var inlineBody: UnsafeRawBufferPointer? {
-        guard place == .inline else { return nil }
-        let body = UnsafeRawBufferPointer(rebasing: bytes[headSize...])
-        return Checksum.of(body) == bytes.number(at: 72) ? body : nil
+    /// What is behind the header: the body, its end, or what leads to its blob.
+    private var rest: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[(Self.fixedSize + headerSize)...])
+    }
+
+    /// Whether the row of `bodies` is what was written; it is none's for a record without one.
+    func isSound(_ lead: UnsafeRawBufferPointer?) -> Bool {
+        guard place == .apart else { return true }
+        guard let lead, UInt64(lead.count) == bodyLength - UInt64(rest.count) else { return false }
+        return Checksum.of(lead) == bytes.number(at: 72)
+    }
+
+    /// The body, unless it is in a blob.
+    ///
+    /// - Parameter lead: The row of `bodies`, for a record that has one.
+    /// - Returns: A copy; nothing when a byte of it is not what was written.
+    func body(_ lead: UnsafeRawBufferPointer?) -> [UInt8]? {
+        switch place {
+        case .inline: return [UInt8](rest)
+        case .blob: return nil
+        case .apart:
+            guard let lead, isSound(lead) else { return nil }
+            let rest = rest
+            if rest.isEmpty { return [UInt8](lead) }
+            return [UInt8](unsafeUninitializedCapacity: lead.count + rest.count) { body, count in
+                let body = UnsafeMutableRawBufferPointer(body)
+                body.copyMemory(from: lead)
+                UnsafeMutableRawBufferPointer(rebasing: body[lead.count...]).copyMemory(from: rest)
+                count = body.count
+            }
+        }
     }
 
     /// The digest of the body's blob, when it is in one.
     var blobDigest: ContentDigest? {
         guard place == .blob else { return nil }
-        let start = Self.fixedSize + headerSize
-        return ContentDigest(bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<start + ContentDigest.size]))
+        return ContentDigest(bytes: UnsafeRawBufferPointer(rebasing: rest[..<ContentDigest.size]))
     }
 
     /// All that the record says of its blob, when the body is in one.
     var blob: BlobReference? {
         guard let digest = blobDigest else { return nil }
-        let start = Self.fixedSize + headerSize + ContentDigest.size
-        let checksums = (0..<BlobReference.chunkCount(of: bodyLength)).map { bytes.number(at: start + 8 * $0) }
+        let rest = rest
+        let checksums = (0..<BlobReference.chunkCount(of: bodyLength)).map {
+            rest.number(at: ContentDigest.size + 8 * $0)
+        }
         return BlobReference(digest: digest, length: bodyLength, checksums: checksums)
     }
 
     // MARK: - Writing
 
+    /// How much of a body goes into the table `bodies`.
+    ///
+    /// What is short goes behind the header, and so does the little that would begin one more page of 4 KiB.
+    static func lead(header: Int, body: Int) -> Int {
+        if fixedSize + header + body <= longestShared { return 0 }
+        // LMDB's pages of a long value have 16 bytes of their own, once.
+        let pages = (body + 16) / 4096
+        let tail = body - (pages * 4096 - 16)
+        return pages > 0 && tail <= longestTail && fixedSize + header + tail <= longestShared ? body - tail : body
+    }
+
     /// Bytes of a row.
     static func size(header: Int, body: RecordBody) -> Int {
         switch body {
         case .inline(let bytes): fixedSize + header + bytes.count
+        case .apart(_, let tail): fixedSize + header + tail.count
         case .blob(let blob): fixedSize + header + ContentDigest.size + 8 * blob.checksums.count
         }
     }
@@ -120,35 +162,76 @@ struct RecordFrame {
             row.put(session.words.0, at: 56)
             row.put(session.words.1, at: 64)
         }
+        row.put(0, at: 72)
         let end = fixedSize + header.count
         UnsafeMutableRawBufferPointer(rebasing: row[fixedSize..<end]).copyMemory(from: header)
+        let rest = UnsafeMutableRawBufferPointer(rebasing: row[end...])
         switch body {
         case .inline(let bytes):
             row.put(UInt64(bytes.count), at: 40)
-            let place = UnsafeMutableRawBufferPointer(rebasing: row[end...])
-            place.copyMemory(from: bytes)
-            row.put(Checksum.of(UnsafeRawBufferPointer(place)), at: 72)
-            row.put(kind, at: 32)
-            row.put(Checksum.of(UnsafeRawBufferPointer(rebasing: row[8..<end])), at: 0)
+            rest.copyMemory(from: bytes)
+        case .apart(let lead, let tail):
+            kind |= UInt64(Place.apart.rawValue) << 16
+            row.put(UInt64(lead.count + tail.count), at: 40)
+            row.put(Checksum.of(lead), at: 72)
+            rest.copyMemory(from: tail)
         case .blob(let blob):
             kind |= UInt64(Place.blob.rawValue) << 16
             row.put(blob.length, at: 40)
-            row.put(0, at: 72)
-            let place = UnsafeMutableRawBufferPointer(rebasing: row[end..<end + ContentDigest.size])
-            blob.digest.withBytes { place.copyMemory(from: $0) }
+            blob.digest.withBytes { rest.copyMemory(from: $0) }
             for (index, checksum) in blob.checksums.enumerated() {
-                row.put(checksum, at: end + ContentDigest.size + 8 * index)
+                rest.put(checksum, at: ContentDigest.size + 8 * index)
             }
-            row.put(kind, at: 32)
-            row.put(Checksum.of(UnsafeRawBufferPointer(rebasing: row[8...])), at: 0)
         }
+        row.put(kind, at: 32)
+        row.put(Checksum.of(UnsafeRawBufferPointer(rebasing: row[8...])), at: 0)
+    }
+
+    /// Bytes of the row once it has a header of that length in place of its own.
+    func size(withHeader header: Int) -> Int { bytes.count - headerSize + header }
+
+    /// Writes the row with another header to other memory, of exactly its size.
+    func write(to row: UnsafeMutableRawBufferPointer, header: UnsafeRawBufferPointer, stored: UInt64) {
+        row.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<Self.fixedSize]))
+        row.put(bytes.number(at: 32) & 0xFFFF_FFFF | UInt64(header.count) << 32, at: 32)
+        row.put(stored, at: 48)
+        let end = Self.fixedSize + header.count
+        UnsafeMutableRawBufferPointer(rebasing: row[Self.fixedSize..<end]).copyMemory(from: header)
+        UnsafeMutableRawBufferPointer(rebasing: row[end...]).copyMemory(from: rest)
+        row.put(Checksum.of(UnsafeRawBufferPointer(rebasing: row[8...])), at: 0)
+    }
+}
+
+/// What of a row is in other tables, copied: the row's memory is only good until the first change of a transaction.
+struct RecordTies {
+    let blob: ContentDigest?
+    let storageClass: StorageClass
+    let isApart: Bool
+
+    init(_ frame: RecordFrame) {
+        blob = frame.blobDigest
+        storageClass = frame.storageClass
+        isApart = frame.place == .apart
     }
 }
 
 /// A body as a record is to hold it.
 enum RecordBody {
     case inline(UnsafeRawBufferPointer)
+    /// What goes into the table `bodies`, and the rest.
+    case apart(UnsafeRawBufferPointer, tail: UnsafeRawBufferPointer)
     case blob(BlobReference)
+
+    /// A body in memory.
+    init(_ bytes: UnsafeRawBufferPointer, header: Int) {
+        let lead = RecordFrame.lead(header: header, body: bytes.count)
+        self =
+            lead == 0
+            ? .inline(bytes)
+            : .apart(
+                UnsafeRawBufferPointer(rebasing: bytes[..<lead]),
+                tail: UnsafeRawBufferPointer(rebasing: bytes[lead...]))
+    }
 }
 
 extension UnsafeRawBufferPointer {

@@ -12,6 +12,16 @@ package struct Snapshot: ~Copyable {
         self.opening = opening
     }
 
+    /// The same snapshot, for a value that lives inside the closure and cannot borrow.
+    struct Handle {
+        fileprivate let slot: UnsafeMutablePointer<ReaderSlot>
+        fileprivate let opening: Unmanaged<Opening>
+
+        var snapshot: Snapshot { Snapshot(slot, opening) }
+    }
+
+    var handle: Handle { Handle(slot: slot, opening: opening) }
+
     @inline(__always)
     private var tree: PageTree { PageTree(base: slot.pointee.base, count: slot.pointee.pages) }
 

@@ -143,13 +143,7 @@ package struct StoredCandidate: Sendable {
 extension ResponseStore {
     /// The body of a record; nil when it is gone or damaged.
     package func body(of use: CacheUse) -> StoredBody? {
-        cache.read(use.digest) { candidates in
-            for index in 0..<candidates.count {
-                guard let record = candidates.record(at: index), record.use == use else { continue }
-                return record.body()
-            }
-            return nil
-        }
+        cache.read(use) { $0.body() }
     }
 
     /// The body that goes with a response: that of its record, or of the one that has taken its place meanwhile.
@@ -238,14 +232,11 @@ package struct StoredEntry: Sendable {
 extension ResponseStore {
     /// What a record holds; nil when it is gone or damaged.
     package func stored(_ use: CacheUse) -> StoredEntry? {
-        cache.read(use.digest) { candidates in
-            for index in 0..<candidates.count {
-                guard let record = candidates.record(at: index), record.use == use,
-                    let view = try? StoredView(record.header), let response = try? StoredResponse(view)
-                else { continue }
-                return StoredEntry(response: response, isOfSession: record.storageClass != .permanent)
+        cache.read(use) { record in
+            guard let view = try? StoredView(record.header), let response = try? StoredResponse(view) else {
+                return nil
             }
-            return nil
+            return StoredEntry(response: response, isOfSession: record.storageClass != .permanent)
         }
     }
 

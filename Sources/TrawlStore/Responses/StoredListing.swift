@@ -34,7 +34,7 @@ package struct StoredListing: Sendable {
 }
 
 extension ResponseStore {
-    /// Visits stored responses, the longest stored first.
+    /// Visits stored responses in the order of storing.
     ///
     /// A few are read at a time, so that neither memory nor the time of a snapshot grows with the store. What is stored
     /// meanwhile may be seen, and what is stored anew may be seen twice. Damaged records are left out.

@@ -10,13 +10,16 @@ struct CacheDamageTests {
     private func open() throws -> CacheStore { try CacheStore.open(directory: scratch.cache) }
 
     /// Changes the bytes of a row behind the store's back.
-    private func change(_ store: CacheStore, _ sequence: UInt64, _ change: (inout [UInt8]) -> Void) throws {
+    private func change(
+        _ store: CacheStore, _ sequence: UInt64, in table: Table = CacheSchema.records,
+        _ change: (inout [UInt8]) -> Void
+    ) throws {
         try store.environment.write { (transaction) throws(StoreError) in
-            guard let row = try transaction.get(CacheSchema.records, sequence) else { return }
+            guard let row = try transaction.get(table, sequence) else { return }
             var bytes = [UInt8](row)
             change(&bytes)
             try bytes.span.withUnsafeBytes { (bytes) throws(StoreError) in
-                try transaction.put(CacheSchema.records, sequence, bytes)
+                try transaction.put(table, sequence, bytes)
             }
         }
     }
@@ -50,6 +53,52 @@ struct CacheDamageTests {
         waitUntil { records(store) == 1 }
         #expect(records(store) == 1)
         #expect(store.found(1).map(\.body) == [old])
+    }
+
+    @Test("a record whose body beside it is damaged, short or gone is not served, and removes itself", arguments: 0..<3)
+    func bodyApart(kind: Int) throws {
+        let store = try open()
+        defer { store.close() }
+        var random = Seeded(3)
+        let (old, new) = (random.bytes(4096), random.bytes(6000))
+        store.put(1, header: "old", body: old)
+        let sequence = try #require(store.put(1, header: "new", body: new))
+        if kind == 2 {
+            try store.environment.write { (transaction) throws(StoreError) in
+                _ = try transaction.delete(CacheSchema.bodies, sequence)
+            }
+        } else {
+            try change(store, sequence, in: CacheSchema.bodies) { bytes in
+                if kind == 0 { bytes[1234] ^= 4 } else { bytes.removeLast() }
+            }
+        }
+        #expect(store.found(1).map(\.body) == [nil, old])
+        waitUntil { records(store) == 1 }
+        #expect(store.found(1).map(\.body) == [old])
+        #expect(try store.verify().damagedRecords == 0)
+    }
+
+    @Test("verifying removes bodies that belong to no record")
+    func deadBodies() throws {
+        let store = try open()
+        defer { store.close() }
+        store.put(1, body: [UInt8](repeating: 1, count: 3000))
+        let dead = try #require(store.put(2, body: [UInt8](repeating: 2, count: 3000)))
+        let last = try #require(store.put(3, body: [UInt8](repeating: 3, count: 3000)))
+        try store.environment.write { (transaction) throws(StoreError) in
+            try transaction.delete(CacheSchema.records, dead)
+            try transaction.delete(CacheSchema.records, last)
+            // Then the counters are counted again, and no sequence comes twice.
+            try transaction.delete(CacheSchema.meta, CacheCounters.key)
+        }
+        let next = try #require(store.put(4, body: [UInt8](repeating: 4, count: 3000)))
+        #expect(next > last)
+        _ = try store.verify()
+        let bodies = try store.environment.read { (snapshot) throws(StoreError) in
+            try snapshot.statistics(CacheSchema.bodies).rows
+        }
+        #expect(bodies == 2)
+        #expect(store.found(1).map(\.body) == [[UInt8](repeating: 1, count: 3000)])
     }
 
     @Test("a record under another's sequence is not served")
@@ -144,7 +193,10 @@ struct CacheDamageTests {
         let bodies = (0..<60).map { random.bytes($0 % 3 == 0 ? 30_000 : 50 * $0) }
         let sequences = try (0..<60).map { try #require(store.put($0, body: bodies[$0])) }
         let damagedRecords = [4, 15, 27, 50]
-        for number in damagedRecords { try change(store, sequences[number]) { $0[$0.count - 1] ^= 1 } }
+        for number in damagedRecords {
+            let table = number == 50 ? CacheSchema.bodies : CacheSchema.records
+            try change(store, sequences[number], in: table) { $0[$0.count - 1] ^= 1 }
+        }
         let blobs = try store.list(after: 0, limit: 100).compactMap(\.blobPath)
         flip(blobs[0], at: 29_999)
         unlink(blobs[7])
@@ -217,7 +269,8 @@ struct CacheDamageTests {
                 let number = Int.random(in: 0..<100, using: &random)
                 let bytes = random.bytes(Int.random(in: 0..<64, using: &random))
                 try bytes.span.withUnsafeBytes { (bytes) throws(StoreError) in
-                    switch Int.random(in: 0..<4, using: &random) {
+                    switch Int.random(in: 0..<5, using: &random) {
+                    case 4: try transaction.put(CacheSchema.bodies, UInt64(number + 90), bytes)
                     case 0: try transaction.put(CacheSchema.records, UInt64(number), bytes)
                     case 1:
                         try digest(number).withBytes { (key) throws(StoreError) in

@@ -14,7 +14,9 @@ struct CacheStoreTests {
         return try CacheStore.open(directory: scratch.cache, settings: settings)
     }
 
-    @Test("what was stored is found, in a record or a blob", arguments: [0, 1, 4096, 16384, 16385, 3_000_000])
+    @Test(
+        "what was stored is found, in a record, beside it or in a blob",
+        arguments: [0, 1, 1500, 3000, 4096, 16384, 16385, 3_000_000])
     func stored(length: Int) throws {
         let store = try open()
         defer { store.close() }
@@ -62,28 +64,66 @@ struct CacheStoreTests {
         #expect(store.found(2).map(\.header) == ["c"])
     }
 
-    @Test("another header, the same body", arguments: [100, 20_000])
+    @Test("another header, the same body and the same place", arguments: [100, 4096, 20_000])
     func header(length: Int) throws {
         let store = try open()
         defer { store.close() }
         let body = [UInt8](repeating: 5, count: length)
         let session = SessionID.make()
-        let old = try #require(store.put(1, header: "old", body: body, class: .session(session)))
+        let sequence = try #require(store.put(1, header: "old", body: body, class: .session(session)))
         store.put(1, header: "variant", body: [1])
-        let use = CacheUse(digest: digest(1), sequence: old)
-        guard case .stored(let new) = store.perform(.replaceHeader(use, header: Array("new".utf8), stored: 7)) else {
-            Issue.record("not stored")
-            return
+        let use = CacheUse(digest: digest(1), sequence: sequence)
+        for (header, stored) in [("new", UInt64(7)), ("newer, and longer by far", 8)] {
+            #expect(store.perform(.replaceHeader(use, header: Array(header.utf8), stored: stored)) == .stored(sequence))
+            #expect(store.found(1).map(\.header) == ["variant", header])
+            #expect(store.found(1).last?.body == body)
+            #expect(store.found(1).last?.storageClass == .session(session))
+            #expect(try store.list(after: 0).map(\.stored) == [stored, 1])
         }
-        #expect(new > old)
-        #expect(store.found(1).map(\.header) == ["new", "variant"])
-        #expect(store.found(1).first?.body == body)
-        #expect(store.found(1).first?.storageClass == .session(session))
-        #expect(try store.list(after: 0).map(\.stored) == [1, 7])
-        // The second time it is gone.
-        #expect(store.perform(.replaceHeader(use, header: [], stored: 8)) == .notDone(.gone))
         #expect(try store.statistics().blobs == (length > 16384 ? 1 : 0))
         #expect(try store.statistics().sessionRecords == 1)
+        #expect(try store.verify().damagedRecords == 0)
+        // Once it is gone it does not come back.
+        #expect(store.perform(.remove(use)) == .removed(1))
+        #expect(store.perform(.replaceHeader(use, header: [], stored: 9)) == .notDone(.gone))
+        #expect(store.found(1).map(\.header) == ["variant"])
+    }
+
+    @Test("another header writes no body again")
+    func headerPages() throws {
+        let store = try open()
+        defer { store.close() }
+        let body = [UInt8](repeating: 5, count: 16_000)
+        var uses: [CacheUse] = []
+        for number in 0..<50 {
+            let sequence = try #require(store.put(number, header: "a header of some length", body: body))
+            uses.append(CacheUse(digest: digest(number), sequence: sequence))
+        }
+        let before = try store.environment.information().filePages
+        for round in 0..<20 {
+            for use in uses {
+                let header = Array("header \(round) of some length".utf8)
+                #expect(store.perform(.replaceHeader(use, header: header, stored: 2)) == .stored(use.sequence))
+            }
+        }
+        #expect(try store.environment.information().filePages <= before + 20)
+    }
+
+    @Test("a changed header counts as a use: another record is evicted")
+    func headerUse() throws {
+        let store = try open { $0.budget = 400_000 }
+        defer { store.close() }
+        let body = [UInt8](repeating: 5, count: 8000)
+        for number in 0..<20 { store.put(number, body: body) }
+        let use = try #require(store.read(digest(0)) { $0.record(at: 0)?.use })
+        #expect(store.perform(.replaceHeader(use, header: [1], stored: 2)) == .stored(use.sequence))
+        var number = 20
+        while store.read(digest(1), { $0.count }) != nil, number < 200 {
+            store.put(number, body: body)
+            number += 1
+        }
+        #expect(number < 200)
+        #expect(store.read(digest(0)) { $0.count } == 1)
     }
 
     @Test("one body of several records is one file, gone with the last of them")

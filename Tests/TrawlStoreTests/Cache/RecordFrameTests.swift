@@ -9,37 +9,91 @@ struct RecordFrameTests {
         checksums: [1, 2, 3])
     private static let session = StorageClass.session(SessionID(5, 6))
 
-    private func row(
-        header: [UInt8], inline: [UInt8]?, class storageClass: StorageClass = .permanent
-    ) -> [UInt8] {
+    /// A row, and the row of `bodies` that goes with it.
+    private func rows(
+        header: [UInt8], body bytes: [UInt8]?, class storageClass: StorageClass = .permanent
+    ) -> (row: [UInt8], lead: [UInt8]?) {
         header.withUnsafeBytes { header in
-            (inline ?? []).withUnsafeBytes { bytes in
-                let body = inline == nil ? RecordBody.blob(Self.reference) : .inline(bytes)
-                return [UInt8](unsafeUninitializedCapacity: RecordFrame.size(header: header.count, body: body)) {
-                    row, count in
+            (bytes ?? []).withUnsafeBytes { all in
+                let body = bytes == nil ? RecordBody.blob(Self.reference) : RecordBody(all, header: header.count)
+                let size = RecordFrame.size(header: header.count, body: body)
+                let row = [UInt8](unsafeUninitializedCapacity: size) { row, count in
                     count = row.count
                     RecordFrame.write(
                         to: UnsafeMutableRawBufferPointer(row), sequence: 77, digest: digest(3), stored: 99,
                         storageClass: storageClass, header: header, body: body)
                 }
+                guard case .apart(let lead, _) = body else { return (row, nil) }
+                return (row, [UInt8](lead))
             }
         }
     }
 
+    private func row(header: [UInt8], inline: [UInt8]?) -> [UInt8] { rows(header: header, body: inline).row }
+
+    private func body(_ frame: RecordFrame, _ lead: [UInt8]?) -> [UInt8]? {
+        guard let lead else { return frame.body(nil) }
+        return lead.withUnsafeBytes { frame.body($0) }
+    }
+
     @Test(
-        "what was written is read", arguments: [0, 1, 300, 5000], [0, 1, 4096, 16384])
-    func inline(header: Int, body: Int) throws {
+        "what was written is read", arguments: [0, 1, 300, 5000],
+        [0, 1, 1000, 1900, 4079, 4080, 4081, 4096, 5104, 5105, 8176, 16384])
+    func inline(header: Int, body length: Int) throws {
         var random = Seeded(4)
-        let (header, body) = (random.bytes(header), random.bytes(body))
-        try row(header: header, inline: body, class: Self.session).withUnsafeBytes { bytes in
-            let frame = try #require(RecordFrame(bytes, sequence: 77))
+        let (header, bytes) = (random.bytes(header), random.bytes(length))
+        let (row, lead) = rows(header: header, body: bytes, class: Self.session)
+        #expect(row.count + (lead?.count ?? 0) == RecordFrame.fixedSize + header.count + length)
+        try row.withUnsafeBytes { row in
+            let frame = try #require(RecordFrame(row, sequence: 77))
             #expect(frame.digest == digest(3))
             #expect(frame.stored == 99)
             #expect(frame.storageClass == Self.session)
             #expect([UInt8](frame.header) == header)
-            #expect(frame.bodyLength == UInt64(body.count))
-            #expect(frame.inlineBody.map { [UInt8]($0) } == body)
+            #expect(frame.bodyLength == UInt64(length))
+            #expect(body(frame, lead) == bytes)
             #expect(frame.blob == nil)
+        }
+    }
+
+    @Test("the body's end goes behind the header when it saves a page, and what is short stays whole")
+    func leads() {
+        #expect(RecordFrame.lead(header: 500, body: 1442) == 0)
+        #expect(RecordFrame.lead(header: 500, body: 1443) == 1443)
+        #expect(RecordFrame.lead(header: 500, body: 4079) == 4079)
+        #expect(RecordFrame.lead(header: 500, body: 4080) == 4080)
+        #expect(RecordFrame.lead(header: 500, body: 4096) == 4080)
+        #expect(RecordFrame.lead(header: 500, body: 4080 + 1024) == 4080)
+        #expect(RecordFrame.lead(header: 500, body: 4080 + 1025) == 4080 + 1025)
+        #expect(RecordFrame.lead(header: 500, body: 16384) == 16368)
+        // No room beside a long header.
+        #expect(RecordFrame.lead(header: 1930, body: 4096) == 4096)
+    }
+
+    @Test("another header leaves all else as it was", arguments: [0, 700, 4096, nil])
+    func header(length: Int?) throws {
+        var random = Seeded(5)
+        let bytes = length.map { random.bytes($0) }
+        let (old, lead) = rows(header: random.bytes(200), body: bytes, class: Self.session)
+        let header = random.bytes(321)
+        try old.withUnsafeBytes { old in
+            let frame = try #require(RecordFrame(old, sequence: 77))
+            let size = frame.size(withHeader: header.count)
+            let row = [UInt8](unsafeUninitializedCapacity: size) { row, count in
+                count = row.count
+                header.withUnsafeBytes {
+                    frame.write(to: UnsafeMutableRawBufferPointer(row), header: $0, stored: 123)
+                }
+            }
+            try row.withUnsafeBytes { row in
+                let frame = try #require(RecordFrame(row, sequence: 77))
+                #expect([UInt8](frame.header) == header)
+                #expect(frame.stored == 123)
+                #expect(frame.storageClass == Self.session)
+                #expect(frame.digest == digest(3))
+                #expect(body(frame, lead) == bytes)
+                #expect(frame.blob == (length == nil ? Self.reference : nil))
+            }
         }
     }
 
@@ -50,7 +104,7 @@ struct RecordFrameTests {
             #expect(frame.storageClass == .permanent)
             #expect(frame.blob == Self.reference)
             #expect(frame.blobDigest == Self.reference.digest)
-            #expect(frame.inlineBody == nil)
+            #expect(frame.body(nil) == nil)
         }
     }
 
@@ -59,20 +113,31 @@ struct RecordFrameTests {
         row(header: [1], inline: [2]).withUnsafeBytes { #expect(RecordFrame($0, sequence: 78) == nil) }
     }
 
-    @Test("no flipped bit passes", arguments: [false, true])
-    func flips(isBlob: Bool) {
+    @Test("no flipped bit passes", arguments: [60, 1940, nil])
+    func flips(length: Int?) throws {
         var random = Seeded(9)
-        let (header, body) = (random.bytes(40), random.bytes(60))
-        var bytes = row(header: header, inline: isBlob ? nil : body)
-        for place in bytes.indices {
+        var (row, lead) = rows(header: random.bytes(40), body: length.map { random.bytes($0) })
+        #expect((lead != nil) == (length == 1940))
+        for place in row.indices {
             for bit in 0..<8 {
-                bytes[place] ^= 1 << UInt8(bit)
-                bytes.withUnsafeBytes { bytes in
-                    guard let frame = RecordFrame(bytes, sequence: 77) else { return }
-                    #expect(!isBlob && frame.inlineBody == nil)
-                }
-                bytes[place] ^= 1 << UInt8(bit)
+                row[place] ^= 1 << UInt8(bit)
+                row.withUnsafeBytes { #expect(RecordFrame($0, sequence: 77) == nil) }
+                row[place] ^= 1 << UInt8(bit)
             }
+        }
+        guard var bytes = lead else { return }
+        try row.withUnsafeBytes { row in
+            let frame = try #require(RecordFrame(row, sequence: 77))
+            for place in bytes.indices {
+                bytes[place] ^= 1 << UInt8(place % 8)
+                #expect(body(frame, bytes) == nil)
+                bytes.withUnsafeBytes { #expect(!frame.isSound($0)) }
+                bytes[place] ^= 1 << UInt8(place % 8)
+            }
+            #expect(body(frame, bytes + [0]) == nil)
+            #expect(body(frame, [UInt8](bytes.dropLast())) == nil)
+            #expect(body(frame, nil) == nil)
+            #expect(!frame.isSound(nil))
         }
     }
 
