@@ -132,15 +132,23 @@ extension CacheRules {
         // Servers that encode on the way weaken the tag of what they send, and not that of their 304. The stored bytes do
         // not become those of the strong tag by that.
         let isWeak = stored.withFirst("ETag") { $0.map(EntityTag.isWeak) ?? false }
-        new.removeAll { name in
+        new.dropAll { name in
             switch KnownField(name) {
             case .contentLength, .contentEncoding, .contentRange: true
             case .etag: isWeak
             default: false
             }
         }
+        // Which names that the rules know there are, a bit for each.
+        var known: UInt64 = 0
+        var hasOthers = false
+        new.forEach { name, _ in
+            if let field = KnownField(name) { known |= 1 << UInt64(field.rawValue) } else { hasOthers = true }
+        }
         var result = stored
-        result.removeAll { name in
+        result.dropAll { name in
+            if let field = KnownField(name) { return known & 1 << UInt64(field.rawValue) != 0 }
+            guard hasOthers else { return false }
             var isReplaced = false
             new.forEach { newName, _ in
                 if newName.count == name.count, FieldSyntax.equalIgnoringCase(newName, name) { isReplaced = true }

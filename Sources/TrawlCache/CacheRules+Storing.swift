@@ -122,7 +122,7 @@ extension CacheRules {
             }
         }
         var result = fields
-        result.removeAll { name in
+        result.dropAll { name in
             if let field = KnownField(name) {
                 // Age is told anew each time (RFC 9111 §5.1); a Date that is none is replaced (RFC 9110 §6.6.1).
                 if field.isHopByHop || field == .age || field == .date && !hasDate { return true }
@@ -174,6 +174,17 @@ extension CacheRules {
             lifetime: lifetime, staleWhileRevalidate: (control.staleWhileRevalidate.number ?? 0) * 1000,
             staleIfError: (control.staleIfError.number ?? 0) * 1000,
             credentials: request.credentials ?? SecretTag(high: 0, low: 0), body: body)
+    }
+}
+
+extension FieldLines {
+    /// `removeAll`, which copies nothing when there is nothing to remove.
+    mutating func dropAll(where condition: (_ name: UnsafeRawBufferPointer) -> Bool) {
+        var isAny = false
+        forEach { name, _ in
+            if !isAny, condition(name) { isAny = true }
+        }
+        if isAny { removeAll(where: condition) }
     }
 }
 
