@@ -132,7 +132,10 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "TrawlWorkerTests",
-            dependencies: ["TrawlWorker", "TrawlHTTP", "TrawlProtocol", "TrawlPlatform", "LoopbackOrigin"],
+            dependencies: [
+                "TrawlWorker", "TrawlHTTP", "TrawlProtocol", "TrawlPlatform", "TrawlStore", "TrawlTransfer",
+                "LoopbackOrigin",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "TrawlTests",

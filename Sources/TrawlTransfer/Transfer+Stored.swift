@@ -88,6 +88,12 @@ extension Transfer {
     func feed() -> Bool {
         guard source != nil else { return true }
         while let source, !awaitsAnswer, !isBackedUp, !loop.output.isCongested {
+            if store.isDiscard, decoder == nil, !(keeper?.takesBytes ?? false) {
+                // Nobody looks at them, so nobody reads them.
+                store.count(Int(clamping: source.length - min(source.length, store.length)))
+                self.source = nil
+                return true
+            }
             guard !hasHadItsShare else {
                 isPostponed = true
                 loop.postpone(self)

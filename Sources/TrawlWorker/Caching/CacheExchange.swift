@@ -14,10 +14,11 @@ final class CacheExchange: KeptExchange {
     private let sending: Sending
     private let candidate: StoredCandidate?
     private let storageClass: StorageClass
+    private let dropsBodies: Bool
 
     init(
         _ keeper: CacheKeeper, _ crowd: Crowd, store: ResponseStore, request: CacheRequest, sending: Sending,
-        candidate: StoredCandidate?, storageClass: StorageClass
+        candidate: StoredCandidate?, storageClass: StorageClass, dropsBodies: Bool
     ) {
         self.keeper = keeper
         self.crowd = crowd
@@ -26,6 +27,7 @@ final class CacheExchange: KeptExchange {
         self.sending = sending
         self.candidate = candidate
         self.storageClass = storageClass
+        self.dropsBodies = dropsBodies
         crowd.enter()
     }
 
@@ -99,6 +101,12 @@ final class CacheExchange: KeptExchange {
         let range = reuse.bodyRange(of: response.facts.body) ?? 0..<0
         guard !range.isEmpty else {
             return StoredAnswer(head: head, body: VerifiedBytes(nil, 0..<0, in: keeper.memory), report: report)
+        }
+        if dropsBodies {
+            let bytes = LateBytes(UInt64(range.count)) { [self] in
+                store.body(of: candidate.use, like: response).map { verified($0, range, of: candidate) }
+            }
+            return StoredAnswer(head: head, body: bytes, report: report)
         }
         guard let body = store.body(of: candidate.use, like: response) else { return nil }
         return StoredAnswer(head: head, body: verified(body, range, of: candidate), report: report)

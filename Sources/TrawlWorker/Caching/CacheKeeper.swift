@@ -38,23 +38,26 @@ final class CacheKeeper: ResponseKeeper {
         let request = CacheRequest(
             method: lease.method, target: target, fields: lease.fields, policy: terms.policy(for: lease.cache),
             hasBody: lease.body != .none, decodesContent: profile.decoding == .streaming, tag: store.rules.tag)
-        switch store.lookup(request, at: now, candidates: true) {
+        let dropsBodies = lease.sink == .discard
+        switch store.lookup(request, at: now, bodies: dropsBodies ? 0 : .max, candidates: true) {
         case .unsatisfiable:
             return .refuse(.nothingStored)
         case .serve(let hit):
             var report = CacheReport()
             report.source = hit.reuse.source
             report.wantsRevalidation = hit.reuse.revalidates
-            return .answer(
-                StoredAnswer(
-                    head: hit.head,
-                    body: VerifiedBytes(hit.body, hit.range, in: memory) { store.cache.reportDamage(of: $0, hit.use) },
-                    report: report))
+            func verified(_ body: StoredBody?) -> VerifiedBytes {
+                VerifiedBytes(body, hit.range, in: memory) { store.cache.reportDamage(of: $0, hit.use) }
+            }
+            let bytes: any StoredBytes =
+                dropsBodies
+                ? LateBytes(hit.length) { store.body(of: hit.use).map(verified) } : verified(hit.body)
+            return .answer(StoredAnswer(head: hit.head, body: bytes, report: report))
         case .send(let sending, let candidate):
             guard lease.cache.contains(.sends) else { return .refuse(.nothingStored) }
             let exchange = CacheExchange(
                 self, crowd, store: store, request: request, sending: sending, candidate: candidate,
-                storageClass: terms.storageClass)
+                storageClass: terms.storageClass, dropsBodies: dropsBodies)
             return .request(store.rules.fieldsToSend(request, sending), exchange)
         }
     }

@@ -184,9 +184,11 @@ struct CacheCommandTests {
             let first = try CommandRun(batch)
             #expect(first.errors.contains("; cache: 1 hit, 0 validated, 2 misses"), "\(first.errors)")
             #expect(try objects(first).compactMap { $0["source"] as? String } == ["cache"])
+            #expect(try objects(first).allSatisfy { $0["bytes"] as? Int == 10 })
             let second = try CommandRun(batch + ["--cache-policy", "no-cache"])
             #expect(second.errors.contains("; cache: 0 hits, 3 validated, 0 misses"), "\(second.errors)")
             #expect(try objects(second).allSatisfy { $0["source"] as? String == "revalidated" })
+            #expect(try objects(second).allSatisfy { $0["bytes"] as? Int == 10 })
             #expect(try !CommandRun(batch + ["--no-cache"]).errors.contains("cache:"))
         }
     }
