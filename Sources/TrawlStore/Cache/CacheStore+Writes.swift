@@ -139,7 +139,9 @@ extension CacheStore {
         do throws(StoreError) {
             let outcome = try environment.write { (transaction) throws(StoreError) in
                 effects = CacheTables.Effects()
+                tables.begin()
                 let outcome = try work(transaction, &effects)
+                try tables.end(in: transaction)
                 settings.pass(.beforeCommit)
                 return outcome
             }
@@ -174,7 +176,12 @@ extension CacheStore {
         try pending.withLock { (pending) throws(StoreError) in
             if let writes = pending.writes { return writes }
             if pending.isClosed { throw .closed }
-            let writes = try GroupedWrites.start(environment)
+            let frame = GroupedWrites.Frame { [tables] in
+                tables.begin()
+            } end: { [tables] (transaction) throws(StoreError) in
+                try tables.end(in: transaction)
+            }
+            let writes = try GroupedWrites.start(environment, frame: frame)
             pending.writes = writes
             return writes
         }

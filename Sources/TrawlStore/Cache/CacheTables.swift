@@ -3,10 +3,11 @@ import TrawlPlatform
 /// The changes of the cache's tables, inside a transaction.
 ///
 /// Nothing is kept here between transactions, because one may be run again: the counters are read from the table `meta` and
-/// written back, and what must not happen before the commit is noted in `CacheEffects`.
+/// written back, once for a group of changes, and what must not happen before the commit is noted in `Effects`.
 struct CacheTables {
     let settings: CacheSettings
     let clock: UseClock
+    let memo = CounterMemo()
 
     /// What is to be done once the transaction is committed.
     struct Effects: Equatable {
@@ -19,13 +20,30 @@ struct CacheTables {
     // MARK: - Counters
 
     func counters(in transaction: borrowing Transaction) throws(StoreError) -> CacheCounters {
-        if let bytes = try transaction.get(CacheSchema.meta, CacheCounters.key), let counters = CacheCounters(bytes) {
-            return counters
+        if let counters = memo.counters { return counters }
+        let counters: CacheCounters
+        if let row = try transaction.get(CacheSchema.meta, CacheCounters.key), let found = CacheCounters(row) {
+            counters = found
+        } else {
+            counters = try Self.recount(in: transaction)
         }
-        return try Self.recount(in: transaction)
+        memo.note(counters)
+        return counters
     }
 
     func save(_ counters: CacheCounters, in transaction: borrowing Transaction) throws(StoreError) {
+        if !memo.change(counters) { try write(counters, in: transaction) }
+    }
+
+    /// A group of changes begins, in a new transaction.
+    func begin() { memo.begin() }
+
+    /// A group of changes ends; its transaction is still open.
+    func end(in transaction: borrowing Transaction) throws(StoreError) {
+        if let counters = memo.end() { try write(counters, in: transaction) }
+    }
+
+    private func write(_ counters: CacheCounters, in transaction: borrowing Transaction) throws(StoreError) {
         try counters.withBytes { (row) throws(StoreError) in
             try transaction.put(CacheSchema.meta, CacheCounters.key, row)
         }

@@ -54,6 +54,20 @@ package final class GroupedWrites: Sendable {
     /// Told once, after the commit, on the store thread.
     package typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
 
+    /// What goes before and after the writes of each group, inside their transaction; again when that runs again.
+    package struct Frame: Sendable {
+        /// Forgets what an earlier run has left.
+        package let begin: @Sendable () -> Void
+        /// Writes what all of them have in common.
+        package let end: Work
+
+        /// A frame of both.
+        package init(begin: @escaping @Sendable () -> Void, end: @escaping Work) {
+            self.begin = begin
+            self.end = end
+        }
+    }
+
     private struct Item {
         let insists: Bool
         let work: Work
@@ -75,23 +89,25 @@ package final class GroupedWrites: Sendable {
 
     private let environment: Environment
     private let limits: Limits
+    private let frame: Frame?
     private let queue: SignalledValue<Queue>
     private let thread: Guarded<NamedThread?> = Guarded(nil)
     /// Whether the last group waited in vain for another process. Store thread.
     private let isStalled = Guarded(false)
 
-    private init(environment: Environment, limits: Limits) {
+    private init(environment: Environment, limits: Limits, frame: Frame?) {
         self.environment = environment
         self.limits = limits
+        self.frame = frame
         queue = SignalledValue(Queue())
     }
 
     /// Starts a store thread. The environment stays open until after `stop`.
     package static func start(
-        _ environment: Environment, limits: Limits = Limits(), name: StaticString = "trawl-store"
+        _ environment: Environment, limits: Limits = Limits(), frame: Frame? = nil, name: StaticString = "trawl-store"
     ) throws(StoreError) -> GroupedWrites {
         precondition(limits.count > 0 && limits.waiting > 0, "something must fit")
-        let writes = GroupedWrites(environment: environment, limits: limits)
+        let writes = GroupedWrites(environment: environment, limits: limits, frame: frame)
         do {
             let thread = try NamedThread.start(name: name) { writes.run() }
             writes.thread.withLock { $0 = thread }
@@ -208,6 +224,7 @@ package final class GroupedWrites: Sendable {
             do throws(StoreError) {
                 let outcome = try environment.writeNotingSync(patience: patience) { transaction throws(StoreError) in
                     culprit = nil
+                    frame?.begin()
                     for (index, item) in items.enumerated() where failures[index] == nil {
                         do throws(StoreError) {
                             try item.work(transaction)
@@ -216,6 +233,8 @@ package final class GroupedWrites: Sendable {
                             throw error
                         }
                     }
+                    culprit = nil
+                    try frame?.end(transaction)
                 }
                 wantsSync = outcome.wantsSync
                 isStalled.withLock { $0 = false }

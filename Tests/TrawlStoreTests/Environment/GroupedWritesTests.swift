@@ -52,6 +52,38 @@ struct GroupedWritesTests {
         var count: Int { values.withLock { $0.count } }
     }
 
+    @Test("what surrounds a group runs in its transaction, and again when that runs again")
+    func frame() throws {
+        let environment = try Environment.open(directory: scratch.environment, settings: Sample.settings())
+        defer { environment.close() }
+        let sum = Mutex<UInt8>(0)
+        let runs = Mutex<Int>(0)
+        let frame = GroupedWrites.Frame {
+            sum.withLock { $0 = 0 }
+            runs.withLock { $0 += 1 }
+        } end: { transaction throws(StoreError) in
+            try transaction.put(Sample.numbers, 1000, [sum.withLock { $0 }])
+        }
+        let writes = try GroupedWrites.start(environment, frame: frame)
+        defer { writes.stop() }
+        let gate = Gate()
+        gate.close(writes)
+        let outcomes = Outcomes()
+        for index in 0..<10 {
+            _ = writes.submit(.soon) { _ throws(StoreError) in
+                if index == 7 { throw .abandoned }
+                sum.withLock { $0 += UInt8(index) }
+            } completion: { result in
+                outcomes.set(index, result)
+            }
+        }
+        gate.open()
+        writes.flush()
+        #expect(outcomes.succeeded == [0, 1, 2, 3, 4, 5, 6, 8, 9])
+        #expect(try environment.get(1000) == [38])
+        #expect(runs.withLock { $0 } == 3)
+    }
+
     @Test("what waits is committed together, and each is told after the commit")
     func together() throws {
         try withWrites { environment, writes throws in

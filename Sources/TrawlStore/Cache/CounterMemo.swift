@@ -1,0 +1,41 @@
+/// The counters while a group of changes is made, so that they are read and written once for all of them.
+///
+/// `@unchecked Sendable`: it is touched only inside write transactions, of which a process has one at a time.
+final class CounterMemo: @unchecked Sendable {
+    /// Whether a group is under way; without one, counters go to the table at once.
+    private(set) var isOpen = false
+    /// What the group has come to; nothing before the first change of it.
+    private(set) var counters: CacheCounters?
+    private var isChanged = false
+
+    /// A transaction begins, and knows nothing of one before it that may have come to nothing.
+    func begin() {
+        isOpen = true
+        isChanged = false
+        counters = nil
+    }
+
+    /// Takes what was read from the table.
+    func note(_ counters: CacheCounters) {
+        if isOpen { self.counters = counters }
+    }
+
+    /// Takes what is to be written.
+    ///
+    /// - Returns: Whether that happens at the end of the group.
+    func change(_ counters: CacheCounters) -> Bool {
+        if !isOpen { return false }
+        self.counters = counters
+        isChanged = true
+        return true
+    }
+
+    /// The group is complete: what is to be written now.
+    func end() -> CacheCounters? {
+        defer {
+            isOpen = false
+            counters = nil
+        }
+        return isChanged ? counters : nil
+    }
+}
