@@ -103,9 +103,15 @@ extension CacheStore {
 
     /// Removes everything, and the files that nothing refers to.
     package func clear() -> CacheOutcome {
+        // Here, and not in the background as well.
+        let isSweeping = pending.withLock { pending in
+            defer { pending.isSweeping = true }
+            return pending.isSweeping
+        }
         let outcome = perform(.removeMatching(CacheFilter()))
-        if case .notDone = outcome { return outcome }
-        return sweepNow() ?? outcome
+        if case .removed = outcome, let failure = sweepNow() { return failure }
+        pending.withLock { $0.isSweeping = isSweeping }
+        return outcome
     }
 
     /// Evicts down to the budget, purges what dead sessions left, and removes files that nothing refers to: how many

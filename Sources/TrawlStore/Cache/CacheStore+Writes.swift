@@ -51,6 +51,7 @@ extension CacheStore {
         _ then: @escaping @Sendable (CacheOutcome) -> Void
     ) {
         let run = WriteRun()
+        users.mark()
         write(urgency, insists: change.insists) { [self] (transaction, effects) throws(StoreError) in
             run.cursor = start
             return .removed(try makePart(of: change, &run.cursor, in: transaction, &effects))
@@ -64,6 +65,7 @@ extension CacheStore {
     private func performInParts(_ change: CacheWrite) -> CacheOutcome {
         let run = WriteRun()
         var removed = 0
+        users.mark()
         while !run.cursor.isDone {
             let start = run.cursor
             let outcome = writeNow { [self] (transaction, effects) throws(StoreError) in
