@@ -20,7 +20,7 @@ struct CacheVerifyTests {
         let store = try open(3 << 20)
         defer { store.close() }
         // Bodies that come again, so that their files are removed and made anew.
-        func put(_ number: Int) {
+        @Sendable func put(_ number: Int) {
             store.put(number, body: [UInt8](repeating: UInt8(number % 200), count: 20_000 + number % 200))
         }
         for number in 0..<200 { put(number) }
