@@ -22,8 +22,8 @@ public struct Configuration: Sendable {
     /// Directories beneath which workers create files themselves. A destination elsewhere is opened by this process
     /// and handed to the worker, which costs a little more. They must exist.
     public var outputDirectories: [String] = []
-    /// Where cache, cookies and credentials are kept.
-    public var store = Store.userDefault
+    /// Where cache, cookies and credentials are kept. Default ``Store/shared``.
+    public var store = Store.shared
     /// How the response cache works.
     public var cache = Cache()
     /// A cache of the program's own in place of the store's; nil uses the store's.
@@ -44,7 +44,7 @@ public struct Configuration: Sendable {
     public init() {}
 
     /// The defaults of this library.
-    public static let `default` = Configuration()
+    public static var `default`: Configuration { Configuration() }
 
     /// The defaults, changed by the environment: `TRAWL_WORKERS`, `TRAWL_WORKER_EXECUTABLE`, `TRAWL_USER_AGENT` and
     /// the language of `LC_ALL`, `LC_MESSAGES` or `LANG`.

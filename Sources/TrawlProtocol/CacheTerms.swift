@@ -14,6 +14,8 @@ package struct CacheTerms: Sendable, Hashable {
     package var respectsCacheControl = true
     /// Whether a response without an explicit lifetime gets one from its `Last-Modified`.
     package var usesHeuristics = true
+    /// Whether what is stored stands in for a load that failed even where the response forbids it.
+    package var forcesFallback = false
     /// Seconds for which responses count as fresh, whatever they say; below zero they are stale at once.
     package var lifetime: Int64?
     /// The session whose end takes what is stored with it; nil stores permanently.
@@ -46,15 +48,17 @@ package struct CacheTerms: Sendable, Hashable {
         reload = try reader.byte()
         guard reload <= 2 else { throw .invalid(.cache) }
         let flags = try reader.byte()
-        guard flags & ~0xF == 0 else { throw .reservedBits }
+        guard flags & ~0x1F == 0 else { throw .reservedBits }
         respectsCacheControl = flags & 1 != 0
         usesHeuristics = flags & 2 != 0
+        forcesFallback = flags & 16 != 0
         if flags & 4 != 0 { lifetime = Int64(bitPattern: try reader.uint64()) }
         if flags & 8 != 0 { session = SessionNumber(first: try reader.uint64(), last: try reader.uint64()) }
     }
 
     private var flags: UInt8 {
         (respectsCacheControl ? 1 : 0) | (usesHeuristics ? 2 : 0) | (lifetime != nil ? 4 : 0) | (session != nil ? 8 : 0)
+            | (forcesFallback ? 16 : 0)
     }
 }
 

@@ -114,6 +114,7 @@ extension CacheTerms {
         if random.bool() { terms.session = SessionNumber(first: random.integer(), last: random.integer()) }
         terms.respectsCacheControl = random.bool()
         terms.usesHeuristics = random.bool()
+        terms.forcesFallback = random.bool()
         if random.bool() { terms.lifetime = Int64(bitPattern: random.integer()) }
         return terms
     }

@@ -25,10 +25,12 @@ final class CacheBinding: Sendable {
     init(_ shelf: CacheShelf, directory: String?, _ options: RequestOptions) {
         self.shelf = shelf
         let caching = options.caching
-        var policy = TrawlCache.CachePolicy(
-            caching.policy.isEmpty ? shelf.settings.policy : caching.policy, lifetime: caching.lifetime)
+        let wanted = caching.policy.isEmpty ? shelf.settings.policy : caching.policy
+        assert(wanted.isConsistent, "always asking and asking when stale exclude each other")
+        var policy = TrawlCache.CachePolicy(wanted, lifetime: caching.lifetime)
         policy.respectsCacheControl = caching.respectsCacheControl
         policy.usesHeuristics = caching.usesHeuristics
+        policy.forcesFallback = caching.forcesFallback
         self.policy = policy
         decodesContent = options.contentDecoding == .streaming
         storesDownloads = caching.storesDownloads

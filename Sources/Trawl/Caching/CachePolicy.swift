@@ -30,6 +30,13 @@ public struct CachePolicy: OptionSet, Sendable, Hashable, Codable {
     /// `max-age=0` together with ``askServerIfModified``, else `no-cache`.
     public static let refreshesOnTheWay = CachePolicy(rawValue: 128)
 
+    /// Whether the choices go together: ``askServerIfModified`` and ``askServerIfStale`` exclude each other. A debug build
+    /// stops where a policy of both is used; else the first counts.
+    public var isConsistent: Bool { !isSuperset(of: [.askServerIfModified, .askServerIfStale]) }
+
+    /// The policy of a validation with nobody waiting: what others on the way are told stays.
+    var validating: CachePolicy { intersection(.refreshesOnTheWay).union(.askServerIfModified) }
+
     /// By the protocol's rules, whatever the coordinator's default says.
     public static let useProtocolCachePolicy: CachePolicy = .askServerIfStale
     /// Loaded from the origin; the response is stored.

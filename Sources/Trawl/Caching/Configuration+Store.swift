@@ -1,3 +1,5 @@
+import TrawlPlatform
+
 extension Configuration {
     /// Where cache, cookies and credentials are kept.
     public enum Store: Sendable, Hashable {
@@ -7,6 +9,16 @@ extension Configuration {
         case directory(String)
         /// Nowhere: nothing is read or stored, and nothing touches the disk.
         case none
+
+        /// Where configurations keep things that say nothing else; ``userDefault`` until it is replaced. For programs that
+        /// want all their coordinators, those of libraries they use among them, on one store. What was made before keeps
+        /// its own.
+        public static var shared: Store {
+            get { sharedStore.withLock { $0 } }
+            set { sharedStore.withLock { $0 = newValue } }
+        }
+
+        private static let sharedStore = Guarded(Store.userDefault)
     }
 
     /// How the response cache works.
@@ -20,6 +32,10 @@ extension Configuration {
         public var storage = RequestOptions.Caching.Storage.permanent
         /// Bytes it may take on disk; what was not used for longest makes room. Default 1 GiB.
         public var byteBudget: UInt64 = 1 << 30
+        /// Whether a coordinator whose store cannot be used, because a file is in its way for example, is not made:
+        /// ``FetchError/Code/storeUnusable``. Default false: it goes on without a cache, and
+        /// ``Coordinator/cacheProblem`` says why.
+        public var isRequired = false
 
         /// The defaults.
         public init() {}

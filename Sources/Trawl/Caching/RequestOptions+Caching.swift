@@ -19,6 +19,9 @@ extension RequestOptions {
         /// Whether bodies that go to files are stored too. Default false, as in the URL Loading System; the command
         /// stores them.
         public var storesDownloads = false
+        /// Whether ``CachePolicy/fallBackToCacheIfLoadFails`` also uses what says `must-revalidate` or `no-cache`. Default
+        /// false.
+        public var forcesFallback = false
         /// What ``CachePolicy/doNotLoad`` gives without a stored response: ``FetchError/Code/notCached`` when true, else
         /// an empty response of status 504 (RFC 9111 §5.2.1.7). Default false.
         public var failsWhenNotCached = false

@@ -136,6 +136,7 @@ extension CacheTerms {
         policy.respectsCacheControl = respectsCacheControl
         policy.usesHeuristics = usesHeuristics
         policy.secondsToCache = lifetime
+        policy.forcesFallback = forcesFallback
         return policy
     }
 

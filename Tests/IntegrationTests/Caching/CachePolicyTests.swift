@@ -68,12 +68,10 @@ struct CachePolicyTests {
             page($0.number < 3 ? "one" : "two", to: $0)
         } _: { scene, coordinator in
             let url = scene.origin.url("/page")
-            // ASI-CACHE-11: asking always wins over asking when stale.
-            let policies: [CachePolicy] = [.askServerIfModified, [.askServerIfModified, .askServerIfStale]]
-            let first = try await coordinator.get(url, policies[0])
+            let first = try await coordinator.get(url, .askServerIfModified)
             #expect(summary(first) == "network 200 one")
-            #expect(summary(try await coordinator.get(url, policies[1])) == "revalidated 200 one")
-            #expect(summary(try await coordinator.get(url, policies[0])) == "network 200 two")
+            #expect(summary(try await coordinator.get(url, .askServerIfModified)) == "revalidated 200 one")
+            #expect(summary(try await coordinator.get(url, .askServerIfModified)) == "network 200 two")
             #expect(summary(try await coordinator.get(url)) == "cache 200 two")
             #expect(scene.origin.seen().map { $0.fields["if-none-match"] } == [nil, "\"one\"", "\"one\""])
         }
@@ -197,6 +195,59 @@ struct CachePolicyTests {
             await failure(.cannotConnect) { try await coordinator.get(strict, policy) }
             await failure(.cannotConnect) { try await coordinator.get(scene.origin.url("/none"), policy) }
         }
+    }
+
+    @Test("where it is forced, what must be validated stands in too", arguments: Engine.allCases)
+    func forced(engine: Engine) async throws {
+        try await withScene(engine) {
+            page("old", "max-age=0, must-revalidate", to: $0)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            scene.origin.stop()
+            await failure(.cannotConnect) { try await coordinator.get(url, .fallBackToCacheIfLoadFails) }
+            let response = try await coordinator.get(url, .fallBackToCacheIfLoadFails) {
+                $0.caching.forcesFallback = true
+            }
+            #expect(summary(response) == "stale 200 old")
+        }
+    }
+
+    @Test("a request that wants what is stored is not sent where there is no cache", arguments: Engine.allCases)
+    func onlyStored(engine: Engine) async throws {
+        try await withScene {
+            page("one", to: $0)
+        } _: { scene in
+            let fields: Fields = ["Cache-Control": "max-stale, only-if-cached"]
+            for store in [Configuration.Store.none, .directory("/proc/trawl/store")] {
+                try await scene.withCoordinator(engine, adjust: { $0.store = store }) { coordinator in
+                    let url = scene.origin.url("/page")
+                    #expect(summary(try await coordinator.get(url, fields: fields)) == "generated 504 ")
+                    #expect(try await coordinator.start(Request(url, fields: fields)).response.status == 504)
+                    let sent = try await coordinator.get(url, fields: fields) {
+                        $0.caching.respectsCacheControl = false
+                    }
+                    #expect(sent.source == .network)
+                }
+            }
+            #expect(scene.count == 2)
+        }
+    }
+
+    @Test("a policy that asks always and when stale is a mistake, which a debug build tells")
+    func contradiction() async {
+        #expect(!CachePolicy([.askServerIfModified, .askServerIfStale]).isConsistent)
+        #expect(CachePolicy([.askServerIfModified, .doNotWrite, .fallBackToCacheIfLoadFails]).isConsistent)
+        #if DEBUG
+            await #expect(processExitsWith: .failure) {
+                try await withScene {
+                    page("one", to: $0)
+                } _: { scene, coordinator in
+                    let url = scene.origin.url("/page")
+                    _ = try await coordinator.get(url, [.askServerIfModified, .askServerIfStale])
+                }
+            }
+        #endif
     }
 
     @Test("the request's policy wins over the coordinator's, which wins over the protocol's")
