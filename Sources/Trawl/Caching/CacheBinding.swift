@@ -16,9 +16,9 @@ final class CacheBinding: Sendable {
     private let isUnverified: Bool
     /// Whether names lead elsewhere than for others; only TLS tells then who answers.
     private let isRerouted: Bool
-    /// Whether nothing is stored because a session could not be begun: nothing would end with it.
-    private let lacksSession: Bool
-    /// The store, once it was needed: it is asked for at every hop and every hit.
+    /// Whether what is stored ends with the coordinator.
+    let usesSession: Bool
+    /// The coordinator's own store, once it was needed: it is asked for at every hop and every hit, and stays open.
     private let opened = LateReference<ResponseStore>()
 
     /// - Parameter directory: Of the store; nil for a cache of the program's own.
@@ -42,27 +42,35 @@ final class CacheBinding: Sendable {
         terms.respectsCacheControl = policy.respectsCacheControl
         terms.usesHeuristics = policy.usesHeuristics
         terms.lifetime = policy.secondsToCache
-        if let directory, (caching.storage ?? shelf.settings.storage) == .session {
-            terms.session = shelf.session(directory)?.number
-            lacksSession = terms.session == nil
-        } else {
-            lacksSession = false
-        }
+        terms.forcesFallback = policy.forcesFallback
+        usesSession = (caching.storage ?? shelf.settings.storage) == .session
+        if usesSession { terms.session = shelf.sessionID.number }
         self.terms = terms
     }
 
-    /// How long what is stored stays; nil when a session could not be begun.
-    var storageClass: StorageClass? {
-        if lacksSession { return nil }
-        return terms.session.map { .session(SessionID($0.first, $0.last)) } ?? .permanent
+    /// How long what is stored stays.
+    var storageClass: StorageClass {
+        usesSession ? .session(shelf.sessionID) : .permanent
     }
 
-    /// The coordinator's session in this cache; nil when it cannot be begun.
-    var session: SessionNumber? { shelf.session(terms.directory)?.number }
+    /// The coordinator's session in this cache; nil when it has none there, and nothing can be stored for it.
+    var session: SessionNumber? { shelf.holdsSession(terms.directory) ? shelf.sessionID.number : nil }
+
+    /// Whether the caller lets what comes be stored, and what is stored be changed.
+    var allowsStoring: Bool { !isUnverified && !policy.options.contains(.doNotWrite) }
+
+    /// Whether what comes may be stored, and what is stored be changed.
+    ///
+    /// What is meant for a session that cannot be begun is not stored at all.
+    var mayStore: Bool { allowsStoring && (!usesSession || session != nil) }
+
+    /// Whether the cache has a part in requests for a target: names that lead elsewhere than for others are told apart by TLS
+    /// alone.
+    func mayServe(_ target: TargetURI) -> Bool { !isRerouted || target.origin.scheme == "https" }
 
     /// What a hop may do with the cache before anything is known.
     func access(for sink: FetchPlan.Target) -> CacheAccess {
-        if isUnverified || lacksSession { return .readsAndSends }
+        if isUnverified || usesSession && session == nil { return .readsAndSends }
         switch sink {
         case .rooted, .opened: return storesDownloads ? .unrestricted : .readsAndSends
         case .memory, .discard, .stream: return .unrestricted
@@ -70,19 +78,24 @@ final class CacheBinding: Sendable {
     }
 
     /// The request as the cache sees it; nil when the cache cannot be used, or must not be.
+    ///
+    /// - Parameter opens: Whether the cache may be opened now, which waits for the disk; else it is none until it is open.
     func request(
-        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool
+        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool,
+        opens: Bool = true
     ) -> (CacheRequest, ResponseStore)? {
-        if isRerouted, target.origin.scheme != "https" { return nil }
-        guard let store else { return nil }
+        if !mayServe(target) { return nil }
+        guard let store = store(opens: opens) else { return nil }
         return (request(method, target, fields, hasBody: hasBody, store.rules), store)
     }
 
     /// Once closed, it is found empty; who asks then learns from the supervisor that the coordinator is shut down.
-    private var store: ResponseStore? {
+    private func store(opens: Bool) -> ResponseStore? {
         if let store = opened.load() { return store }
-        guard let store = shelf.store(terms.directory) else { return nil }
-        return opened.set(store)
+        let found = opens ? shelf.store(terms.directory) : shelf.openStore(terms.directory)
+        // Others may make room for one another.
+        guard let found, terms.directory == shelf.directory else { return found }
+        return opened.set(found)
     }
 
     /// The request as rules see it.

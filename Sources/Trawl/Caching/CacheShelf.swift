@@ -9,24 +9,41 @@ import TrawlStore
 ///
 /// A cache that cannot be opened is none: the fetch goes on without, and ``Coordinator/cacheProblem`` says why.
 final class CacheShelf: Sendable {
-    private struct OpenStore {
+    fileprivate struct OpenStore {
         let store: ResponseStore
         /// Begun when something is first stored for it.
         var session: CacheSession?
+        /// When it was last asked for, counted in such questions.
+        var lastUse: UInt64 = 0
     }
 
-    private struct State {
-        var stores: [String: OpenStore?] = [:]
+    fileprivate struct State {
+        var stores: [String: OpenStore] = [:]
+        /// When to try again what could not be opened.
+        var failures: [String: MonotonicInstant] = [:]
+        var uses: UInt64 = 0
         var problem: FetchError?
+        /// Threads that remove what dead sessions left.
+        var purges: [NamedThread] = []
         var isClosed = false
     }
+
+    /// Stores open at a time. Each takes some descriptors, and addresses for all it could hold.
+    private static let mostStores = 16
+    /// For so long nobody tries again to open what could not be opened: too many open files, say, is a matter of moments.
+    private static let patience = Duration.seconds(2)
+    private static let mostFailures = 256
 
     /// The directory of the coordinator's own store; nil for none.
     let directory: String?
     let settings: Configuration.Cache
+    /// The coordinator's lifetime, in all stores.
+    let sessionID = SessionID.make()
     /// Whether the coordinator's cache is in the store, and not the program's own.
     private let hasOwnCache: Bool
     private let state = Guarded(State())
+    /// Held while a store is opened or a session begun, which waits for disks: only by who needs just that.
+    private let opening = Guarded(())
 
     init(_ configuration: Configuration) {
         settings = configuration.cache
@@ -49,40 +66,77 @@ final class CacheShelf: Sendable {
         return CacheBinding(self, directory: path, options)
     }
 
-    /// The store of a directory; nil when it cannot be used.
-    func store(_ directory: String) -> ResponseStore? {
-        state.withLock { open(directory, &$0)?.store }
+    /// The store of a directory, if it is open already: for threads that must not wait.
+    func openStore(_ directory: String) -> ResponseStore? {
+        state.withLock { $0.use(directory) }
     }
 
-    /// The coordinator's lifetime, for what is stored with it; nil when the store cannot be used or a session cannot be
-    /// begun, as on a full disk.
-    func session(_ directory: String) -> SessionID? {
-        state.withLock { state in
-            guard var opened = open(directory, &state) else { return nil }
-            if opened.session == nil {
-                opened.session = try? opened.store.cache.beginSession()
-                state.stores[directory] = .some(opened)
+    /// The store of a directory, opened now if it is not yet; nil when it cannot be used.
+    func store(_ directory: String) -> ResponseStore? {
+        if let store = openStore(directory) { return store }
+        return opening.withLock { _ in open(directory) }
+    }
+
+    /// Whether what is stored for the coordinator's session ends with it: its session is begun in that store, or was now.
+    func holdsSession(_ directory: String) -> Bool {
+        if state.withLock({ $0.stores[directory]?.session != nil }) { return true }
+        guard let store = store(directory) else { return false }
+        return opening.withLock { _ in
+            if state.withLock({ $0.stores[directory]?.session != nil }) { return true }
+            guard let session = try? store.cache.beginSession(sessionID) else { return false }
+            let isKept = state.withLock { state in
+                guard state.stores[directory]?.store === store else { return false }
+                state.stores[directory]?.session = session
+                return true
             }
-            return opened.session?.id
+            if !isKept { store.cache.endSession(session) }
+            return isKept
         }
     }
 
-    private func open(_ directory: String, _ state: inout State) -> OpenStore? {
-        if let known = state.stores[directory] { return known }
-        guard !state.isClosed else { return nil }
+    private func open(_ directory: String) -> ResponseStore? {
+        let now = MonotonicClock.now()
+        let (known, mayTry) = state.withLock { state in
+            (state.use(directory), !state.isClosed && state.failures[directory].map { $0 <= now } ?? true)
+        }
+        if known != nil || !mayTry { return known }
         var cacheSettings = CacheSettings()
         cacheSettings.budget = settings.byteBudget
-        var opened: OpenStore?
+        let store: ResponseStore
         do throws(StoreError) {
-            let store = try ResponseStore.open(directory: directory, settings: cacheSettings)
-            // What coordinators that were killed had stored for as long as they live.
-            store.cache.purgeDeadSessions()
-            opened = OpenStore(store: store)
+            store = try ResponseStore.open(directory: directory, settings: cacheSettings)
         } catch {
-            state.problem = FetchError(.storeUnusable, "\(directory): \(error)")
+            state.withLock { state in
+                if state.failures.count >= Self.mostFailures { state.failures = [:] }
+                state.failures[directory] = now.advanced(by: Self.patience)
+                state.problem = FetchError(.storeUnusable, "\(directory): \(error)")
+            }
+            return nil
         }
-        state.stores[directory] = .some(opened)
-        return opened
+        let (isKept, superfluous) = state.withLock { state in
+            guard !state.isClosed else { return (false, store as ResponseStore?) }
+            let superfluous = state.takeLeastUsed(whenAbove: Self.mostStores - 1, but: self.directory)
+            state.stores[directory] = OpenStore(store: store)
+            state.failures[directory] = nil
+            _ = state.use(directory)
+            return (true, superfluous)
+        }
+        superfluous?.cache.close()
+        guard isKept else { return nil }
+        purgeDeadSessions(of: store)
+        return store
+    }
+
+    /// Removes what sessions stored whose coordinators are dead, with nobody waiting.
+    private func purgeDeadSessions(of store: ResponseStore) {
+        guard store.cache.hasUnheldSession,
+            let thread = try? NamedThread.start(name: "trawl-purge", { store.cache.purgeDeadSessions() })
+        else { return }
+        let isKept = state.withLock { state in
+            if !state.isClosed { state.purges.append(thread) }
+            return !state.isClosed
+        }
+        if !isKept { thread.join() }
     }
 
     /// Why a cache could not be used, when one could not.
@@ -90,23 +144,44 @@ final class CacheShelf: Sendable {
 
     /// Runs `body` while nobody is in the middle of a write to one of the caches; after a second all the same.
     func betweenWrites(_ body: () -> Void) {
-        let stores = state.withLock { state in state.stores.values.compactMap { $0?.store.cache } }
+        let stores = state.withLock { state in state.stores.values.map(\.store.cache) }
         CacheStore.betweenWrites(of: stores[...], patience: .seconds(1), body)
     }
 
     /// Writes what hits left behind, and closes.
     func close() {
-        let stores = state.withLock { state in
+        let (stores, purges) = state.withLock { state in
             defer {
                 state.stores = [:]
+                state.purges = []
                 state.isClosed = true
             }
-            return state.stores.values.compactMap { $0 }
+            return (Array(state.stores.values), state.purges)
         }
+        for thread in purges { thread.join() }
         for opened in stores {
             if let session = opened.session { opened.store.cache.endSession(session) }
             opened.store.cache.close()
         }
+    }
+}
+
+extension CacheShelf.State {
+    fileprivate mutating func use(_ directory: String) -> ResponseStore? {
+        if stores.count > 1 {
+            uses += 1
+            stores[directory]?.lastUse = uses
+        }
+        return stores[directory]?.store
+    }
+
+    /// Takes out the store that nobody asked for the longest; not one whose session goes on.
+    fileprivate mutating func takeLeastUsed(whenAbove most: Int, but own: String?) -> ResponseStore? {
+        guard stores.count > most else { return nil }
+        let least = stores.filter { $0.key != own && $0.value.session == nil }.min {
+            $0.value.lastUse < $1.value.lastUse
+        }
+        return least.flatMap { stores.removeValue(forKey: $0.key)?.store }
     }
 }
 

@@ -14,7 +14,8 @@ extension Coordinator {
     /// No supervisor, no worker and no write has part in it.
     func storedAnswer(to plan: FetchPlan) -> Result<Response, FetchError>? {
         guard let binding = plan.terms.cache, plan.sink.isKept,
-            let (request, store) = binding.request(plan.method, plan.target, plan.fields, hasBody: plan.body != .none),
+            let (request, store) = binding.request(
+                plan.method, plan.target, plan.fields, hasBody: plan.body != .none, opens: false),
             case .serve(let hit) = store.lookup(request, at: WallClock.time(), bodies: StoredAnswers.longestBody),
             hit.length == 0 || hit.body != nil, !hit.isRedirect || plan.options.redirects.mode == .manual
         else { return nil }

@@ -44,11 +44,11 @@ public struct ResponseCache: Sendable {
         status: Int = 200, fields: Fields, body: [UInt8], for request: Request, metadata: [UInt8] = []
     ) async throws(FetchError) {
         let (plan, store, binding) = try prepare(request, policy: .askServerIfStale)
+        guard binding.mayStore else {
+            throw FetchError(.storeUnusable, "a session cannot be begun in the store", url: plan.target.text)
+        }
         guard let (cacheRequest, _) = binding.request(plan.method, plan.target, plan.fields, hasBody: false) else {
             throw unusable
-        }
-        guard let storageClass = binding.storageClass else {
-            throw FetchError(.storeUnusable, "a session cannot be begun in the store", url: plan.target.text)
         }
         let now = WallClock.time()
         let head = TrawlHTTP.ResponseHead(
@@ -63,7 +63,7 @@ public struct ResponseCache: Sendable {
         guard let spooled = spool.finish() else {
             throw FetchError(.storeUnusable, "the body cannot be stored", url: plan.target.text)
         }
-        guard let record = store.record(of: response, body: spooled, storageClass, replacing: []) else {
+        guard let record = store.record(of: response, body: spooled, binding.storageClass, replacing: []) else {
             throw FetchError(.badRequest, "more of the response is stored", url: plan.target.text)
         }
         let outcome = await store.change(.append(record))
@@ -79,7 +79,8 @@ public struct ResponseCache: Sendable {
     /// Removes what fits all that is given; everything when nothing is.
     ///
     /// - Parameters:
-    ///   - storage: How long it would have stayed.
+    ///   - storage: How long it would have stayed. What other living coordinators keep for their sessions is theirs: with
+    ///     ``RequestOptions/Caching/Storage/session`` only this one's goes.
     ///   - since: Milliseconds since 1970: what was stored then or later.
     /// - Returns: How many responses went.
     @discardableResult
@@ -91,7 +92,7 @@ public struct ResponseCache: Sendable {
             switch storage {
             case nil: nil
             case .permanent: .permanent
-            case .session: .anySession
+            case .session: .session(shelf.sessionID)
             }
         let filter = CacheFilter(storageClass: storageClass, storedSince: since)
         guard case .removed(let count) = await store.change(.removeMatching(filter)) else { return 0 }

@@ -38,12 +38,11 @@ extension CacheStore {
     }
 
     /// Starts a session. Only coordinators do, and only when something is to be stored for a session.
-    package func beginSession() throws(StoreError) -> CacheSession {
+    package func beginSession(_ id: SessionID = .make()) throws(StoreError) -> CacheSession {
         do throws(SystemError) {
             if mkdir(sessionDirectory, 0o700) != 0, errno != EEXIST {
                 throw SystemError(errno: errno, call: "mkdir")
             }
-            let id = SessionID.make()
             return try CacheSession(id: id, path: sessionPath(id))
         } catch {
             throw .from(error)
@@ -68,6 +67,22 @@ extension CacheStore {
         }
         removeDeadFiles()
         return purged
+    }
+
+    /// Whether a session may have left something: there is a file of one that nobody holds. Looks at one directory.
+    package var hasUnheldSession: Bool {
+        let opened = cblob_openat(AT_FDCWD, sessionDirectory, O_RDONLY | O_DIRECTORY, 0)
+        guard opened >= 0 else { return false }
+        var error: Int32 = 0
+        guard let names = cblob_list(opened, &error) else {
+            Glibc.close(opened)
+            return false
+        }
+        defer { cblob_list_end(names) }
+        while let name = cblob_list_next(names) {
+            if !Self.isHeld(sessionDirectory + "/" + String(cString: name)) { return true }
+        }
+        return false
     }
 
     /// The sessions that have records.

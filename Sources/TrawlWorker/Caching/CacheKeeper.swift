@@ -12,7 +12,8 @@ import TrawlURL
 final class CacheKeeper: ResponseKeeper {
     let urls = URLParser()
     private let commits: CommitLog
-    private var stores: [String: ResponseStore?] = [:]
+    private var stores: [String: OpenedStore] = [:]
+    private var uses: UInt64 = 0
     /// The changes that heads asked for and that are not committed yet.
     private var changes: Set<UInt64> = []
     /// The exchanges under way.
@@ -21,13 +22,17 @@ final class CacheKeeper: ResponseKeeper {
     let memory = ChunkMemory()
 
     private static let manyExchanges = 8
+    /// Stores open at a time. Each takes some descriptors, and addresses for all it could hold.
+    private static let mostStores = 16
+    /// For so long nobody tries again to open what could not be opened: too many open files, say, is a matter of moments.
+    private static let patience = Duration.seconds(2)
 
     init(commits: CommitLog) {
         self.commits = commits
     }
 
     deinit {
-        for case let store? in stores.values { store.cache.close() }
+        for opened in stores.values { opened.store?.cache.close() }
     }
 
     func begin(_ lease: Lease, _ profile: TransferProfile, _ terms: CacheTerms, at now: WallTime) -> KeeperStart {
@@ -103,12 +108,37 @@ final class CacheKeeper: ResponseKeeper {
 
     /// The store of a directory; nil when it cannot be used, which costs nothing but the cache.
     private func store(of terms: CacheTerms) -> ResponseStore? {
-        if let known = stores[terms.directory] { return known }
+        uses += 1
+        if let known = stores[terms.directory] {
+            known.lastUse = uses
+            if known.store != nil || MonotonicClock.now() < known.nextTry { return known.store }
+        }
         var settings = CacheSettings()
         settings.budget = terms.budget
         let store = try? ResponseStore.open(directory: terms.directory, settings: settings)
-        stores[terms.directory] = .some(store)
+        stores[terms.directory] = nil
+        // An exchange that is under way there stores nothing any more.
+        if stores.count >= Self.mostStores, let least = stores.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+            stores[least.key] = nil
+            least.value.store?.cache.close()
+        }
+        stores[terms.directory] = OpenedStore(store, uses, nextTry: MonotonicClock.now().advanced(by: Self.patience))
         return store
+    }
+}
+
+/// A store that was opened, or could not be. Bound to the transfer thread.
+private final class OpenedStore {
+    let store: ResponseStore?
+    /// When to try again what could not be opened.
+    let nextTry: MonotonicInstant
+    /// When it was last asked for, counted in such questions.
+    var lastUse: UInt64
+
+    init(_ store: ResponseStore?, _ use: UInt64, nextTry: MonotonicInstant) {
+        self.store = store
+        self.nextTry = nextTry
+        lastUse = use
     }
 }
 

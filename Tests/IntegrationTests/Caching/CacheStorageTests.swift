@@ -45,6 +45,75 @@ struct CacheStorageTests {
         }
     }
 
+    @Test("what is meant for a session is stored once one can be begun", arguments: Engine.allCases)
+    func noSessionYet(engine: Engine) async throws {
+        try await withScene {
+            page("one", to: $0)
+        } _: { scene in
+            try await scene.withCoordinator(engine) { coordinator in
+                _ = try await coordinator.get(scene.origin.url("/first"))
+                // Where sessions would be, there is a file.
+                try scene.directory.put("store/cache/sessions", [])
+                for _ in 0..<2 {
+                    let response = try await coordinator.get(scene.origin.url("/page")) {
+                        $0.caching.storage = .session
+                    }
+                    #expect(response.source == .network)
+                }
+                try FileManager.default.removeItem(atPath: scene.directory.file("store/cache/sessions"))
+                for source in [Response.Source.network, .cache] {
+                    let response = try await coordinator.get(scene.origin.url("/page")) {
+                        $0.caching.storage = .session
+                    }
+                    #expect(response.source == source)
+                }
+            }
+        }
+    }
+
+    @Test("clearing a session leaves those of other living coordinators")
+    func ownSession() async throws {
+        try await withScene {
+            page("one", to: $0)
+        } _: { scene in
+            try await scene.withCoordinator(adjust: { $0.cache.storage = .session }) { one in
+                try await scene.withCoordinator(.inProcess, adjust: { $0.cache.storage = .session }) { other in
+                    _ = try await one.get(scene.origin.url("/one"))
+                    _ = try await other.get(scene.origin.url("/other"))
+                    let cache = try #require(one.cache)
+                    #expect(try await cache.removeAll(storage: .session) == 1)
+                    #expect(try await other.get(scene.origin.url("/other")).source == .cache)
+                    #expect(try await other.get(scene.origin.url("/one")).source == .network)
+                }
+            }
+        }
+    }
+
+    @Test("what a killed coordinator stored for its session is gone for the next")
+    func deadSession() async throws {
+        try await withScene {
+            page("one", to: $0)
+        } _: { scene in
+            let url = scene.origin.url("/page")
+            await #expect(processExitsWith: .signal(SIGKILL)) { [store = scene.store as String, url = url as String] in
+                var configuration = try testConfiguration(workers: 0)
+                configuration.store = .directory(store)
+                configuration.cache.storage = .session
+                let coordinator = try Coordinator(configuration)
+                _ = try await coordinator.get(url)
+                kill(getpid(), SIGKILL)
+            }
+            #expect(scene.count == 1)
+            #expect(try scene.directory.names().contains { $0.hasPrefix("store/cache/sessions/") })
+            try await scene.withCoordinator(.inProcess) { coordinator in
+                let cache = try #require(coordinator.cache)
+                let isGone = await eventually { (try? cache.usage().responses) == 0 }
+                #expect(isGone)
+                #expect(try await coordinator.get(url).source == .network)
+            }
+        }
+    }
+
     @Test("two coordinators on one directory see what the other stored, validated and removed")
     func shared() async throws {
         try await withScene { request in
@@ -137,7 +206,8 @@ struct CacheStorageTests {
             try await scene.withCoordinator(engine, adjust: { $0.store = .directory(copy) }) { coordinator in
                 let kept = try await coordinator.get(scene.origin.url("/kept"))
                 #expect(kept.source == .cache)
-                #expect(try coordinator.cache?.usage().responses == 1)
+                let isGone = await eventually { (try? coordinator.cache?.usage().responses) == 1 }
+                #expect(isGone)
                 for target in ["/short", "/long"] {
                     #expect(try await coordinator.get(scene.origin.url(target)).source == .network)
                 }
