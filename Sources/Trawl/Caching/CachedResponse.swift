@@ -24,6 +24,7 @@ public struct CachedResponse: Sendable {
     /// The file of the body; nil when it is inside its record. It belongs to the cache and must not be changed.
     public let bodyFile: String?
 
+    private let wantsValidation: Bool
     private let body: StoredBody?
     private let limits: RequestOptions.SizeLimits
 
@@ -33,6 +34,7 @@ public struct CachedResponse: Sendable {
         date = facts.responseTime.milliseconds
         age = .milliseconds(max(0, facts.age(at: WallClock.time())))
         lifetime = .milliseconds(max(0, facts.lifetime))
+        wantsValidation = facts.flags.contains(.noCache)
         storage = stored.isOfSession ? .session : .permanent
         metadata = stored.response.metadata
         bodyLength = facts.body.length
@@ -42,8 +44,9 @@ public struct CachedResponse: Sendable {
         self.limits = limits
     }
 
-    /// Whether it answers without the server being asked.
-    public var isFresh: Bool { age < lifetime }
+    /// Whether it answers without the server being asked: it is not too old, and does not want to be validated each time
+    /// (`no-cache`).
+    public var isFresh: Bool { age < lifetime && !wantsValidation }
 
     /// The body as it was received, content codings on. A long one is read from its file now, which may block, and is
     /// compared with its checksums.

@@ -38,11 +38,17 @@ public struct ResponseCache: Sendable {
     ///   - request: What it answers; its options say how it is stored: ``RequestOptions/Caching/lifetime`` gives it one
     ///     when its fields do not.
     ///   - metadata: Data of the program's own, at most 64 KiB.
-    /// - Throws: ``FetchError/Code/badRequest`` when the response may not be stored, ``FetchError/Code/storeUnusable``
-    ///   when the store cannot.
+    /// - Throws: ``FetchError/Code/badRequest`` when the response may not be stored, or `metadata` is too long;
+    ///   ``FetchError/Code/storeUnusable`` when the store cannot.
     public func insert(
         status: Int = 200, fields: Fields, body: [UInt8], for request: Request, metadata: [UInt8] = []
     ) async throws(FetchError) {
+        guard (200...999).contains(status) else {
+            throw FetchError(.badRequest, "\(status) is no status of a response that could be stored")
+        }
+        guard metadata.count <= StoringChoice.longestMetadata else {
+            throw FetchError(.badRequest, "\(metadata.count) bytes of metadata are more than can be stored")
+        }
         let (plan, store, binding) = try prepare(request, policy: .askServerIfStale)
         guard binding.mayStore else {
             throw FetchError(.storeUnusable, "a session cannot be begun in the store", url: plan.target.text)
@@ -52,11 +58,11 @@ public struct ResponseCache: Sendable {
         }
         let now = WallClock.time()
         let head = TrawlHTTP.ResponseHead(
-            status: UInt16(clamping: status), version: .http1_1, reason: "", fields: fields.lines)
+            status: UInt16(status), version: .http1_1, reason: "", fields: fields.lines)
         let decision = store.rules.storing(cacheRequest, head, requestTime: now, responseTime: now) { _ in nil }
         guard case .store(let storing) = decision,
             let response = store.rules.finished(
-                storing, received: UInt64(body.count), isComplete: true, metadata: Array(metadata.prefix(64 << 10)))
+                storing, received: UInt64(body.count), isComplete: true, metadata: metadata)
         else { throw FetchError(.badRequest, "the response may not be stored", url: plan.target.text) }
         let spool = BodySpool(in: store.cache.blobs, longest: store.cache.longestBody)
         body.withUnsafeBytes { spool.append($0) }

@@ -237,9 +237,6 @@ extension RunningFetch {
 
 /// What a program decides about storing.
 extension Supervisor {
-    /// The longest data of a program's own.
-    private static var longestMetadata: Int { 64 << 10 }
-
     /// A response rests at its head until it is decided how it is stored.
     mutating func askAboutStoring(_ head: TrawlHTTP.ResponseHead, _ lease: UInt64, _ fetch: RunningFetch) {
         guard let decisions = configuration.decisions, let binding = fetch.plan.terms.cache else {
@@ -249,11 +246,14 @@ extension Supervisor {
         let (mailbox, url) = (mailbox, fetch.engine.target.text)
         Task {
             let choice = await decisions.storing(Response.ResponseHead(head), from: url, proposal: proposal)
-            let order = choice.flatMap { choice -> StoringOrder? in
-                let metadata = Array(choice.metadata.prefix(Self.longestMetadata))
-                guard choice.storage == .session else { return StoringOrder(session: nil, metadata: metadata) }
-                // Without a session it would stay for good.
-                return binding.session.map { StoringOrder(session: $0, metadata: metadata) }
+            var order: StoringOrder?
+            if let choice, choice.metadata.count <= StoringChoice.longestMetadata {
+                order = StoringOrder(session: nil, metadata: choice.metadata)
+                if choice.storage == .session {
+                    order?.session = binding.session
+                    // Without a session there is nothing that would end it.
+                    if order?.session == nil { order = nil }
+                }
             }
             mailbox.post(.decided(fetch, lease: lease, order))
         }

@@ -30,8 +30,12 @@ extension FetchDecisions {
 public struct StoringChoice: Sendable, Hashable {
     /// How long it stays.
     public var storage: RequestOptions.Caching.Storage
-    /// Data of the program's own, given back with ``CachedResponse/metadata``. At most 64 KiB are kept.
+    /// Data of the program's own, given back with ``CachedResponse/metadata``. With more than 64 KiB of them the response
+    /// is not stored at all.
     public var metadata: [UInt8]
+
+    /// The longest ``metadata``.
+    static let longestMetadata = 64 << 10
 
     /// A choice of its parts.
     public init(storage: RequestOptions.Caching.Storage = .permanent, metadata: [UInt8] = []) {

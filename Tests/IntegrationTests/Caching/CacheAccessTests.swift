@@ -52,6 +52,97 @@ struct CacheAccessTests {
         }
     }
 
+    @Test("what could not be given back is not taken")
+    func refuses() async throws {
+        try await withScene {
+            page("one", to: $0)
+        } _: { scene, coordinator in
+            let cache = try #require(coordinator.cache)
+            let request = Request(scene.origin.url("/page"))
+            let fields: Fields = ["Cache-Control": "max-age=60"]
+            for status in [-1, 0, 100, 199, 1000, 65_535, 65_736] {
+                await #expect(throws: FetchError.self, "\(status)") {
+                    try await cache.insert(status: status, fields: fields, body: [], for: request)
+                }
+            }
+            let longest = [UInt8](repeating: 7, count: 64 << 10)
+            await #expect(throws: FetchError.self) {
+                try await cache.insert(fields: fields, body: [], for: request, metadata: longest + [7])
+            }
+            #expect(try cache.response(to: request) == nil)
+            try await cache.insert(status: 299, fields: fields, body: [1], for: request, metadata: longest)
+            #expect(try cache.response(to: request)?.metadata == longest)
+        }
+    }
+
+    @Test("what wants to be validated each time is not fresh")
+    func freshness() async throws {
+        try await withScene {
+            page("one", "max-age=60, no-cache", to: $0)
+        } _: { scene, coordinator in
+            let request = Request(scene.origin.url("/page"))
+            _ = try await coordinator.send(request)
+            let stored = try #require(try coordinator.cache?.response(to: request))
+            #expect(!stored.isFresh && stored.lifetime == .seconds(60))
+            #expect(try await coordinator.send(request).source == .revalidated)
+        }
+    }
+
+    @Test("the store of all coordinators that name none can be replaced")
+    func shared() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            expectInChild(Configuration().store == .userDefault, "\(Configuration().store)")
+            let before = Configuration()
+            Configuration.Store.shared = .directory(directory.file("mine"))
+            expectInChild(Configuration.default.store == .directory(directory.file("mine")), "not replaced")
+            expectInChild(before.store == .userDefault, "what was made before is as it was")
+            var configuration = Configuration()
+            configuration.workers = 0
+            try await withCoordinator(configuration) { coordinator in
+                expectInChild(coordinator.cache?.directory == directory.file("mine"), "another directory")
+            }
+        }
+    }
+
+    @Test("a coordinator that needs its store is not made without it")
+    func required() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("file", [1])
+        var configuration = try testConfiguration(workers: 0)
+        configuration.cache.isRequired = true
+        configuration.store = .directory(directory.file("file"))
+        do throws(FetchError) {
+            let coordinator = try Coordinator(configuration)
+            Issue.record("it was made")
+            await coordinator.shutdown()
+        } catch {
+            #expect(error.code == .storeUnusable)
+        }
+        configuration.store = .directory(directory.file("store"))
+        let coordinator = try Coordinator(configuration)
+        await coordinator.shutdown()
+    }
+
+    @Test("any number of caches can be used one after the other", arguments: Engine.allCases)
+    func caches(engine: Engine) async throws {
+        try await withScene(engine, workers: engine == .workers ? 1 : 0) {
+            page("one", to: $0)
+        } _: { scene, coordinator in
+            let descriptors = ProcessTree.descriptorCount()
+            for round in ["network", "cache"] {
+                for number in 0..<40 {
+                    let response = try await coordinator.get(scene.origin.url("/page")) {
+                        $0.caching.cache = .at(scene.directory.file("cache\(number)"))
+                    }
+                    #expect(summary(response) == "\(round) 200 one", "\(number)")
+                }
+            }
+            // Other tests run beside this one: what counts is that it is not 40 times what a store takes.
+            #expect(ProcessTree.descriptorCount() - descriptors < 250)
+        }
+    }
+
     @Test("a program decides what is stored, and gives it data of its own", arguments: Engine.allCases)
     func decides(engine: Engine) async throws {
         try await withScene(engine, adjust: { $0.decisions = Choosy() }) {
