@@ -1,8 +1,6 @@
 import Glibc
-import TrawlCache
 import TrawlHTTP
 import TrawlPlatform
-import TrawlStore
 
 /// Drives a pool of worker processes and answers fetches: the library's centre.
 ///
@@ -18,8 +16,8 @@ public final class Coordinator: Sendable {
     private let mailbox: Mailbox
     let planner: FetchPlanner
     let shelf: CacheShelf
-    private let downloadCache: (any DownloadCache)?
-    let programCacheRules: CacheRules
+    /// The program's own cache, where it has one.
+    private let programCache: ProgramCache?
     private let thread: NamedThread
     private let ended: EndGate
     private let defaultGrace: Duration
@@ -31,10 +29,12 @@ public final class Coordinator: Sendable {
     public init(_ configuration: Configuration = .default) throws(FetchError) {
         if let problem = configuration.problem() { throw FetchError(.badRequest, problem) }
         shelf = CacheShelf(configuration)
-        downloadCache = configuration.downloadCache
-        // Responses to requests with credentials are found again by this coordinator alone.
-        let secrets = SecretTags(key: (0..<32).map { _ in .random(in: 0...255) })
-        programCacheRules = CacheRules(tag: { secrets.tag(of: $0) })
+        programCache = configuration.downloadCache.map { ProgramCache($0, decisions: configuration.decisions) }
+        if configuration.cache.isRequired, configuration.cache.isOn, let directory = shelf.directory,
+            shelf.store(directory) == nil
+        {
+            throw shelf.problem ?? FetchError(.storeUnusable, directory)
+        }
         planner = FetchPlanner(configuration: configuration, shelf: shelf)
         defaultGrace = configuration.shutdownGrace
         let ended = EndGate()
@@ -86,10 +86,10 @@ public final class Coordinator: Sendable {
     }
 
     /// The program's own cache, when a fetch into memory with these options uses it.
-    private func programCache(for options: RequestOptions) -> (any DownloadCache)? {
-        guard let downloadCache, shelf.settings.isOn, options.caching.cache == .shared else { return nil }
+    private func programCache(for options: RequestOptions) -> ProgramCache? {
+        guard let programCache, shelf.settings.isOn, options.caching.cache == .shared else { return nil }
         // What a server says to the owner of a certificate is for no other.
-        return options.transport.clientCertificate == nil ? downloadCache : nil
+        return options.transport.clientCertificate == nil ? programCache : nil
     }
 
     /// Starts a fetch and returns its handle at once. A request that cannot be sent fails through the handle.

@@ -1,22 +1,53 @@
 import TrawlCache
 import TrawlHTTP
 import TrawlPlatform
-import TrawlProtocol
 import TrawlStore
+
+/// A coordinator's use of a cache of the program's own.
+final class ProgramCache: Sendable {
+    let cache: any DownloadCache
+    let rules: CacheRules
+    let decisions: (any FetchDecisions)?
+    /// URLs that are validated with nobody waiting (RFC 5861 §3), at most so many.
+    private let validations = Guarded(Set<String>())
+    private static let mostValidations = 64
+
+    init(_ cache: any DownloadCache, decisions: (any FetchDecisions)?) {
+        self.cache = cache
+        self.decisions = decisions
+        var key = cache.secret ?? []
+        if key.count < 16 { key = (0..<32).map { _ in .random(in: 0...255) } }
+        let secrets = SecretTags(key: key)
+        rules = CacheRules(tag: { secrets.tag(of: $0) })
+    }
+
+    /// Whether a validation of a URL is to begin now.
+    func beginsValidation(of url: String) -> Bool {
+        validations.withLock { $0.count < Self.mostValidations && $0.insert(url).inserted }
+    }
+
+    func endValidation(of url: String) {
+        validations.withLock { _ = $0.remove(url) }
+    }
+}
 
 /// Fetches through a cache of the program's own: the rules of `TrawlCache`, hop by hop, around fetches that use no other.
 extension Coordinator {
     /// Fetches into memory.
-    func send(_ request: Request, through cache: any DownloadCache) async throws(FetchError) -> Response {
+    func send(_ request: Request, through cache: ProgramCache) async throws(FetchError) -> Response {
         var plan = try planner.plan(request, into: .memory, wantsEvents: false)
-        let binding = CacheBinding(shelf, directory: nil, plan.options)
+        let deadline = plan.terms.resourceLimit.map { limit in
+            MonotonicClock.now().advanced(by: .nanoseconds(Int64(clamping: limit)))
+        }
         let original = plan.originalURL
         var redirects: [Response.RedirectHop] = []
+        var metrics: [HopReport] = []
         while true {
-            let exchange = ProgramCacheExchange(cache, plan, binding, rules: programCacheRules)
-            let hop = try await exchange.run { (plan) async throws(FetchError) in try await self.fetchOnce(plan) }
+            var hop = try await ProgramCacheExchange(self, cache, plan, deadline).run()
+            metrics += hop.metrics
+            hop.metrics = metrics
             let target = plan.target
-            guard
+            guard hop.source != .generated,
                 let redirect = Redirect(
                     head: hop.head, method: plan.method, mode: plan.options.redirects.mode.packageMode)
             else { return try hop.response(originalURL: original, redirects: redirects, plan) }
@@ -34,165 +65,54 @@ extension Coordinator {
     }
 
     /// One exchange with the server, nothing stored and nothing followed.
-    private func fetchOnce(_ plan: FetchPlan) async throws(FetchError) -> Response {
+    ///
+    /// - Parameter deadline: Of the whole fetch, earlier hops included.
+    func fetchOnce(
+        _ plan: FetchPlan, with fields: FieldLines, until deadline: MonotonicInstant?
+    ) async throws(FetchError) -> Response {
+        var rest: Duration?
+        if let deadline {
+            let left = MonotonicClock.now().duration(to: deadline)
+            guard left > .zero else {
+                let limit = plan.options.timeLimits.resource
+                throw FetchError(.timeout, "the fetch took longer than \(limit)", url: plan.target.text)
+            }
+            rest = left
+        }
         let outcome = OutcomeCell()
-        let running = RunningFetch(plan: plan, reply: .cell(outcome))
+        let running = RunningFetch(plan: plan.bare(with: fields, within: rest), reply: .cell(outcome))
         submit(running)
         return try await answer(of: running, in: outcome)
     }
-}
 
-/// One hop through a program's cache.
-private struct ProgramCacheExchange {
-    /// What a hop came to.
-    struct Hop {
-        var head: TrawlHTTP.ResponseHead
-        var body: [UInt8]
-        var source: Response.Source
-        var metrics: [HopReport] = []
-        var interim: [Response.ResponseHead] = []
-
-        func response(
-            originalURL: String, redirects: [Response.RedirectHop], _ plan: FetchPlan
-        ) throws(FetchError) -> Response {
-            try StoredAnswers.response(
-                head, body, source,
-                StoredAnswers.Frame(
-                    originalURL: originalURL, target: plan.target, redirects: redirects, metrics: metrics), plan.options
-            ).get()
+    /// Validates what was served stale, with nobody waiting.
+    func validate(_ plan: FetchPlan, through cache: ProgramCache) {
+        let url = plan.target.text
+        guard cache.beginsValidation(of: url) else { return }
+        Task {
+            _ = try? await ProgramCacheExchange(self, cache, plan.validating, nil).run()
+            cache.endValidation(of: url)
         }
-    }
-
-    private let cache: any DownloadCache
-    private let plan: FetchPlan
-    private let request: CacheRequest
-    private let rules: CacheRules
-    private let mayStore: Bool
-
-    init(_ cache: any DownloadCache, _ plan: FetchPlan, _ binding: CacheBinding, rules: CacheRules) {
-        self.cache = cache
-        self.plan = plan
-        self.rules = rules
-        mayStore = binding.access(for: .memory).contains(.writes)
-        request = binding.request(plan.method, plan.target, plan.fields, hasBody: plan.body != .none, rules)
-    }
-
-    func run(_ fetch: (FetchPlan) async throws(FetchError) -> Response) async throws(FetchError) -> Hop {
-        let entries = request.mayBeAnsweredFromStore ? await cache.entries(for: request.key.text) : []
-        let (decision, chosen) = choose(among: entries)
-        switch decision {
-        case .unsatisfiable:
-            let nothing = try StoredAnswers.nothing(
-                StoredAnswers.Frame(originalURL: plan.originalURL, target: plan.target, redirects: [], metrics: []),
-                plan.options
-            ).get()
-            return Hop(head: nothing.packageHead, body: [], source: .generated)
-        case .serve(let reuse):
-            guard let chosen else { return try await run(fetch, [], nil) }
-            return stored(chosen, chosen.response, reuse)
-        case .send(let sending):
-            return try await run(fetch, entries, chosen, sending)
-        }
-    }
-
-    /// An entry that can be used.
-    private struct Chosen {
-        let entry: DownloadCacheEntry
-        let response: StoredResponse
-    }
-
-    private func choose(among entries: [DownloadCacheEntry]) -> (CacheDecision, Chosen?) {
-        let now = WallClock.time()
-        var best: Chosen?
-        for entry in entries {
-            entry.record.withUnsafeBytes { bytes in
-                guard let view = try? StoredView(bytes), view.facts.body.length == entry.body.count,
-                    let response = try? StoredResponse(view)
-                else { return }
-                let isBetter = best.map { best in
-                    best.entry.record.withUnsafeBytes { rules.prefers(view, over: try? StoredView($0), for: request) }
-                }
-                if isBetter ?? rules.prefers(view, over: nil, for: request) {
-                    best = Chosen(entry: entry, response: response)
-                }
-            }
-        }
-        guard let best else { return (rules.lookup(request, stored: nil, at: now), nil) }
-        return best.entry.record.withUnsafeBytes {
-            (rules.lookup(request, stored: try? StoredView($0), at: now), best)
-        }
-    }
-
-    private func stored(_ chosen: Chosen, _ response: StoredResponse, _ reuse: Reuse) -> Hop {
-        let range = reuse.bodyRange(of: response.facts.body) ?? 0..<0
-        return Hop(
-            head: response.head(as: reuse),
-            body: Array(chosen.entry.body[Int(range.lowerBound)..<Int(range.upperBound)]),
-            source: Response.Source(reuse.source))
-    }
-
-    private func run(
-        _ fetch: (FetchPlan) async throws(FetchError) -> Response, _ entries: [DownloadCacheEntry], _ chosen: Chosen?,
-        _ sending: Sending? = nil
-    ) async throws(FetchError) -> Hop {
-        let sentAt = WallClock.time()
-        let fields = sending.map { rules.fieldsToSend(request, $0) } ?? plan.fields
-        let answer: Response
-        do throws(FetchError) {
-            answer = try await fetch(plan.bare(with: fields))
-        } catch {
-            guard let chosen, error.code != .cancelled,
-                let reuse = rules.fallback(request, chosen.response, after: .unreachable, at: WallClock.time())
-            else { throw error }
-            return stored(chosen, chosen.response, reuse)
-        }
-        let now = WallClock.time()
-        let head = answer.packageHead
-        if let chosen, let sending {
-            switch rules.conclude(
-                request, sending, stored: chosen.response, head, requestTime: sentAt, responseTime: now)
-            {
-            case .freshened(let response, let reuse):
-                await keep(response, chosen.entry.body, replacing: [chosen.entry.id])
-                return stored(chosen, response, reuse)
-            case .fallBack(let reuse): return stored(chosen, chosen.response, reuse)
-            case .completed, .repeatPlain:
-                // Parts are not kept here, and what a 304 says of nothing stored is asked again.
-                await cache.removeEntries(for: request.key.text)
-                return try await run(fetch, [], nil)
-            case .handOn, .replace: break
-            }
-        }
-        let body = answer.body.bytes
-        if rules.invalidations(request.method, head) != nil { await cache.removeEntries(for: request.key.text) }
-        if case .store(let storing) = rules.storing(
-            request, head, requestTime: sentAt, responseTime: now, resolving: { _ in nil }), head.status != 206,
-            let response = rules.finished(storing, received: UInt64(body.count), isComplete: true)
-        {
-            // Where what is stored may not answer, it was not asked for.
-            let known = request.mayBeAnsweredFromStore ? entries : await cache.entries(for: request.key.text)
-            let replaced = known.filter { entry in
-                entry.record.withUnsafeBytes { (try? StoredView($0))?.isReplaced(by: response) ?? true }
-            }
-            await keep(response, body, replacing: replaced.map(\.id))
-        }
-        return Hop(head: head, body: body, source: .network, metrics: answer.metrics, interim: answer.interim)
-    }
-
-    private func keep(_ response: StoredResponse, _ body: [UInt8], replacing: [DownloadCacheEntry.ID]) async {
-        guard mayStore, request.mayWrite else { return }
-        await cache.store(
-            DownloadCacheEntry(url: response.key.text, record: response.encoded(), body: body), replacing: replacing)
     }
 }
 
 extension FetchPlan {
     /// The same, for one hop that uses no cache, follows nothing and leaves codings on.
-    fileprivate func bare(with fields: FieldLines) -> FetchPlan {
+    fileprivate func bare(with fields: FieldLines, within limit: Duration?) -> FetchPlan {
         var options = options
         options.caching.cache = .none
         options.redirects.mode = .manual
         options.contentDecoding = .off
+        if let limit { options.timeLimits.resource = limit }
+        return FetchPlan(
+            originalURL: originalURL, target: target, method: method, fields: fields, body: body, sink: .memory,
+            fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)
+    }
+
+    /// The same, so that what is stored is asked about even when it would answer.
+    fileprivate var validating: FetchPlan {
+        var options = options
+        options.caching.policy = options.caching.policy.validating
         return FetchPlan(
             originalURL: originalURL, target: target, method: method, fields: fields, body: body, sink: .memory,
             fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)

@@ -14,6 +14,9 @@ enum StoredAnswers {
         let target: TargetURI
         let redirects: [Response.RedirectHop]
         let metrics: [HopReport]
+        /// Interim heads of the last hop, and what came after its body, where it had to do with the server.
+        var interim: [Response.ResponseHead] = []
+        var trailers: Fields = [:]
     }
 
     /// A response whose body, if it has one, is at hand.
@@ -53,8 +56,8 @@ enum StoredAnswers {
             Response(
                 Response.Content(
                     head: head, body: body, file: nil, url: frame.target.textWithFragment,
-                    originalURL: frame.originalURL, redirects: frame.redirects, interim: [], trailers: [:],
-                    decoded: decoded, receivedLength: UInt64(body.count), source: source,
+                    originalURL: frame.originalURL, redirects: frame.redirects, interim: frame.interim,
+                    trailers: frame.trailers, decoded: decoded, receivedLength: UInt64(body.count), source: source,
                     metrics: frame.metrics, defaultCharset: options.defaultCharset)))
     }
 

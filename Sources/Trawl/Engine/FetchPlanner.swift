@@ -109,6 +109,11 @@ final class FetchPlanner: Sendable {
         }
     }
 
+    /// What a reference in a response to a request stands for; nil when it is no URL.
+    func resolve(_ reference: String, against target: TargetURI) -> TargetURI? {
+        urls.withLock { try? $0.resolve(reference, against: target) }
+    }
+
     private func method(of request: Request, url: String?) throws(FetchError) -> TrawlHTTP.Method {
         let method = try namedMethod(of: request)
         guard !request.body.isEmpty else { return method }

@@ -1,363 +1,409 @@
 import Foundation
+import Glibc
 import Testing
 import Trawl
 
 /// ASI-CACHE-26.
-@Suite("A cache of the program's own", .timeLimit(.minutes(5)))
+@Suite("A cache of the program's own", .timeLimit(.minutes(3)))
 struct DownloadCacheTests {
-    @Test("is asked for what is in memory there, and given what comes", arguments: Engine.allCases)
-    func lookup(engine: Engine) async throws {
-        let cache = ProgramCache()
-        try await withScene(cache, engine) {
-            page("one", to: $0, [("X-Mine", "kept")])
+    @Test("keeps what comes, answers with it, is validated and gives way to what is new", arguments: Engine.allCases)
+    func whole(engine: Engine) async throws {
+        let cache = MemoryCache()
+        try await withScene(engine, adjust: { $0.downloadCache = cache }) { request in
+            if request.target != "/page" { return page("long", to: request) }
+            return page(request.number < 3 ? "one" : "two", "max-age=0", to: request)
         } _: { scene, coordinator in
             let url = scene.origin.url("/page")
-            #expect(summary(try await coordinator.get(url + "#part")) == "network 200 one")
-            let second = try await coordinator.get(url)
-            #expect(summary(second) == "cache 200 one")
-            #expect(second.fields["X-Mine"] == "kept")
-            #expect(second.fields["Age"] != nil)
-            #expect(second.metrics.isEmpty)
-            #expect(scene.count == 1)
-            #expect(cache.state.asked == [url, url], "without fragment")
-            #expect(cache.entries(under: url).map(\.url) == [url])
+            #expect(summary(try await coordinator.get(url)) == "network 200 one")
+            let first = try #require(cache.entries(under: url).first)
+            #expect(summary(try await coordinator.get(url)) == "revalidated 200 one")
+            #expect(cache.entries(under: url).map(\.id) == [first.id], "validated, not stored anew")
             #expect(cache.entries(under: url).map(\.body) == [Array("one".utf8)])
-            #expect(try scene.directory.names().filter { $0.hasPrefix("store") }.isEmpty, "nothing is stored elsewhere")
-        }
-    }
-
-    @Test("keeps what the rules let be kept, and nothing else")
-    func storing() async throws {
-        let cache = ProgramCache()
-        try await withScene(cache) { request in
-            let status = request.target == "/error" ? 500 : 200
-            let control = ["/never": "no-store", "/error": "no-cache"][request.target] ?? "max-age=60"
-            return ScriptedOrigin.Answer(status, request.target, [("Cache-Control", control)])
-        } _: { scene, coordinator in
-            for target in ["/never", "/error", "/kept"] {
-                for _ in 0..<2 { _ = try await coordinator.get(scene.origin.url(target)) }
+            #expect(summary(try await coordinator.get(url)) == "network 200 two")
+            #expect(cache.entries(under: url).map(\.body) == [Array("two".utf8)])
+            #expect(scene.origin.seen("/page").map { $0.fields["if-none-match"] } == [nil, "\"one\"", "\"one\""])
+            for source in ["network", "cache", "cache"] {
+                let response = try await coordinator.get(scene.origin.url("/long"))
+                #expect(summary(response) == "\(source) 200 long")
             }
-            _ = try await coordinator.send(Request(.post, scene.origin.url("/posted"), body: .text("x")))
-            #expect(cache.state.entries.map(\.url) == [scene.origin.url("/kept")])
-            #expect(scene.targets == ["/never", "/never", "/error", "/error", "/kept", "/posted"])
+            #expect(scene.origin.seen("/long").count == 1)
+            #expect(coordinator.cacheProblem == nil)
+            #expect(try !scene.directory.names().contains("store"), "the store has no part in it")
+            await cache.removeAll()
+            #expect(try await coordinator.get(scene.origin.url("/long")).source == .network)
         }
     }
 
-    @Test("is used as the request's policy says")
+    @Test("is used as policies say")
     func policies() async throws {
-        let cache = ProgramCache()
-        try await withScene(cache) {
-            page("v\($0.number)", to: $0)
+        let cache = MemoryCache()
+        try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) {
+            page("v\($0.number)", $0.target == "/stale" ? "max-age=0" : "max-age=60", to: $0)
         } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            func answer(_ policy: CachePolicy) async throws -> String {
-                summary(try await coordinator.get(url, policy))
-            }
-            #expect(try await answer(.doNotLoad) == "generated 504 ")
-            let error = await failure {
+            let (url, stale) = (scene.origin.url("/page"), scene.origin.url("/stale"))
+            #expect(summary(try await coordinator.get(url, .doNotLoad)) == "generated 504 ")
+            await failure(.notCached) {
                 try await coordinator.get(url, .doNotLoad) { $0.caching.failsWhenNotCached = true }
             }
-            #expect(error?.code == .notCached)
-            #expect(try await answer(.doNotWrite) == "network 200 v1")
-            #expect(cache.state.entries.isEmpty)
-            #expect(try await answer([]) == "network 200 v2")
-            #expect(try await answer(.doNotLoad) == "cache 200 v2")
-            #expect(try await answer(.onlyLoadIfNotCached) == "cache 200 v2")
-            #expect(try await answer(.doNotRead) == "network 200 v3")
-            #expect(try await answer([]) == "cache 200 v3")
-            #expect(try await answer(.askServerIfModified) == "network 200 v4", "the server has another by now")
-            let asked = cache.state.asked.count
-            let without = try await coordinator.get(url) { $0.caching.cache = .none }
-            #expect(summary(without) == "network 200 v5")
-            #expect(cache.state.asked.count == asked)
-        }
-    }
-
-    @Test("gets a new entry for the old one when the server says that it is still right", arguments: Engine.allCases)
-    func validates(engine: Engine) async throws {
-        let cache = ProgramCache()
-        try await withScene(cache, engine) {
-            page("one", $0.number == 1 ? "max-age=0" : "max-age=60", to: $0, [("X-Number", "\($0.number)")])
-        } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            _ = try await coordinator.get(url)
-            let old = try #require(cache.entries(under: url).first)
-            let second = try await coordinator.get(url)
-            #expect(summary(second) == "revalidated 200 one")
-            #expect(second.fields["X-Number"] == "2")
-            #expect(scene.origin.seen().last?.fields["if-none-match"] == "\"one\"")
-            #expect(cache.state.replaced == [old.id])
-            let new = cache.entries(under: url)
-            #expect(new.count == 1 && new.first?.id != old.id && new.first?.body == old.body)
-            #expect(summary(try await coordinator.get(url)) == "cache 200 one")
-            #expect(scene.count == 2)
-        }
-    }
-
-    @Test("lets go of what a new answer takes the place of, and keeps one of each variant")
-    func replacement() async throws {
-        let cache = ProgramCache()
-        try await withScene(cache) { request in
-            let language = request.fields["accept-language"] ?? "?"
-            return page("\(language) \(request.number)", to: request, [("Vary", "Accept-Language")])
-        } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            for (language, text) in [("de", "network 200 de 1"), ("fr", "network 200 fr 2"), ("de", "cache 200 de 1")] {
-                let response = try await coordinator.get(url, fields: ["Accept-Language": language])
-                #expect(summary(response) == text)
-            }
-            #expect(cache.state.replaced.isEmpty)
-            for (policy, number) in [(CachePolicy.doNotRead, 3), (.askServerIfModified, 4)] {
-                let old = cache.entries(under: url).first { $0.body.starts(with: "de".utf8) }
-                let response = try await coordinator.get(url, policy, fields: ["Accept-Language": "de"])
-                #expect(summary(response) == "network 200 de \(number)")
-                #expect(cache.state.replaced.last == old?.id)
-                let bodies = cache.entries(under: url).map { String(decoding: $0.body, as: UTF8.self) }
-                #expect(bodies.sorted() == ["de \(number)", "fr 2"])
-            }
-        }
-    }
-
-    @Test("is told to forget what a POST changed")
-    func invalidation() async throws {
-        let cache = ProgramCache()
-        try await withScene(cache) {
-            page("v\($0.number)", to: $0)
-        } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            _ = try await coordinator.get(url)
-            _ = try await coordinator.send(Request(.post, url, body: .text("x")))
-            #expect(cache.state.removed == [url])
-            #expect(summary(try await coordinator.get(url)) == "network 200 v3")
-        }
-    }
-
-    @Test(
-        "may lose, mix up and spoil its entries: what is not as it was given is not there", arguments: Spoiling.allCases
-    )
-    func failing(spoiling: Spoiling) async throws {
-        let cache = ProgramCache()
-        try await withScene(cache) {
-            page("v\($0.number)", $0.target == "/other" ? "max-age=61" : "max-age=60", to: $0)
-        } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            let other = scene.origin.url("/other")
-            for each in [url, other] { _ = try await coordinator.get(each) }
-            try cache.spoil(url, other, spoiling)
+            #expect(summary(try await coordinator.get(url, .doNotWrite)) == "network 200 v1")
+            #expect(cache.count == 0)
             #expect(summary(try await coordinator.get(url)) == "network 200 v2")
-            cache.heal()
-            #expect(summary(try await coordinator.get(url)) == "cache 200 v2")
+            #expect(summary(try await coordinator.get(url, .doNotRead)) == "network 200 v3")
+            #expect(cache.count == 1, "what is loaded anew takes the place of what was there")
+            #expect(summary(try await coordinator.get(url, .askServerIfModified)) == "network 200 v4")
+            #expect(summary(try await coordinator.get(url)) == "cache 200 v4")
+            _ = try await coordinator.get(stale)
+            #expect(summary(try await coordinator.get(stale, .onlyLoadIfNotCached)) == "stale 200 v1")
+            #expect(try await coordinator.get(url) { $0.caching.cache = .none }.source == .network)
+            #expect(try await coordinator.get(url, into: .discard).source == .network)
+            let range = try await coordinator.get(url, fields: ["Range": "bytes=1-1"])
+            #expect(summary(range) == "cache 206 4")
         }
-    }
-
-    @Test("may keep its entries where it wants, with data of its own, for the next coordinator")
-    func persistent() async throws {
-        /// What a program may keep: an entry, and what it knows of it.
-        struct Kept: Codable {
-            var entry: DownloadCacheEntry
-            var rating: Int
-        }
-        var file = Data()
-        try await withScene {
+        let count = cache.calls
+        try await withScene(
+            .inProcess,
+            adjust: {
+                $0.downloadCache = cache
+                $0.cache.isOn = false
+            }
+        ) {
             page("one", to: $0)
-        } _: { scene in
-            let url = scene.origin.url("/page")
-            let first = ProgramCache()
-            try await scene.withCoordinator(adjust: { $0.downloadCache = first }) { _ = try await $0.get(url) }
-            file = try JSONEncoder().encode(first.state.entries.map { Kept(entry: $0, rating: 5) })
-            let second = ProgramCache()
-            let kept = try JSONDecoder().decode([Kept].self, from: file)
-            #expect(kept.map(\.entry) == first.state.entries && kept.map(\.rating) == [5])
-            second.put(kept.map(\.entry))
-            try await scene.withCoordinator(adjust: { $0.downloadCache = second }) { coordinator in
-                let response = try await coordinator.get(url)
-                #expect(summary(response) == "cache 200 one")
-            }
-            #expect(scene.count == 1)
-        }
-    }
-
-    @Test("answers redirects on the way", arguments: Engine.allCases)
-    func redirects(engine: Engine) async throws {
-        let cache = ProgramCache()
-        try await withScene(cache, engine) { request in
-            request.target == "/old"
-                ? ScriptedOrigin.Answer(301, "", [("Location", "/page"), ("Cache-Control", "max-age=60")])
-                : page("one", to: request)
         } _: { scene, coordinator in
-            for source in ["network", "cache"] {
-                let response = try await coordinator.get(scene.origin.url("/old"))
-                #expect(summary(response) == "\(source) 200 one")
-                #expect(response.url == scene.origin.url("/page"))
-                #expect(response.originalURL == scene.origin.url("/old"))
-                #expect(response.redirects.map(\.status) == [301])
-            }
-            #expect(scene.targets == ["/old", "/page"])
+            let response = try await coordinator.get(scene.origin.url("/page"))
+            #expect(response.source == .network)
         }
+        #expect(cache.calls == count)
     }
 
-    @Test("stands in when the server cannot be reached, if the policy says so")
-    func fallback() async throws {
-        let cache = ProgramCache()
-        try await withScene(cache) {
-            page("one", "max-age=0", to: $0)
+    @Test("stands in for a server that cannot be reached, and for nothing else")
+    func outage() async throws {
+        let cache = MemoryCache()
+        try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) { request in
+            switch request.number {
+            case 2: ScriptedOrigin.Answer(200, String(repeating: "x", count: 5000), [("ETag", "\"new\"")])
+            case 3: ScriptedOrigin.Answer(503, "no")
+            default: page("one", "max-age=0, stale-if-error=60", to: request)
+            }
         } _: { scene, coordinator in
             let url = scene.origin.url("/page")
             _ = try await coordinator.get(url)
+            await failure(.tooLarge) { try await coordinator.get(url) { $0.sizeLimits.bodyBytes = 100 } }
+            #expect(summary(try await coordinator.get(url)) == "stale 200 one")
             scene.origin.stop()
-            await failure(.cannotConnect) { try await coordinator.get(url) }
-            #expect(summary(try await coordinator.get(url, .fallBackToCacheIfLoadFails)) == "stale 200 one")
+            #expect(summary(try await coordinator.get(url)) == "stale 200 one")
+            await failure(.cannotConnect) { try await coordinator.get(scene.origin.url("/other")) }
         }
     }
 
-    @Test("has no part in other fetches, in those with a certificate, and in none while caching is off")
-    func others() async throws {
-        let cache = ProgramCache()
-        try await withScene(cache) {
-            page("one", to: $0)
+    @Test("loses what an answer makes invalid")
+    func invalidation() async throws {
+        let cache = MemoryCache()
+        try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) { request in
+            switch request.method {
+            case "POST":
+                ScriptedOrigin.Answer(
+                    201, "", [("Location", "/new"), ("Content-Location", "http://elsewhere.test/page")])
+            case "HEAD": ScriptedOrigin.Answer(request.target == "/page" ? 404 : 200, "")
+            default: page("one", to: request)
+            }
+        } _: { scene, coordinator in
+            let urls = ["/page", "/new", "/other"].map { scene.origin.url($0) }
+            for url in urls { _ = try await coordinator.get(url) }
+            _ = try await coordinator.send(Request(.post, urls[0], body: .text("x")))
+            #expect(cache.urls == [urls[2]], "its own URL and the place it names")
+            _ = try await coordinator.get(urls[0])
+            _ = try await coordinator.send(Request(.head, urls[2]))
+            #expect(try await coordinator.send(Request(.head, urls[0])).source == .cache)
+            var request = Request(.head, urls[0])
+            request.cachePolicy = .askServerIfModified
+            #expect(try await coordinator.send(request).status == 404)
+            #expect(cache.urls == [urls[2]], "HEAD says that it is gone")
+        }
+    }
+
+    @Test("never gets what must not be stored")
+    func unstored() async throws {
+        let cache = MemoryCache()
+        try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) { request in
+            let control = request.target == "/secret" ? "no-store" : "max-age=60"
+            guard request.fields["range"] != nil else { return page("one", control, to: request) }
+            return ScriptedOrigin.Answer(
+                206, "o", [("Content-Range", "bytes 0-0/3"), ("ETag", "\"one\""), ("Cache-Control", control)])
         } _: { scene, coordinator in
             let url = scene.origin.url("/page")
-            for _ in 0..<2 {
-                _ = try await coordinator.get(url, into: .discard)
-                _ = try await coordinator.start(Request(url)).response
-            }
-            for _ in 0..<2 { _ = try await coordinator.get(url) { $0.transport.clientCertificate = "/none" } }
-            #expect(cache.state == ProgramCache.State())
-            #expect(scene.count == 6)
-            // What came unverified must not answer those who verify.
+            _ = try await coordinator.get(scene.origin.url("/secret"))
+            _ = try await coordinator.get(url, fields: ["Cache-Control": "no-store"])
+            // What comes unverified answers nobody who verifies.
             _ = try await coordinator.get(url) { $0.transport.verifiesPeer = false }
-            #expect(cache.state.entries.isEmpty)
-        }
-        try await withScene(adjust: {
-            $0.downloadCache = cache
-            $0.cache.isOn = false
-        }) {
-            page("one", to: $0)
-        } _: { scene, coordinator in
-            for _ in 0..<2 { _ = try await coordinator.get(scene.origin.url("/page")) }
-            #expect(scene.count == 2)
-            #expect(cache.state.entries.isEmpty)
+            _ = try await coordinator.get(url) { $0.transport.verifiesHost = false }
+            _ = try await coordinator.get(url, fields: ["Range": "bytes=0-0"])
+            #expect(cache.count == 0)
+            // Nor is the owner of a certificate anybody.
+            let calls = cache.calls
+            _ = try await coordinator.get(url) { $0.transport.clientCertificate = "/nowhere.pem" }
+            #expect(cache.calls == calls)
+            _ = try await coordinator.get(url)
+            #expect(cache.count == 1)
+            #expect(
+                try await coordinator.get(url) { $0.transport.clientCertificate = "/nowhere.pem" }.source == .network)
         }
     }
 
-    @Test("needs no session in a store")
-    func session() async throws {
-        let cache = ProgramCache()
-        try await withScene(adjust: {
-            $0.downloadCache = cache
-            $0.cache.storage = .session
-        }) {
-            page("one", to: $0)
-        } _: { scene, coordinator in
-            for source in ["network", "cache"] {
-                let response = try await coordinator.get(scene.origin.url("/page"))
-                #expect(response.source.rawValue == source)
+    @Test("knows credentials again, when it has a secret, and tells nobody's to another")
+    func credentials() async throws {
+        for secret in [nil, [UInt8](repeating: 9, count: 32)] {
+            let cache = MemoryCache(secret: secret)
+            try await withScene {
+                page(["Basic QTpB": "A", "Basic QjpC": "B"][$0.fields["authorization"] ?? ""] ?? "nobody", to: $0)
+            } _: { scene in
+                let url = scene.origin.url("/page")
+                for round in 0..<2 {
+                    try await scene.withCoordinator(.inProcess, adjust: { $0.downloadCache = cache }) { coordinator in
+                        for (name, text) in [("Basic QTpB", "A"), ("Basic QjpC", "B")] {
+                            let response = try await coordinator.get(url, fields: ["Authorization": name])
+                            #expect(response.bodyText == text)
+                            #expect(response.source == (round == 1 && secret != nil ? .cache : .network))
+                            #expect(try await coordinator.get(url, fields: ["Authorization": name]).source == .cache)
+                        }
+                        #expect(try await coordinator.get(url).bodyText == "nobody")
+                    }
+                }
+                #expect(cache.count == (secret == nil ? 5 : 3))
+                let bytes = cache.entries(under: url).flatMap(\.record)
+                #expect(bytes.firstRange(of: Array("QTpB".utf8)) == nil)
             }
+        }
+    }
+
+    @Test("keeps variants apart")
+    func variants() async throws {
+        let cache = MemoryCache()
+        try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) {
+            page($0.fields["accept-language"] ?? "", "max-age=60", to: $0, [("Vary", "Accept-Language")])
+        } _: { scene, coordinator in
+            for source in [Response.Source.network, .cache] {
+                for language in ["de", "fr"] {
+                    let response = try await coordinator.get(
+                        scene.origin.url("/page"), fields: ["Accept-Language": language])
+                    #expect(response.bodyText == language && response.source == source)
+                }
+            }
+            #expect(cache.count == 2)
+        }
+    }
+
+    @Test("may fail in any way, which costs no more than the cache")
+    func failing() async throws {
+        for fault in MemoryCache.Fault.allCases {
+            let cache = MemoryCache(fault: fault)
+            try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) {
+                page("\($0.target) one", to: $0)
+            } _: { scene, coordinator in
+                for _ in 0..<3 {
+                    for target in ["/a", "/b"] {
+                        let response = try await coordinator.get(scene.origin.url(target))
+                        #expect(response.bodyText == target + " one", "\(fault)")
+                        #expect(response.source == .network, "\(fault)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("a program decides what goes into it, with data of its own, and how long it stays")
+    func decisions() async throws {
+        let cache = MemoryCache()
+        try await withScene(
+            .inProcess,
+            adjust: {
+                $0.downloadCache = cache
+                $0.decisions = Choosy()
+                $0.cache.storage = .session
+            }
+        ) {
+            page("one", to: $0)
+        } _: { scene, coordinator in
+            for target in ["/secret", "/marked", "/long"] { _ = try await coordinator.get(scene.origin.url(target)) }
+            #expect(cache.urls == [scene.origin.url("/marked")])
+            let entry = try #require(cache.entries(under: scene.origin.url("/marked")).first)
+            #expect(entry.metadata == [7] && entry.storage == .session)
+            _ = try await coordinator.get(scene.origin.url("/marked"), .askServerIfModified)
+            #expect(cache.entries(under: entry.url).map(\.metadata) == [[7]])
             #expect(coordinator.cacheProblem == nil)
-            #expect(try scene.directory.names().filter { $0.hasPrefix("store") }.isEmpty)
+            #expect(try !scene.directory.names().contains("store"))
+        }
+    }
+
+    @Test("what is stale is served from it at once and validated once, with nobody waiting")
+    func background() async throws {
+        let cache = MemoryCache()
+        let held = Occasion()
+        try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) { request in
+            if request.number == 2 { held.wait() }
+            let control = request.number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60"
+            return page(request.number == 1 ? "one" : "two", control, to: request)
+        } _: { scene, coordinator in
+            defer { held.open() }
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            #expect(summary(try await coordinator.get(url, .doNotWrite)) == "stale 200 one")
+            for _ in 0..<20 { #expect(summary(try await coordinator.get(url)) == "stale 200 one") }
+            held.open()
+            #expect(try await eventually { try await summary(coordinator.get(url)) == "cache 200 two" })
+            #expect(scene.count == 2, "\(scene.count) requests")
+        }
+    }
+
+    @Test("redirects are followed through it, with what every hop took, in the time of one fetch")
+    func redirects() async throws {
+        let cache = MemoryCache()
+        try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) { request in
+            switch request.target {
+            case "/a": return ScriptedOrigin.Answer(301, "", [("Location", "/b"), ("Cache-Control", "max-age=60")])
+            case "/slow", "/slower":
+                usleep(600_000)
+                return request.target == "/slow"
+                    ? ScriptedOrigin.Answer(302, "", [("Location", "/slower")]) : page("late", to: request)
+            default: return page("there", to: request)
+            }
+        } _: { scene, coordinator in
+            let first = try await coordinator.get(scene.origin.url("/a"))
+            #expect(summary(first) == "network 200 there")
+            #expect(first.metrics.map(\.status) == [301, 200] && first.redirects.count == 1)
+            let second = try await coordinator.get(scene.origin.url("/a"))
+            #expect(summary(second) == "cache 200 there")
+            #expect(second.redirects.count == 1 && second.originalURL == scene.origin.url("/a"))
+            await failure(.timeout) {
+                try await coordinator.get(scene.origin.url("/slow")) { $0.timeLimits.resource = .seconds(1) }
+            }
+        }
+    }
+
+    /// Stores nothing secret.
+    private struct Choosy: FetchDecisions {
+        func storing(
+            _ response: Response.ResponseHead, from url: String, proposal: StoringChoice
+        ) async -> StoringChoice? {
+            if url.hasSuffix("/secret") { return nil }
+            var choice = proposal
+            choice.metadata = [UInt8](repeating: 7, count: url.hasSuffix("/long") ? 65_537 : 1)
+            return choice
         }
     }
 }
 
-/// What a cache may do wrong.
-enum Spoiling: CaseIterable {
-    case forgets, cutsRecords, emptiesRecords, changesRecords, cutsBodies, mixesUp
-}
-
-/// A cache in memory, which tells what it was asked and can be made to do wrong.
-private final class ProgramCache: DownloadCache {
-    struct State: Equatable {
-        var entries: [DownloadCacheEntry] = []
-        var asked: [String] = []
-        var replaced: [DownloadCacheEntry.ID] = []
-        var removed: [String] = []
-        /// What is given out in place of the entries.
-        var spoiled: [DownloadCacheEntry]?
+/// What a program would write: entries in a dictionary.
+private final class MemoryCache: DownloadCache {
+    /// What goes wrong.
+    enum Fault: CaseIterable {
+        /// Nothing is ever found.
+        case forgets
+        /// Records come back cut, changed or empty.
+        case cuts
+        case garbles
+        case empties
+        /// Bodies come back shorter.
+        case shortens
+        /// Entries of other URLs come back.
+        case confuses
     }
 
-    private let guarded = Guard(State())
-    var state: State { guarded.withLock { $0 } }
+    private struct State {
+        var entries: [String: [DownloadCacheEntry]] = [:]
+        var calls = 0
+    }
+
+    let secret: [UInt8]?
+    private let fault: Fault?
+    private let state = Box(State())
+
+    init(secret: [UInt8]? = nil, fault: Fault? = nil) {
+        self.secret = secret
+        self.fault = fault
+    }
+
+    var count: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.count } } }
+    var urls: [String] {
+        state.withLock { state in state.entries.keys.filter { state.entries[$0]?.isEmpty == false }.sorted() }
+    }
+    var calls: Int { state.withLock { $0.calls } }
+    func entries(under url: String) -> [DownloadCacheEntry] { state.withLock { $0.entries[url] ?? [] } }
 
     func entries(for url: String) async -> [DownloadCacheEntry] {
-        guarded.withLock { state in
-            state.asked.append(url)
-            return state.spoiled ?? state.entries.filter { $0.url == url }
+        let (mine, others) = state.withLock { state in
+            state.calls += 1
+            return (state.entries[url] ?? [], state.entries.filter { $0.key != url }.values.flatMap(\.self))
+        }
+        switch fault {
+        case nil: return mine
+        case .forgets: return []
+        case .cuts: return mine.map { $0.with(record: Array($0.record.dropLast($0.record.count / 2))) }
+        case .garbles: return mine.map { $0.with(record: $0.record.map { ~$0 }) }
+        case .empties: return mine.map { $0.with(record: []) }
+        case .shortens: return mine.map { $0.with(body: Array($0.body.dropLast())) }
+        case .confuses: return others
         }
     }
 
     func store(_ entry: DownloadCacheEntry, replacing: [DownloadCacheEntry.ID]) async {
-        guarded.withLock { state in
-            state.entries.removeAll { replacing.contains($0.id) }
-            state.entries.append(entry)
-            state.replaced += replacing
+        state.withLock { state in
+            state.calls += 1
+            state.entries[entry.url, default: []].removeAll { replacing.contains($0.id) }
+            state.entries[entry.url, default: []].append(entry)
+        }
+    }
+
+    func update(_ entry: DownloadCacheEntry) async {
+        state.withLock { state in
+            state.calls += 1
+            guard let index = state.entries[entry.url]?.firstIndex(where: { $0.id == entry.id }) else { return }
+            state.entries[entry.url]?[index] = entry
+        }
+    }
+
+    func remove(_ entries: [DownloadCacheEntry.ID], for url: String) async {
+        state.withLock { state in
+            state.calls += 1
+            state.entries[url]?.removeAll { entries.contains($0.id) }
         }
     }
 
     func removeEntries(for url: String) async {
-        guarded.withLock { state in
-            state.removed.append(url)
-            state.entries.removeAll { $0.url == url }
+        state.withLock { state in
+            state.calls += 1
+            state.entries[url] = nil
         }
     }
 
-    func entries(under url: String) -> [DownloadCacheEntry] { state.entries.filter { $0.url == url } }
-    func put(_ entries: [DownloadCacheEntry]) { guarded.withLock { $0.entries += entries } }
-    func heal() { guarded.withLock { $0.spoiled = nil } }
-
-    func spoil(_ url: String, _ other: String, _ spoiling: Spoiling) throws {
-        func changed(_ entry: DownloadCacheEntry, _ record: [UInt8]? = nil, _ body: [UInt8]? = nil) throws
-            -> DownloadCacheEntry
-        {
-            // As a program that keeps them as text would come to other values.
-            struct Parts: Codable {
-                var id: String
-                var url: String
-                var record: [UInt8]
-                var body: [UInt8]
-            }
-            var parts = try JSONDecoder().decode(Parts.self, from: JSONEncoder().encode(entry))
-            parts.record = record ?? parts.record
-            parts.body = body ?? parts.body
-            return try JSONDecoder().decode(DownloadCacheEntry.self, from: JSONEncoder().encode(parts))
+    func removeEntries(where isMeant: @Sendable (String) -> Bool) async {
+        state.withLock { state in
+            state.calls += 1
+            for url in state.entries.keys where isMeant(url) { state.entries[url] = nil }
         }
-        let entries = entries(under: url)
-        let spoiled: [DownloadCacheEntry] =
-            switch spoiling {
-            case .forgets: []
-            case .cutsRecords:
-                try entries.flatMap { entry in
-                    try (0..<entry.record.count).map { try changed(entry, Array(entry.record[..<$0])) }
-                }
-            case .emptiesRecords: try entries.map { try changed($0, []) }
-            case .changesRecords:
-                // The version, which comes first.
-                try entries.map { try changed($0, [0xFF, 0xFF] + $0.record.dropFirst(2)) }
-            case .cutsBodies: try entries.map { try changed($0, nil, Array($0.body.dropLast())) }
-            case .mixesUp: self.entries(under: other)
-            }
-        guarded.withLock { $0.spoiled = spoiled }
     }
 }
 
-/// A value behind a lock.
-private final class Guard<Value: Sendable>: @unchecked Sendable {
+extension DownloadCacheEntry {
+    /// What a program could make of it: entries are written and read as JSON, say.
+    fileprivate func with(record: [UInt8]? = nil, body: [UInt8]? = nil) -> DownloadCacheEntry {
+        var parts = (try? JSONSerialization.jsonObject(with: JSONEncoder().encode(self))) as? [String: Any] ?? [:]
+        if let record { parts["record"] = record.map { Int($0) } }
+        if let body { parts["body"] = body.map { Int($0) } }
+        let data = (try? JSONSerialization.data(withJSONObject: parts)) ?? Data()
+        return (try? JSONDecoder().decode(DownloadCacheEntry.self, from: data)) ?? self
+    }
+}
+
+/// A value behind a plain lock.
+///
+/// `@unchecked Sendable` holds because the value is touched under the lock only.
+private final class Box<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 
     init(_ value: Value) { self.value = value }
 
     func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&value)
+        lock.withLock { body(&value) }
     }
-}
-
-/// Runs `body` with a scene and a coordinator that has this cache.
-private func withScene(
-    _ cache: ProgramCache, _ engine: Engine = .workers,
-    answering: @escaping @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer,
-    _ body: (CacheScene, Coordinator) async throws -> Void
-) async throws {
-    try await withScene(engine, adjust: { $0.downloadCache = cache }, answering: answering, body)
 }

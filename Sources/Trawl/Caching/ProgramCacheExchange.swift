@@ -1,0 +1,224 @@
+import TrawlCache
+import TrawlHTTP
+import TrawlPlatform
+
+/// One hop through a program's cache: what `CacheExchange` is for the store's.
+struct ProgramCacheExchange {
+    /// What a hop came to.
+    struct Hop {
+        var head: TrawlHTTP.ResponseHead
+        var body: [UInt8]
+        var source: Response.Source
+        var metrics: [HopReport] = []
+        var interim: [Response.ResponseHead] = []
+        var trailers: Fields = [:]
+
+        func response(
+            originalURL: String, redirects: [Response.RedirectHop], _ plan: FetchPlan
+        ) throws(FetchError) -> Response {
+            var frame = StoredAnswers.Frame(
+                originalURL: originalURL, target: plan.target, redirects: redirects, metrics: metrics)
+            if source == .generated { return try StoredAnswers.nothing(frame, plan.options).get() }
+            frame.interim = interim
+            frame.trailers = trailers
+            return try StoredAnswers.response(head, body, source, frame, plan.options).get()
+        }
+
+        /// Nothing is stored, and nothing may be sent.
+        static let nothing = Hop(
+            head: TrawlHTTP.ResponseHead(status: 504, version: .http1_1, reason: "", fields: FieldLines()), body: [],
+            source: .generated)
+    }
+
+    /// An entry that can be used.
+    private struct Chosen {
+        let entry: DownloadCacheEntry
+        let response: StoredResponse
+    }
+
+    private let coordinator: Coordinator
+    private let program: ProgramCache
+    private let plan: FetchPlan
+    private let deadline: MonotonicInstant?
+    private let binding: CacheBinding
+    private let request: CacheRequest
+
+    private var cache: any DownloadCache { program.cache }
+    private var rules: CacheRules { program.rules }
+    private var mayWrite: Bool { request.mayWrite && binding.allowsStoring && binding.mayServe(plan.target) }
+
+    init(_ coordinator: Coordinator, _ program: ProgramCache, _ plan: FetchPlan, _ deadline: MonotonicInstant?) {
+        self.coordinator = coordinator
+        self.program = program
+        self.plan = plan
+        self.deadline = deadline
+        binding = CacheBinding(coordinator.shelf, directory: nil, plan.options)
+        request = binding.request(plan.method, plan.target, plan.fields, hasBody: plan.body != .none, program.rules)
+    }
+
+    func run() async throws(FetchError) -> Hop {
+        let asks = request.mayBeAnsweredFromStore && binding.mayServe(plan.target)
+        let entries = asks ? await cache.entries(for: request.key.text) : []
+        let (decision, chosen) = choose(among: entries)
+        switch decision {
+        case .unsatisfiable: return .nothing
+        case .serve(let reuse):
+            // There is a decision to serve only where there is something to serve.
+            guard let chosen else { return .nothing }
+            if reuse.revalidates, mayWrite { coordinator.validate(plan, through: program) }
+            return stored(chosen, chosen.response, reuse)
+        case .send(let sending): return try await send(sending, chosen)
+        }
+    }
+
+    private func choose(among entries: [DownloadCacheEntry]) -> (CacheDecision, Chosen?) {
+        let now = WallClock.time()
+        var best: Chosen?
+        for entry in entries {
+            entry.record.withUnsafeBytes { bytes in
+                // What cannot be read, or has another body, is as if it were not there.
+                guard let view = try? StoredView(bytes), view.facts.body.length == entry.body.count,
+                    let response = try? StoredResponse(view)
+                else { return }
+                let isBetter =
+                    best?.entry.record.withUnsafeBytes { best in
+                        rules.prefers(view, over: try? StoredView(best), for: request)
+                    } ?? rules.prefers(view, over: nil, for: request)
+                if isBetter { best = Chosen(entry: entry, response: response) }
+            }
+        }
+        guard let best else { return (rules.lookup(request, stored: nil, at: now), nil) }
+        return best.entry.record.withUnsafeBytes {
+            (rules.lookup(request, stored: try? StoredView($0), at: now), best)
+        }
+    }
+
+    private func stored(_ chosen: Chosen, _ response: StoredResponse, _ reuse: Reuse) -> Hop {
+        let range = reuse.bodyRange(of: response.facts.body) ?? 0..<0
+        return Hop(
+            head: response.head(as: reuse),
+            body: Array(chosen.entry.body[Int(range.lowerBound)..<Int(range.upperBound)]),
+            source: Response.Source(reuse.source))
+    }
+
+    // MARK: - Asking the server
+
+    private func send(_ sending: Sending, _ chosen: Chosen?) async throws(FetchError) -> Hop {
+        let sentAt = WallClock.time()
+        let answer: Response
+        do throws(FetchError) {
+            answer = try await coordinator.fetchOnce(plan, with: rules.fieldsToSend(request, sending), until: deadline)
+        } catch {
+            guard let chosen, error.isOutage,
+                let reuse = rules.fallback(request, chosen.response, after: .unreachable, at: WallClock.time())
+            else { throw error }
+            return stored(chosen, chosen.response, reuse)
+        }
+        let now = WallClock.time()
+        if let chosen {
+            switch rules.conclude(
+                request, sending, stored: chosen.response, answer.packageHead, requestTime: sentAt, responseTime: now)
+            {
+            case .freshened(let response, let reuse):
+                if mayWrite { await cache.update(chosen.entry.updated(response.encoded())) }
+                return with(answer, stored(chosen, response, reuse))
+            case .fallBack(let reuse): return with(answer, stored(chosen, chosen.response, reuse))
+            // Parts are not kept here, so there is none to complete.
+            case .completed, .repeatPlain:
+                if mayWrite { await cache.remove([chosen.entry.id], for: chosen.entry.url) }
+                guard case .send(let plain) = rules.lookup(request, stored: nil, at: now) else { return .nothing }
+                return try await send(plain, nil)
+            case .handOn, .replace: break
+            }
+        }
+        await keep(answer, chosen, sentAt: sentAt, now: now)
+        return with(answer, Hop(head: answer.packageHead, body: answer.body.bytes, source: .network))
+    }
+
+    private func with(_ answer: Response, _ hop: Hop) -> Hop {
+        var hop = hop
+        hop.metrics = answer.metrics
+        hop.interim = answer.interim
+        if hop.source == .network { hop.trailers = answer.trailers }
+        return hop
+    }
+
+    // MARK: - Keeping
+
+    /// What an answer of its own does to what is stored.
+    private func keep(_ answer: Response, _ chosen: Chosen?, sentAt: WallTime, now: WallTime) async {
+        let head = answer.packageHead
+        await invalidate(head)
+        guard mayWrite else { return }
+        if request.method == .head, let chosen {
+            switch rules.updatedByHead(request, stored: chosen.response, head, requestTime: sentAt, responseTime: now) {
+            case .freshened(let response): await cache.update(chosen.entry.updated(response.encoded()))
+            case .remove: await cache.remove([chosen.entry.id], for: chosen.entry.url)
+            case .keep: break
+            }
+        }
+        let decision = rules.storing(request, head, requestTime: sentAt, responseTime: now) { reference in
+            coordinator.planner.resolve(reference, against: request.target)
+        }
+        guard case .store(let storing) = decision, head.status != 206 else { return }
+        var choice = StoringChoice(storage: binding.usesSession ? .session : .permanent)
+        if let decisions = program.decisions {
+            guard
+                let decided = await decisions.storing(
+                    Response.ResponseHead(head), from: request.target.text, proposal: choice),
+                decided.metadata.count <= StoringChoice.longestMetadata
+            else { return }
+            choice = decided
+        }
+        let body = answer.body.bytes
+        guard
+            let response = rules.finished(
+                storing, received: UInt64(body.count), isComplete: true, metadata: choice.metadata)
+        else { return }
+        let url = response.key.text
+        // What is there now, and not what was there when the request went out.
+        let replaced = await cache.entries(for: url).filter { entry in
+            entry.record.withUnsafeBytes { (try? StoredView($0))?.isReplaced(by: response) ?? true }
+        }
+        await cache.store(
+            DownloadCacheEntry(url: url, storage: choice.storage, record: response.encoded(), body: body),
+            replacing: replaced.map(\.id))
+    }
+
+    /// What an answer to an unsafe request, or `Clear-Site-Data`, removes. It does so whether or not anything is stored.
+    private func invalidate(_ head: TrawlHTTP.ResponseHead) async {
+        if let references = rules.invalidations(request.method, head) {
+            await cache.removeEntries(for: request.key.text)
+            for reference in references {
+                guard let target = coordinator.planner.resolve(reference, against: request.target),
+                    rules.isInvalidated(target, by: request.target)
+                else { continue }
+                await cache.removeEntries(for: CacheKey(target).text)
+            }
+        }
+        if rules.clearsStoredResponses(of: request.target, head.fields) {
+            let beginning = request.target.origin.urlBeginning
+            await cache.removeEntries { $0.hasPrefix(beginning) }
+        }
+    }
+}
+
+extension FetchError {
+    /// Whether the server could not be reached or did not answer (RFC 9111 §4.2.4). A certificate that is not trusted is no
+    /// outage, nor is a limit of ours.
+    fileprivate var isOutage: Bool {
+        switch code {
+        case .hostNotFound, .cannotConnect, .tls, .timeout, .connectionLost, .truncated, .protocolViolation, .proxy:
+            true
+        default: false
+        }
+    }
+}
+
+extension Origin {
+    /// How the URLs of its targets begin, as keys have them.
+    fileprivate var urlBeginning: String {
+        let port = explicitPort.map { ":\($0)" } ?? ""
+        return "\(scheme)://\(host)\(port)/"
+    }
+}
