@@ -14,51 +14,80 @@ extension Supervisor {
     private static let mostUnshared = 4096
 
     /// A hop begins: it is answered from the cache, waits for an identical one, or waits for a worker.
+    ///
+    /// Stored redirects lead on from here, one after the other and none inside another: there may be a thousand.
     mutating func begin(_ fetch: RunningFetch, front: Bool) {
-        let neverLoads = fetch.plan.terms.neverLoads
+        var goesOn = beginHop(fetch, front: front)
+        while goesOn { goesOn = beginHop(fetch, front: true) }
+    }
+
+    /// - Returns: Whether there is another hop to begin: a stored redirect was followed, or what is stored is of no use.
+    private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
         guard let binding = fetch.plan.terms.cache else {
-            return neverLoads ? answerWithNothing(fetch) : enqueue(fetch, front: front)
+            enqueueUnlessForbidden(fetch, front: front)
+            return false
         }
         var access = binding.access(for: fetch.plan.sink)
         guard let (request, store) = cacheRequest(of: fetch) else {
-            return neverLoads ? answerWithNothing(fetch) : enqueue(fetch, front: front)
+            enqueueUnlessForbidden(fetch, front: front)
+            return false
         }
         if fetch.engine.passesStoreOver {
             // What was found turned out to be gone.
             access.remove(.reads)
-            if neverLoads { return answerWithNothing(fetch) }
+            if fetch.neverLoads {
+                answerWithNothing(fetch)
+                return false
+            }
         } else {
             switch store.lookup(
                 request, at: WallClock.time(), bodies: fetch.plan.sink.isKept ? StoredAnswers.longestBody : 0)
             {
             case .serve(let hit): return serve(hit, from: store, to: fetch)
-            case .unsatisfiable: return answerWithNothing(fetch)
+            case .unsatisfiable:
+                answerWithNothing(fetch)
+                return false
             case .send: break
             }
         }
         fetch.engine.access = access
-        if join(fetch, request, store) { return }
-        enqueue(fetch, front: front)
+        if !join(fetch, request, store) { enqueue(fetch, front: front) }
+        return false
+    }
+
+    /// Without a cache a hop goes to a worker, if it may be sent at all.
+    private mutating func enqueueUnlessForbidden(_ fetch: RunningFetch, front: Bool) {
+        if fetch.neverLoads { answerWithNothing(fetch) } else { enqueue(fetch, front: front) }
     }
 
     // MARK: - Hits
 
-    private mutating func serve(_ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch) {
+    /// - Returns: Whether the fetch goes on: it is a redirect that is followed, or cannot be decoded.
+    private mutating func serve(_ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch) -> Bool {
         store.cache.used(hit.use)
         if !unshared.isEmpty { unshared.remove(hit.use.digest) }
         if hit.reuse.revalidates { revalidate(fetch) }
         if hit.isRedirect {
             switch redirect(of: hit.head, fetch) {
-            case .follow(let redirect, let target): return follow(redirect, to: target, hit.head, fetch)
-            case .refuse(let error): return answer(fetch, with: .failure(error))
+            case .follow(let redirect, let target):
+                turn(fetch, to: target, by: redirect, hit.head)
+                return true
+            case .refuse(let error):
+                answer(fetch, with: .failure(error))
+                return false
             case nil: break
             }
         }
         guard fetch.plan.sink.isKept, hit.length == 0 || hit.body != nil else {
-            return deliverByWorker(fetch)
+            deliverByWorker(fetch)
+            return false
         }
         let response = StoredAnswers.response(to: hit, fetch.frame, fetch.plan.options)
-        if case .failure(let error) = response, error.code == .decoding { return beginWithoutStore(fetch) }
+        if case .failure(let error) = response, error.code == .decoding {
+            // What cannot be decoded is fetched anew.
+            fetch.engine.passesStoreOver = true
+            return true
+        }
         fetch.channel?.post(.head(Response.ResponseHead(hit.head)))
         answer(fetch, with: response)
     }
@@ -209,9 +238,40 @@ extension HopFailure.Kind {
             false
         }
     }
+
+    /// Whether it may have been that connection's fault, and the next one brings the same response well.
+    var isOfOneConnection: Bool {
+        switch self {
+        case .inactive, .connectionLost, .truncated: true
+        default: false
+        }
+    }
+}
+
+extension FetchPlan.Target {
+    /// Whether somebody outside reads the body at a pace of its own: a stream's consumer, who has a pipe or terminal.
+    var isReadByOthers: Bool {
+        switch self {
+        case .stream: true
+        case .opened(let destination): destination.isPaced
+        case .memory, .discard, .rooted: false
+        }
+    }
+
+    /// Whether as much goes in here as into the other.
+    fileprivate func hasLimit(of other: FetchPlan.Target) -> Bool {
+        if case .memory = self { return true }
+        if case .memory = other { return false }
+        return true
+    }
 }
 
 extension RunningFetch {
+    /// Whether the network must not be used: the policy says so, or the request (RFC 9111 §5.2.1.7).
+    var neverLoads: Bool {
+        plan.terms.neverLoads || plan.options.caching.respectsCacheControl && engine.fields.wantStoredOnly
+    }
+
     /// What its answer has beside head and body.
     var frame: StoredAnswers.Frame {
         StoredAnswers.Frame(

@@ -29,6 +29,14 @@ extension Supervisor {
     mutating func follow(
         _ redirect: Redirect, to target: TargetURI, _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch
     ) {
+        turn(fetch, to: target, by: redirect, head)
+        begin(fetch, front: true)
+    }
+
+    /// Makes the next hop of a fetch the one that a redirect asks for; it is still to begin.
+    func turn(
+        _ fetch: RunningFetch, to target: TargetURI, by redirect: Redirect, _ head: TrawlHTTP.ResponseHead
+    ) {
         let hop = Response.RedirectHop(
             url: fetch.engine.target.text, status: Int(head.status), location: target.textWithFragment,
             head: Response.ResponseHead(head))
@@ -43,6 +51,5 @@ extension Supervisor {
         fetch.engine.passesStoreOver = false
         fetch.engine.mayJoin = true
         fetch.engine.access = .nothing
-        begin(fetch, front: true)
     }
 }

@@ -61,6 +61,27 @@ struct CacheRedirectTests {
         }
     }
 
+    @Test("may be a thousand in a row", arguments: Engine.allCases)
+    func many(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            let number = Int(request.target.dropFirst()) ?? 0
+            return number < 1000
+                ? ScriptedOrigin.Answer(301, "", [("Location", "/\(number + 1)"), Self.fresh])
+                : page("there", to: request)
+        } _: { scene, coordinator in
+            for source in ["network", "cache"] {
+                let response = try await coordinator.get(scene.origin.url("/0")) { $0.redirects.limit = 1000 }
+                #expect(summary(response) == "\(source) 200 there")
+                #expect(response.redirects.count == 1000)
+            }
+            // One that leads to itself.
+            await failure(.tooManyRedirects) {
+                try await coordinator.get(scene.origin.url("/0")) { $0.redirects.limit = 999 }
+            }
+            #expect(scene.count == 1001)
+        }
+    }
+
     @Test("do not carry credentials to another origin")
     func credentials() async throws {
         let other = try ScriptedOrigin { page($0.fields["authorization"] ?? "nobody", "no-store", to: $0) }
