@@ -15,5 +15,8 @@ package struct CacheAccess: OptionSet, Sendable, Hashable {
     /// Before a response is stored, its head is told and the transfer rests until the answer.
     package static let asks = CacheAccess(rawValue: 8)
 
-    static let all: CacheAccess = [.reads, .writes, .sends, .asks]
+    /// Others wait for the response to be stored, or may come to: they are told when it will not be.
+    package static let leads = CacheAccess(rawValue: 16)
+
+    static let all: CacheAccess = [.reads, .writes, .sends, .asks, .leads]
 }

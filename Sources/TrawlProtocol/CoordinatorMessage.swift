@@ -134,7 +134,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
             self = .credit(lease: try reader.uint64(), bytes: try reader.uint32())
         case .drain:
             self = .drain
-        case .ready, .interim, .head, .data, .ended, nil:
+        case .ready, .interim, .head, .data, .ended, .unshared, nil:
             throw .unknownKind(frame.kind)
         }
         try reader.finish()

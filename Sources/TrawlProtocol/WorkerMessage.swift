@@ -10,6 +10,8 @@ package enum WorkerMessage: Sendable, Hashable {
     /// A piece of a streamed body.
     case data(lease: UInt64, [UInt8])
     case ended(LeaseEnd)
+    /// What comes will not be stored: nobody else need wait for it.
+    case unshared(lease: UInt64)
 
     /// How many descriptors travel with the frame.
     package var descriptorCount: Int {
@@ -46,6 +48,8 @@ package enum WorkerMessage: Sendable, Hashable {
             return bytes.withUnsafeBytes { Self.writeData(lease: lease, $0, to: &writer) }
         case .ended(let end):
             return writer.frame(.ended, descriptors: end.outcome.descriptorCount) { end.write(to: &$0) }
+        case .unshared(let lease):
+            return writer.frame(.unshared) { $0.write(lease) }
         }
     }
 
@@ -97,6 +101,8 @@ package enum WorkerMessage: Sendable, Hashable {
             let end = try LeaseEnd.read(from: &reader)
             descriptors = end.outcome.descriptorCount
             self = .ended(end)
+        case .unshared:
+            self = .unshared(lease: try reader.uint64())
         case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, nil:
             throw .unknownKind(frame.kind)
         }

@@ -77,7 +77,7 @@ package struct StoredAnswer {
 package protocol BodyKeeper: AnyObject {
     /// Whether it can be left to a program whether the response is stored.
     var mayBeDecided: Bool { get }
-    /// Whether it looks at the bytes at all.
+    /// Whether it looks at the bytes at all: the response will be stored, as far as is known by now.
     var takesBytes: Bool { get }
     /// What the program decided, before any byte of the body; nil is not to store it.
     func decide(_ order: StoringOrder?)

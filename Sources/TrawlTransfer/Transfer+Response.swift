@@ -233,7 +233,10 @@ extension Transfer {
             }
             missing = left - UInt64(piece.count)
         }
-        keeper?.write(piece)
+        if let keeper {
+            keeper.write(piece)
+            if !isUnshared, !keeper.takesBytes { tellUnshared() }
+        }
         guard let decoder else { return deliver(piece) }
         do throws(DecodingError) {
             try decoder.decode(piece) { (decoded) throws(DecodingError) in

@@ -31,11 +31,17 @@ extension Transfer {
     ///
     /// - Returns: Whether the head is that of the answer; else there is another, or `failure` says what is wrong.
     func keep(_ head: ResponseHead) -> Bool {
-        guard let exchange else { return true }
+        guard let exchange else {
+            tellUnshared()
+            return true
+        }
         switch exchange.received(head, sentAt: sentAt, now: WallClock.time()) {
-        case .passOn: return true
+        case .passOn:
+            tellUnshared()
+            return true
         case .keep(let body):
             keeper = body
+            if !body.takesBytes { tellUnshared() }
             return true
         case .replace(let stored):
             ignoresWire = true
@@ -53,6 +59,13 @@ extension Transfer {
             failure = refusal
         }
         return false
+    }
+
+    /// Others need not wait for this response any more.
+    func tellUnshared() {
+        guard !isUnshared, lease.cache.contains(.leads) else { return }
+        isUnshared = true
+        loop.tellUnshared(lease.id)
     }
 
     /// Lets a stored response answer in place of an exchange that failed.

@@ -81,6 +81,8 @@ final class Transfer {
     var missing: UInt64?
     /// Whether a stored response took the place of the one that is coming, whose body is dropped.
     var ignoresWire = false
+    /// Whether it is known that nobody else will get the response.
+    var isUnshared = false
     /// What the cache has to do with the answer.
     var report = CacheReport()
 
@@ -167,6 +169,7 @@ final class Transfer {
         failure = nil
         connection = nil
         isReused = false
+        isUnshared = false
         requestsBegun = 0
         wantsFreshConnection = false
         heldResult = nil

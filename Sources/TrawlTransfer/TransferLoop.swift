@@ -39,6 +39,8 @@ package final class TransferLoop {
     @Unchecked private var usedIndexes: [Bool]
     /// Ends that are told when what goes with them is in the store, by the number of the commit.
     private var uncommitted: [UInt64: UncommittedEnd] = [:]
+    /// Leases whose responses will not be stored, to be told unless they end in this turn.
+    @Unchecked private var unshared: ContiguousArray<UInt64> = []
     private var lastTick: UInt64 = 0
     /// Transfers that had their share of this turn and have more to decode.
     @Unchecked private var unfinished: ContiguousArray<Transfer> = []
@@ -97,6 +99,7 @@ package final class TransferLoop {
         _idle.free()
         _active.free()
         _unfinished.free()
+        _unshared.free()
         _usedIndexes.free()
     }
 
@@ -208,11 +211,22 @@ package final class TransferLoop {
             transfer.leaveMulti()
             transfer.end(result)
         }
+        if !unshared.isEmpty { tellUnshared() }
         if runningClock &- lastTick >= Self.tick {
             lastTick = runningClock
             if !uncommitted.isEmpty { tellOverdue() }
             for transfer in active { transfer.checkTimes() }
         }
+    }
+
+    /// Others need not wait for the response of a lease. Most are over in the turn that brings their head: their end tells.
+    func tellUnshared(_ lease: UInt64) {
+        unshared.append(lease)
+    }
+
+    private func tellUnshared() {
+        for lease in unshared { output.send(.unshared(lease: lease)) }
+        unshared.removeAll(keepingCapacity: true)
     }
 
     /// The transfer goes on in the next turn, after all others.
@@ -234,6 +248,7 @@ package final class TransferLoop {
     ///   - commit: What has to be in the store before the end is told, so that the next request finds it there.
     func retire(_ transfer: Transfer, with end: LeaseEnd, descriptor: Int32?, after commit: UInt64?) {
         let index = Int(transfer.lease.progressIndex)
+        if !unshared.isEmpty { unshared.removeAll { $0 == end.lease } }
         if let commit {
             uncommitted[commit] = UncommittedEnd(
                 end: end, descriptor: descriptor, progressIndex: index,

@@ -12,7 +12,7 @@ struct FrameMaker {
 
     /// A well-formed message about a lease. It never needs a descriptor and is never a greeting.
     mutating func message(lease: UInt64) -> WorkerMessage {
-        switch Int.random(in: 0..<6, using: &random) {
+        switch Int.random(in: 0..<7, using: &random) {
         case 0: return .interim(lease: lease, head(status: .random(in: 102...199, using: &random)))
         case 1:
             return .head(
@@ -35,6 +35,7 @@ struct FrameMaker {
                 head: head(status: 200))
             end.decoded = ["gzip"]
             return .ended(end)
+        case 5: return .unshared(lease: lease)
         default:
             var end = LeaseEnd(lease: lease, outcome: .complete(.inline(bytes(0...400))), head: head(status: 200))
             try? end.trailers.append("X-Trailer", "value")
@@ -131,7 +132,7 @@ extension WorkerMessage {
     var lease: UInt64? {
         switch self {
         case .ready: nil
-        case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _): lease
+        case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _), .unshared(let lease): lease
         case .ended(let end): end.lease
         }
     }

@@ -47,7 +47,7 @@ struct HostileFrameTests {
             if !(1...7).contains(kind) {
                 #expect(throws: FrameError.unknownKind(kind)) { try coordinatorMessages(frame(kind: kind, [])) }
             }
-            if !(16...20).contains(kind) {
+            if !(16...21).contains(kind) {
                 #expect(throws: FrameError.unknownKind(kind)) { try workerMessages(frame(kind: kind, [])) }
             }
         }

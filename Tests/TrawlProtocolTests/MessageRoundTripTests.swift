@@ -37,7 +37,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [3, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [4, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -62,6 +62,11 @@ struct MessageRoundTripTests {
                 == [3] + little(UInt64(6)) + [3, 0, 0, 0] + Array("p.1".utf8))
         #expect(
             frame(WorkerMessage.data(lease: 9, [1, 2])) == frame(kind: 19, little(UInt64(9)) + [2, 0, 0, 0, 1, 2]))
+    }
+
+    @Test("a response that will not be stored is told in eight bytes")
+    func unshared() {
+        #expect(frame(WorkerMessage.unshared(lease: 0x0102)) == frame(kind: 21, little(UInt64(0x0102))))
     }
 
     @Test("data written from a buffer is the same frame")

@@ -36,7 +36,7 @@ extension CoordinatorMessage {
 
 extension WorkerMessage {
     /// How many kinds there are for `random(kind:using:)`.
-    static let kinds = 5
+    static let kinds = 6
 
     static func random(kind: Int, using random: inout SeededGenerator) -> WorkerMessage {
         switch kind {
@@ -44,6 +44,7 @@ extension WorkerMessage {
         case 1: .interim(lease: random.integer(), .random(statuses: [100, 102, 103, 199], using: &random))
         case 2: .head(lease: random.integer(), .random(using: &random), awaitsAnswer: random.bool())
         case 3: .data(lease: random.integer(), random.bytes(upTo: 300) + [7])
+        case 4: .unshared(lease: random.integer())
         default: .ended(.random(using: &random))
         }
     }
@@ -101,7 +102,7 @@ extension Lease {
         lease.mayReuseConnection = random.bool()
         lease.mayKeepConnection = random.bool()
         lease.keys = random.bytes(upTo: 64)
-        lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...15, using: &random))
+        lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...31, using: &random))
         return lease
     }
 }

@@ -10,8 +10,9 @@ import TrawlSupervision
 extension Supervisor {
     /// Validations that run with nobody waiting (RFC 5861 §3), at most.
     private static let mostRevalidations = 64
-    /// Keys remembered whose responses others could not use.
+    /// Keys remembered whose responses others could not use, and for how long.
     private static let mostUnshared = 4096
+    private static let unsharedTime = Duration.seconds(10)
 
     /// A hop begins: it is answered from the cache, waits for an identical one, or waits for a worker.
     ///
@@ -65,7 +66,7 @@ extension Supervisor {
     /// - Returns: Whether the fetch goes on: it is a redirect that is followed, or cannot be decoded.
     private mutating func serve(_ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch) -> Bool {
         store.cache.used(hit.use)
-        if !unshared.isEmpty { unshared.remove(hit.use.digest) }
+        if !unshared.isEmpty { unshared[hit.use.digest] = nil }
         if hit.reuse.revalidates { revalidate(fetch) }
         if hit.isRedirect {
             switch redirect(of: hit.head, fetch) {
@@ -90,6 +91,7 @@ extension Supervisor {
         }
         fetch.channel?.post(.head(Response.ResponseHead(hit.head)))
         answer(fetch, with: response)
+        return false
     }
 
     private mutating func answerWithNothing(_ fetch: RunningFetch) {
@@ -106,17 +108,16 @@ extension Supervisor {
 
     /// Gives hops that are answered from the store to workers, before all others.
     mutating func dispatchStored() {
-        guard !storedHops.isEmpty else { return }
-        var left: [FetchKey] = []
-        for key in storedHops {
-            guard let fetch = fetches[key], fetch.engine.life.isWaiting, fetch.engine.isStoredHop else { continue }
-            guard leases.freeCapacity > 0, let worker = leases.choose(for: fetch.engine.origin, isSuspect: false) else {
-                left.append(key)
-                continue
+        while let key = storedHops.first {
+            if let fetch = fetches[key], fetch.engine.life.isWaiting, fetch.engine.isStoredHop {
+                guard leases.freeCapacity > 0, let worker = leases.choose(for: fetch.engine.origin, isSuspect: false)
+                else { return }
+                storedHops.removeFirst()
+                lease(fetch, to: worker)
+            } else {
+                storedHops.removeFirst()
             }
-            lease(fetch, to: worker)
         }
-        storedHops = left
     }
 
     /// A worker found that what should have answered cannot.
@@ -135,8 +136,10 @@ extension Supervisor {
             return false
         }
         let digest = CacheDigest(of: request.key)
-        if !unshared.isEmpty, unshared.contains(digest) { return false }
+        if !unshared.isEmpty, let end = unshared[digest], now < end { return false }
         guard let key = leaders[digest], let leader = fetches[key] else {
+            // Whose reader takes its time, or does not read at all, is not waited for.
+            if fetch.plan.sink.isReadByOthers { return false }
             leaders.set(fetch.engine.key, for: digest)
             fetch.engine.leads = digest
             return false
@@ -191,15 +194,29 @@ extension Supervisor {
                 follower.engine.mayJoin = false
                 enqueue(follower, front: true)
                 noteUnshared(digest)
-            case .fail(let failure): answer(follower, with: .failure(FetchError(failure, fetch: follower)))
+            case .fail(let failure):
+                if isShared(failure, fetch, follower) {
+                    answer(follower, with: .failure(FetchError(failure, fetch: follower)))
+                } else {
+                    follower.engine.hasSeenFailure = true
+                    begin(follower, front: true)
+                }
             }
         }
     }
 
-    /// Who waited under that key waited in vain: the next ones do not.
+    /// Whether who waited for a fetch that failed fails with it.
+    private func isShared(_ failure: HopFailure, _ leader: RunningFetch, _ follower: RunningFetch) -> Bool {
+        // A connection that breaks may be one that broke. When the next breaks too, nobody tries a third.
+        if failure.kind.isOfOneConnection { return follower.engine.hasSeenFailure }
+        // What is too long for memory is not for a file.
+        return failure.kind != .bodyTooLarge || follower.plan.sink.hasLimit(of: leader.plan.sink)
+    }
+
+    /// Who waited under that key waited in vain: the next ones do not, for a while.
     private mutating func noteUnshared(_ digest: CacheDigest) {
         if unshared.count >= Self.mostUnshared { unshared.removeAll() }
-        unshared.insert(digest)
+        unshared[digest] = now.advanced(by: Self.unsharedTime)
     }
 
     // MARK: - In the background
@@ -322,6 +339,7 @@ extension Supervisor {
     /// It is decided how the response of a lease is stored.
     mutating func decided(_ fetch: RunningFetch, _ lease: UInt64, _ order: StoringOrder?) {
         guard fetch.engine.life.activeLease?.rawValue == lease, let link = links[fetch.engine.worker] else { return }
+        if order == nil { release(fetch, .goAlone) }
         _ = link.send(.answer(lease: lease, .keep(order)))
         markDirty(fetch.engine.worker)
     }

@@ -78,6 +78,8 @@ final class RunningFetch: @unchecked Sendable {
         var passesStoreOver = false
         /// Whether it may wait for an identical fetch.
         var mayJoin = true
+        /// Whether a fetch it waited for failed for a reason that may not be its own.
+        var hasSeenFailure = false
         /// The key under which identical fetches wait for this one.
         var leads: CacheDigest?
         /// The fetches that wait for it.

@@ -137,6 +137,7 @@ extension Supervisor {
         lease.mayReuseConnection = terms.reusesConnection
         lease.mayKeepConnection = terms.keepsConnection
         lease.cache = fetch.engine.access
+        if fetch.engine.leads != nil { lease.cache.insert(.leads) }
         if configuration.decisions != nil, lease.cache.contains(.writes) { lease.cache.insert(.asks) }
         guard link.tell(assignment, terms.profile), link.send(.lease(lease), descriptors: descriptors) else {
             return fail(

@@ -42,6 +42,10 @@ extension Supervisor {
             fetch.engine.credit -= UInt64(bytes.count)
             fetch.engine.delivered += UInt64(bytes.count)
             fetch.channel?.post(.data(bytes))
+        case .unshared(let lease):
+            guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
+            // A worker that says so again says nothing.
+            release(fetch, .goAlone)
         case .ended(let end):
             return ended(end, descriptors, from: link)
         }

@@ -55,11 +55,11 @@ struct Supervisor: ~Copyable {
     /// Suspects that wait for a worker of their own; they keep their place in their host's process.
     var suspects: [ReadyHop] = []
     /// Hops that are answered from the store, in their order.
-    var storedHops: [FetchKey] = []
+    var storedHops = HopLine()
     /// Fetches that identical ones may wait for, by the digest of their cache key.
     var leaders = LeaderTable()
-    /// Keys of fetches that others waited for in vain.
-    var unshared: Set<CacheDigest> = []
+    /// Keys of fetches that others waited for in vain, and until when nobody waits for such.
+    var unshared: [CacheDigest: MonotonicInstant] = [:]
     /// Fetches for nobody, in flight.
     var revalidations: Set<CacheDigest> = []
     var origins = OriginTable()

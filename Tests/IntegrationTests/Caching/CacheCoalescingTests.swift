@@ -173,6 +173,102 @@ struct CacheCoalescingTests {
         }
     }
 
+    @Test("nobody waits for the body of a response whose head says that it is for one", arguments: Engine.allCases)
+    func head(engine: Engine) async throws {
+        let (first, last) = (Occasion(), Occasion())
+        try await withScene(engine) { request in
+            if request.number == 1 { first.wait() }
+            var answer = page("begins ", "no-store", to: request)
+            answer.rest = (Array("and ends".utf8), last)
+            return answer
+        } _: { scene, coordinator in
+            defer {
+                first.open()
+                last.open()
+            }
+            let request = Request(scene.origin.url("/page"))
+            let fetches = (0..<5).map { _ in coordinator.start(request) }
+            #expect(await eventually { scene.count == 1 })
+            first.open()
+            // The first is not over: its end is still to come.
+            #expect(await eventually { scene.count == 5 }, "\(scene.count) requests")
+            last.open()
+            for fetch in fetches {
+                let response = try await fetch.response
+                #expect(response.bodyText == "begins and ends")
+            }
+        }
+    }
+
+    @Test("a stream nobody reads holds nobody up", arguments: Engine.allCases)
+    func unread(engine: Engine) async throws {
+        let text = String(repeating: "x", count: 2_000_000)
+        try await withScene(engine) {
+            Self.long(text, to: $0)
+        } _: { scene, coordinator in
+            let request = Request(scene.origin.url("/page"))
+            let stream = coordinator.start(request, into: .stream)
+            #expect(await eventually { scene.count == 1 })
+            // The stream rests when its window is full, and nobody reads.
+            let response = try await coordinator.send(request)
+            #expect(response.bodyText == text)
+            #expect(scene.count == 2)
+            stream.cancel()
+        }
+    }
+
+    @Test("one broken connection breaks one fetch", arguments: Engine.allCases)
+    func brokenOnce(engine: Engine) async throws {
+        let held = Occasion()
+        try await withScene(engine) { request in
+            guard request.target == "/page", request.number == 1 else { return page("one", to: request) }
+            held.wait()
+            var answer = page("one", to: request)
+            answer.announced = 1000
+            return answer
+        } _: { scene, coordinator in
+            defer { held.open() }
+            let leader = coordinator.start(Request(scene.origin.url("/page")))
+            #expect(await eventually { scene.count == 1 })
+            let followers = (0..<10).map { _ in coordinator.start(Request(scene.origin.url("/page"))) }
+            // Whatever is asked for after them is answered after they came.
+            _ = try await coordinator.send(Request(scene.origin.url("/other")))
+            held.open()
+            await failure(.truncated) { try await leader.response }
+            for fetch in followers {
+                let response = try await fetch.response
+                #expect(response.bodyText == "one")
+            }
+            #expect(scene.origin.seen("/page").count == 2)
+        }
+    }
+
+    @Test("what is too long for memory goes into a file all the same", arguments: Engine.allCases)
+    func sinks(engine: Engine) async throws {
+        let held = Occasion()
+        let text = String(repeating: "x", count: 100_000)
+        try await withScene(engine) { request in
+            if request.target == "/page", request.number == 1 { held.wait() }
+            return Self.long(text, to: request)
+        } _: { scene, coordinator in
+            defer { held.open() }
+            var request = Request(scene.origin.url("/page"))
+            request.options.sizeLimits.memoryBytes = 1000
+            request.options.caching.storesDownloads = true
+            let leader = coordinator.start(request)
+            #expect(await eventually { scene.count == 1 })
+            let place = scene.directory.file("out/page")
+            let follower = coordinator.start(request, into: .file(place))
+            var other = Request(scene.origin.url("/other"))
+            other.options.sizeLimits.bodyBytes = 1_000_000
+            _ = try await coordinator.send(other)
+            held.open()
+            await failure(.tooLarge) { try await leader.response }
+            _ = try await follower.response
+            #expect(scene.directory.content("out/page")?.count == text.utf8.count)
+        }
+    }
+
     @Test("redirects are followed by all, with one request for each step")
     func redirects() async throws {
         try await withScene(workers: 8) { request in

@@ -32,6 +32,8 @@ final class ScriptedOrigin: Sendable {
         var framing = Framing.length
         /// Whether the connection is closed in place of an answer.
         var hangsUp = false
+        /// More of the body, sent once the occasion has come.
+        var rest: (bytes: [UInt8], after: Occasion)?
 
         init(_ status: Int = 200, _ body: String = "", _ fields: [(String, String)] = []) {
             self.status = status
@@ -153,17 +155,26 @@ final class ScriptedOrigin: Sendable {
         }
         for (name, value) in answer.fields { head += "\(name): \(value)\r\n" }
         let hasBody = answer.status >= 200 && answer.status != 204 && answer.status != 304
+        let length = answer.body.count + (answer.rest?.bytes.count ?? 0)
         let isChunked = hasBody && answer.framing == .chunked
         if isChunked { head += "Transfer-Encoding: chunked\r\n" }
-        if hasBody, answer.framing == .length {
-            head += "Content-Length: \(answer.announced ?? answer.body.count)\r\n"
-        }
+        if hasBody, answer.framing == .length { head += "Content-Length: \(answer.announced ?? length)\r\n" }
         var bytes = Array((head + "\r\n").utf8)
         if hasBody, request.method != "HEAD" {
             if isChunked, !answer.body.isEmpty { bytes += Array("\(String(answer.body.count, radix: 16))\r\n".utf8) }
             bytes += answer.body
             if isChunked { bytes += Array((answer.body.isEmpty ? "0\r\n\r\n" : "\r\n0\r\n\r\n").utf8) }
         }
+        guard sendAll(bytes, connection) else { return false }
+        if hasBody, request.method != "HEAD", let rest = answer.rest {
+            rest.after.wait()
+            guard sendAll(rest.bytes, connection) else { return false }
+        }
+        if hasBody, answer.framing == .close { return false }
+        return request.method == "HEAD" || (answer.announced ?? length) == length
+    }
+
+    private func sendAll(_ bytes: [UInt8], _ connection: Int32) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
@@ -172,8 +183,7 @@ final class ScriptedOrigin: Sendable {
             if count <= 0 { return false }
             sent += count
         }
-        if hasBody, answer.framing == .close { return false }
-        return request.method == "HEAD" || (answer.announced ?? answer.body.count) == answer.body.count
+        return true
     }
 
     /// A date in the form of HTTP.
