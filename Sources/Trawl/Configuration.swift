@@ -37,6 +37,10 @@ public struct Configuration: Sendable {
     /// How long a shutdown lets fetches in flight go on. Default: not at all.
     public var shutdownGrace = Duration.zero
 
+    /// How long a shutdown waits for validations of what was served stale, with nobody waiting for them. For programs that
+    /// end as soon as they have their answer.
+    package var validationGrace = Duration.zero
+
     /// When workers are given up.
     package var tolerance = Tolerance()
 

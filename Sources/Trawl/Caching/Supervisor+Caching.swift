@@ -222,6 +222,8 @@ extension Supervisor {
     // MARK: - In the background
 
     private mutating func revalidate(_ fetch: RunningFetch) {
+        // What it brought could not be kept.
+        guard fetch.plan.terms.cache?.mayStore == true else { return }
         submit(.revalidation(of: fetch.plan, fetch.engine.target, fetch.engine.fields))
     }
 
@@ -300,7 +302,7 @@ extension RunningFetch {
         of plan: FetchPlan, _ target: TargetURI? = nil, _ fields: FieldLines? = nil
     ) -> RunningFetch {
         var options = plan.options
-        options.caching.policy = .askServerIfModified
+        options.caching.policy = options.caching.policy.validating
         options.redirects.mode = .manual
         let target = target ?? plan.target
         return RunningFetch(

@@ -10,12 +10,14 @@ extension Supervisor {
         switch closing {
         case .no:
             closing = .draining(until: now.advanced(by: grace))
-            for fetch in fetches.all where fetch.engine.life.isWaiting {
+            validationsEnd = now.advanced(by: max(grace, configuration.validationGrace))
+            for fetch in fetches.all where fetch.engine.life.isWaiting && !mayStillValidate(fetch) {
                 conclude(fetch, with: .failure(shutDownError(fetch)))
             }
         case .draining(let until):
             // Asked again: the shorter grace counts.
             closing = .draining(until: min(until, now.advanced(by: grace)))
+            validationsEnd = min(validationsEnd, now.advanced(by: grace))
         case .ending:
             break
         }
@@ -29,7 +31,11 @@ extension Supervisor {
             break
         case .draining(let until):
             guard now >= until || fetches.count == 0 else { return }
-            for fetch in fetches.all { conclude(fetch, with: .failure(shutDownError(fetch))) }
+            for fetch in fetches.all where !mayStillValidate(fetch) {
+                conclude(fetch, with: .failure(shutDownError(fetch)))
+            }
+            // Who was served what is stale was promised that it is validated (RFC 5861 §3), also when that is all.
+            if !revalidations.isEmpty, now < validationsEnd { return }
             for slot in slots.indices { endWorker(slot) }
             closing = .ending(nextSignal: now.advanced(by: Self.exitGrace))
         case .ending(let next):
@@ -48,6 +54,11 @@ extension Supervisor {
         case .retire: break
         }
         if let link = links[slot], case .thread = link.engine { workerExited(link) }
+    }
+
+    private func mayStillValidate(_ fetch: RunningFetch) -> Bool {
+        if case .nobody = fetch.reply { return now < validationsEnd }
+        return false
     }
 
     private mutating func shutDownError(_ fetch: RunningFetch) -> FetchError {

@@ -72,6 +72,8 @@ struct Supervisor: ~Copyable {
     /// Fetches that were answered while a worker held them, and when that worker must have ended the lease.
     var cancelling: [FetchKey: MonotonicInstant] = [:]
     var closing = Closing.no
+    /// When a shutdown waits no longer for validations that nobody waits for.
+    var validationsEnd = MonotonicInstant(nanoseconds: 0)
     var now: MonotonicInstant
     var dirty: [Int] = []
     var random = SystemRandomNumberGenerator()
@@ -158,7 +160,7 @@ struct Supervisor: ~Copyable {
         if let time = nextDriverTurn, time < wake { wake = time }
         switch closing {
         case .no: break
-        case .draining(let until): wake = min(wake, until)
+        case .draining(let until): wake = min(wake, now < until ? until : validationsEnd)
         case .ending(let next): wake = min(wake, next)
         }
         return wake

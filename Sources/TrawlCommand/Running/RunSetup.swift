@@ -68,6 +68,7 @@ enum RunSetup {
         }
         if let root { configuration.outputDirectories = [root] }
         cache.apply(to: &configuration)
+        configuration.validationGrace = .seconds(5)
         return configuration
     }
 }

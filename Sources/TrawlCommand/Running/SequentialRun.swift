@@ -11,6 +11,7 @@ enum SequentialRun {
         struct State {
             var fetch: Fetch?
             var signal: Int32?
+            var isOver = false
         }
         let state = Mutex(State())
 
@@ -31,6 +32,18 @@ enum SequentialRun {
         }
 
         var signal: Int32? { state.withLock { $0.signal } }
+
+        /// There are no more fetches: only validations may still be waited for.
+        ///
+        /// - Returns: Whether a signal has come.
+        func end() -> Bool {
+            state.withLock { state in
+                state.isOver = true
+                return state.signal != nil
+            }
+        }
+
+        var isOver: Bool { state.withLock { $0.isOver } }
     }
 
     /// - Returns: The exit status.
@@ -52,6 +65,7 @@ enum SequentialRun {
             try signals.watch { signal, count in
                 current.stop(signal)
                 interrupt.signal()
+                if current.isOver { coordinator.beginShutdown(grace: .zero) }
                 // Writing to a pipe that nobody reads cannot be ended in a kinder way.
                 if count > 1 { Signals.die(of: signal) }
             } suspend: { stopping in
@@ -89,6 +103,8 @@ enum SequentialRun {
             }
         }
         progress.finish()
+        // Asked twice, it waits for nothing.
+        if current.end() { coordinator.beginShutdown(grace: .zero) }
         coordinator.shutdownBlocking(grace: .zero)
         if let signal = current.signal {
             if plan.isSingle { Signals.die(of: signal) }

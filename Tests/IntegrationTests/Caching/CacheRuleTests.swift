@@ -249,6 +249,27 @@ struct CacheRuleTests {
     }
 
     @Test(
+        "what is served stale without writing is not validated, since that could not be written",
+        arguments: Engine.allCases)
+    func staleWithoutWriting(engine: Engine) async throws {
+        // One request after the other, so that those before the last are known.
+        try await withScene(engine, adjust: { $0.connectionsPerHost = 1 }) { request in
+            page("one", "max-age=0, stale-while-revalidate=60", to: request)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            for place in [Destination.memory, .file(scene.directory.file("out/page"))] {
+                let response = try await coordinator.get(url, .doNotWrite, into: place)
+                #expect(response.source == .stale)
+            }
+            #expect(try await coordinator.start(Request(url, options: .with(.doNotWrite))).response.source == .stale)
+            #expect(try await coordinator.get(url) { $0.transport.verifiesPeer = false }.source == .stale)
+            _ = try await coordinator.get(scene.origin.url("/other"))
+            #expect(scene.targets == ["/page", "/other"])
+        }
+    }
+
+    @Test(
         "what is stale stands in for an answer of 500 and for none, when the response allows it",
         arguments: Engine.allCases)
     func staleIfError(engine: Engine) async throws {

@@ -193,6 +193,53 @@ struct CacheCommandTests {
         }
     }
 
+    @Test("what was served stale is validated before the command ends", arguments: ["get", "batch", "pipe"])
+    func staleWhileRevalidate(command: String) throws {
+        let origin = try ScriptedOrigin { request in
+            page(
+                request.number == 1 ? "one" : "two",
+                request.number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60", to: request)
+        }
+        defer { origin.stop() }
+        let url = origin.url("/page")
+        try directory.put("list", Array((url + "\n").utf8))
+        for (round, source) in ["network", "stale", "cache"].enumerated() {
+            let run: CommandRun
+            switch command {
+            case "get": run = try CommandRun(["get", "--store", store, "-w", " %{source}", url])
+            case "batch":
+                let printing = ["-q", "--no-files", "-w", "- %{source}"]
+                run = try CommandRun(["batch", directory.file("list"), "--store", store] + printing)
+            default: run = try CommandRun(["pipe", "--store", store], input: "{\"url\":\"\(url)\"}\n")
+            }
+            #expect(run.status == 0, "\(run.errors)")
+            let last = run.text.split(whereSeparator: \.isWhitespace).last.map(String.init)
+            #expect(command == "pipe" || last == source, "\(run.text) in round \(round)")
+        }
+        #expect(origin.seen().map { $0.fields["if-none-match"] } == [nil, "\"one\""])
+    }
+
+    @Test("a retry is never answered by the failure it retries", arguments: [[], ["--cache-ttl", "60"]])
+    func retries(options: [String]) throws {
+        let origin = try ScriptedOrigin { request in
+            request.number < 3
+                ? ScriptedOrigin.Answer(503, "no", [("Cache-Control", "max-age=60"), ("Retry-After", "0")])
+                : page("one", to: request)
+        }
+        defer { origin.stop() }
+        try directory.put("list", Array((origin.url("/page") + "\n").utf8))
+        let batch = ["batch", directory.file("list"), "--no-files", "--results", "-", "--retry", "5", "--store", store]
+        let run = try CommandRun(batch + options)
+        let record = try #require(try objects(run).first)
+        #expect(record["status"] as? Int == 200 && record["attempts"] as? Int == 3, "\(run.text)")
+        #expect(origin.seen().count == 3)
+        // Nobody is asked, so nothing comes of asking again.
+        try directory.put("list", Array((origin.url("/other") + "\n").utf8))
+        let offline = try CommandRun(batch + ["--cache-policy", "only-if-cached"])
+        #expect(try objects(offline).allSatisfy { ($0["attempts"] as? Int ?? 1) == 1 }, "\(offline.text)")
+        #expect(origin.seen().count == 3)
+    }
+
     @Test("wrong usage is told with the word for help", arguments: [["ls", "--bogus"], ["get"], ["rm"], ["nonsense"]])
     func usage(arguments: [String]) throws {
         let run = try CommandRun(["cache"] + arguments)
