@@ -170,7 +170,7 @@ struct BatchJob {
     private mutating func prepare(_ tag: UInt64, into prepared: inout [PreparedFetch]) {
         table[tag].attempts += 1
         do throws(FetchError) {
-            let template = try templates.template(for: table[tag].request)
+            let template = try templates.template(for: table[tag].request, isRetry: table[tag].isRetry)
             let target = try coordinator.target(of: table[tag].request.url, template)
             // They would be dropped in silence.
             if target.user != nil || target.password != nil { throw FetchError.credentialsInURL }
@@ -227,6 +227,7 @@ struct BatchJob {
             } else if let delay = retryDelay(answer) {
                 // When the run is stopped, the next one tries again.
                 removeFile(of: answer)
+                table[answer.tag].isRetry = true
                 retries.insert(answer.tag, at: now.advanced(by: delay))
             } else if isAnothersFile(answer) {
                 retries.insert(answer.tag, at: now)
@@ -264,7 +265,7 @@ struct BatchJob {
         let fetch = table[answer.tag]
         guard fetch.attempts <= plan.retries else { return nil }
         return RetryQueue.delay(
-            after: answer.result, attempt: fetch.attempts, isIdempotent: templates.isIdempotent(fetch.request))
+            after: answer.result, attempt: fetch.attempts, isIdempotent: templates.mayRetry(fetch.request))
     }
 
     /// The body of an error that is tried again is not what the request was for. One that was taken over from another

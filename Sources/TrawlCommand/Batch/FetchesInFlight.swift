@@ -10,6 +10,8 @@ final class FetchInFlight {
     let started: MonotonicInstant
     /// Attempts that were started.
     var attempts = 0
+    /// Whether the next attempt is one because the last failed.
+    var isRetry = false
     /// The file asked for in the latest attempt.
     var path: String?
     /// The number its name starts at: above 0 when the names before it are others'.

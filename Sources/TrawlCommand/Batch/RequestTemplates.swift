@@ -12,6 +12,8 @@ final class RequestTemplates {
     /// For requests that say nothing of their own.
     private let plain: RequestTemplate
     private let plainIsIdempotent: Bool
+    /// The same for further attempts; made when there is the first.
+    private var plainRetry: RequestTemplate?
 
     /// - Parameters:
     ///   - savesErrorBodies: Whether bodies of responses other than 2xx become files.
@@ -32,13 +34,26 @@ final class RequestTemplates {
     }
 
     /// The template of a request of the list.
-    func template(for request: ListedRequest) throws(FetchError) -> RequestTemplate {
+    ///
+    /// - Parameter isRetry: Whether an attempt failed: what is stored, which may be that failure, does not answer another.
+    func template(for request: ListedRequest, isRetry: Bool = false) throws(FetchError) -> RequestTemplate {
         // A name of the line's own is the name.
         let isNamed = namesFromHeads && request.out != nil
-        if request.own == nil, !isNamed { return plain }
-        return try coordinator.template(
-            of: request.own.map(base.changed) ?? base,
-            files: Self.files(savesErrorBodies, namesFromHeads && !isNamed))
+        let isPlain = request.own == nil && !isNamed
+        if isPlain, !isRetry { return plain }
+        if isPlain, let plainRetry { return plainRetry }
+        var whole = request.own.map(base.changed) ?? base
+        if isRetry { whole.cachePolicy.insert(.doNotRead) }
+        let template = try coordinator.template(
+            of: whole, files: Self.files(savesErrorBodies, namesFromHeads && !isNamed))
+        if isPlain { plainRetry = template }
+        return template
+    }
+
+    /// Whether another attempt could come to something else: the request may be done twice, and the server be asked.
+    func mayRetry(_ request: ListedRequest) -> Bool {
+        let policy = request.own?.cacheMode?.policy ?? base.cachePolicy
+        return isIdempotent(request) && !policy.contains(.doNotLoad)
     }
 
     /// The method of a request of the list.

@@ -42,7 +42,10 @@ struct RetryQueue {
         case .failure(let error):
             guard error.isRetryable else { return nil }
         case .success(let response):
-            guard passingStatuses.contains(response.status), isIdempotent else { return nil }
+            // What nobody said will not be said otherwise.
+            guard passingStatuses.contains(response.status), isIdempotent, response.source != .generated else {
+                return nil
+            }
             if let text = response.fields["Retry-After"], let seconds = Int64(text), seconds >= 0 {
                 return min(.seconds(seconds), longestDelay)
             }
