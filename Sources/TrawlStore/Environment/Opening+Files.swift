@@ -23,7 +23,6 @@ extension Opening {
         _ directory: String, _ settings: EnvironmentSettings, _ guardFile: GuardFile, _ boot: String
     ) throws(StoreError) -> Opening {
         let isAlone = try guardFile.join()
-        if isAlone { WriterTurn.remove(in: directory) }
         var note = guardFile.note()
         let path = directory + "/data.mdb"
         var facts = try dataFacts(path, settings)
@@ -68,6 +67,7 @@ extension Opening {
             try guardFile.write(GuardNote(boot: boot, verified: verified))
             opening.hasNewVerdict = false
         }
+        if isAlone { WriterTurn.remove(in: directory) }
         return opening
     }
 

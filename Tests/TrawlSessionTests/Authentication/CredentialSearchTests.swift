@@ -75,13 +75,15 @@ struct CredentialSearchTests {
         var search = search(policy { $0.sources.remove(source) }, explicit: user("explicit"), url: user("url"))
         var action = search.challenged(by: try ChallengeList(Self.basic)).action
         var seen: [CredentialSource] = []
-        while action != .giveUp(.noCredentials), action != .giveUp(.refused) {
-            if case .send(let proposal) = action {
+        search: while true {
+            switch action {
+            case .send(let proposal):
                 seen.append(proposal.source)
                 action = search.challenged(by: try ChallengeList(Self.basic)).action
-            } else {
-                if let place = asked(action) { seen.append(place) }
+            case .ask(let place, _, _):
+                seen.append(place)
                 action = search.answered(.none)
+            case .deliver, .giveUp, .none: break search
             }
         }
         #expect(seen == CredentialSource.allCases.filter { $0 != source })
