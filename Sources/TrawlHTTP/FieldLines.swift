@@ -45,11 +45,14 @@ package struct FieldLines: Sendable, Hashable {
             guard FieldSyntax.isToken(name), FieldSyntax.isFieldValue(value) else { return nil }
             lines += 1
         }
+        count = lines
+        packed = []
+        // All arrays without room are one, and this way of making an array writes to it.
+        if bytes.isEmpty { return }
         packed = [UInt8](unsafeUninitializedCapacity: bytes.count) { space, filled in
             UnsafeMutableRawBufferPointer(space).copyMemory(from: bytes)
             filled = bytes.count
         }
-        count = lines
     }
 
     /// Whether there is no line.

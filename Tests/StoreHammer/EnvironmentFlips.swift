@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import TrawlStore
 
 extension EnvironmentModes {
@@ -12,7 +13,7 @@ extension EnvironmentModes {
         var outcomes: [String: Int] = [:]
         for round in rounds {
             say("round \(round)")
-            var random = SampleGenerator(seed: seed &+ round &* 0x1_0001)
+            var random = SeededGenerator(seed: seed &+ round &* 0x1_0001)
             let place = directory + "/copy"
             mkdir(place, 0o700)
             for name in ["data.mdb", "lock.mdb", "environment.lock"] { unlink(place + "/" + name) }
@@ -42,7 +43,7 @@ extension EnvironmentModes {
     }
 
     /// One to three bits; half of the rounds aim at headers and pointers, where LMDB would follow them.
-    private static func flips(in bytes: [UInt8], _ random: inout SampleGenerator) -> [(Int, UInt8)] {
+    private static func flips(in bytes: [UInt8], _ random: inout SeededGenerator) -> [(Int, UInt8)] {
         let pages = bytes.count / 4096
         return (0..<Int.random(in: 1...3, using: &random)).map { _ in
             let mask: UInt8 = 1 << UInt8.random(in: 0..<8, using: &random)
@@ -65,7 +66,7 @@ extension EnvironmentModes {
     /// Reads, writes, deletes and reads again.
     private static func use(
         _ directory: String, rebuildable: Bool, writesFirst: Bool = false, readsFirst: Bool = true,
-        random: inout SampleGenerator, damage: () -> Void
+        random: inout SeededGenerator, damage: () -> Void
     ) throws -> String {
         var settings = settings()
         settings.isRebuildable = rebuildable

@@ -1,5 +1,6 @@
 import CLMDB
 import Glibc
+import TestSupport
 import TrawlStore
 
 /// What a child process does to an environment: `environment-MODE DIRECTORY …`. It says a line when it is where the test
@@ -86,7 +87,7 @@ enum EnvironmentModes {
     /// Writes until it is killed: in each transaction two rows that must agree, and some that come and go.
     private static func churn(_ directory: String, seed: UInt64) throws {
         let environment = try Environment.open(directory: directory, settings: settings())
-        var random = SampleGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         say("inside")
         while true {
             let base = UInt64.random(in: 0..<200, using: &random)
@@ -236,20 +237,5 @@ enum SampleRow {
             offset += 8
         }
         return sum
-    }
-}
-
-/// A small generator with a seed, the same everywhere.
-struct SampleGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -34,7 +34,8 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     /// So many bytes of no pattern.
     package mutating func bytes(_ count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        if count == 0 { return [] }
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             let raw = UnsafeMutableRawBufferPointer(buffer)
             var place = 0
             while place < count {

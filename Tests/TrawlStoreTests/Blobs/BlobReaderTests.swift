@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlPlatform
 
@@ -13,7 +14,7 @@ struct BlobReaderTests {
     private func blob(_ length: Int = length) throws -> (reader: BlobReader, body: [UInt8], path: String) {
         mkdir(scratch.cache, 0o700)
         let directory = try BlobDirectory(in: scratch.cache)
-        var random = Seeded(UInt64(length))
+        var random = SeededGenerator(seed: UInt64(length))
         let body = random.bytes(length)
         let spool = BodySpool(in: directory, longest: 1 << 30)
         append(body, to: spool)
@@ -67,7 +68,7 @@ struct BlobReaderTests {
     @Test("a flipped bit anywhere is seen before a byte of its MiB is given out")
     func flips() throws {
         let (reader, body, path) = try blob()
-        var random = Seeded(7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<40 {
             let place = Int.random(in: 0..<Self.length, using: &random)
             try flip(path, at: place, bit: UInt8.random(in: 0..<8, using: &random))

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlPlatform
 
@@ -17,7 +18,7 @@ struct BodySpoolTests {
         "bodies up to 16 KiB stay in memory, longer ones go to a file",
         arguments: [0, 1, 16383, 16384, 16385, 1 << 20, 1 << 21])
     func place(length: Int) throws {
-        var random = Seeded(1)
+        var random = SeededGenerator(seed: 1)
         let body = random.bytes(length)
         let spool = BodySpool(in: try directory(), longest: 1 << 30)
         append(body, to: spool, piece: 1000)

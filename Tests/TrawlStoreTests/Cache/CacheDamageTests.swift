@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import TrawlStore
@@ -40,7 +41,7 @@ struct CacheDamageTests {
     func record(seed: UInt64) throws {
         let store = try open()
         defer { store.close() }
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let (old, new) = (random.bytes(500), random.bytes(700))
         store.put(1, header: "old", body: old)
         let sequence = try #require(store.put(1, header: "new", body: new))
@@ -59,7 +60,7 @@ struct CacheDamageTests {
     func bodyApart(kind: Int) throws {
         let store = try open()
         defer { store.close() }
-        var random = Seeded(3)
+        var random = SeededGenerator(seed: 3)
         let (old, new) = (random.bytes(4096), random.bytes(6000))
         store.put(1, header: "old", body: old)
         let sequence = try #require(store.put(1, header: "new", body: new))
@@ -137,7 +138,7 @@ struct CacheDamageTests {
     func blob(isTruncated: Bool) throws {
         let store = try open()
         defer { store.close() }
-        var random = Seeded(2)
+        var random = SeededGenerator(seed: 2)
         let body = random.bytes(1_300_000)
         store.put(1, body: body)
         store.put(2, body: body)
@@ -189,7 +190,7 @@ struct CacheDamageTests {
     func verify() throws {
         let store = try open()
         defer { store.close() }
-        var random = Seeded(8)
+        var random = SeededGenerator(seed: 8)
         let bodies = (0..<60).map { random.bytes($0 % 3 == 0 ? 30_000 : 50 * $0) }
         let sequences = try (0..<60).map { try #require(store.put($0, body: bodies[$0])) }
         let damagedRecords = [4, 15, 27, 50]
@@ -216,7 +217,7 @@ struct CacheDamageTests {
         "whatever bits flip in the environment's file, no wrong byte is served and storing goes on",
         arguments: 0..<(getenv("TRAWL_LONG_TESTS") == nil ? 16 : 500))
     func file(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let bodies = (0..<120).map { random.bytes($0 % 20 == 0 ? 20_000 : 40 * $0) }
         var store = try open()
         for number in bodies.indices { store.put(number, body: bodies[number]) }
@@ -260,7 +261,7 @@ struct CacheDamageTests {
         settings.budget = 300_000
         let store = try CacheStore.open(directory: scratch.cache, settings: settings)
         defer { store.close() }
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         for number in 0..<100 { store.put(number, body: [UInt8](repeating: 1, count: 100)) }
         for number in 0..<50 { store.use(number) }
         for number in 100..<180 { store.put(number, body: [UInt8](repeating: 1, count: 3000)) }

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import TrawlStore
@@ -49,7 +50,7 @@ struct CacheProcessTests {
             return child
         }
         var children = try (0..<processes).map { try start($0) }
-        var random = Seeded(21)
+        var random = SeededGenerator(seed: 21)
         var round = 0
         let end = ContinuousClock.now + .seconds(isLong ? 60 : 3)
         while ContinuousClock.now < end || round < 12 {

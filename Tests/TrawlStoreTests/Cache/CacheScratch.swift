@@ -63,39 +63,6 @@ final class CacheScratch: Sendable {
     }
 }
 
-/// Numbers that look random and are the same in each run.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        // SplitMix64.
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    /// Bytes of no pattern.
-    mutating func bytes(_ count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            let raw = UnsafeMutableRawBufferPointer(buffer)
-            var place = 0
-            while place < count {
-                withUnsafeBytes(of: next()) { word in
-                    for byte in word.prefix(count - place) {
-                        raw[place] = byte
-                        place += 1
-                    }
-                }
-            }
-            filled = count
-        }
-    }
-}
-
 /// A digest that tells its number.
 func digest(_ number: Int) -> CacheDigest {
     CacheDigest(UInt64(number) &* 0x9E37_79B9_7F4A_7C15, UInt64(number))

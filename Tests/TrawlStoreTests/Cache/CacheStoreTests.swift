@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlPlatform
 
@@ -20,7 +21,7 @@ struct CacheStoreTests {
     func stored(length: Int) throws {
         let store = try open()
         defer { store.close() }
-        var random = Seeded(1)
+        var random = SeededGenerator(seed: 1)
         let body = random.bytes(length)
         let sequence = try #require(store.put(1, header: "head", body: body))
         let record = FoundRecord(sequence: sequence, header: "head", storageClass: .permanent, body: body)
@@ -145,7 +146,7 @@ struct CacheStoreTests {
     @Test("an open body is read to its end though its record is removed")
     func openReader() throws {
         let store = try open()
-        var random = Seeded(3)
+        var random = SeededGenerator(seed: 3)
         let body = random.bytes(2_000_000)
         store.put(1, body: body)
         let stored = store.read(digest(1)) { $0.record(at: 0)?.body() }
@@ -277,7 +278,7 @@ struct CacheStoreTests {
     func parallel() throws {
         let store = try open { $0.budget = 3 << 20 }
         defer { store.close() }
-        var random = Seeded(5)
+        var random = SeededGenerator(seed: 5)
         let bodies = (0..<40).map { random.bytes($0 % 4 == 0 ? 60_000 : 3000 + $0) }
         let isOver = Guarded(false)
         let wrong = Guarded(0)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TrawlStore
@@ -33,7 +34,7 @@ struct EvictionTests {
 
     @Test("what is left is always what was used last, over seeded uses, stores and restarts", arguments: 0..<4)
     func exact(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let budget: UInt64 = 600_000
         var store = try open(budget)
         defer { store.close() }

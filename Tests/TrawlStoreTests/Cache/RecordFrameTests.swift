@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TrawlStore
@@ -40,7 +41,7 @@ struct RecordFrameTests {
         "what was written is read", arguments: [0, 1, 300, 5000],
         [0, 1, 1000, 1900, 4079, 4080, 4081, 4096, 5104, 5105, 8176, 16384])
     func inline(header: Int, body length: Int) throws {
-        var random = Seeded(4)
+        var random = SeededGenerator(seed: 4)
         let (header, bytes) = (random.bytes(header), random.bytes(length))
         let (row, lead) = rows(header: header, body: bytes, class: Self.session)
         #expect(row.count + (lead?.count ?? 0) == RecordFrame.fixedSize + header.count + length)
@@ -72,7 +73,7 @@ struct RecordFrameTests {
 
     @Test("another header leaves all else as it was", arguments: [0, 700, 4096, nil])
     func header(length: Int?) throws {
-        var random = Seeded(5)
+        var random = SeededGenerator(seed: 5)
         let bytes = length.map { random.bytes($0) }
         let (old, lead) = rows(header: random.bytes(200), body: bytes, class: Self.session)
         let header = random.bytes(321)
@@ -115,7 +116,7 @@ struct RecordFrameTests {
 
     @Test("no flipped bit passes", arguments: [60, 1940, nil])
     func flips(length: Int?) throws {
-        var random = Seeded(9)
+        var random = SeededGenerator(seed: 9)
         var (row, lead) = rows(header: random.bytes(40), body: length.map { random.bytes($0) })
         #expect((lead != nil) == (length == 1940))
         for place in row.indices {
@@ -152,7 +153,7 @@ struct RecordFrameTests {
 
     @Test("random bytes are no row")
     func garbage() {
-        var random = Seeded(11)
+        var random = SeededGenerator(seed: 11)
         for length in 0..<400 {
             random.bytes(length).withUnsafeBytes { bytes in
                 #expect(RecordFrame(bytes, sequence: bytes.count >= 16 ? bytes.number(at: 8) : 0) == nil)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TrawlStore
 
@@ -183,7 +184,7 @@ struct EnvironmentOpeningTests {
     func mixedPages(seed: UInt64) throws {
         var settings = Sample.settings()
         settings.bootIdentity = "first"
-        var random = SampleRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         func change(_ environment: Environment) throws {
             for _ in 0..<6 {
                 let keys = (0..<60).map { _ in UInt64.random(in: 0..<900, using: &random) }

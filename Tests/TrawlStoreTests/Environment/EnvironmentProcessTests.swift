@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TrawlStore
 
@@ -62,7 +63,7 @@ struct EnvironmentProcessTests {
     func killedWriters() throws {
         let environment = try Environment.open(directory: scratch.environment, settings: Sample.settings())
         defer { environment.close() }
-        var random = SampleRandom(seed: 42)
+        var random = SeededGenerator(seed: 42)
         var children: [EnvironmentChild] = []
         let end = ContinuousClock.now + (EnvironmentProcessTests.isLong ? .seconds(60) : .seconds(3))
         var seed = 0
