@@ -104,7 +104,7 @@ struct CacheProcessTests {
         #expect(child.wait() == 0)
     }
 
-    @Test("memory stays bounded, however long a body is, in and out")
+    @Test("memory stays bounded, however long a body is, in and out", .disabled(if: Sanitizer.isPresent))
     func memory() throws {
         mkdir(scratch.cache, 0o700)
         let mebibytes = getenv("TRAWL_LONG_TESTS") != nil ? 1024 : 64
