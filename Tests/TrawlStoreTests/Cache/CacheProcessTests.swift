@@ -104,13 +104,14 @@ struct CacheProcessTests {
         #expect(child.wait() == 0)
     }
 
-    @Test("memory stays bounded, however long a body is, in and out", .disabled(if: Sanitizer.isPresent))
+    @Test("memory stays bounded, however long a body is, in and out")
     func memory() throws {
         mkdir(scratch.cache, 0o700)
         let mebibytes = getenv("TRAWL_LONG_TESTS") != nil ? 1024 : 64
         let child = try CacheChild(["cache-memory", scratch.cache, "\(mebibytes)"])
         let grown = try #require(Int(child.line()))
-        #expect(grown < 4096, "in KiB")
+        // A sanitizer keeps what is freed, so what has grown under one is its own; all else holds there too.
+        #expect(grown < 4096 || Sanitizer.isPresent, "in KiB")
         #expect(child.wait() == 0)
     }
 
