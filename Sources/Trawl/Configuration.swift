@@ -30,6 +30,8 @@ public struct Configuration: Sendable {
     public var downloadCache: (any DownloadCache)?
     /// Decides what a program may decide; nil leaves everything to the rules.
     public var decisions: (any FetchDecisions)?
+    /// How long a decision about a redirect may take before the fetch fails. Default 30 s.
+    public var decisionTimeout = Duration.seconds(30)
     /// The `User-Agent` of requests that have none; nil generates one from the program's name and the system.
     public var userAgent: String?
     /// A language tag for the generated `User-Agent`; empty leaves it out.

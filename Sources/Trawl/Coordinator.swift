@@ -29,7 +29,7 @@ public final class Coordinator: Sendable {
     public init(_ configuration: Configuration = .default) throws(FetchError) {
         if let problem = configuration.problem() { throw FetchError(.badRequest, problem) }
         shelf = CacheShelf(configuration)
-        programCache = configuration.downloadCache.map { ProgramCache($0, decisions: configuration.decisions) }
+        programCache = configuration.downloadCache.map { ProgramCache($0, configuration) }
         if configuration.cache.isRequired, configuration.cache.isOn, let directory = shelf.directory,
             shelf.store(directory) == nil
         {
@@ -44,7 +44,7 @@ public final class Coordinator: Sendable {
         } catch {
             throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
         }
-        let start = try SupervisorStart(configuration, mailbox: mailbox)
+        let start = try SupervisorStart(configuration, mailbox: mailbox, planner: planner)
         do throws(SystemError) {
             thread = try NamedThread.start(name: "trawl-supervise") {
                 var supervisor = Supervisor(start)
@@ -117,7 +117,7 @@ public final class Coordinator: Sendable {
         let plan = try planner.plan(request, into: destination, wantsEvents: false)
         if let answer = storedAnswer(to: plan) { return try answer.get() }
         let outcome = OutcomeCell()
-        submit(RunningFetch(plan: plan, reply: .cell(outcome)))
+        submit(RunningFetch(plan: plan, reply: .cell(outcome), asksProgram: false))
         return try outcome.waitBlocking().get()
     }
 

@@ -56,6 +56,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
                     payload.write(UInt8(1))
                     sink.write(to: &payload)
                 case .cancel: payload.write(UInt8(2))
+                case .deliver: payload.write(UInt8(6))
                 case .keep(let order):
                     payload.write(UInt8(order == nil ? 3 : order?.session == nil ? 4 : 5))
                     if let session = order?.session {
@@ -126,6 +127,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
             case 5:
                 let session = SessionNumber(first: try reader.uint64(), last: try reader.uint64())
                 self = .answer(lease: lease, .keep(StoringOrder(session: session, metadata: try reader.data())))
+            case 6: self = .answer(lease: lease, .deliver)
             default: throw .invalid(.disposition)
             }
         case .cancel:

@@ -4,6 +4,8 @@ package enum HeadDisposition: Sendable, Hashable {
     case proceed
     /// As the lease said, and the response is stored like this, or not.
     case keep(StoringOrder?)
+    /// The body that the lease drops, since it is a redirect's, goes where others go.
+    case deliver
     /// The body goes there instead. A descriptor sink brings its descriptor with the frame.
     case redirectBody(BodySink)
     /// The hop ends here; the body is not wanted and the connection is closed.

@@ -30,6 +30,8 @@ package struct Lease: Sendable, Hashable {
     package var createsEmptyFile = false
     /// Whether the body of a redirect that can be followed is dropped.
     package var dropsRedirectBodies = false
+    /// Whether the head of such a redirect is told and the transfer rests until it is known what becomes of its body.
+    package var asksAboutRedirects = false
     /// Whether a file is synced before it is renamed.
     package var syncsFile = false
     /// Whether a connection of an earlier hop may be used.
@@ -110,7 +112,6 @@ package struct Lease: Sendable, Hashable {
         let keys = try reader.data()
         let cache = CacheAccess(rawValue: try reader.byte())
         guard cache.isSubset(of: .all) else { throw .invalid(.cache) }
-        guard flags & 0x80 == 0 else { throw .reservedBits }
         var lease = Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields)
@@ -127,6 +128,7 @@ package struct Lease: Sendable, Hashable {
         lease.mayReuseConnection = flags & 16 != 0
         lease.mayKeepConnection = flags & 32 != 0
         lease.namesFromDisposition = flags & 64 != 0
+        lease.asksAboutRedirects = flags & 128 != 0
         return lease
     }
 
@@ -136,5 +138,6 @@ package struct Lease: Sendable, Hashable {
     private var flags: UInt8 {
         (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0) | (syncsFile ? 8 : 0)
             | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0) | (namesFromDisposition ? 64 : 0)
+            | (asksAboutRedirects ? 128 : 0)
     }
 }

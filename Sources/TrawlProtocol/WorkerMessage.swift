@@ -6,7 +6,7 @@ package enum WorkerMessage: Sendable, Hashable {
     /// A 1xx response.
     case interim(lease: UInt64, ResponseHead)
     /// The final head; the transfer rests until an answer comes, or does not.
-    case head(lease: UInt64, ResponseHead, awaitsAnswer: Bool)
+    case head(lease: UInt64, ResponseHead, asks: HeadQuestions)
     /// A piece of a streamed body.
     case data(lease: UInt64, [UInt8])
     case ended(LeaseEnd)
@@ -38,10 +38,10 @@ package enum WorkerMessage: Sendable, Hashable {
                 payload.write(lease)
                 payload.write(head)
             }
-        case .head(let lease, let head, let awaitsAnswer):
+        case .head(let lease, let head, let questions):
             return writer.frame(.head) { payload in
                 payload.write(lease)
-                payload.write(awaitsAnswer)
+                payload.write(questions.rawValue)
                 payload.write(head)
             }
         case .data(let lease, let bytes):
@@ -88,10 +88,11 @@ package enum WorkerMessage: Sendable, Hashable {
             self = .interim(lease: lease, head)
         case .head:
             let lease = try reader.uint64()
-            let awaitsAnswer = try reader.bool()
+            let questions = HeadQuestions(rawValue: try reader.byte())
+            guard questions.isSubset(of: .all) else { throw .reservedBits }
             let head = try reader.head()
             guard !head.isInterim else { throw .invalid(.status) }
-            self = .head(lease: lease, head, awaitsAnswer: awaitsAnswer)
+            self = .head(lease: lease, head, asks: questions)
         case .data:
             let lease = try reader.uint64()
             let bytes = try reader.data()

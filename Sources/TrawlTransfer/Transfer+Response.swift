@@ -53,31 +53,36 @@ extension Transfer {
                 return
             }
         }
-        chooseSink(head, facts)
-        // A part of a coded representation cannot be decoded (RFC 9110 §14.4).
-        if facts.hasContentEncoding, profile.profile.decoding == .streaming, hasBody, head.status != 206, !dropsBody {
-            do throws(DecodingError) {
-                decoder = try loop.decoders.take(
-                    for: ContentCoding.list(head.fields.values("Content-Encoding")), limits: profile.limits)
-            } catch {
-                failure = Self.failure(error)
-                return
-            }
-        }
-        let asks = lease.heads == .answered || (lease.cache.contains(.asks) && keeper?.mayBeDecided == true)
-        if lease.heads != .withEnd || asks {
-            loop.output.send(.head(lease: lease.id, head, awaitsAnswer: asks))
+        self.hasBody = hasBody
+        dropsBody = lease.dropsRedirectBodies && Redirect.isFollowed(head.status) && facts.hasLocation
+        chooseSink(head)
+        chooseDecoder(head)
+        guard failure == nil else { return }
+        var asks: HeadQuestions = []
+        if lease.heads == .answered || (dropsBody && lease.asksAboutRedirects) { asks.insert(.disposition) }
+        if lease.cache.contains(.asks), keeper?.mayBeDecided == true { asks.insert(.storing) }
+        if lease.heads != .withEnd || !asks.isEmpty {
+            loop.output.send(.head(lease: lease.id, head, asks: asks))
             isHeadSent = true
-            if asks {
-                awaitsAnswer = true
-                rest()
-            }
+            questions = asks
+            if awaitsAnswer { rest() }
         }
     }
 
-    private func chooseSink(_ head: ResponseHead, _ facts: HeadFacts) {
-        if lease.dropsRedirectBodies, Redirect.isFollowed(head.status), facts.hasLocation {
-            dropsBody = true
+    private func chooseDecoder(_ head: ResponseHead) {
+        // A part of a coded representation cannot be decoded (RFC 9110 §14.4).
+        guard facts.hasContentEncoding, profile.profile.decoding == .streaming, hasBody, head.status != 206, !dropsBody
+        else { return }
+        do throws(DecodingError) {
+            decoder = try loop.decoders.take(
+                for: ContentCoding.list(head.fields.values("Content-Encoding")), limits: profile.limits)
+        } catch {
+            failure = Self.failure(error)
+        }
+    }
+
+    private func chooseSink(_ head: ResponseHead) {
+        if dropsBody {
             store.useNothing()
             return
         }
@@ -132,14 +137,20 @@ extension Transfer {
 
     /// The coordinator's answer to a head.
     func answered(_ disposition: HeadDisposition, descriptors: [Int32]) {
-        guard awaitsAnswer else {
+        let question: HeadQuestions = if case .keep = disposition { .storing } else { .disposition }
+        guard questions.remove(question) != nil else {
             for descriptor in descriptors { _ = Glibc.close(descriptor) }
             return
         }
-        awaitsAnswer = false
         switch disposition {
         case .proceed:
             break
+        case .deliver:
+            deliverDropped()
+            if failure != nil {
+                conclude(CURLE_WRITE_ERROR)
+                return
+            }
         case .keep(let order):
             keeper?.decide(order)
         case .redirectBody(let sink):
@@ -151,6 +162,7 @@ extension Transfer {
             store.abandon()
             dropsBody = false
             use(sink)
+            if decoder == nil, let head { chooseDecoder(head) }
             if failure != nil {
                 conclude(CURLE_WRITE_ERROR)
                 return
@@ -160,7 +172,15 @@ extension Transfer {
             conclude(CURLE_WRITE_ERROR)
             return
         }
-        pump()
+        if !awaitsAnswer { pump() }
+    }
+
+    /// The body of a redirect is wanted after all.
+    private func deliverDropped() {
+        guard dropsBody, let head else { return }
+        dropsBody = false
+        chooseSink(head)
+        chooseDecoder(head)
     }
 
     /// Takes bytes of the wire, as far as credit reaches; the rest is held.

@@ -53,7 +53,10 @@ final class Transfer {
     @Unchecked var head: ResponseHead?
     @Unchecked var facts = HeadFacts()
     var isHeadSent = false
-    var awaitsAnswer = false
+    /// What the coordinator has been asked about the head and has not answered.
+    var questions: HeadQuestions = []
+    /// Whether a body follows the head.
+    var hasBody = false
     var isPaused = false
     @Unchecked var chunks: ChunkDecoder?
     @Unchecked var decoder: ContentDecoder?
@@ -184,7 +187,7 @@ final class Transfer {
         head = nil
         facts = HeadFacts()
         isHeadSent = false
-        awaitsAnswer = false
+        questions = []
         isPaused = false
         chunks = nil
         if let decoder { loop.decoders.give(decoder) }
@@ -205,6 +208,9 @@ final class Transfer {
         if !pending.isEmpty { pending = [] }
         if !held.isEmpty { held = [] }
     }
+
+    /// Whether the transfer rests at its head.
+    var awaitsAnswer: Bool { !questions.isEmpty }
 
     /// Whether bytes of the body still have to leave.
     var isBackedUp: Bool { !pending.isEmpty || !held.isEmpty || awaitsRoom }

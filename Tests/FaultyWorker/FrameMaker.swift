@@ -17,7 +17,7 @@ struct FrameMaker {
         case 1:
             return .head(
                 lease: lease, head(status: .random(in: 200...599, using: &random)),
-                awaitsAnswer: .random(using: &random))
+                asks: .random(using: &random) ? .disposition : [])
         case 2: return .data(lease: lease, bytes(1...200))
         case 3:
             let failure = HopFailure(

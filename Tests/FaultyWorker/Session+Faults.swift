@@ -48,8 +48,8 @@ extension Session {
             let spare = [memoryFile([1]), memoryFile([2])]
             line.send(frame, descriptors: spare)
         case .twoHeads:
-            line.send(.head(lease: lease.id, head, awaitsAnswer: false))
-            line.send(.head(lease: lease.id, head, awaitsAnswer: false))
+            line.send(.head(lease: lease.id, head, asks: []))
+            line.send(.head(lease: lease.id, head, asks: []))
             line.send(inlineEnd(lease))
         case .interimFlood:
             for _ in 0..<1000 { line.send(.interim(lease: lease.id, interim)) }

@@ -119,7 +119,7 @@ final class Session {
         defer { job.close() }
         let lease = job.lease
         let body = body(of: lease)
-        if lease.heads != .withEnd { line.send(.head(lease: lease.id, head, awaitsAnswer: false)) }
+        if lease.heads != .withEnd { line.send(.head(lease: lease.id, head, asks: [])) }
         let delivery: BodyDelivery
         var descriptors: [Int32] = []
         switch lease.sink {

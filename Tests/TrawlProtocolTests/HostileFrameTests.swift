@@ -122,12 +122,12 @@ struct HostileFrameTests {
         #expect(throws: FrameError.invalid(.count)) { try workerMessages(frame(WorkerMessage.ended(end))) }
     }
 
-    @Test("reserved bits of a lease's flags are refused", arguments: [0x80, 0xFF] as [UInt8])
-    func flags(bit: UInt8) {
-        let lease = Lease(id: 1, profile: 1, progressIndex: 0, method: .get, url: "", fields: FieldLines())
-        var bytes = frame(CoordinatorMessage.lease(lease))
-        bytes[WireProtocol.headerLength + 15] |= bit
-        #expect(throws: FrameError.reservedBits) { try coordinatorMessages(bytes) }
+    @Test("a head that asks for what is not known is refused", arguments: [4, 0x80, 0xFF] as [UInt8])
+    func questions(bits: UInt8) {
+        let head = ResponseHead(status: 200, version: .http1_1, reason: "", fields: FieldLines())
+        var bytes = frame(WorkerMessage.head(lease: 1, head, asks: []))
+        bytes[WireProtocol.headerLength + 8] = bits
+        #expect(throws: FrameError.reservedBits) { try workerMessages(bytes) }
     }
 
     @Test("texts that are not UTF-8, truths that are neither 0 nor 1, and header limits above the largest are refused")

@@ -20,7 +20,7 @@ extension CoordinatorMessage {
             .answer(
                 lease: random.integer(),
                 random.pick([
-                    .proceed, .cancel, .redirectBody(.random(using: &random)), .keep(nil),
+                    .proceed, .cancel, .deliver, .redirectBody(.random(using: &random)), .keep(nil),
                     .keep(StoringOrder(session: nil, metadata: random.bytes(upTo: 40))),
                     .keep(
                         StoringOrder(
@@ -42,7 +42,10 @@ extension WorkerMessage {
         switch kind {
         case 0: .ready(Ready(build: random.text(), segmentLayout: random.integer(), processID: random.integer()))
         case 1: .interim(lease: random.integer(), .random(statuses: [100, 102, 103, 199], using: &random))
-        case 2: .head(lease: random.integer(), .random(using: &random), awaitsAnswer: random.bool())
+        case 2:
+            .head(
+                lease: random.integer(), .random(using: &random),
+                asks: random.pick([[], .storing, .disposition, .all]))
         case 3: .data(lease: random.integer(), random.bytes(upTo: 300) + [7])
         case 4: .unshared(lease: random.integer())
         default: .ended(.random(using: &random))
@@ -98,6 +101,7 @@ extension Lease {
         lease.createsEmptyFile = random.bool()
         lease.dropsRedirectBodies = random.bool()
         lease.syncsFile = random.bool()
+        lease.asksAboutRedirects = random.bool()
         lease.namesFromDisposition = random.bool()
         lease.mayReuseConnection = random.bool()
         lease.mayKeepConnection = random.bool()

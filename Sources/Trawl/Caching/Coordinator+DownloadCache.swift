@@ -8,13 +8,15 @@ final class ProgramCache: Sendable {
     let cache: any DownloadCache
     let rules: CacheRules
     let decisions: (any FetchDecisions)?
+    let decisionTimeout: Duration
     /// URLs that are validated with nobody waiting (RFC 5861 §3), at most so many.
     private let validations = Guarded(Set<String>())
     private static let mostValidations = 64
 
-    init(_ cache: any DownloadCache, decisions: (any FetchDecisions)?) {
+    init(_ cache: any DownloadCache, _ configuration: Configuration) {
         self.cache = cache
-        self.decisions = decisions
+        decisions = configuration.decisions
+        decisionTimeout = configuration.decisionTimeout
         var key = cache.secret ?? []
         if key.count < 16 { key = (0..<32).map { _ in .random(in: 0...255) } }
         let secrets = SecretTags(key: key)
@@ -36,10 +38,10 @@ extension Coordinator {
     /// Fetches into memory.
     func send(_ request: Request, through cache: ProgramCache) async throws(FetchError) -> Response {
         var plan = try planner.plan(request, into: .memory, wantsEvents: false)
-        let deadline = plan.terms.resourceLimit.map { limit in
+        var deadline = plan.terms.resourceLimit.map { limit in
             MonotonicClock.now().advanced(by: .nanoseconds(Int64(clamping: limit)))
         }
-        let original = plan.originalURL
+        let original = plan
         var redirects: [Response.RedirectHop] = []
         var metrics: [HopReport] = []
         while true {
@@ -50,18 +52,42 @@ extension Coordinator {
             guard hop.source != .generated,
                 let redirect = Redirect(
                     head: hop.head, method: plan.method, mode: plan.options.redirects.mode.packageMode)
-            else { return try hop.response(originalURL: original, redirects: redirects, plan) }
+            else { return try hop.response(originalURL: original.originalURL, redirects: redirects, plan) }
             guard redirects.count < plan.options.redirects.limit else {
                 let limit = plan.options.redirects.limit
                 throw FetchError(.tooManyRedirects, "more than \(limit) redirects", url: target.text)
             }
             let next = try planner.redirectTarget(redirect, from: target, plan.terms)
+            let askedAt = MonotonicClock.now()
+            let answer = await answer(to: redirect, to: next, hop.head, plan, original, redirects.count, cache)
+            deadline = deadline?.advanced(by: askedAt.duration(to: MonotonicClock.now()))
+            switch answer {
+            case .follow: plan = plan.redirected(by: redirect, to: next)
+            case .replace(let other): plan = plan.replaced(by: other)
+            case .stop: return try hop.response(originalURL: original.originalURL, redirects: redirects, plan)
+            case .cancel: throw FetchError(.cancelled, "", url: target.text)
+            case .late:
+                throw FetchError(.timeout, RedirectAnswer.lateDetail(cache.decisionTimeout), url: target.text)
+            case .refuse(let error): throw error
+            }
             redirects.append(
                 Response.RedirectHop(
-                    url: target.text, status: Int(hop.head.status), location: next.textWithFragment,
+                    url: target.text, status: Int(hop.head.status), location: plan.target.textWithFragment,
                     head: Response.ResponseHead(hop.head)))
-            plan = plan.redirected(by: redirect, to: next)
         }
+    }
+
+    /// What the program says about a redirect.
+    private func answer(
+        to redirect: Redirect, to target: TargetURI, _ head: TrawlHTTP.ResponseHead, _ plan: FetchPlan,
+        _ original: FetchPlan, _ count: Int, _ cache: ProgramCache
+    ) async -> RedirectAnswer {
+        guard let decisions = cache.decisions else { return .follow }
+        let proposal = RedirectProposal(
+            redirect, to: target, head, from: plan.target, plan.fields, count: count, hasBody: plan.body != .none,
+            plan.options)
+        let earlier = [plan, original].map { EarlierHop(target: $0.target, fields: $0.fields) }
+        return await RedirectAnswer(decisions, proposal, after: earlier, within: cache.decisionTimeout, planner)
     }
 
     /// One exchange with the server, nothing stored and nothing followed.
@@ -116,6 +142,13 @@ extension FetchPlan {
         return FetchPlan(
             originalURL: originalURL, target: target, method: method, fields: fields, body: body, sink: .memory,
             fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)
+    }
+
+    fileprivate func replaced(by other: RedirectReplacement) -> FetchPlan {
+        FetchPlan(
+            originalURL: originalURL, target: other.target, method: other.method, fields: other.fields,
+            body: other.keepsBody ? body : other.body, sink: sink, fileOptions: fileOptions, path: nil, terms: terms,
+            wantsEvents: false)
     }
 
     fileprivate func redirected(by redirect: Redirect, to target: TargetURI) -> FetchPlan {

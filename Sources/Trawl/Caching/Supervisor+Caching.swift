@@ -70,6 +70,8 @@ extension Supervisor {
         if hit.reuse.revalidates { revalidate(fetch) }
         if hit.isRedirect {
             switch redirect(of: hit.head, fetch) {
+            case .follow where asksAboutRedirect(hit.head, fetch):
+                return false
             case .follow(let redirect, let target):
                 turn(fetch, to: target, by: redirect, hit.head)
                 return true
@@ -157,7 +159,7 @@ extension Supervisor {
     private func cacheRequest(of fetch: RunningFetch) -> (CacheRequest, ResponseStore)? {
         fetch.plan.terms.cache?.request(
             fetch.engine.method, fetch.engine.target, fetch.engine.fields,
-            hasBody: fetch.engine.sendsBody && fetch.plan.body != .none)
+            hasBody: fetch.body != .none)
     }
 
     /// What becomes of those who waited for a fetch.

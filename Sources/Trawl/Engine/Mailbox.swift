@@ -11,6 +11,8 @@ final class Mailbox: Sendable {
         case cancel(RunningFetch)
         /// A program has decided how the response of that lease is stored; nil is not at all.
         case decided(RunningFetch, lease: UInt64, StoringOrder?)
+        /// A program has decided about the redirect that question was about.
+        case redirectDecided(RunningFetch, question: UInt64, RedirectAnswer)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
         case shutDown(grace: Duration)

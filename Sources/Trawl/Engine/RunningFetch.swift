@@ -20,17 +20,24 @@ final class RunningFetch: @unchecked Sendable {
     /// Events for the caller, when it wants them.
     let channel: EventChannel?
 
+    /// Whether the program may be asked for decisions.
+    let asksProgram: Bool
+
     /// The supervisor's part. One thread's, and never lent while it is used otherwise: without the checks of exclusive
     /// access, which are made at each use of an object's property.
     @exclusivity(unchecked)
     var engine: EngineState
 
-    init(plan: consuming FetchPlan, reply: consuming Reply, channel: EventChannel? = nil) {
+    init(plan: consuming FetchPlan, reply: consuming Reply, channel: EventChannel? = nil, asksProgram: Bool = true) {
         engine = EngineState(plan: plan)
         self.plan = plan
         self.reply = reply
         self.channel = channel
+        self.asksProgram = asksProgram
     }
+
+    /// The body that goes with the next hop.
+    var body: FetchPlan.Body { engine.sendsBody ? engine.otherBody ?? plan.body : .none }
 
     /// Answers a fetch that never reached the supervisor.
     func refuse(_ error: FetchError? = nil) {
@@ -64,6 +71,12 @@ final class RunningFetch: @unchecked Sendable {
         var method: Method
         var fields: FieldLines
         var sendsBody: Bool
+        /// A body that a program put in the place of the caller's.
+        var otherBody: FetchPlan.Body?
+        /// What the program is being asked.
+        var question: OpenQuestion?
+        /// What it said about a redirect of this hop.
+        var decided: DecidedRedirect?
         var origin: OriginKey = 0
         var isInHostProcess = false
         var place: WaitingPlace?

@@ -90,7 +90,7 @@ extension Supervisor {
             channel.record(
                 SentRequest(
                     method: fetch.engine.method, target: fetch.engine.target, fields: fetch.engine.fields,
-                    bodyLength: fetch.engine.sendsBody ? fetch.plan.body.count : nil))
+                    bodyLength: fetch.engine.sendsBody ? fetch.body.count : nil))
             channel.post(.attempt(fetch.engine.attempts))
         }
         let assignment = profiles.assignment(for: terms)
@@ -98,14 +98,12 @@ extension Supervisor {
             id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
             method: fetch.engine.method, url: fetch.engine.target.text, fields: fetch.engine.fields)
         var descriptors: [Int32] = []
-        if fetch.engine.sendsBody {
-            switch fetch.plan.body {
-            case .none: break
-            case .inline(let bytes): lease.body = .inline(bytes)
-            case .file(let file):
-                lease.body = .descriptor(length: UInt64(file.count))
-                descriptors.append(file.file.descriptor.rawValue)
-            }
+        switch fetch.body {
+        case .none: break
+        case .inline(let bytes): lease.body = .inline(bytes)
+        case .file(let file):
+            lease.body = .descriptor(length: UInt64(file.count))
+            descriptors.append(file.file.descriptor.rawValue)
         }
         switch fetch.plan.sink {
         case .memory: lease.sink = .memory
@@ -138,7 +136,10 @@ extension Supervisor {
         lease.mayKeepConnection = terms.keepsConnection
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }
-        if configuration.decisions != nil, lease.cache.contains(.writes) { lease.cache.insert(.asks) }
+        if configuration.decisions != nil, fetch.asksProgram {
+            if lease.cache.contains(.writes) { lease.cache.insert(.asks) }
+            lease.asksAboutRedirects = lease.dropsRedirectBodies
+        }
         guard link.tell(assignment, terms.profile), link.send(.lease(lease), descriptors: descriptors) else {
             return fail(
                 fetch, grant.id,

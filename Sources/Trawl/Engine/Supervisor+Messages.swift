@@ -22,7 +22,7 @@ extension Supervisor {
             let head = Response.ResponseHead(head)
             fetch.engine.interim.append(head)
             fetch.channel?.post(.interim(head))
-        case .head(let lease, let head, let awaitsAnswer):
+        case .head(let lease, let head, let questions):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             guard fetch.engine.head == nil else {
                 refuse(link, "a second head")
@@ -32,7 +32,8 @@ extension Supervisor {
             if fetch.channel != nil, redirect(of: head, fetch) == nil {
                 fetch.channel?.post(.head(Response.ResponseHead(head)))
             }
-            if awaitsAnswer { askAboutStoring(head, lease, fetch) }
+            if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
+            if questions.contains(.disposition) { askAboutRedirect(head, fetch) }
         case .data(let lease, let bytes):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             guard UInt64(bytes.count) <= fetch.engine.credit else {

@@ -11,6 +11,8 @@ extension Supervisor {
     /// What to do with a redirect, or nil when the response is the answer.
     mutating func redirect(of head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> RedirectStep? {
         guard head.status >= 300 && head.status < 400 else { return nil }
+        let decided = fetch.engine.decided.flatMap { $0.isAbout(head) ? $0 : nil }
+        if case .stop = decided?.answer { return nil }
         let options = fetch.plan.options.redirects
         guard let redirect = Redirect(head: head, method: fetch.engine.method, mode: options.mode.packageMode) else {
             return nil
@@ -19,6 +21,7 @@ extension Supervisor {
         if fetch.engine.redirects.count >= options.limit {
             return .refuse(FetchError(.tooManyRedirects, "more than \(options.limit) redirects", url: here.text))
         }
+        if case .replace(let other) = decided?.answer { return .follow(other.redirect(redirect), other.target) }
         do throws(FetchError) {
             return .follow(redirect, try FetchPlanner.redirectTarget(redirect, from: here, fetch.plan.terms, urls))
         } catch {
@@ -42,10 +45,17 @@ extension Supervisor {
             head: Response.ResponseHead(head))
         fetch.engine.redirects.append(hop)
         fetch.channel?.post(.redirected(hop))
-        fetch.engine.fields = redirect.fields(
-            from: fetch.engine.fields, changesOrigin: target.origin != fetch.engine.target.origin)
+        if let decided = fetch.engine.decided, decided.isAbout(head), case .replace(let other) = decided.answer {
+            fetch.engine.fields = other.fields
+            if !redirect.keepsBody { fetch.engine.otherBody = other.body }
+            fetch.engine.sendsBody = redirect.keepsBody ? fetch.engine.sendsBody : other.body != .none
+        } else {
+            fetch.engine.fields = redirect.fields(
+                from: fetch.engine.fields, changesOrigin: target.origin != fetch.engine.target.origin)
+            fetch.engine.sendsBody = fetch.engine.sendsBody && redirect.keepsBody
+        }
+        fetch.engine.decided = nil
         fetch.engine.method = redirect.method
-        fetch.engine.sendsBody = fetch.engine.sendsBody && redirect.keepsBody
         fetch.engine.target = target
         fetch.engine.isSuspect = false
         fetch.engine.passesStoreOver = false

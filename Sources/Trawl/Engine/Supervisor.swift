@@ -44,6 +44,7 @@ struct Supervisor: ~Copyable {
     let poller: Poller
     let segment: SharedSegment
     let executable: WorkerExecutable?
+    let planner: FetchPlanner
 
     var slots: [WorkerSlot]
     var links: [WorkerLink?]
@@ -81,6 +82,8 @@ struct Supervisor: ~Copyable {
     var answers = GatheredAnswers()
     /// Who drives many fetches from this thread, when somebody does.
     var driving: Driving?
+    /// Number of the latest question to a program.
+    var lastQuestion: UInt64 = 0
     /// Why no worker can run any more.
     var downReason: FetchError?
 
@@ -90,6 +93,7 @@ struct Supervisor: ~Copyable {
         poller = start.poller
         segment = start.segment
         executable = start.executable
+        planner = start.planner
         let policy = start.configuration.tolerance.restartPolicy
         slots = (0..<start.slots).map { _ in WorkerSlot(policy: policy) }
         links = Array(repeating: nil, count: start.slots)
@@ -190,6 +194,7 @@ struct Supervisor: ~Copyable {
         case .submitAll(let fetches): for fetch in fetches { submit(fetch) }
         case .drive(let driver, let done): driving = Driving(driver.driver, done: done)
         case .decided(let fetch, let lease, let order): decided(fetch, lease, order)
+        case .redirectDecided(let fetch, let question, let answer): redirectDecided(fetch, question, answer)
         case .cancel(let fetch):
             conclude(fetch, with: .failure(FetchError(.cancelled, "", url: fetch.engine.target.text)))
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
@@ -218,7 +223,9 @@ struct Supervisor: ~Copyable {
             }
         }
         while let key = deadlines.next(dueAt: now) {
-            guard let fetch = fetches[key] else { continue }
+            // No clock runs while a program decides, and the time it took is added afterwards.
+            guard let fetch = fetches[key], fetch.engine.question == nil, (fetch.engine.deadline ?? now) <= now
+            else { continue }
             let limit = fetch.plan.options.timeLimits.resource
             conclude(
                 fetch,
@@ -265,7 +272,7 @@ struct Supervisor: ~Copyable {
                 driving = Driving(driver.driver, done: done)
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
-            case .cancel, .consumed, .decided, .shutDown: break
+            case .cancel, .consumed, .decided, .redirectDecided, .shutDown: break
             }
         }
     }

@@ -8,12 +8,15 @@ struct SupervisorStart: Sendable {
     let segment: SharedSegment
     /// Nil in in-process mode.
     let executable: WorkerExecutable?
+    /// Checks requests that programs make while fetches run.
+    let planner: FetchPlanner
     /// Worker slots: at least one.
     let slots: Int
 
-    init(_ configuration: Configuration, mailbox: Mailbox) throws(FetchError) {
+    init(_ configuration: Configuration, mailbox: Mailbox, planner: FetchPlanner) throws(FetchError) {
         self.configuration = configuration
         self.mailbox = mailbox
+        self.planner = planner
         slots = max(1, configuration.workers)
         executable = configuration.workers == 0 ? nil : try WorkerExecutable(configuration)
         for directory in configuration.outputDirectories {

@@ -15,6 +15,16 @@ public protocol FetchDecisions: Sendable {
     /// - Returns: How it is stored; nil for not at all.
     /// - Source: the URL Loading System's `willCacheResponse` (ULS-CACHE-06).
     func storing(_ response: Response.ResponseHead, from url: String, proposal: StoringChoice) async -> StoringChoice?
+
+    /// A redirect is about to be followed, from a server or out of the cache: whether it is, and to where.
+    ///
+    /// Not asked about redirects that may not be followed; those fail. Without an answer within
+    /// ``Configuration/decisionTimeout`` the fetch fails with ``FetchError/Code/timeout``.
+    ///
+    /// - Parameter proposal: What happens otherwise.
+    /// - Source: the URL Loading System's `willPerformHTTPRedirection` (ULS-LIFE-05), ASIHTTPRequest's
+    ///   `willRedirectToURL` (ASI-RED-08).
+    func redirect(_ proposal: RedirectProposal) async -> RedirectChoice
 }
 
 extension FetchDecisions {
@@ -24,6 +34,9 @@ extension FetchDecisions {
     ) async -> StoringChoice? {
         proposal
     }
+
+    /// Followed.
+    public func redirect(_ proposal: RedirectProposal) async -> RedirectChoice { .follow }
 }
 
 /// How a response is stored.

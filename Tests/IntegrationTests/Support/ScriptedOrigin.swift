@@ -219,7 +219,7 @@ final class Occasion: Sendable {
 /// A value behind a plain lock: the one of Synchronization spins, which dozens of threads on few cores do not bear.
 ///
 /// `@unchecked Sendable` holds because the value is touched under the lock only.
-private final class Locked<Value: Sendable>: @unchecked Sendable {
+final class Locked<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 

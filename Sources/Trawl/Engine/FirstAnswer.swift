@@ -1,0 +1,56 @@
+import TrawlPlatform
+
+/// The answer to a question that may take too long, or never come: whoever is asked is a program's code.
+final class FirstAnswer<Value: Sendable>: Sendable {
+    private struct State: Sendable {
+        var isSettled = false
+        var value: Value?
+        var waiter: CheckedContinuation<Value?, Never>?
+    }
+
+    private let state = Guarded(State())
+
+    private init() {}
+
+    /// What `question` returns, or nil when that takes longer than `limit` or the asking task is cancelled.
+    ///
+    /// The question's task is cancelled then, and nobody waits for it.
+    static func within(_ limit: Duration, _ question: @escaping @Sendable () async -> Value) async -> Value? {
+        let answer = FirstAnswer()
+        let asking = Task { answer.settle(await question()) }
+        let timer = Task {
+            // Cancelled as soon as there is an answer.
+            if (try? await Task.sleep(for: limit)) != nil { answer.settle(nil) }
+        }
+        defer {
+            asking.cancel()
+            timer.cancel()
+        }
+        return await withTaskCancellationHandler {
+            await answer.wait()
+        } onCancel: {
+            answer.settle(nil)
+        }
+    }
+
+    private func settle(_ value: Value?) {
+        let waiter: CheckedContinuation<Value?, Never>? = state.withLock { state in
+            guard !state.isSettled else { return nil }
+            state.isSettled = true
+            state.value = value
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: value)
+    }
+
+    private func wait() async -> Value? {
+        await withCheckedContinuation { continuation in
+            let isSettled = state.withLock { state in
+                if !state.isSettled { state.waiter = continuation }
+                return state.isSettled
+            }
+            if isSettled { continuation.resume(returning: state.withLock { $0.value }) }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import TrawlHTTP
+
+/// What a program said about a redirect, checked.
+enum RedirectAnswer: Sendable {
+    case follow
+    case replace(RedirectReplacement)
+    case stop
+    case cancel
+    /// It said nothing in time.
+    case late
+    /// Its request makes no sense.
+    case refuse(FetchError)
+}
+
+extension RedirectAnswer {
+    /// What is said when a decision did not come in time.
+    static func lateDetail(_ limit: Duration) -> String { "no decision about the redirect within \(limit)" }
+
+    /// Asks a program.
+    ///
+    /// - Parameters:
+    ///   - earlier: The hop that is redirected, and the one the fetch began with.
+    ///   - limit: How long it may take.
+    init(
+        _ decisions: any FetchDecisions, _ proposal: RedirectProposal, after earlier: [EarlierHop],
+        within limit: Duration, _ planner: FetchPlanner
+    ) async {
+        switch await FirstAnswer<RedirectChoice>.within(limit, { await decisions.redirect(proposal) }) {
+        case nil: self = .late
+        case .follow: self = .follow
+        case .stop: self = .stop
+        case .cancel: self = .cancel
+        case .send(var request):
+            request.options = proposal.request.options
+            do throws(FetchError) {
+                let plan = try planner.plan(request, into: .memory, wantsEvents: false)
+                self = .replace(RedirectReplacement(plan, insteadOf: proposal, after: earlier))
+            } catch {
+                self = .refuse(error)
+            }
+        }
+    }
+}
+
+/// Where a hop went and what it carried.
+struct EarlierHop: Sendable {
+    let target: TargetURI
+    let fields: FieldLines
+}
+
+/// The hop that a program put in the place of a redirect's.
+struct RedirectReplacement: Sendable {
+    let target: TargetURI
+    let method: Method
+    let fields: FieldLines
+    let body: FetchPlan.Body
+    /// Whether the body of the hop before goes along.
+    let keepsBody: Bool
+
+    /// The fields that are bound to the origin they were sent to.
+    private static let secrets = ["Authorization", "Proxy-Authorization", "Cookie"]
+
+    /// - Parameters:
+    ///   - request: The program's, as a plan.
+    ///   - proposal: What it was asked about.
+    ///   - earlier: The hop before, and the one the fetch began with: what they carried for another origin stays there.
+    init(_ request: FetchPlan, insteadOf proposal: RedirectProposal, after earlier: [EarlierHop]) {
+        target = request.target
+        method = request.method
+        keepsBody = request.body == .none && proposal.keepsBody && method.name == proposal.request.effectiveMethod.name
+        body = request.body
+        var fields = request.fields
+        for hop in earlier where hop.target.origin != request.target.origin {
+            for name in Self.secrets where hop.fields.values(name).contains(where: fields.values(name).contains) {
+                fields.removeAll(name)
+            }
+        }
+        self.fields = fields
+    }
+
+    /// The redirect as it is followed.
+    func redirect(_ redirect: Redirect) -> Redirect {
+        var redirect = redirect
+        redirect.method = method
+        redirect.keepsBody = keepsBody
+        return redirect
+    }
+}
+
+/// A decision about a redirect, kept until the hop is over: it may begin anew after its worker died.
+struct DecidedRedirect: Sendable {
+    let status: UInt16
+    let location: String?
+    let answer: RedirectAnswer
+
+    /// Whether it was about that response.
+    func isAbout(_ head: TrawlHTTP.ResponseHead) -> Bool {
+        head.status == status && head.fields.first("Location") == location
+    }
+}
+
+/// Something that a program is being asked while a fetch waits.
+struct OpenQuestion: Sendable {
+    /// Unique for the life of the coordinator.
+    let number: UInt64
+    let askedAt: MonotonicInstant
+    /// What it is about.
+    let head: TrawlHTTP.ResponseHead
+    /// The lease that rests meanwhile; nil when the redirect is a stored one.
+    let lease: UInt64?
+    let task: Task<Void, Never>
+}

@@ -1,0 +1,92 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+
+/// What a program decides about redirects (ASI-RED-08, ULS-LIFE-05).
+extension Supervisor {
+    /// A transfer rests at the head of a redirect until it is known what becomes of its body.
+    mutating func askAboutRedirect(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) {
+        switch redirect(of: head, fetch) {
+        case .follow where asksAboutRedirect(head, fetch): break
+        case .follow, .refuse: dispose(fetch, .proceed)
+        case nil: dispose(fetch, .deliver)
+        }
+    }
+
+    /// Asks the program about a redirect that can be followed, unless it has decided already.
+    ///
+    /// - Returns: Whether the fetch waits for its answer.
+    mutating func asksAboutRedirect(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
+        guard let decisions = configuration.decisions, fetch.asksProgram, fetch.engine.decided?.isAbout(head) != true,
+            case .follow(let redirect, let target)? = self.redirect(of: head, fetch)
+        else { return false }
+        let proposal = RedirectProposal(
+            redirect, to: target, head, from: fetch.engine.target, fetch.engine.fields,
+            count: fetch.engine.redirects.count, hasBody: fetch.body != .none, fetch.plan.options)
+        let earlier = [
+            EarlierHop(target: fetch.engine.target, fields: fetch.engine.fields),
+            EarlierHop(target: fetch.plan.target, fields: fetch.plan.fields),
+        ]
+        lastQuestion += 1
+        let (number, mailbox, planner, limit) = (lastQuestion, mailbox, planner, configuration.decisionTimeout)
+        withdrawQuestion(fetch)
+        let task = Task {
+            let answer = await RedirectAnswer(decisions, proposal, after: earlier, within: limit, planner)
+            mailbox.post(.redirectDecided(fetch, question: number, answer))
+        }
+        fetch.engine.question = OpenQuestion(
+            number: number, askedAt: now, head: head, lease: fetch.engine.life.activeLease?.rawValue, task: task)
+        return true
+    }
+
+    /// The program has decided, or has not in time.
+    mutating func redirectDecided(_ fetch: RunningFetch, _ number: UInt64, _ answer: RedirectAnswer) {
+        guard let question = fetch.engine.question, question.number == number, !fetch.engine.life.isAnswered else {
+            return
+        }
+        withdrawQuestion(fetch)
+        let url = fetch.engine.target.text
+        switch answer {
+        case .cancel: return conclude(fetch, with: .failure(FetchError(.cancelled, "", url: url)))
+        case .refuse(let error): return conclude(fetch, with: .failure(error))
+        case .late:
+            let detail = RedirectAnswer.lateDetail(configuration.decisionTimeout)
+            return conclude(fetch, with: .failure(FetchError(.timeout, detail, url: url)))
+        case .follow, .replace, .stop: break
+        }
+        let head = question.head
+        fetch.engine.decided = DecidedRedirect(
+            status: head.status, location: head.fields.first("Location"), answer: answer)
+        guard let lease = question.lease else {
+            // It is found in the cache once more; what was decided holds for it.
+            if fetch.engine.life.isWaiting { begin(fetch, front: true) }
+            return
+        }
+        // When its worker died meanwhile, the answer waits for the next one's head.
+        guard fetch.engine.life.activeLease?.rawValue == lease else { return }
+        if case .stop = answer {
+            fetch.channel?.post(.head(Response.ResponseHead(head)))
+            dispose(fetch, .deliver)
+        } else {
+            dispose(fetch, .proceed)
+        }
+    }
+
+    /// Nobody waits for the program's answer any more; the time it took is given back to the fetch.
+    mutating func withdrawQuestion(_ fetch: RunningFetch) {
+        guard let question = fetch.engine.question else { return }
+        question.task.cancel()
+        fetch.engine.question = nil
+        guard !fetch.engine.life.isAnswered, let deadline = fetch.engine.deadline else { return }
+        let later = deadline.advanced(by: question.askedAt.duration(to: now))
+        fetch.engine.deadline = later
+        deadlines.insert(fetch.engine.key, deadline: later)
+    }
+
+    private mutating func dispose(_ fetch: RunningFetch, _ disposition: HeadDisposition) {
+        guard let lease = fetch.engine.life.activeLease, let link = links[fetch.engine.worker] else { return }
+        _ = link.send(.answer(lease: lease.rawValue, disposition))
+        markDirty(fetch.engine.worker)
+    }
+}

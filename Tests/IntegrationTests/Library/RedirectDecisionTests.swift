@@ -1,0 +1,226 @@
+import Foundation
+import Testing
+import Trawl
+
+/// A program that decides about redirects as a test says.
+private struct Deciding: FetchDecisions {
+    let asked = Locked([RedirectProposal]())
+    let answer: @Sendable (RedirectProposal) async -> RedirectChoice
+
+    init(_ answer: @escaping @Sendable (RedirectProposal) async -> RedirectChoice) { self.answer = answer }
+
+    func redirect(_ proposal: RedirectProposal) async -> RedirectChoice {
+        asked.withLock { $0.append(proposal) }
+        return await answer(proposal)
+    }
+
+    var count: Int { asked.withLock { $0.count } }
+}
+
+@Suite("A program decides about redirects, ASI-RED-08, ULS-LIFE-05", .timeLimit(.minutes(2)))
+struct RedirectDecisionTests {
+    /// An origin whose `/go…` redirect to what follows `to=`, and which echoes everything else.
+    private static func answer(_ seen: ScriptedOrigin.Seen) -> ScriptedOrigin.Answer {
+        if seen.target.hasPrefix("/go") {
+            let location = seen.target.components(separatedBy: "to=").last ?? ""
+            let status = Int(seen.target.components(separatedBy: "status=").dropFirst().first?.prefix(3) ?? "") ?? 302
+            var fields = [("Location", location)]
+            if seen.target.contains("kept") { fields.append(("Cache-Control", "max-age=600")) }
+            return ScriptedOrigin.Answer(status, "moved", fields)
+        }
+        let secrets = [seen.fields["authorization"], seen.fields["cookie"]].compactMap { $0 }.joined(separator: ",")
+        let length = seen.fields["content-length"] ?? "-"
+        return ScriptedOrigin.Answer(200, "\(seen.method) \(seen.target) \(length) \(secrets)")
+    }
+
+    private func run(
+        _ decisions: Deciding, _ engine: Engine = .workers, adjust: (inout Configuration) -> Void = { _ in },
+        _ body: (CacheScene, Coordinator) async throws -> Void
+    ) async throws {
+        try await withScene(
+            engine,
+            adjust: {
+                $0.decisions = decisions
+                adjust(&$0)
+            }, answering: Self.answer, body)
+    }
+
+    @Test("followed, sent elsewhere, stopped with its body, cancelled", arguments: Engine.allCases)
+    func choices(engine: Engine) async throws {
+        let decisions = Deciding { proposal in
+            switch proposal.request.url.split(separator: "/").last {
+            case "elsewhere":
+                var request = proposal.request
+                request.url = request.url.replacingOccurrences(of: "elsewhere", with: "changed")
+                return .send(request)
+            case "stopped": return .stop
+            case "cancelled": return .cancel
+            default: return .follow
+            }
+        }
+        try await run(decisions, engine) { scene, coordinator in
+            let origin = scene.origin
+            let followed = try await coordinator.send(Request(origin.url("/go?to=/plain")))
+            #expect(followed.bodyText == "GET /plain - " && followed.redirects.count == 1)
+            let changed = try await coordinator.send(Request(origin.url("/go?to=/elsewhere")))
+            #expect(changed.bodyText == "GET /changed - " && changed.url == origin.url("/changed"))
+            #expect(changed.redirects.map(\.location) == [origin.url("/changed")])
+            let stopped = try await coordinator.send(Request(origin.url("/go?to=/stopped")))
+            #expect(stopped.status == 302 && stopped.bodyText == "moved" && stopped.redirects.isEmpty)
+            await failure(.cancelled) { try await coordinator.send(Request(origin.url("/go?to=/cancelled"))) }
+            #expect(origin.seen("/cancelled").isEmpty && origin.seen("/elsewhere").isEmpty)
+            let proposals = decisions.asked.withLock { $0 }
+            #expect(proposals.map(\.response.status) == [302, 302, 302, 302])
+            #expect(proposals.first?.url == origin.url("/go?to=/plain"))
+            // Nobody is asked on behalf of who blocks a thread, nor where nothing is followed.
+            #expect(try coordinator.sendBlocking(Request(origin.url("/go?to=/stopped"))).status == 200)
+            var manual = Request(origin.url("/go?to=/plain"))
+            manual.options.redirects.mode = .manual
+            #expect(try await coordinator.send(manual).status == 302)
+            #expect(decisions.count == 4)
+        }
+    }
+
+    @Test("every redirect of a chain is asked about, and the limit holds for what the program sends")
+    func chain() async throws {
+        let decisions = Deciding { proposal in
+            var request = proposal.request
+            request.url = request.url.components(separatedBy: "/x")[0] + "/go?n=\(proposal.count)&to=/x"
+            return .send(request)
+        }
+        try await run(decisions) { scene, coordinator in
+            var request = Request(scene.origin.url("/go?to=/x"))
+            request.options.redirects.limit = 3
+            await failure(.tooManyRedirects) { try await coordinator.send(request) }
+            #expect(decisions.asked.withLock { $0.map(\.count) } == [0, 1, 2])
+        }
+    }
+
+    @Test("a stopped redirect's body goes where others go: a stream, or memory in place of a file")
+    func stoppedSinks() async throws {
+        try await run(Deciding { _ in .stop }) { scene, coordinator in
+            let url = scene.origin.url("/go?to=/x")
+            let fetch = coordinator.start(Request(url), into: .stream)
+            var words: [String] = []
+            var bytes: [UInt8] = []
+            for await event in fetch.events {
+                words.append(word(event))
+                if case .data(let piece) = event { bytes += piece }
+            }
+            #expect(words == ["started", "attempt 1", "head 302", "data", "ended"])
+            #expect(bytes == Array("moved".utf8))
+            for path in [scene.directory.file("out/name"), scene.directory.file("name")] {
+                let response = try await coordinator.send(Request(url), into: .file(path))
+                #expect(response.status == 302 && response.bodyText == "moved" && response.file == nil)
+                #expect(!FileManager.default.fileExists(atPath: path))
+            }
+        }
+    }
+
+    @Test("the body goes along as proposed, or as the program has it", arguments: [302, 307, 308])
+    func bodies(status: Int) async throws {
+        let bytes = ReferenceBytes.bytes(1 << 20, seed: 11)
+        let decisions = Deciding { proposal in
+            guard proposal.request.url.contains("/own") else { return .send(proposal.request) }
+            var request = proposal.request
+            request.method = .put
+            request.body = .text("own")
+            return .send(request)
+        }
+        try await run(decisions) { scene, coordinator in
+            let along = try await coordinator.send(
+                Request(.post, scene.origin.url("/go?status=\(status)&to=/along"), body: .bytes(bytes)))
+            #expect(along.bodyText == (status == 302 ? "GET /along - " : "POST /along \(bytes.count) "))
+            let own = try await coordinator.send(
+                Request(.post, scene.origin.url("/go?status=\(status)&to=/own"), body: .bytes(bytes)))
+            #expect(own.bodyText == "PUT /own 3 ")
+            #expect(decisions.asked.withLock { $0.map(\.keepsBody) } == [status != 302, status != 302])
+        }
+    }
+
+    @Test("what the program sends is checked, and secrets of the request before stay at their origin")
+    func checks() async throws {
+        let other = try ScriptedOrigin(Self.answer)
+        defer { other.stop() }
+        let elsewhere = other.url("/x")
+        let decisions = Deciding { proposal in
+            var request = proposal.request
+            switch proposal.request.url.split(separator: "/").last {
+            case "scheme": request.url = "ftp://127.0.0.1/"
+            case "field": request.fields.add("A", "b\r\nc: d")
+            case "secret":
+                request.url = elsewhere
+                request.fields["Authorization"] = "Bearer secret"
+            case "own":
+                request.url = elsewhere
+                request.fields["Authorization"] = "Bearer own"
+            default: break
+            }
+            return .send(request)
+        }
+        try await run(decisions) { scene, coordinator in
+            func go(_ name: String) -> Request {
+                Request(scene.origin.url("/go?to=/\(name)"), fields: ["Authorization": "Bearer secret"])
+            }
+            await failure(.unsupportedURL) { try await coordinator.send(go("scheme")) }
+            await failure(.badRequest) { try await coordinator.send(go("field")) }
+            let secret = try await coordinator.send(go("secret"))
+            #expect(secret.bodyText == "GET /x - ")
+            let own = try await coordinator.send(go("own"))
+            #expect(own.bodyText == "GET /x - Bearer own")
+            let same = try await coordinator.send(go("same"))
+            #expect(same.bodyText == "GET /same - Bearer secret")
+        }
+    }
+
+    @Test(
+        "no clock runs while the program decides; without a decision in time the fetch fails",
+        arguments: Engine.allCases)
+    func clocks(engine: Engine) async throws {
+        let gate = Gate(width: 1)
+        await gate.enter()
+        let decisions = Deciding { _ in
+            await gate.enter()
+            gate.leave()
+            return .follow
+        }
+        try await run(decisions, engine, adjust: { $0.decisionTimeout = .milliseconds(1000) }) { scene, coordinator in
+            var request = Request(scene.origin.url("/go?to=/x"))
+            request.options.timeLimits.resource = .milliseconds(300)
+            request.options.timeLimits.inactivity = .milliseconds(300)
+            let (asked, waiting) = (request, coordinator)
+            let late = await failure(.timeout) { try await waiting.send(asked) }
+            #expect(late?.detail.contains("no decision") == true)
+            async let answer = coordinator.send(request)
+            #expect(await eventually { decisions.count == 2 })
+            try await Task.sleep(for: .milliseconds(500))
+            gate.leave()
+            #expect(try await answer.bodyText == "GET /x - ")
+            // A fetch that is cancelled does not wait for the program.
+            await gate.enter()
+            let fetch = coordinator.start(request)
+            #expect(await eventually { decisions.count == 3 })
+            fetch.cancel()
+            await failure(.cancelled) { try await fetch.response }
+            gate.leave()
+        }
+    }
+
+    @Test("redirects out of the cache are asked about as well")
+    func stored() async throws {
+        let decisions = Deciding { proposal in
+            proposal.request.url.hasSuffix("/stopped") ? .stop : .follow
+        }
+        try await run(decisions) { scene, coordinator in
+            for name in ["plain", "stopped"] {
+                let url = scene.origin.url("/go?kept&to=/\(name)")
+                let first = try await coordinator.get(url)
+                let second = try await coordinator.get(url)
+                #expect(scene.origin.seen("/go?kept&to=/\(name)").count == 1)
+                #expect(first.status == second.status && first.bodyText == second.bodyText)
+                #expect(second.status == (name == "stopped" ? 302 : 200))
+            }
+            #expect(decisions.count == 4)
+        }
+    }
+}
