@@ -49,7 +49,8 @@ let package = Package(
         .target(name: "TrawlCoding", dependencies: ["TrawlHTTP", "CZlib", "CBrotli"], swiftSettings: effects),
         .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CCurl", "CPSL"], swiftSettings: effects),
         .target(
-            name: "TrawlStore", dependencies: ["TrawlHTTP", "TrawlCache", "TrawlPlatform", "CLMDB", "CBlob"],
+            name: "TrawlStore",
+            dependencies: ["TrawlHTTP", "TrawlCache", "TrawlSession", "TrawlPlatform", "CLMDB", "CBlob"],
             swiftSettings: effects),
         .target(
             name: "TrawlTransfer",
@@ -60,15 +61,16 @@ let package = Package(
         .target(
             name: "TrawlWorker",
             dependencies: [
-                "TrawlHTTP", "TrawlProtocol", "TrawlCache", "TrawlCoding", "TrawlPlatform", "TrawlStore",
+                "TrawlHTTP", "TrawlProtocol", "TrawlCache", "TrawlSession", "TrawlCoding", "TrawlPlatform",
+                "TrawlStore",
                 "TrawlTransfer", "TrawlURL",
             ],
             swiftSettings: effects),
         .target(
             name: "Trawl",
             dependencies: [
-                "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlCache", "TrawlPlatform",
-                "TrawlURL", "TrawlCoding", "TrawlStore",
+                "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlCache", "TrawlSession",
+                "TrawlPlatform", "TrawlURL", "TrawlCoding", "TrawlStore",
                 "TrawlWorker",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -76,7 +78,8 @@ let package = Package(
         .executableTarget(
             name: "TrawlCommand",
             dependencies: [
-                "Trawl", "TrawlHTTP", "TrawlCache", "TrawlJSON", "TrawlCoding", "TrawlPlatform", "TrawlProtocol",
+                "Trawl", "TrawlHTTP", "TrawlCache", "TrawlSession", "TrawlJSON", "TrawlCoding", "TrawlPlatform",
+                "TrawlProtocol",
                 "TrawlStore", "TrawlURL", "TrawlWorker",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -125,7 +128,9 @@ let package = Package(
         .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
         .testTarget(
             name: "TrawlStoreTests",
-            dependencies: ["TestSupport", "TrawlStore", "TrawlPlatform", "TrawlHTTP", "CLMDB", "StoreHammer"],
+            dependencies: [
+                "TestSupport", "TrawlStore", "TrawlSession", "TrawlPlatform", "TrawlHTTP", "CLMDB", "StoreHammer",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "TrawlTransferTests", dependencies: ["TrawlTransfer", "TrawlHTTP", "TrawlProtocol", "CCurl"],

@@ -26,6 +26,8 @@ public struct Configuration: Sendable {
     public var store = Store.shared
     /// How the response cache works.
     public var cache = Cache()
+    /// How cookies are kept.
+    public var cookies = Cookies()
     /// A cache of the program's own in place of the store's; nil uses the store's.
     public var downloadCache: (any DownloadCache)?
     /// Decides what a program may decide; nil leaves everything to the rules.

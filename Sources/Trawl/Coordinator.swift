@@ -16,6 +16,8 @@ public final class Coordinator: Sendable {
     private let mailbox: Mailbox
     let planner: FetchPlanner
     let shelf: CacheShelf
+    let state: StateShelf
+    let cookieSettings: CookieSettings
     /// The program's own cache, where it has one.
     private let programCache: ProgramCache?
     private let thread: NamedThread
@@ -35,7 +37,9 @@ public final class Coordinator: Sendable {
         {
             throw shelf.problem ?? FetchError(.storeUnusable, directory)
         }
-        planner = FetchPlanner(configuration: configuration, shelf: shelf)
+        state = StateShelf(configuration, sessionID: shelf.sessionID)
+        cookieSettings = CookieSettings(configuration, state: state)
+        planner = FetchPlanner(configuration: configuration, shelf: shelf, cookies: cookieSettings)
         defaultGrace = configuration.shutdownGrace
         let ended = EndGate()
         self.ended = ended
@@ -127,6 +131,7 @@ public final class Coordinator: Sendable {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         await ended.wait()
         thread.join()
+        state.close()
         shelf.close()
     }
 
@@ -134,6 +139,7 @@ public final class Coordinator: Sendable {
     public func shutdownBlocking(grace: Duration? = nil) {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         thread.join()
+        state.close()
         shelf.close()
     }
 
@@ -146,7 +152,7 @@ public final class Coordinator: Sendable {
         func send() {
             if mailbox.post(.signalWorkers(signal, done)) { done.wait() }
         }
-        if signal == SIGSTOP { shelf.betweenWrites(send) } else { send() }
+        if signal == SIGSTOP { shelf.betweenWrites { state.betweenWrites(send) } } else { send() }
     }
 
     /// - Returns: False when the supervisor is gone.

@@ -38,6 +38,8 @@ package struct Lease: Sendable, Hashable {
     package var mayReuseConnection = true
     /// Whether the connection may be used by a later hop.
     package var mayKeepConnection = true
+    /// Whether cookies of the response are stored, by the profile's terms.
+    package var storesCookies = false
     /// What the hop may do with the profile's cache; empty is nothing at all.
     package var cache: CacheAccess = []
     /// Keys of sealed records this hop needs; opaque here.
@@ -70,7 +72,7 @@ package struct Lease: Sendable, Hashable {
             block.store(progressIndex, at: 12)
             block.store(heads.rawValue, at: 14)
             block.store(flags, at: 15)
-            block.store(timeout, at: 16)
+            block.store(timeout, at: 17)
         }
         writer.write(method.name)
         writer.write(url)
@@ -94,7 +96,8 @@ package struct Lease: Sendable, Hashable {
     static func read(from reader: inout WireReader, knownFields: FieldLines) throws(FrameError) -> Lease {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
-        let flags = block[15]
+        let flags = block.integer(at: 15, as: UInt16.self)
+        guard flags & ~0x1FF == 0 else { throw .reservedBits }
         let method = try reader.method()
         let url = try reader.text()
         let fields = try reader.fields(known: knownFields)
@@ -116,7 +119,7 @@ package struct Lease: Sendable, Hashable {
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields)
         lease.heads = heads
-        lease.timeout = block.integer(at: 16, as: UInt64.self)
+        lease.timeout = block.integer(at: 17, as: UInt64.self)
         lease.body = body
         lease.sink = sink
         lease.keys = keys
@@ -129,15 +132,17 @@ package struct Lease: Sendable, Hashable {
         lease.mayKeepConnection = flags & 32 != 0
         lease.namesFromDisposition = flags & 64 != 0
         lease.asksAboutRedirects = flags & 128 != 0
+        lease.storesCookies = flags & 256 != 0
         return lease
     }
 
     /// Bytes of everything before the method.
-    private static let numbersLength = 24
+    private static let numbersLength = 25
 
-    private var flags: UInt8 {
+    private var flags: UInt16 {
         (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0) | (syncsFile ? 8 : 0)
             | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0) | (namesFromDisposition ? 64 : 0)
             | (asksAboutRedirects ? 128 : 0)
+            | (storesCookies ? 256 : 0)
     }
 }

@@ -87,6 +87,8 @@ package struct TransferProfile: Sendable, Hashable {
     package var interface = ""
     /// Where responses are kept; nil is nowhere.
     package var cache: CacheTerms?
+    /// Where cookies go; nil is nowhere.
+    package var state: StateTerms?
 
     /// A profile of the defaults.
     package init() {}
@@ -120,6 +122,8 @@ package struct TransferProfile: Sendable, Hashable {
         writer.write(connectTo)
         writer.write(cache != nil)
         cache?.write(to: &writer)
+        writer.write(state != nil)
+        state?.write(to: &writer)
     }
 
     init(from reader: inout WireReader) throws(FrameError) {
@@ -157,5 +161,6 @@ package struct TransferProfile: Sendable, Hashable {
         resolve = try reader.texts()
         connectTo = try reader.texts()
         if try reader.bool() { cache = try CacheTerms(from: &reader) }
+        if try reader.bool() { state = try StateTerms(from: &reader) }
     }
 }

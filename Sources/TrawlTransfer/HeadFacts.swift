@@ -9,6 +9,7 @@ struct HeadFacts: Equatable {
     private(set) var hasTransferEncoding = false
     private(set) var hasContentEncoding = false
     private(set) var hasLocation = false
+    private(set) var hasSetCookie = false
     /// `Keep-Alive: timeout=N`, in seconds.
     private(set) var keepAliveTimeout: UInt64?
     /// `Keep-Alive: max=N`.
@@ -40,6 +41,8 @@ struct HeadFacts: Equatable {
             if !value.isEmpty { hasContentEncoding = true }
         case 8 where Self.equal(name, "location"):
             hasLocation = true
+        case 10 where Self.equal(name, "set-cookie"):
+            hasSetCookie = true
         case 10 where Self.equal(name, "keep-alive"):
             if let seconds = Self.parameter("timeout", in: value) { keepAliveTimeout = seconds }
             if let requests = Self.parameter("max", in: value) { keepAliveRequests = requests }

@@ -26,6 +26,7 @@ extension Transfer {
         }
         self.head = head
         self.facts = facts
+        if facts.hasSetCookie, lease.storesCookies { noteState(head) }
         let (framing, keepsConnection) = facts.framing(
             status: head.status, version: head.version, isHead: lease.method == .head)
         // ASI-CONN-02: a server that will take five more requests at most is left alone.
@@ -38,6 +39,17 @@ extension Transfer {
         guard keep(head) else { return failure == nil && feed() }
         begin(head, expecting: length, hasBody: framing != .none)
         return failure == nil
+    }
+
+    /// Hands over what a head says about the user.
+    private func noteState(_ head: ResponseHead) {
+        // 407 is what a proxy says, which is nobody's origin.
+        guard head.status != 407, let keeper = loop.stateKeeper,
+            let change = keeper.received(
+                head, of: lease, profile.profile, at: WallClock.time(), leases: loop.activeCount)
+        else { return }
+        stateChanges.append(change)
+        loop.openChanges.insert(change)
     }
 
     /// The head of the answer is known: chooses where its body goes, and tells who wants to know.

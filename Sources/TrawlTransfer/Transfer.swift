@@ -34,6 +34,8 @@ final class Transfer {
     var lastUploaded: Int64 = 0
     /// The cache's part in the exchange.
     var exchange: (any KeptExchange)?
+    /// Commits of what the heads said about the user.
+    @Unchecked var stateChanges: [UInt64] = []
     /// When the request was sent, for a lease that has to do with the cache.
     var sentAt = WallTime(seconds: 0)
 
@@ -103,6 +105,7 @@ final class Transfer {
         closeDescriptors()
         _heads.free()
         _lease.free()
+        _stateChanges.free()
         _progress.free()
         _failure.free()
         _connection.free()
@@ -370,7 +373,13 @@ final class Transfer {
         progress?.end()
         progress = nil
         exchange = nil
-        loop.retire(self, with: end, descriptor: descriptor, after: commit)
+        if stateChanges.isEmpty {
+            loop.retire(self, with: end, descriptor: descriptor, after: commit)
+        } else {
+            let changes = stateChanges
+            stateChanges = []
+            loop.retire(self, with: end, descriptor: descriptor, after: commit, and: changes)
+        }
     }
 
     private func describe(_ result: CURLcode) -> HopFailure {

@@ -27,6 +27,10 @@ package final class TransferLoop {
     let counters: SharedWorkerLine
     /// Keeps responses for later, where there is a cache.
     let keeper: (any ResponseKeeper)?
+    /// Remembers what servers say about their user, where that is wanted.
+    let stateKeeper: (any StateKeeper)?
+    /// Its changes that are not committed yet.
+    var openChanges: Set<UInt64> = []
 
     private let segment: SharedSegment
     private let slot: Int
@@ -39,6 +43,8 @@ package final class TransferLoop {
     @Unchecked private var usedIndexes: [Bool]
     /// Ends that are told when what goes with them is in the store, by the number of the commit.
     private var uncommitted: [UInt64: UncommittedEnd] = [:]
+    /// How many of them there are, each under the numbers of one commit or several.
+    private var uncommittedCount = 0
     /// Leases whose responses will not be stored, to be told unless they end in this turn.
     @Unchecked private var unshared: ContiguousArray<UInt64> = []
     private var lastTick: UInt64 = 0
@@ -69,7 +75,7 @@ package final class TransferLoop {
     ///   - slot: The worker's place in `segment`.
     package init?(
         leases: Int, roots: [OutputRoot], segment: SharedSegment, slot: Int, output: TransferOutput,
-        keeper: (any ResponseKeeper)? = nil
+        keeper: (any ResponseKeeper)? = nil, stateKeeper: (any StateKeeper)? = nil
     ) {
         guard slot < segment.workers, leases <= segment.transfersPerWorker, let multi = curl_multi_init() else {
             return nil
@@ -81,6 +87,7 @@ package final class TransferLoop {
         self.slot = slot
         self.leases = leases
         self.keeper = keeper
+        self.stateKeeper = stateKeeper
         counters = segment.worker(slot)
         usedIndexes = [Bool](repeating: false, count: segment.transfersPerWorker)
         now = MonotonicClock.now().nanoseconds
@@ -104,7 +111,7 @@ package final class TransferLoop {
     }
 
     /// How many leases are being carried out; one that waits for its commit is.
-    package var activeCount: Int { active.count + uncommitted.count }
+    package var activeCount: Int { active.count + uncommittedCount }
 
     /// Defines a profile, or another one under a known number; leases already begun keep theirs.
     package func define(_ profile: TransferProfile, number: UInt32) {
@@ -192,7 +199,7 @@ package final class TransferLoop {
     package func turn() {
         counters.beat()
         turnNumber &+= 1
-        if !uncommitted.isEmpty { tellCommitted() }
+        if !uncommitted.isEmpty || !openChanges.isEmpty { tellCommitted() }
         if !unfinished.isEmpty {
             let waiting = unfinished
             unfinished.removeAll(keepingCapacity: true)
@@ -245,14 +252,21 @@ package final class TransferLoop {
     ///
     /// - Parameters:
     ///   - descriptor: What travels with the news; it belongs to the loop.
-    ///   - commit: What has to be in the store before the end is told, so that the next request finds it there.
-    func retire(_ transfer: Transfer, with end: LeaseEnd, descriptor: Int32?, after commit: UInt64?) {
+    ///   - commit: What has to be in the cache before the end is told, so that the next request finds it there.
+    ///   - changes: What has to be stored about the user before.
+    func retire(
+        _ transfer: Transfer, with end: LeaseEnd, descriptor: Int32?, after commit: UInt64?, and changes: [UInt64] = []
+    ) {
         let index = Int(transfer.lease.progressIndex)
         if !unshared.isEmpty { unshared.removeAll { $0 == end.lease } }
-        if let commit {
-            uncommitted[commit] = UncommittedEnd(
-                end: end, descriptor: descriptor, progressIndex: index,
+        let changes = changes.filter { openChanges.contains($0) }
+        if commit != nil || !changes.isEmpty {
+            let held = UncommittedEnd(
+                end: end, descriptor: descriptor, progressIndex: index, commit: commit, changes: changes,
                 deadline: runningClock &+ Self.longestCommit)
+            if let commit { uncommitted[commit] = held }
+            for change in changes { uncommitted[change] = held }
+            uncommittedCount += 1
         } else {
             usedIndexes[index] = false
             output.send(.ended(end), descriptor: descriptor)
@@ -270,8 +284,9 @@ package final class TransferLoop {
         guard let keeper else { return }
         for (commit, isStored) in keeper.takeCommitted() {
             // One whose end was told meanwhile is late, and no harm.
+            openChanges.remove(commit)
             guard let held = uncommitted.removeValue(forKey: commit) else { continue }
-            tell(held, isStored: isStored)
+            if held.isReady(after: commit, isStored: isStored) { tell(held) }
         }
     }
 
@@ -279,13 +294,15 @@ package final class TransferLoop {
     private func tellOverdue() {
         for (commit, held) in uncommitted where held.deadline <= runningClock {
             uncommitted[commit] = nil
-            tell(held, isStored: false)
+            openChanges.remove(commit)
+            if held.isReady(after: commit, isStored: false) { tell(held) }
         }
     }
 
-    private func tell(_ held: UncommittedEnd, isStored: Bool) {
+    private func tell(_ held: UncommittedEnd) {
+        uncommittedCount -= 1
         var end = held.end
-        end.cache.isStored = isStored
+        if held.commit != nil { end.cache.isStored = held.isStored }
         usedIndexes[held.progressIndex] = false
         output.send(.ended(end), descriptor: held.descriptor)
     }
@@ -307,13 +324,39 @@ package final class TransferLoop {
     }
 }
 
-/// The end of a lease that waits for its commit.
-private struct UncommittedEnd {
+/// The end of a lease that waits for its commits.
+private final class UncommittedEnd {
     let end: LeaseEnd
     let descriptor: Int32?
     let progressIndex: Int
+    /// That of the cache.
+    let commit: UInt64?
     /// Of the loop's running clock.
     let deadline: UInt64
+    /// Whether the cache's was carried out.
+    private(set) var isStored = false
+    /// How many are still to come.
+    private var left: Int
+
+    init(
+        end: LeaseEnd, descriptor: Int32?, progressIndex: Int, commit: UInt64?, changes: [UInt64], deadline: UInt64
+    ) {
+        self.end = end
+        self.descriptor = descriptor
+        self.progressIndex = progressIndex
+        self.commit = commit
+        self.deadline = deadline
+        left = changes.count + (commit == nil ? 0 : 1)
+    }
+
+    /// One of the commits is over.
+    ///
+    /// - Returns: Whether it was the last.
+    func isReady(after number: UInt64, isStored: Bool) -> Bool {
+        if number == commit { self.isStored = isStored }
+        left -= 1
+        return left == 0
+    }
 }
 
 /// `@unchecked Sendable`: libcurl allows this one call from any thread, and who makes it stops before the loop ends.

@@ -130,6 +130,14 @@ struct HostileFrameTests {
         #expect(throws: FrameError.reservedBits) { try workerMessages(bytes) }
     }
 
+    @Test("reserved bits of a lease's flags are refused", arguments: [0x02, 0x80, 0xFE] as [UInt8])
+    func flags(bit: UInt8) {
+        let lease = Lease(id: 1, profile: 1, progressIndex: 0, method: .get, url: "", fields: FieldLines())
+        var bytes = frame(CoordinatorMessage.lease(lease))
+        bytes[WireProtocol.headerLength + 16] |= bit
+        #expect(throws: FrameError.reservedBits) { try coordinatorMessages(bytes) }
+    }
+
     @Test("texts that are not UTF-8, truths that are neither 0 nor 1, and header limits above the largest are refused")
     func values() {
         let ready = Array("TRWL".utf8) + little(WireProtocol.version) + little(UInt32(2))

@@ -83,6 +83,7 @@ extension TransferProfile {
         profile.proxy = random.text()
         profile.interface = random.text()
         if random.bool() { profile.cache = .random(using: &random) }
+        if random.bool() { profile.state = .random(using: &random) }
         return profile
     }
 }
@@ -103,6 +104,7 @@ extension Lease {
         lease.syncsFile = random.bool()
         lease.asksAboutRedirects = random.bool()
         lease.namesFromDisposition = random.bool()
+        lease.storesCookies = random.bool()
         lease.mayReuseConnection = random.bool()
         lease.mayKeepConnection = random.bool()
         lease.keys = random.bytes(upTo: 64)
@@ -197,5 +199,15 @@ extension FieldLines {
             }
         }
         return fields
+    }
+}
+
+extension StateTerms {
+    static func random(using random: inout SeededGenerator) -> StateTerms {
+        var terms = StateTerms(directory: "/" + random.text().filter { $0 != "\0" })
+        terms.jar = random.bool() ? "" : "jar"
+        terms.session = random.integer()
+        terms.endsSessionCookies = random.bool()
+        return terms
     }
 }

@@ -12,10 +12,12 @@ struct TableTests {
         var configuration = Configuration()
         configuration.store = .none
         let shelf = CacheShelf(configuration)
+        let state = StateShelf(configuration, sessionID: shelf.sessionID)
+        let cookies = CookieSettings(configuration, state: state)
         func terms(_ seconds: Int) -> FetchTerms {
             var options = RequestOptions()
             options.timeLimits.inactivity = .seconds(seconds)
-            return FetchTerms(options, shelf)
+            return FetchTerms(options, shelf, cookies)
         }
         let first = table.assignment(for: terms(0))
         #expect(table.assignment(for: terms(0)) == first)

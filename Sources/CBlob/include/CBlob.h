@@ -63,7 +63,8 @@ void *cblob_list(int32_t directory, int32_t *error);
 const char *cblob_list_next(void *list);
 void cblob_list_end(void *list);
 
-// Words shared by processes; 8-byte aligned. Each stands for itself, so no order between them is asked for.
+// Words shared by processes; 8-byte aligned. Each stands for itself: but for the one that says so, no order between them
+// is asked for.
 
 static inline uint64_t cblob_load(const uint64_t *word) {
     return atomic_load_explicit((const _Atomic(uint64_t) *)word, memory_order_relaxed);
@@ -76,6 +77,11 @@ static inline void cblob_store(uint64_t *word, uint64_t value) {
 /// Adds one; the value before.
 static inline uint64_t cblob_increment(uint64_t *word) {
     return atomic_fetch_add_explicit((_Atomic(uint64_t) *)word, 1, memory_order_relaxed);
+}
+
+/// Adds one, with everything before it before and everything after it after, as others see it.
+static inline void cblob_increment_ordered(uint64_t *word) {
+    atomic_fetch_add_explicit((_Atomic(uint64_t) *)word, 1, memory_order_seq_cst);
 }
 
 /// Makes it at least `least`.

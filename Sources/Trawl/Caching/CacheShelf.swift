@@ -12,7 +12,7 @@ final class CacheShelf: Sendable {
     fileprivate struct OpenStore {
         let store: ResponseStore
         /// Begun when something is first stored for it.
-        var session: CacheSession?
+        var session: OpenSession?
         /// When it was last asked for, counted in such questions.
         var lastUse: UInt64 = 0
     }

@@ -129,6 +129,8 @@ extension FetchPlan {
         options.caching.cache = .none
         options.redirects.mode = .manual
         options.contentDecoding = .off
+        // They are among the fields.
+        options.cookies.manual = []
         if let limit { options.timeLimits.resource = limit }
         return FetchPlan(
             originalURL: originalURL, target: target, method: method, fields: fields, body: body, sink: .memory,
@@ -152,9 +154,16 @@ extension FetchPlan {
     }
 
     fileprivate func redirected(by redirect: Redirect, to target: TargetURI) -> FetchPlan {
-        FetchPlan(
+        let changesOrigin = target.origin != self.target.origin
+        var terms = terms
+        if !options.cookies.manual.isEmpty, changesOrigin || !options.cookies.repeatsManual {
+            var options = options
+            options.cookies.manual = []
+            terms = terms.changed(to: options)
+        }
+        return FetchPlan(
             originalURL: originalURL, target: target, method: redirect.method,
-            fields: redirect.fields(from: fields, changesOrigin: target.origin != self.target.origin),
+            fields: redirect.fields(from: fields, changesOrigin: changesOrigin),
             body: redirect.keepsBody ? body : .none, sink: sink, fileOptions: fileOptions, path: nil, terms: terms,
             wantsEvents: false)
     }

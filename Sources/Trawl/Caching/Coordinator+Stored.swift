@@ -13,9 +13,11 @@ extension Coordinator {
     ///
     /// No supervisor, no worker and no write has part in it.
     func storedAnswer(to plan: FetchPlan) -> Result<Response, FetchError>? {
-        guard let binding = plan.terms.cache, plan.sink.isKept,
+        guard let binding = plan.terms.cache, plan.sink.isKept else { return nil }
+        let effective = EffectiveRequest(plan)
+        guard effective.isAtHand,
             let (request, store) = binding.request(
-                plan.method, plan.target, plan.fields, hasBody: plan.body != .none, opens: false),
+                plan.method, plan.target, effective.fields(), hasBody: plan.body != .none, opens: false),
             case .serve(let hit) = store.lookup(request, at: WallClock.time(), bodies: StoredAnswers.longestBody),
             hit.length == 0 || hit.body != nil, !hit.isRedirect || plan.options.redirects.mode == .manual
         else { return nil }

@@ -53,7 +53,8 @@ struct ProgramCacheExchange {
         self.plan = plan
         self.deadline = deadline
         binding = CacheBinding(coordinator.shelf, directory: nil, plan.options)
-        request = binding.request(plan.method, plan.target, plan.fields, hasBody: plan.body != .none, program.rules)
+        request = binding.request(
+            plan.method, plan.target, EffectiveRequest(plan).fields(), hasBody: plan.body != .none, program.rules)
     }
 
     func run() async throws(FetchError) -> Hop {

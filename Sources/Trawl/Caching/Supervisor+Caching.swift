@@ -24,6 +24,7 @@ extension Supervisor {
 
     /// - Returns: Whether there is another hop to begin: a stored redirect was followed, or what is stored is of no use.
     private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
+        settleRequest(of: fetch)
         guard let binding = fetch.plan.terms.cache else {
             enqueueUnlessForbidden(fetch, front: front)
             return false
@@ -158,7 +159,7 @@ extension Supervisor {
     /// The next hop of a fetch as the cache sees it; nil when there is no cache for it.
     private func cacheRequest(of fetch: RunningFetch) -> (CacheRequest, ResponseStore)? {
         fetch.plan.terms.cache?.request(
-            fetch.engine.method, fetch.engine.target, fetch.engine.fields,
+            fetch.engine.method, fetch.engine.target, fetch.engine.sent,
             hasBody: fetch.body != .none)
     }
 
@@ -226,7 +227,9 @@ extension Supervisor {
     private mutating func revalidate(_ fetch: RunningFetch) {
         // What it brought could not be kept.
         guard fetch.plan.terms.cache?.mayStore == true else { return }
-        submit(.revalidation(of: fetch.plan, fetch.engine.target, fetch.engine.fields))
+        submit(
+            .revalidation(
+                of: fetch.plan, fetch.engine.target, fetch.engine.fields, sendsManual: fetch.sendsManualCookies))
     }
 
     /// Whether a validation with nobody waiting is to run: each thing that is stored is asked about once at a time.
@@ -301,11 +304,12 @@ extension RunningFetch {
 
     /// A fetch that validates what is stored, for nobody.
     static func revalidation(
-        of plan: FetchPlan, _ target: TargetURI? = nil, _ fields: FieldLines? = nil
+        of plan: FetchPlan, _ target: TargetURI? = nil, _ fields: FieldLines? = nil, sendsManual: Bool = true
     ) -> RunningFetch {
         var options = plan.options
         options.caching.policy = options.caching.policy.validating
         options.redirects.mode = .manual
+        if !sendsManual { options.cookies.manual = [] }
         let target = target ?? plan.target
         return RunningFetch(
             plan: FetchPlan(

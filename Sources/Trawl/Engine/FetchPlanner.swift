@@ -16,19 +16,21 @@ final class FetchPlanner: Sendable {
     /// The terms of the latest request: most callers ask with the same options again and again.
     private let latestTerms: Guarded<FetchTerms>
     private let shelf: CacheShelf
+    private let cookies: CookieSettings
 
-    init(configuration: Configuration, shelf: CacheShelf) {
+    init(configuration: Configuration, shelf: CacheShelf, cookies: CookieSettings) {
         self.shelf = shelf
+        self.cookies = cookies
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true, omitting: [])
-        latestTerms = Guarded(FetchTerms(.default, shelf))
+        latestTerms = Guarded(FetchTerms(.default, shelf, cookies))
     }
 
     /// The plan of a request.
     /// - Throws: What makes the request impossible, before anything is sent.
     func plan(_ request: Request, into destination: Destination, wantsEvents: Bool) throws(FetchError) -> FetchPlan {
-        let terms = terms(request.options)
+        let terms = try terms(request.options)
         let target = try target(of: request.url, terms)
         let method = try method(of: request, url: target.text)
         let fields = try fields(of: request, url: target.text)
@@ -47,13 +49,14 @@ final class FetchPlanner: Sendable {
     {
         RequestTemplate(
             method: try method(of: request, url: nil), fields: try fields(of: request, url: nil),
-            body: try body(of: request, url: nil), terms: terms(request.options), fileOptions: fileOptions)
+            body: try body(of: request, url: nil), terms: try terms(request.options), fileOptions: fileOptions)
     }
 
-    private func terms(_ options: RequestOptions) -> FetchTerms {
+    private func terms(_ options: RequestOptions) throws(FetchError) -> FetchTerms {
         let latest = latestTerms.withLock { $0 }
         if latest.options == options { return latest }
-        let terms = FetchTerms(options, shelf)
+        if let problem = CookieBinding.problem(of: options) { throw problem }
+        let terms = FetchTerms(options, shelf, cookies)
         latestTerms.withLock { $0 = terms }
         return terms
     }

@@ -19,18 +19,24 @@ final class FetchTerms: Sendable {
     let resourceLimit: UInt64?
     /// How the cache is used; nil when it is not.
     let cache: CacheBinding?
+    /// How cookies are used; nil when none are.
+    let cookies: CookieBinding?
     /// Whether the network is never used, cache or not.
     let neverLoads: Bool
     private let shelf: CacheShelf
+    private let cookieSettings: CookieSettings
 
-    init(_ options: RequestOptions, _ shelf: CacheShelf) {
+    init(_ options: RequestOptions, _ shelf: CacheShelf, _ cookieSettings: CookieSettings) {
         self.options = options
         self.shelf = shelf
+        self.cookieSettings = cookieSettings
+        cookies = CookieBinding(options, cookieSettings)
         cache = shelf.binding(for: options)
         let policy = options.caching.policy
         neverLoads = (policy.isEmpty ? shelf.settings.policy : policy).contains(.doNotLoad)
         var profile = options.profile
         profile.cache = cache?.terms
+        profile.state = cookies?.terms
         self.profile = profile
         allowsHTTP = options.transport.allowsHTTP
         allowsHTTPS = options.transport.allowsHTTPS
@@ -42,5 +48,5 @@ final class FetchTerms: Sendable {
     }
 
     /// The terms of other options, with the same caches.
-    func changed(to options: RequestOptions) -> FetchTerms { FetchTerms(options, shelf) }
+    func changed(to options: RequestOptions) -> FetchTerms { FetchTerms(options, shelf, cookieSettings) }
 }

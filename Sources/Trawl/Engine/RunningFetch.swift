@@ -70,6 +70,12 @@ final class RunningFetch: @unchecked Sendable {
         var target: TargetURI
         var method: Method
         var fields: FieldLines
+        /// What goes on the wire; see `EffectiveRequest`.
+        var sent: FieldLines
+        /// The count of the jar's changes when it was settled.
+        var settledAt: UInt64?
+        /// Whether a redirect has led to another origin than that of the request.
+        var hasLeftOrigin = false
         var sendsBody: Bool
         /// A body that a program put in the place of the caller's.
         var otherBody: FetchPlan.Body?
@@ -115,6 +121,7 @@ final class RunningFetch: @unchecked Sendable {
             target = plan.target
             method = plan.method
             fields = plan.fields
+            sent = plan.fields
             sendsBody = plan.body != .none
         }
     }

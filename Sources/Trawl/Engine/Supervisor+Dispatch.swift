@@ -86,17 +86,18 @@ extension Supervisor {
         fetch.engine.interim = []
         fetch.engine.delivered = 0
         let terms = fetch.plan.terms
+        settleRequestAgain(of: fetch)
         if let channel = fetch.channel {
             channel.record(
                 SentRequest(
-                    method: fetch.engine.method, target: fetch.engine.target, fields: fetch.engine.fields,
+                    method: fetch.engine.method, target: fetch.engine.target, fields: fetch.engine.sent,
                     bodyLength: fetch.engine.sendsBody ? fetch.body.count : nil))
             channel.post(.attempt(fetch.engine.attempts))
         }
         let assignment = profiles.assignment(for: terms)
         var lease = Lease(
             id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
-            method: fetch.engine.method, url: fetch.engine.target.text, fields: fetch.engine.fields)
+            method: fetch.engine.method, url: fetch.engine.target.text, fields: fetch.engine.sent)
         var descriptors: [Int32] = []
         switch fetch.body {
         case .none: break
@@ -134,6 +135,7 @@ extension Supervisor {
         lease.namesFromDisposition = fetch.plan.fileOptions.namesFromDisposition
         lease.mayReuseConnection = terms.reusesConnection
         lease.mayKeepConnection = terms.keepsConnection
+        lease.storesCookies = terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }
         if configuration.decisions != nil, fetch.asksProgram {

@@ -158,6 +158,7 @@ extension Supervisor {
         let report = HopReport(
             url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
             version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics)
+        if let head, end.cache.source == .network { fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target) }
         // An array of one is made in one step; one that grows is not.
         if fetch.engine.metrics.isEmpty { fetch.engine.metrics = [report] } else { fetch.engine.metrics.append(report) }
         switch end.outcome {

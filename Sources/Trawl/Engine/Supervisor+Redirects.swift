@@ -55,6 +55,7 @@ extension Supervisor {
             fetch.engine.sendsBody = fetch.engine.sendsBody && redirect.keepsBody
         }
         fetch.engine.decided = nil
+        if target.origin != fetch.engine.target.origin { fetch.engine.hasLeftOrigin = true }
         fetch.engine.method = redirect.method
         fetch.engine.target = target
         fetch.engine.isSuspect = false

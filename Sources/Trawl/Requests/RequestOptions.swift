@@ -10,6 +10,8 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var transport = Transport()
     /// Whether and how stored responses are used.
     public var caching = Caching()
+    /// Whether and how cookies are kept and sent.
+    public var cookies = Cookies()
     /// Whether compressed responses are asked for, by a generated `Accept-Encoding`. Default true.
     public var acceptsCompressedResponses = true
     /// What happens to content codings of a response. Default ``ContentDecoding/streaming``.

@@ -6,7 +6,8 @@ struct CacheArguments: ParsableArguments {
     @Option(
         name: .customLong("store"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Keep the cache in this directory. Default: trawl in $XDG_CACHE_HOME or ~/.cache.", valueName: "directory"),
+            "Keep cache and cookies in this directory. Default: trawl in $XDG_CACHE_HOME or ~/.cache.",
+            valueName: "directory"),
         completion: .directory)
     var store: String?
 
@@ -50,7 +51,7 @@ struct CacheArguments: ParsableArguments {
     /// Where it is.
     func apply(to configuration: inout Configuration) {
         if let store { configuration.store = .directory(store) }
-        if noCache { configuration.store = .none }
+        if noCache { configuration.cache.isOn = false }
         if let size = sizeText.flatMap({ ByteCountArgument(argument: $0) }) {
             configuration.cache.byteBudget = size.bytes
         }

@@ -68,6 +68,8 @@ enum RunSetup {
         }
         if let root { configuration.outputDirectories = [root] }
         cache.apply(to: &configuration)
+        // Each run of the command is a coordinator of its own; what a login set must be there for the next.
+        configuration.cookies.endsSessionCookies = false
         configuration.validationGrace = .seconds(5)
         return configuration
     }

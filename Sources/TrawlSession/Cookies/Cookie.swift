@@ -28,12 +28,14 @@ package struct Cookie: Sendable, Hashable {
     package var lastAccess: WallTime
     /// The session that accepted it; 0 for none.
     package var session: UInt64
+    /// Whether it ends with that session, if it has no time of its own.
+    package var endsWithSession: Bool
 
     /// A cookie of its parts.
     package init(
         name: [UInt8], value: [UInt8], domain: String, isHostOnly: Bool = true, path: String = "/",
         isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite = .unset, expiry: WallTime? = nil,
-        creation: WallTime, lastAccess: WallTime? = nil, session: UInt64 = 0
+        creation: WallTime, lastAccess: WallTime? = nil, session: UInt64 = 0, endsWithSession: Bool = false
     ) {
         self.name = name
         self.value = value
@@ -47,6 +49,7 @@ package struct Cookie: Sendable, Hashable {
         self.creation = creation
         self.lastAccess = lastAccess ?? creation
         self.session = session
+        self.endsWithSession = endsWithSession
     }
 
     /// What a view shows. Bytes of domain and path that are not UTF-8 become one character each.
@@ -56,7 +59,8 @@ package struct Cookie: Sendable, Hashable {
             name: Array(view.name), value: Array(view.value), domain: FieldLines.text(view.domain),
             isHostOnly: flags.contains(.hostOnly), path: FieldLines.text(view.path),
             isSecure: flags.contains(.secure), isHTTPOnly: flags.contains(.httpOnly), sameSite: view.sameSite,
-            expiry: view.expiry, creation: view.creation, lastAccess: view.lastAccess, session: view.session)
+            expiry: view.expiry, creation: view.creation, lastAccess: view.lastAccess, session: view.session,
+            endsWithSession: flags.contains(.endsWithSession))
     }
 
     /// The cookie as it is kept, with its domain in lower case.
@@ -73,6 +77,7 @@ package struct Cookie: Sendable, Hashable {
         }
         if isSecure { facts.flags.insert(.secure) }
         if isHTTPOnly { facts.flags.insert(.httpOnly) }
+        if endsWithSession { facts.flags.insert(.endsWithSession) }
         let outcome: Result<CookieRecord, CookieRefusal> = name.withUnsafeBytes { name in
             value.withUnsafeBytes { value in
                 domain.utf8.map(FieldSyntax.lowercased).withUnsafeBytes { domain in

@@ -26,7 +26,12 @@ package struct CookieRecord: Sendable, Hashable {
         bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, initialized in
             let record = UnsafeMutableRawBufferPointer(buffer)
             var flags = facts.flags
-            if facts.expiry == nil { flags.remove(.persistent) } else { flags.insert(.persistent) }
+            if facts.expiry == nil {
+                flags.remove(.persistent)
+            } else {
+                flags.insert(.persistent)
+                flags.remove(.endsWithSession)
+            }
             record[0] = CookieView.version
             record[1] = facts.sameSite.rawValue
             record.storeBytes(of: flags.rawValue.littleEndian, toByteOffset: 2, as: UInt16.self)
@@ -69,9 +74,14 @@ package struct CookieRecord: Sendable, Hashable {
 
     /// Lends a view of it.
     @inline(__always)
-    package func withView<Result>(_ body: (CookieView) -> Result) -> Result {
-        bytes.withUnsafeBytes { body(CookieView(trusted: $0)) }
+    package func withView<Result, Failure: Error>(
+        _ body: (CookieView) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try bytes.span.withUnsafeBytes { (bytes) throws(Failure) in try body(CookieView(trusted: bytes)) }
     }
+
+    /// Whether it outlives the session.
+    package var isPersistent: Bool { withView { $0.flags.contains(.persistent) } }
 
     /// Notes that it was sent.
     package mutating func touch(at now: WallTime) {

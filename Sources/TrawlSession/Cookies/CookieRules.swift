@@ -13,16 +13,19 @@ package struct CookieConditions: Sendable {
     package var suffixes: PublicSuffixTest
     /// The session that accepts it; 0 for none.
     package var session: UInt64
+    /// Whether cookies without a time end with that session.
+    package var endsWithSession: Bool
 
     /// Conditions of their parts.
     package init(
         policy: CookieAcceptPolicy = .always, mainDocumentHost: String? = nil,
-        suffixes: PublicSuffixTest = .topLevel, session: UInt64 = 0
+        suffixes: PublicSuffixTest = .topLevel, session: UInt64 = 0, endsWithSession: Bool = false
     ) {
         self.policy = policy
         self.mainDocumentHost = mainDocumentHost
         self.suffixes = suffixes
         self.session = session
+        self.endsWithSession = endsWithSession
     }
 }
 
@@ -93,6 +96,7 @@ package enum CookieRules {
             facts.flags.insert(.secure)
         }
         if cookie.isHTTPOnly { facts.flags.insert(.httpOnly) }
+        if conditions.endsWithSession { facts.flags.insert(.endsWithSession) }
         try checkPrefix(
             name: cookie.name, value: cookie.value, flags: facts.flags,
             isRoot: cookie.hasPath && path.count == 1)
@@ -170,10 +174,18 @@ package enum CookieRules {
             ? cookie.domain.equals(target.host) : CookieTarget.domainMatches(target.host, cookie.domain)
     }
 
-    /// How far behind a cookie's last access may be before sending it is worth a write: a minute.
+    /// How far behind a cookie's last access may be before sending or setting it once more is worth a write: an hour.
     ///
     /// The order of eviction is the only thing that depends on it.
-    package static let accessGrain: Int64 = 60_000
+    package static let accessGrain: Int64 = 3_600_000
+
+    /// Whether storing a cookie would change nothing that counts: one of the same identity is there and has the same value,
+    /// end and attributes.
+    package static func changesNothing(_ new: CookieView, replacing old: CookieView, at now: WallTime) -> Bool {
+        isSame(new, old) && new.flags == old.flags && new.sameSite == old.sameSite && new.expiry == old.expiry
+            && new.session == old.session && new.value.equals(old.value) && !old.isExpired(at: now)
+            && !isWorthTouching(old, at: now)
+    }
 
     /// Whether the last access of a cookie that is sent now should be written.
     package static func isWorthTouching(_ cookie: CookieView, at now: WallTime) -> Bool {

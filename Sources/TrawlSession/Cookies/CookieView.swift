@@ -18,7 +18,8 @@ package enum CookieRecordError: Error, Sendable, Hashable {
 ///      1  same-site (8)                       32  last access (64)
 ///      2  flags (16): 1 host-only,            40  expiry, 0 for session cookies (64)
 ///         2 secure, 4 http-only,              48  tag of the session that accepted it, 0 for none (64)
-///         8 persistent                        56  name, value, domain, path
+///         8 persistent, 16 ends with         56  name, value, domain, path
+///         the session that accepted it
 ///      4  lengths of name, value, domain
 ///         and path (4 x 16)
 ///     12  reserved, 0 (32)
@@ -43,7 +44,9 @@ package struct CookieView {
         package static let httpOnly = Flags(rawValue: 4)
         /// Outlives the session.
         package static let persistent = Flags(rawValue: 8)
-        static let all = Flags(rawValue: 15)
+        /// Ends with the session that accepted it; only of cookies that are not persistent.
+        package static let endsWithSession = Flags(rawValue: 16)
+        static let all = Flags(rawValue: 31)
     }
 
     /// The format this code writes and reads.
@@ -85,7 +88,7 @@ package struct CookieView {
         let bits = bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self).littleEndian
         guard SameSite(rawValue: bytes[1]) != nil, bits & ~Flags.all.rawValue == 0,
             bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self) == 0,
-            flags.contains(.persistent) || integer(at: 40) == 0
+            flags.contains(.persistent) ? !flags.contains(.endsWithSession) : integer(at: 40) == 0
         else { throw .invalid }
         guard (try? Self.check(name: name, value: value, domain: domain, path: path)) != nil else { throw .invalid }
     }

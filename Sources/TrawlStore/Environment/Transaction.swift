@@ -9,6 +9,7 @@ package struct Transaction: ~Copyable {
     private final class State {
         var failure: StoreError?
         var wantsSync = false
+        var orders: UInt64 = 0
         /// LMDB left the transaction in the middle; nobody may touch it again.
         var isLost = false
     }
@@ -36,6 +37,14 @@ package struct Transaction: ~Copyable {
 
     /// Asks that this commit be on disk: within a second on a store thread, else before the write returns.
     package func requestSync() { state.wantsSync = true }
+
+    /// A number above all that earlier transactions, of whatever process, and this one gave.
+    ///
+    /// The first 65,535 of one transaction are different; the rest are all the same.
+    package func nextOrder() -> UInt64 {
+        state.orders = min(state.orders + 1, 0xFFFF)
+        return identifier << 16 | state.orders
+    }
 
     // MARK: Reading
 

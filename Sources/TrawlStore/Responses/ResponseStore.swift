@@ -17,7 +17,7 @@ package final class ResponseStore: Sendable {
     ///
     /// - Parameter directory: Of the store; the cache is in `cache` beneath it.
     package static func open(directory: String, settings: CacheSettings) throws(StoreError) -> ResponseStore {
-        try makeDirectory(directory)
+        try StoreDirectory.make(directory)
         let path = directory + "/cache"
         let cache = try CacheStore.open(directory: path, settings: settings)
         do throws(SystemError) {
@@ -26,15 +26,6 @@ package final class ResponseStore: Sendable {
             cache.close()
             throw .from(error)
         }
-    }
-
-    /// Makes a store's directory, and those above it.
-    private static func makeDirectory(_ path: String) throws(StoreError) {
-        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-        let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
-        guard errno == ENOENT, !parent.isEmpty else { throw .from(SystemError(errno: errno, call: "mkdir")) }
-        try makeDirectory(parent)
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw .from(SystemError(errno: errno, call: "mkdir")) }
     }
 
     private init(_ cache: CacheStore, secret: [UInt8]) {

@@ -1,0 +1,186 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSession
+import TrawlStore
+import TrawlURL
+
+/// How the fetches of some options use cookies. Never changed once made.
+final class CookieBinding: Sendable {
+    /// Where cookies are.
+    private enum Source: Sendable {
+        case none
+        case store(StateShelf, jar: String)
+        case memory(MemoryJar)
+    }
+
+    /// What workers are told; nil when they store no cookies.
+    let terms: StateTerms?
+    /// What the request brings of its own.
+    let manual: [ManualCookie]
+    /// Whether that is sent again as long as no redirect leads to another origin.
+    let repeatsManual: Bool
+    private let source: Source
+    private let conditions: CookieConditions
+    /// Whether the connection to a loopback address is one: there is no proxy.
+    private let trustsLoopback: Bool
+    /// When the store had no cookie at all, by its count of changes, and until when that may be gone by.
+    private let knownEmpty = Guarded((changes: UInt64.max, until: MonotonicInstant(nanoseconds: 0)))
+
+    /// What makes fetches of such options impossible.
+    static func problem(of options: RequestOptions) -> FetchError? {
+        for cookie in options.cookies.manual where (try? ManualCookie(cookie.name, cookie.value)) == nil {
+            return FetchError(.badRequest, "a cookie by hand has a name or value that no cookie may have")
+        }
+        if case .named(let name) = options.cookies.jar, !(1...CookieTable.nameLimit).contains(name.utf8.count) {
+            return FetchError(.badRequest, "the name of a cookie jar has 1 to \(CookieTable.nameLimit) bytes")
+        }
+        return nil
+    }
+
+    /// Nil when no cookie is ever sent or kept.
+    init?(_ options: RequestOptions, _ configuration: CookieSettings) {
+        let cookies = options.cookies
+        manual = cookies.manual.compactMap { try? ManualCookie($0.name, $0.value) }
+        repeatsManual = cookies.repeatsManual
+        trustsLoopback = options.profile.proxy.isEmpty
+        switch cookies.jar {
+        case .none: source = .none
+        case .shared where !configuration.isOn: source = .none
+        case .shared:
+            source =
+                configuration.state.directory == nil
+                ? .memory(configuration.memory.jar("")) : .store(configuration.state, jar: "")
+        case .named(let name):
+            source =
+                configuration.state.directory == nil
+                ? .memory(configuration.memory.jar(name)) : .store(configuration.state, jar: name)
+        case .memory(let name): source = .memory(configuration.memory.jar(name))
+        }
+        if case .none = source, manual.isEmpty { return nil }
+        var conditions = CookieConditions(
+            policy: CookieAcceptPolicy(cookies.accepts ?? configuration.accepts),
+            suffixes: CookieSettings.suffixes, session: configuration.state.sessionID.halves.first)
+        if let url = cookies.mainDocumentURL {
+            conditions.mainDocumentHost = (try? URLParser().parse(url))?.origin.host ?? ""
+        }
+        self.conditions = conditions
+        var terms: StateTerms?
+        if case .store(let state, let jar) = source, let directory = state.directory, conditions.policy != .never {
+            terms = StateTerms(directory: directory)
+            terms?.jar = jar
+            terms?.session = conditions.session
+            terms?.endsSessionCookies = state.endsSessionCookies
+        }
+        self.terms = terms
+    }
+
+    // MARK: Sending
+
+    /// How often the jar changed: as long as it is the same, the same cookies go along with the same request. Nil when that
+    /// cannot be known.
+    var changes: UInt64? {
+        switch source {
+        case .none: 0
+        case .memory(let jar): jar.changes
+        case .store(let state, _): state.store()?.changes(of: .cookies)
+        }
+    }
+
+    /// Whether `field` would not have to wait for the disk.
+    var isAtHand: Bool {
+        guard case .store(let state, _) = source else { return true }
+        return state.store()?.isAtHand(.cookies) ?? true
+    }
+
+    /// The value of the `Cookie` field of a request; nil when there is nothing to say.
+    ///
+    /// - Parameter manual: Cookies that go first; stored ones of their names are left out.
+    func field(for target: TargetURI, manual: [ManualCookie]) -> [UInt8]? {
+        let now = WallClock.time()
+        switch source {
+        case .none: return CookieTarget.with(target) { CookieSelection(for: $0, at: now).field(manual: manual) }
+        case .memory(let jar): return jar.field(for: target, trustsLoopback: trustsLoopback, manual: manual, at: now)
+        case .store(let state, let name):
+            let found = state.store().flatMap { stored(for: target, in: $0, name, manual, now) }
+            return found ?? CookieTarget.with(target) { CookieSelection(for: $0, at: now).field(manual: manual) }
+        }
+    }
+
+    /// As above, from the store; nil when nothing is stored, or it cannot be read.
+    private func stored(
+        for target: TargetURI, in store: StateStore, _ jar: String, _ manual: [ManualCookie], _ now: WallTime
+    ) -> [UInt8]? {
+        guard let changes = store.changes(of: .cookies) else { return nil }
+        if changes == 0 || isEmpty(at: changes) { return nil }
+        var stale: [CookieRecord] = []
+        var isEmpty = false
+        let found = try? store.read(.cookies) { (snapshot) throws(StoreError) -> [UInt8]? in
+            isEmpty = try CookieTable.isEmpty(snapshot)
+            if isEmpty { return nil }
+            return try CookieTarget.with(
+                target, trustsLoopback: trustsLoopback
+            ) { (target) throws(StoreError) -> [UInt8]? in
+                var selection = CookieSelection(for: target, at: now)
+                try CookieTable.offer(to: &selection, for: target, jar: jar, snapshot)
+                if selection.isEmpty { return nil }
+                selection.forEach { cookie in
+                    if CookieRules.isWorthTouching(cookie, at: now) { stale.append(CookieRecord(cookie)) }
+                }
+                return selection.field(manual: manual, limit: CookieTable.limits.fieldLength)
+            }
+        }
+        if isEmpty, store.changes(of: .cookies) == changes {
+            knownEmpty.withLock { $0 = (changes, MonotonicClock.now().advanced(by: .seconds(1))) }
+        }
+        if !stale.isEmpty {
+            let cookies = stale
+            store.submit(.cookies, .soon) { (transaction) throws(StoreError) in
+                try CookieTable.touch(cookies, jar: jar, at: now, in: transaction)
+            } completion: { _ in
+            }
+        }
+        return found ?? nil
+    }
+
+    private func isEmpty(at changes: UInt64) -> Bool {
+        let known = knownEmpty.withLock { $0 }
+        return known.changes == changes && MonotonicClock.now() < known.until
+    }
+
+    // MARK: Storing
+
+    /// Whether a worker stores the cookies of a response from there.
+    func storesByWorker(from target: TargetURI) -> Bool {
+        terms != nil && accepts(target)
+    }
+
+    private func accepts(_ target: TargetURI) -> Bool {
+        switch conditions.policy {
+        case .always: true
+        case .never: false
+        case .onlyFromMainDocument:
+            conditions.mainDocumentHost == nil
+                || CookieTarget.with(target) { CookieRules.accepts($0, under: conditions) }
+        }
+    }
+
+    /// Takes the cookies of a response when the jar is in memory.
+    func receive(_ head: TrawlHTTP.ResponseHead, from target: TargetURI) {
+        guard case .memory(let jar) = source, head.status != 407, head.fields.contains("Set-Cookie") else { return }
+        jar.receive(
+            head.fields, from: target, trustsLoopback: trustsLoopback, under: conditions, at: WallClock.time())
+    }
+}
+
+extension CookieAcceptPolicy {
+    /// The rules' form of a public policy.
+    init(_ policy: RequestOptions.Cookies.AcceptPolicy) {
+        self =
+            switch policy {
+            case .always: .always
+            case .never: .never
+            case .onlyFromMainDocument: .onlyFromMainDocument
+            }
+    }
+}

@@ -1,0 +1,24 @@
+import TrawlSession
+import TrawlURL
+
+/// What all fetches of a coordinator have in common as to cookies.
+struct CookieSettings: Sendable {
+    /// Whether requests use the shared jar unless they say otherwise.
+    let isOn: Bool
+    /// What requests that do not say accept.
+    let accepts: RequestOptions.Cookies.AcceptPolicy
+    /// What the store remembers.
+    let state: StateShelf
+    /// The jars in memory.
+    let memory: MemoryJars
+
+    /// Domains nobody may set cookies for.
+    static let suffixes = PublicSuffixTest { PublicSuffixes.contains($0) }
+
+    init(_ configuration: Configuration, state: StateShelf) {
+        isOn = configuration.cookies.isOn
+        accepts = configuration.cookies.accepts
+        self.state = state
+        memory = MemoryJars()
+    }
+}

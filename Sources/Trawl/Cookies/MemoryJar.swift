@@ -1,0 +1,55 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlSession
+import TrawlStore
+
+/// A cookie jar in the coordinator's memory.
+final class MemoryJar: Sendable {
+    private let jar = Guarded(TrawlSession.CookieJar(limits: CookieTable.limits))
+
+    /// How often it changed.
+    var changes: UInt64 { jar.withLock { $0.generation } }
+
+    /// The value of the `Cookie` field of a request; nil when there is nothing to say.
+    func field(
+        for target: TargetURI, trustsLoopback: Bool, manual: [ManualCookie], at now: WallTime
+    ) -> [UInt8]? {
+        jar.withLock { jar in
+            CookieTarget.with(target, trustsLoopback: trustsLoopback) { jar.field(for: $0, manual: manual, at: now) }
+        }
+    }
+
+    /// Stores what the `Set-Cookie` lines of a response say.
+    func receive(
+        _ fields: FieldLines, from target: TargetURI, trustsLoopback: Bool, under conditions: CookieConditions,
+        at now: WallTime
+    ) {
+        jar.withLock { jar in
+            CookieTarget.with(target, trustsLoopback: trustsLoopback) { target in
+                CookieRules.forEachLine(in: fields) { line in
+                    _ = try? jar.receive(line, from: target, under: conditions, at: now)
+                }
+            }
+        }
+    }
+
+    /// Runs `body` on the jar while no fetch uses it.
+    func withJar<Result>(_ body: (inout TrawlSession.CookieJar) -> sending Result) -> sending Result {
+        jar.withLock { body(&$0) }
+    }
+}
+
+/// The jars in a coordinator's memory, by their names. Each is there from its first use on.
+final class MemoryJars: Sendable {
+    private let jars = Guarded<[String: MemoryJar]>([:])
+
+    /// The jar of a name.
+    func jar(_ name: String) -> MemoryJar {
+        jars.withLock { jars in
+            if let known = jars[name] { return known }
+            let jar = MemoryJar()
+            jars[name] = jar
+            return jar
+        }
+    }
+}

@@ -1,0 +1,74 @@
+extension RequestOptions {
+    /// Whether and how cookies are kept and sent.
+    ///
+    /// - Source: RFC 6265bis.
+    public struct Cookies: Sendable, Hashable, Codable {
+        /// Where cookies of responses go and those of requests come from. Default ``Jar/shared``.
+        public var jar = Jar.shared
+        /// Which cookies are taken. Default nil: the coordinator's.
+        public var accepts: AcceptPolicy?
+        /// The URL of the document that the request belongs to, for ``AcceptPolicy/onlyFromMainDocument``. Default nil: the
+        /// request is for the document itself.
+        public var mainDocumentURL: String?
+        /// Cookies of the request's own, sent whatever the jar holds, and before what it holds; a stored one of the same name
+        /// is left out. They are not sent after a redirect.
+        public var manual: [RequestCookie] = []
+        /// Whether ``manual`` cookies are sent again after redirects that do not leave the origin, as curl does. Default false.
+        public var repeatsManual = false
+
+        /// The coordinator's jar, nothing by hand.
+        public init() {}
+
+        /// A cookie jar.
+        public enum Jar: Sendable, Hashable, Codable {
+            /// That of the store, which all programs share that use it. Without a store it is in memory.
+            case shared
+            /// One of that name in the store, at most 255 bytes.
+            case named(String)
+            /// One of that name in the coordinator's memory, gone with it.
+            case memory(String)
+            /// None: nothing is kept, and only ``RequestOptions/Cookies/manual`` cookies are sent.
+            case none
+        }
+
+        /// Which cookies are taken. What is sent does not depend on it.
+        public enum AcceptPolicy: String, Sendable, Hashable, Codable {
+            /// All that the rules allow.
+            case always
+            /// None.
+            case never
+            /// Those from the site of ``RequestOptions/Cookies/mainDocumentURL``.
+            case onlyFromMainDocument
+        }
+    }
+}
+
+/// A cookie that a request has of its own.
+public struct RequestCookie: Sendable, Hashable, Codable {
+    /// The name, without `=`, `;` and control characters.
+    public var name: String
+    /// The value, without `;` and control characters; ``CookieText/encoded(_:)`` helps with others.
+    public var value: String
+
+    /// A cookie. What no cookie may hold makes the fetch fail with ``FetchError/Code/badRequest``.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension Configuration {
+    /// How cookies are kept.
+    public struct Cookies: Sendable, Hashable {
+        /// Whether requests use the shared jar unless they say otherwise. Default true.
+        public var isOn = true
+        /// What requests that do not say accept. Default ``RequestOptions/Cookies/AcceptPolicy/onlyFromMainDocument``.
+        public var accepts = RequestOptions.Cookies.AcceptPolicy.onlyFromMainDocument
+        /// Whether cookies without a time end with the coordinator. Default true; the command keeps them, since each run of it
+        /// is a coordinator of its own.
+        public var endsSessionCookies = true
+
+        /// The defaults.
+        public init() {}
+    }
+}

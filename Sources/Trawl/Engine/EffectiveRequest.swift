@@ -1,0 +1,90 @@
+import TrawlHTTP
+import TrawlSession
+
+/// What goes on the wire for one hop: what the caller asked for, and what is known of the user there.
+///
+/// `EngineState.fields` is what the caller asked for, as redirects have left it. What is added to it is settled anew for
+/// each hop, before the cache is asked, and nothing of it is carried over to the next: so nothing that belongs to one origin
+/// comes to another. Cache and worker see what is settled here, and nothing else.
+///
+/// For any thread: callers' threads settle the first hop too, when it may be answered from the cache there and then.
+struct EffectiveRequest {
+    private let terms: FetchTerms
+    private let target: TargetURI
+    private let asked: FieldLines
+    /// Whether cookies by hand go along.
+    private let sendsManual: Bool
+
+    /// The first hop of a plan.
+    init(_ plan: FetchPlan) {
+        terms = plan.terms
+        target = plan.target
+        asked = plan.fields
+        sendsManual = true
+    }
+
+    /// The next hop of a fetch.
+    init(_ fetch: RunningFetch) {
+        terms = fetch.plan.terms
+        target = fetch.engine.target
+        asked = fetch.engine.fields
+        sendsManual = fetch.sendsManualCookies
+    }
+
+    /// Whether settling does not have to wait for the disk.
+    var isAtHand: Bool { terms.cookies?.isAtHand ?? true }
+
+    /// The fields of the hop.
+    func fields() -> FieldLines {
+        guard let cookies = terms.cookies else { return asked }
+        return withCookies(of: cookies)
+    }
+
+    /// Cookies by hand come first, those of a field line before those of the options; then the jar's (ASI-COOK-02). There is
+    /// one field line (RFC 6265bis §5.8.1).
+    private func withCookies(of cookies: CookieBinding) -> FieldLines {
+        var manual = sendsManual ? cookies.manual : []
+        let lines = asked.values("Cookie")
+        if !lines.isEmpty {
+            let joined = lines.joined(separator: "; ")
+            // What is no list of cookies is the caller's business, and stays alone.
+            let listed = try? Array(joined.utf8).withUnsafeBytes { try ManualCookie.list($0) }
+            guard let listed else { return asked }
+            manual = listed + manual
+        }
+        guard let field = cookies.field(for: target, manual: manual) else { return asked }
+        var fields = asked
+        if !lines.isEmpty { fields.removeAll("Cookie") }
+        field.withUnsafeBytes { field in
+            let name: StaticString = "Cookie"
+            let nameBytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+            // Neither name nor any part of a cookie can be refused.
+            try? fields.append(name: nameBytes, value: field)
+        }
+        return fields
+    }
+}
+
+extension Supervisor {
+    /// Settles what goes on the wire for the next hop of a fetch.
+    func settleRequest(of fetch: RunningFetch) {
+        // Asked first: what changes meanwhile is seen when the hop is leased.
+        fetch.engine.settledAt = fetch.plan.terms.cookies?.changes
+        fetch.engine.sent = EffectiveRequest(fetch).fields()
+    }
+
+    /// Settles it once more when something changed while the hop waited for its turn, so that it sees what fetches stored
+    /// that ended meanwhile.
+    func settleRequestAgain(of fetch: RunningFetch) {
+        guard let cookies = fetch.plan.terms.cookies, cookies.changes != fetch.engine.settledAt else { return }
+        settleRequest(of: fetch)
+    }
+}
+
+extension RunningFetch {
+    /// Whether the next hop has the cookies that its request was given by hand (ASI-RED-07).
+    var sendsManualCookies: Bool {
+        guard !engine.redirects.isEmpty, let cookies = plan.terms.cookies else { return true }
+        return cookies.repeatsManual && !engine.hasLeftOrigin
+    }
+}

@@ -1,0 +1,106 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlStore
+
+/// What a coordinator's store remembers about its user: opened when it is first needed.
+///
+/// A state that cannot be opened remembers nothing: the fetch goes on without, and ``CookieJar/problem`` says why.
+final class StateShelf: Sendable {
+    private struct State {
+        var store: StateStore?
+        /// Held as long as cookies may be stored that end with the coordinator.
+        var session: OpenSession?
+        var nextTry = MonotonicInstant(nanoseconds: 0)
+        var problem: FetchError?
+        /// The thread that removes what dead sessions left.
+        var purge: NamedThread?
+        var isClosed = false
+    }
+
+    /// The store directory; nil for none.
+    let directory: String?
+    /// The coordinator's lifetime.
+    let sessionID: SessionID
+    /// Whether cookies without a time end with the coordinator.
+    let endsSessionCookies: Bool
+    private let state = Guarded(State())
+    /// Held while the state is opened.
+    private let opening = Guarded(())
+
+    /// For so long nobody tries again to open what could not be opened.
+    private static let patience = Duration.seconds(2)
+
+    init(_ configuration: Configuration, sessionID: SessionID) {
+        directory = configuration.store.resolvedDirectory
+        self.sessionID = sessionID
+        endsSessionCookies = configuration.cookies.endsSessionCookies
+    }
+
+    /// The state, opened now if it is not yet; nil when it cannot be used.
+    func store() -> StateStore? {
+        let (known, isOver) = state.withLock { state in
+            (state.store, state.isClosed || state.problem != nil && MonotonicClock.now() < state.nextTry)
+        }
+        if known != nil || isOver { return known }
+        return opening.withLock { _ in open() }
+    }
+
+    private func open() -> StateStore? {
+        guard let directory else { return nil }
+        let (known, isClosed) = state.withLock { ($0.store, $0.isClosed) }
+        if known != nil || isClosed { return known }
+        let store: StateStore
+        var session: OpenSession?
+        do throws(StoreError) {
+            store = try StateStore.open(store: directory)
+            if endsSessionCookies { session = try store.beginSession(sessionID) }
+        } catch {
+            state.withLock { state in
+                state.problem = FetchError(.storeUnusable, "\(directory): \(error)")
+                state.nextTry = MonotonicClock.now().advanced(by: Self.patience)
+            }
+            return nil
+        }
+        let mustPurge = store.hasUnheldSession
+        state.withLock { state in
+            state.store = store
+            state.session = session
+            state.problem = nil
+        }
+        if mustPurge, let thread = try? NamedThread.start(name: "trawl-purge", { store.purgeDeadSessions() }) {
+            state.withLock { $0.purge = thread }
+        }
+        return store
+    }
+
+    /// Why the state could not be used, when it could not.
+    var problem: FetchError? {
+        let (problem, store) = state.withLock { ($0.problem, $0.store) }
+        return problem ?? store?.problem.map { FetchError(.storeUnusable, "\($0)") }
+    }
+
+    /// Runs `body` while nobody is in the middle of a write; after a second all the same.
+    func betweenWrites(_ body: () -> Void) {
+        guard let store = state.withLock({ $0.store }) else { return body() }
+        store.betweenWrites(patience: .seconds(1), body)
+    }
+
+    /// Removes what ends with the coordinator, and closes.
+    func close() {
+        // Whoever is opening it now is waited for.
+        let (store, session, purge) = opening.withLock { _ in
+            state.withLock { state in
+                defer {
+                    state.store = nil
+                    state.session = nil
+                    state.purge = nil
+                    state.isClosed = true
+                }
+                return (state.store, state.session, state.purge)
+            }
+        }
+        purge?.join()
+        if let session { store?.endSession(session) }
+        store?.close()
+    }
+}

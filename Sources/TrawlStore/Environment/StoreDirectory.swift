@@ -1,0 +1,14 @@
+import Glibc
+import TrawlPlatform
+
+/// The directory that `cache` and `state` lie in.
+enum StoreDirectory {
+    /// Makes a store's directory, and those above it.
+    static func make(_ path: String) throws(StoreError) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
+        guard errno == ENOENT, !parent.isEmpty else { throw .from(SystemError(errno: errno, call: "mkdir")) }
+        try make(parent)
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw .from(SystemError(errno: errno, call: "mkdir")) }
+    }
+}

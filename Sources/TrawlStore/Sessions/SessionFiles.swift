@@ -1,0 +1,123 @@
+import CBlob
+import Glibc
+import TrawlPlatform
+
+/// A coordinator's session in one environment: alive as long as this value, and at most as its process.
+///
+/// It is a file with a lock, which the system gives up when the process ends in whatever way. So nobody can take a process
+/// of the same number, or one in another container, for the owner.
+package final class OpenSession: Sendable {
+    /// What its records are marked with.
+    package let id: SessionID
+    private let lock: Descriptor
+    private let path: String
+
+    fileprivate init(id: SessionID, path: String) throws(SystemError) {
+        self.id = id
+        self.path = path
+        let opened = cblob_openat(AT_FDCWD, path, O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
+        lock = try BlobDirectory.adopt(opened, "openat")
+        let locked = cblob_lock(lock.rawValue, 1, 0)
+        if locked < 0 { throw SystemError(errno: -locked, call: "flock") }
+    }
+
+    /// Takes its file away; whoever looks now sees that it is over.
+    func end() {
+        unlink(path)
+    }
+}
+
+/// The directory `sessions` of an environment: a file for each session that stored something there.
+struct SessionFiles {
+    private let directory: String
+
+    /// - Parameter environment: The environment's directory.
+    init(in environment: String) {
+        directory = environment + "/sessions"
+    }
+
+    /// Starts a session.
+    func begin(_ id: SessionID) throws(StoreError) -> OpenSession {
+        do throws(SystemError) {
+            if mkdir(directory, 0o700) != 0, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
+            return try OpenSession(id: id, path: path(of: id))
+        } catch {
+            throw .from(error)
+        }
+    }
+
+    /// Whether the coordinator of a session lives.
+    func isAlive(_ id: SessionID) -> Bool { Self.isHeld(path(of: id)) }
+
+    /// Whether there is a file of a session that nobody holds.
+    var hasUnheld: Bool {
+        var isFound = false
+        forEachPath { path in
+            isFound = !Self.isHeld(path)
+            return !isFound
+        }
+        return isFound
+    }
+
+    /// The first halves of the identifiers of sessions that live.
+    var heldFirstHalves: Set<UInt64> {
+        var held: Set<UInt64> = []
+        forEachPath { path in
+            let name = path.utf8.suffix(2 * SessionID.size)
+            if Self.isHeld(path), let half = Self.firstHalf(name) { held.insert(half) }
+            return true
+        }
+        return held
+    }
+
+    /// Removes files of sessions whose coordinators died before they stored anything, or whose records are purged.
+    func removeDead() {
+        forEachPath { path in
+            let file = cblob_openat(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0)
+            guard file >= 0 else { return true }
+            var (size, changed, links): (Int64, Int64, Int64) = (0, 0, 0)
+            let found = cblob_status(file, &size, &changed, &links)
+            // A file made a moment ago may be about to be locked.
+            let isOld = found == 0 && Int64(time(nil)) - changed > 60
+            if isOld, cblob_lock(file, 1, 0) == 0 { unlink(path) }
+            Glibc.close(file)
+            return true
+        }
+    }
+
+    private func path(of id: SessionID) -> String {
+        let digits = id.withBytes { bytes in
+            bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+        }
+        return directory + "/" + digits.joined()
+    }
+
+    /// The first half of the identifier that a file's name says.
+    private static func firstHalf(_ name: some Collection<UInt8>) -> UInt64? {
+        guard name.count == 2 * SessionID.size else { return nil }
+        // The name has the bytes as they lie in memory.
+        return UInt64(String(decoding: name.prefix(16), as: UTF8.self), radix: 16)?.bigEndian
+    }
+
+    private func forEachPath(_ body: (String) -> Bool) {
+        let opened = cblob_openat(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY, 0)
+        guard opened >= 0 else { return }
+        var error: Int32 = 0
+        guard let names = cblob_list(opened, &error) else {
+            Glibc.close(opened)
+            return
+        }
+        defer { cblob_list_end(names) }
+        while let name = cblob_list_next(names) {
+            if !body(directory + "/" + String(cString: name)) { return }
+        }
+    }
+
+    private static func isHeld(_ path: String) -> Bool {
+        let opened = cblob_openat(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0)
+        // Without rights to look it is nobody's to purge.
+        guard opened >= 0 else { return opened != -ENOENT }
+        defer { Glibc.close(opened) }
+        return cblob_lock(opened, 1, 0) < 0
+    }
+}

@@ -1,0 +1,333 @@
+import CBlob
+import Glibc
+package import TrawlHTTP
+package import TrawlSession
+
+/// The cookies of the jars of a store: the rules of `TrawlSession` over the tables `cookies` and `jars`.
+///
+/// A jar is known by its name, at most 255 bytes; the empty name is the shared one, number 0. Others get a number with
+/// their first cookie.
+package enum CookieTable {
+    /// How many cookies a store keeps: more than one browser does, since it serves many processes and hosts. A domain may
+    /// have so many that writers beside one another do not push out each other's.
+    package static let limits = CookieLimits(perDomain: 1000, total: 20_000, crowded: 180)
+    /// Bytes of a jar's name.
+    package static let nameLimit = 255
+
+    // MARK: Reading
+
+    /// Offers all that can go along with a request.
+    package static func offer(
+        to selection: inout CookieSelection, for target: CookieTarget, jar name: String, _ snapshot: borrowing Snapshot
+    ) throws(StoreError) {
+        guard let jar = try number(of: name, snapshot) else { return }
+        var failure: StoreError?
+        let handle = snapshot.handle
+        CookieKey.forEachPrefix(of: target, jar: jar) { prefix in
+            guard failure == nil else { return }
+            do throws(StoreError) {
+                try handle.snapshot.scan(StateSchema.cookies, from: prefix) { key, row in
+                    guard hasPrefix(key, prefix) else { return false }
+                    // What is damaged goes with the next cookie of its identity, or when the domain is full.
+                    if let cookie = view(row) { selection.offer(cookie) }
+                    return true
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The stored cookie that a new one would replace; nil when there is none.
+    package static func withSame<Result>(
+        as cookie: CookieView, jar name: String, _ snapshot: borrowing Snapshot, _ body: (CookieView) -> Result
+    ) throws(StoreError) -> Result? {
+        guard let jar = try number(of: name, snapshot) else { return nil }
+        let row = try key(jar, cookie).span.withUnsafeBytes { (key) throws(StoreError) in
+            try snapshot.get(StateSchema.cookies, key)
+        }
+        return row.flatMap(view).map(body)
+    }
+
+    /// All cookies of a jar, in the order of the table.
+    package static func forEach(
+        in name: String, _ snapshot: borrowing Snapshot, _ body: (CookieView) -> Void
+    ) throws(StoreError) {
+        guard let jar = try number(of: name, snapshot) else { return }
+        let start = CookieKey.jar(jar)
+        try start.span.withUnsafeBytes { (start) throws(StoreError) in
+            try snapshot.scan(StateSchema.cookies, from: start) { key, row in
+                guard hasPrefix(key, start) else { return false }
+                view(row).map(body)
+                return true
+            }
+        }
+    }
+
+    /// The names of the jars that were ever used beside the shared one.
+    package static func jars(_ snapshot: borrowing Snapshot) throws(StoreError) -> [String] {
+        var names: [String] = []
+        try snapshot.scan(StateSchema.jars, from: UnsafeRawBufferPointer(start: nil, count: 0)) { name, row in
+            if CheckedRow.content(row) != nil { names.append(FieldLines.text(name)) }
+            return true
+        }
+        return names
+    }
+
+    /// Whether there is no cookie in any jar.
+    package static func isEmpty(_ snapshot: borrowing Snapshot) throws(StoreError) -> Bool {
+        try snapshot.statistics(StateSchema.cookies).rows == 0
+    }
+
+    private static func number(of name: String, _ snapshot: borrowing Snapshot) throws(StoreError) -> UInt32? {
+        if name.isEmpty { return 0 }
+        let row = try Array(name.utf8).span.withUnsafeBytes { (name) throws(StoreError) in
+            try snapshot.get(StateSchema.jars, name)
+        }
+        return row.flatMap(number)
+    }
+
+    // MARK: Writing
+
+    /// Stores a cookie, unless that would hide a secure one.
+    ///
+    /// - Parameter order: Above that of all cookies stored before.
+    package static func store(
+        _ received: ReceivedCookie, jar name: String, order: UInt64, at now: WallTime,
+        in transaction: borrowing Transaction, limits: CookieLimits = limits
+    ) throws(StoreError) -> CookieChange? {
+        var received = received
+        guard let jar = try number(of: name, makes: !received.isExpired, in: transaction) else { return .nothing }
+        if received.mustSpareSecure, try hidesSecure(received.record, jar, now, in: transaction) { return nil }
+        let key = received.record.withView { Self.key(jar, $0) }
+        let old: CookieRecord? = try key.span.withUnsafeBytes { (key) throws(StoreError) in
+            let row = try transaction.get(StateSchema.cookies, key)
+            return row.flatMap(view).map { CookieRecord($0) }
+        }
+        let isPersistent: Bool
+        if let old {
+            // A digest that two identities share is no reason to take over the other's age.
+            let change = old.withView { old in
+                received.record.withView { CookieRules.isSame($0, old) }
+                    ? received.settle(replacing: old, order: order, at: now)
+                    : received.settle(replacing: nil, order: order, at: now)
+            }
+            if case .nothing = change { return change }
+            isPersistent = received.record.isPersistent || old.isPersistent
+        } else {
+            if case .nothing = received.settle(replacing: nil, order: order, at: now) { return .nothing }
+            isPersistent = received.record.isPersistent
+        }
+        // What ends with a session does not have to outlive the machine.
+        if isPersistent { transaction.requestSync() }
+        if received.isExpired {
+            try key.span.withUnsafeBytes { (key) throws(StoreError) in
+                _ = try transaction.delete(StateSchema.cookies, key)
+            }
+            return .remove
+        }
+        try put(received.record, key, in: transaction)
+        if old != nil { return .replace }
+        try evict(received.record, jar, limits, now, in: transaction)
+        return .insert
+    }
+
+    /// Notes that cookies were sent.
+    package static func touch(
+        _ cookies: [CookieRecord], jar name: String, at now: WallTime, in transaction: borrowing Transaction
+    ) throws(StoreError) {
+        guard let jar = try number(of: name, makes: false, in: transaction) else { return }
+        for cookie in cookies {
+            let key = cookie.withView { Self.key(jar, $0) }
+            let stored: CookieRecord? = try key.span.withUnsafeBytes { (key) throws(StoreError) in
+                let row = try transaction.get(StateSchema.cookies, key)
+                return row.flatMap(view).map { CookieRecord($0) }
+            }
+            guard var stored, stored.withView({ CookieRules.isWorthTouching($0, at: now) }) else { continue }
+            stored.touch(at: now)
+            try put(stored, key, in: transaction)
+        }
+    }
+
+    /// Removes those that satisfy a condition, and what is damaged: how many were meant.
+    ///
+    /// - Parameter name: Of a jar; nil is all jars.
+    package static func remove(
+        from name: String?, in transaction: borrowing Transaction, where condition: (CookieView) -> Bool
+    ) throws(StoreError) -> Int {
+        var start: [UInt8] = []
+        if let name {
+            guard let jar = try number(of: name, makes: false, in: transaction) else { return 0 }
+            start = CookieKey.jar(jar)
+        }
+        var gone: [[UInt8]] = []
+        var count = 0
+        var isPersistent = false
+        try start.span.withUnsafeBytes { (start) throws(StoreError) in
+            try transaction.scan(StateSchema.cookies, from: start) { key, row in
+                guard hasPrefix(key, start) else { return false }
+                if let cookie = view(row) {
+                    guard condition(cookie) else { return true }
+                    count += 1
+                    if cookie.flags.contains(.persistent) { isPersistent = true }
+                }
+                gone.append(Array(key))
+                return true
+            }
+        }
+        for key in gone {
+            try key.span.withUnsafeBytes { (key) throws(StoreError) in
+                _ = try transaction.delete(StateSchema.cookies, key)
+            }
+        }
+        if isPersistent { transaction.requestSync() }
+        return count
+    }
+
+    // MARK: Parts
+
+    private static func put(
+        _ record: CookieRecord, _ key: [UInt8], in transaction: borrowing Transaction
+    ) throws(StoreError) {
+        try key.span.withUnsafeBytes { (key) throws(StoreError) in
+            try record.bytes.span.withUnsafeBytes { (content) throws(StoreError) in
+                try CheckedRow.withRow(of: content) { row throws(StoreError) in
+                    try transaction.put(StateSchema.cookies, key, row)
+                }
+            }
+        }
+    }
+
+    /// The number of a jar; a new one when there is none and one is wanted.
+    private static func number(
+        of name: String, makes: Bool, in transaction: borrowing Transaction
+    ) throws(StoreError) -> UInt32? {
+        if name.isEmpty { return 0 }
+        return try Array(name.utf8).span.withUnsafeBytes { (name) throws(StoreError) in
+            if let row = try transaction.get(StateSchema.jars, name), let number = number(row) { return number }
+            guard makes else { return nil }
+            var last: UInt32 = 0
+            try transaction.scan(StateSchema.jars, from: UnsafeRawBufferPointer(start: nil, count: 0)) { _, row in
+                last = max(last, number(row) ?? 0)
+                return true
+            }
+            var next = (last + 1).littleEndian
+            try withUnsafeBytes(of: &next) { next throws(StoreError) in
+                try CheckedRow.withRow(of: next) { row throws(StoreError) in
+                    try transaction.put(StateSchema.jars, name, row)
+                }
+            }
+            transaction.requestSync()
+            return last + 1
+        }
+    }
+
+    private static func number(_ row: UnsafeRawBufferPointer) -> UInt32? {
+        guard let content = CheckedRow.content(row), content.count == 4 else { return nil }
+        let number = UInt32(littleEndian: content.loadUnaligned(as: UInt32.self))
+        return number > 0 && number < .max ? number : nil
+    }
+
+    /// Whether a new cookie would hide a secure one: of its own domain, of one above, or of one below.
+    private static func hidesSecure(
+        _ record: CookieRecord, _ jar: UInt32, _ now: WallTime, in transaction: borrowing Transaction
+    ) throws(StoreError) -> Bool {
+        var prefixes: [[UInt8]] = []
+        record.withView { new in
+            let target = CookieTarget(host: new.domain, path: new.path, isSecure: false)
+            CookieKey.forEachPrefix(of: target, jar: jar) { prefixes.append(Array($0)) }
+            if !target.isAddress { prefixes.append(CookieKey.below(new.domain, jar: jar)) }
+        }
+        var isFound = false
+        for prefix in prefixes where !isFound {
+            try prefix.span.withUnsafeBytes { (prefix) throws(StoreError) in
+                try transaction.scan(StateSchema.cookies, from: prefix) { key, row in
+                    guard hasPrefix(key, prefix) else { return false }
+                    guard let stored = view(row) else { return true }
+                    isFound = record.withView { CookieRules.hides($0, stored, at: now) }
+                    return !isFound
+                }
+            }
+        }
+        return isFound
+    }
+
+    /// Keeps to the limits after a cookie was added.
+    private static func evict(
+        _ record: CookieRecord, _ jar: UInt32, _ limits: CookieLimits, _ now: WallTime,
+        in transaction: borrowing Transaction
+    ) throws(StoreError) {
+        let prefix = record.withView { CookieKey.domain($0.domain, jar: jar) }
+        try removeExcess(of: prefix, keeping: limits.perDomain, above: limits.perDomain, limits, now, in: transaction)
+        let rows = try transaction.statistics(StateSchema.cookies).rows
+        guard rows > UInt64(limits.highWater) else { return }
+        try removeExcess(of: [], keeping: limits.total, above: limits.highWater, limits, now, in: transaction)
+    }
+
+    private static func removeExcess(
+        of prefix: [UInt8], keeping count: Int, above most: Int, _ limits: CookieLimits, _ now: WallTime,
+        in transaction: borrowing Transaction
+    ) throws(StoreError) {
+        var rows = 0
+        try prefix.span.withUnsafeBytes { (prefix) throws(StoreError) in
+            try transaction.scan(StateSchema.cookies, from: prefix) { key, _ in
+                guard hasPrefix(key, prefix) else { return false }
+                rows += 1
+                return rows <= most
+            }
+        }
+        guard rows > most else { return }
+        var keys: [[UInt8]] = []
+        var candidates: [EvictionCandidate] = []
+        // The cookies of a domain are neighbours.
+        var group = (start: 0, key: [UInt8]())
+        func endGroup() {
+            guard candidates.count - group.start > limits.crowded else { return }
+            for index in group.start..<candidates.count { candidates[index].isCrowded = true }
+        }
+        try prefix.span.withUnsafeBytes { (prefix) throws(StoreError) in
+            try transaction.scan(StateSchema.cookies, from: prefix) { key, row in
+                guard hasPrefix(key, prefix) else { return false }
+                let domain = key.prefix(max(0, key.count - 16))
+                if !group.key.elementsEqual(domain) {
+                    endGroup()
+                    group = (candidates.count, Array(domain))
+                }
+                keys.append(Array(key))
+                guard let cookie = view(row) else { return true }
+                candidates.append(EvictionCandidate(cookie, place: keys.count - 1, isCrowded: false, at: now))
+                return true
+            }
+        }
+        endGroup()
+        let sound = Set(candidates.map(\.place))
+        let damaged = keys.indices.filter { !sound.contains($0) }
+        for place in CookieRules.excess(candidates, keeping: count) + damaged {
+            let key = keys[place]
+            try key.span.withUnsafeBytes { (key) throws(StoreError) in
+                _ = try transaction.delete(StateSchema.cookies, key)
+            }
+        }
+    }
+
+    private static func key(_ jar: UInt32, _ cookie: CookieView) -> [UInt8] {
+        CookieKey.key(jar: jar, of: cookie) { identity in
+            var digest = CookieDigest(high: 0, low: 0)
+            cblob_hash(identity.baseAddress, identity.count, &digest.high, &digest.low)
+            return digest
+        }
+    }
+
+    @inline(__always)
+    private static func view(_ row: UnsafeRawBufferPointer) -> CookieView? {
+        CheckedRow.content(row).flatMap { try? CookieView($0) }
+    }
+
+    @inline(__always)
+    private static func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
+        guard key.count >= prefix.count else { return false }
+        guard let key = key.baseAddress, let start = prefix.baseAddress else { return true }
+        return memcmp(key, start, prefix.count) == 0
+    }
+}

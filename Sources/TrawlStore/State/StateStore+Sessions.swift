@@ -1,0 +1,48 @@
+import TrawlSession
+
+/// Coordinators' sessions in a state.
+extension StateStore {
+    private var sessions: SessionFiles { SessionFiles(in: directory) }
+
+    /// Starts a session. Only coordinators do, before something is stored that ends with it.
+    package func beginSession(_ id: SessionID) throws(StoreError) -> OpenSession {
+        try sessions.begin(id)
+    }
+
+    /// Ends a session, and removes what ends with it.
+    package func endSession(_ session: OpenSession) {
+        let mark = session.id.halves.first
+        // What was never stored need not be removed.
+        if changes(of: .cookies) != 0 {
+            _ = try? perform(.cookies) { (transaction) throws(StoreError) in
+                try CookieTable.remove(from: nil, in: transaction) {
+                    $0.session == mark && $0.flags.contains(.endsWithSession)
+                }
+            }
+        }
+        session.end()
+    }
+
+    /// Whether a session may have left something: there is a file of one that nobody holds. Looks at one directory.
+    package var hasUnheldSession: Bool { sessions.hasUnheld }
+
+    /// Removes what dead coordinators' sessions left. For coordinators at their start; a worker never does this.
+    ///
+    /// - Returns: How many cookies went.
+    @discardableResult
+    package func purgeDeadSessions() -> Int {
+        var purged = 0
+        if changes(of: .cookies) != 0 {
+            let removed = try? perform(.cookies) { (transaction) throws(StoreError) in
+                // Nobody commits meanwhile, and what is committed came after its session had begun.
+                let held = sessions.heldFirstHalves
+                return try CookieTable.remove(from: nil, in: transaction) {
+                    $0.flags.contains(.endsWithSession) && !held.contains($0.session)
+                }
+            }
+            purged = removed ?? 0
+        }
+        sessions.removeDead()
+        return purged
+    }
+}

@@ -1,0 +1,205 @@
+import Glibc
+import TrawlHTTP
+import TrawlPlatform
+
+/// What a store remembers about who its user is to servers: the environment `state`, shared by all processes.
+///
+/// Opening it costs a small file; the environment behind it is opened when something is to be read or written, and not
+/// while nothing was ever stored. A fetch that ended is seen by all that begin later, in whatever process. Reading never
+/// waits for a writer. Writes are committed in groups on a store thread, and those that must outlive the machine are on
+/// disk within a second and when the store is closed.
+package final class StateStore: Sendable {
+    private struct State {
+        var environment: Environment?
+        var writes: GroupedWrites?
+        /// When to try again to open what could not be opened.
+        var nextTry = MonotonicInstant(nanoseconds: 0)
+        var problem: StoreError?
+        var isClosed = false
+    }
+
+    /// The directory of the environment.
+    package let directory: String
+    private let words: Guarded<(words: ChangeWords?, nextLook: MonotonicInstant)>
+    private let state = Guarded(State())
+    /// Held while the environment is opened, which waits for the disk.
+    private let opening = PlainMutex()
+
+    /// For so long nobody tries again to open what could not be opened.
+    private static let patience = Duration.seconds(2)
+    /// How often it is seen whether somebody put other files in the place of these.
+    private static let lookInterval = Duration.seconds(1)
+
+    /// Opens the state of a store directory; both are made when they are not there.
+    ///
+    /// - Parameter store: The store's directory, absolute.
+    package static func open(store: String) throws(StoreError) -> StateStore {
+        try StoreDirectory.make(store)
+        let directory = store + "/state"
+        try StoreDirectory.make(directory)
+        return StateStore(directory)
+    }
+
+    private init(_ directory: String) {
+        self.directory = directory
+        words = Guarded((Self.openWords(directory), MonotonicClock.now().advanced(by: Self.lookInterval)))
+    }
+
+    /// Without them everything is looked up each time.
+    private static func openWords(_ directory: String) -> ChangeWords? {
+        try? ChangeWords(in: directory, hasData: access(directory + "/data.mdb", F_OK) == 0)
+    }
+
+    /// Brings what must outlive the machine to the disk, and closes. Once; nobody uses it meanwhile or later.
+    package func close() {
+        let (writes, environment) = state.withLock { state in
+            defer {
+                state.writes = nil
+                state.environment = nil
+                state.isClosed = true
+            }
+            return (state.writes, state.environment)
+        }
+        writes?.stop()
+        environment?.close()
+    }
+
+    /// Why the environment could not be opened, when it could not.
+    package var problem: StoreError? { state.withLock { $0.problem } }
+
+    // MARK: Changes
+
+    /// How often something of a topic changed, over all processes: as long as it is the same, so is what was read. 0 as long
+    /// as nothing was ever stored; nil when it cannot be known.
+    package func changes(of topic: StateTopic) -> UInt64? {
+        let now = MonotonicClock.now()
+        let (known, mustLook) = words.withLock { known in
+            let mustLook = now >= known.nextLook
+            if mustLook { known.nextLook = now.advanced(by: Self.lookInterval) }
+            return (known.words, mustLook)
+        }
+        guard mustLook, known?.isCurrent != true else { return known?[topic] }
+        let found = Self.openWords(directory)
+        words.withLock { $0.words = found }
+        return found?[topic]
+    }
+
+    private func raise(_ topic: StateTopic) {
+        words.withLock { $0.words?.raise(topic) }
+    }
+
+    // MARK: Reading
+
+    /// Runs `body` on a snapshot of what is committed; nil when nothing was ever stored about a topic.
+    ///
+    /// From any thread that may wait for a disk; the body is short.
+    package func read<Value>(
+        _ topic: StateTopic, _ body: (borrowing Snapshot) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value? {
+        switch changes(of: topic) {
+        case 0: return nil
+        case nil where access(directory + "/data.mdb", F_OK) != 0: return nil
+        default: return try environment().read(body)
+        }
+    }
+
+    /// Whether `read` would not have to open anything first, which waits for the disk.
+    package func isAtHand(_ topic: StateTopic) -> Bool {
+        changes(of: topic) == 0 || state.withLock { $0.environment != nil }
+    }
+
+    // MARK: Writing
+
+    /// Has a change made on the store thread, together with others.
+    ///
+    /// - Parameters:
+    ///   - work: May run more than once; see `GroupedWrites.Work`. It calls `Transaction.requestSync` for what must outlive
+    ///     the machine.
+    ///   - completion: Called once: after the commit on the store thread, or at once on the caller's when it is refused.
+    package func submit(
+        _ topic: StateTopic, _ urgency: GroupedWrites.Urgency = .now, _ work: @escaping GroupedWrites.Work,
+        completion: @escaping GroupedWrites.Completion
+    ) {
+        let acceptance: GroupedWrites.Acceptance
+        do throws(StoreError) {
+            acceptance = try writes().submit(urgency) { [self] (transaction) throws(StoreError) in
+                try work(transaction)
+                raise(topic)
+            } completion: { [self] result in
+                if case .success = result { raise(topic) }
+                completion(result)
+            }
+        } catch {
+            return completion(.failure(error))
+        }
+        switch acceptance {
+        case .accepted: break
+        case .full: completion(.failure(.busy(path: directory, process: getpid())))
+        case .stopped: completion(.failure(.closed))
+        }
+    }
+
+    /// Makes a change now, on the calling thread, which waits for other writers; it is on disk when this returns, if it asks
+    /// for that.
+    package func perform<Value>(
+        _ topic: StateTopic, _ work: (borrowing Transaction) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        let value = try environment().write { (transaction) throws(StoreError) in
+            let value = try work(transaction)
+            raise(topic)
+            return value
+        }
+        raise(topic)
+        return value
+    }
+
+    /// Runs `body` while no process is in the middle of a write, or did not come to its end in time.
+    package func betweenWrites(patience: Duration, _ body: () -> Void) {
+        guard let environment = state.withLock({ $0.environment }) else { return body() }
+        environment.betweenWrites(patience: patience, body)
+    }
+
+    // MARK: Parts
+
+    private func environment() throws(StoreError) -> Environment {
+        if let environment = state.withLock({ $0.environment }) { return environment }
+        return try opening.holding { () throws(StoreError) in
+            let (known, isClosed, problem) = state.withLock { state in
+                (state.environment, state.isClosed, MonotonicClock.now() < state.nextTry ? state.problem : nil)
+            }
+            if let known { return known }
+            if isClosed { throw .closed }
+            if let problem { throw problem }
+            do throws(StoreError) {
+                var settings = EnvironmentSettings(
+                    tables: StateSchema.tables, format: StateSchema.format, isRebuildable: false, syncPolicy: .grouped)
+                settings.mapSize = 1 << 28
+                let environment = try Environment.open(directory: directory, settings: settings)
+                state.withLock { state in
+                    state.environment = environment
+                    state.problem = nil
+                }
+                return environment
+            } catch {
+                state.withLock { state in
+                    state.problem = error
+                    state.nextTry = MonotonicClock.now().advanced(by: Self.patience)
+                }
+                throw error
+            }
+        }
+    }
+
+    private func writes() throws(StoreError) -> GroupedWrites {
+        if let writes = state.withLock({ $0.writes }) { return writes }
+        let environment = try environment()
+        return try opening.holding { () throws(StoreError) in
+            let (known, isClosed) = state.withLock { ($0.writes, $0.isClosed) }
+            if let known { return known }
+            if isClosed { throw .closed }
+            let writes = try GroupedWrites.start(environment, name: "trawl-state")
+            state.withLock { $0.writes = writes }
+            return writes
+        }
+    }
+}

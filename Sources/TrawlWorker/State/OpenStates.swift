@@ -1,0 +1,37 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlStore
+
+/// The states of the store directories that leases name. Bound to the transfer thread.
+final class OpenStates {
+    private var opened: [String: (store: StateStore?, lastUse: UInt64, nextTry: MonotonicInstant)] = [:]
+    private var uses: UInt64 = 0
+
+    /// States open at a time.
+    private static let most = 16
+    /// For so long nobody tries again to open what could not be opened.
+    private static let patience = Duration.seconds(2)
+
+    deinit {
+        for opened in opened.values { opened.store?.close() }
+    }
+
+    /// The state of a store directory; nil when it cannot be used, and then nothing is remembered.
+    func store(_ directory: String) -> StateStore? {
+        uses += 1
+        if let known = opened[directory] {
+            if known.store != nil || MonotonicClock.now() < known.nextTry {
+                opened[directory]?.lastUse = uses
+                return known.store
+            }
+        }
+        let store = try? StateStore.open(store: directory)
+        opened[directory] = nil
+        if opened.count >= Self.most, let least = opened.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+            opened[least.key] = nil
+            least.value.store?.close()
+        }
+        opened[directory] = (store, uses, MonotonicClock.now().advanced(by: Self.patience))
+        return store
+    }
+}

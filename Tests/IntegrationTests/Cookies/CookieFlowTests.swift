@@ -1,0 +1,167 @@
+import Foundation
+import Testing
+import Trawl
+
+/// ASI-COOK-01, ASI-COOK-02, ASI-COOK-08, ASI-COOK-10, ASI-RED-07, POOL-12.
+@Suite("Cookies on their way", .timeLimit(.minutes(3)))
+struct CookieFlowTests {
+    /// Sets what the query says, leads where `/go` says, and tells the cookies it got.
+    @Sendable
+    private static func answer(_ request: ScriptedOrigin.Seen) -> ScriptedOrigin.Answer {
+        let parts = request.target.split(separator: "?", maxSplits: 1)
+        let query = parts.count > 1 ? parts[1].split(separator: "&").map { String($0) } : []
+        let fields = query.filter { !$0.hasPrefix("to=") }.map {
+            ("Set-Cookie", $0.removingPercentEncoding ?? $0)
+        }
+        if let to = query.first(where: { $0.hasPrefix("to=") }) {
+            return ScriptedOrigin.Answer(302, "", fields + [("Location", String(to.dropFirst(3)))])
+        }
+        return ScriptedOrigin.Answer(200, request.fields["cookie"] ?? "none", fields)
+    }
+
+    @Test("what a response sets goes along with the next request, whichever worker has it", arguments: Engine.allCases)
+    func stored(engine: Engine) async throws {
+        try await withScene(engine, answering: Self.answer) { scene, coordinator in
+            let first = try await coordinator.get(scene.origin.url("/?a=1"))
+            #expect(first.bodyText == "none")
+            for _ in 0..<8 {
+                #expect(try await coordinator.get(scene.origin.url("/")).bodyText == "a=1")
+            }
+            #expect(try await coordinator.get(scene.origin.url("/?a=2&b=3")).bodyText == "a=1")
+            #expect(try await coordinator.get(scene.origin.url("/p/q")).bodyText == "a=2; b=3")
+        }
+    }
+
+    @Test("another coordinator sees it, and the next one what has a time", arguments: Engine.allCases)
+    func shared(engine: Engine) async throws {
+        try await withScene(answering: Self.answer) { scene in
+            try await scene.withCoordinator(engine) { one in
+                try await scene.withCoordinator(engine) { other in
+                    _ = try await one.get(scene.origin.url("/?a=1&b=2%3bMax-Age=600"))
+                    #expect(try await other.get(scene.origin.url("/")).bodyText == "a=1; b=2")
+                    _ = try await other.get(scene.origin.url("/?c=3"))
+                    #expect(try await one.get(scene.origin.url("/")).bodyText == "a=1; b=2; c=3")
+                }
+                // What ended with the other is gone, what ends with this one is not.
+                #expect(try await one.get(scene.origin.url("/")).bodyText == "a=1; b=2")
+            }
+            try await scene.withCoordinator(engine) {
+                let response = try await $0.get(scene.origin.url("/"))
+                #expect(response.bodyText == "b=2")
+            }
+            try await scene.withCoordinator(engine) {
+                $0.cookies.endsSessionCookies = false
+            } _: {
+                _ = try await $0.get(scene.origin.url("/?kept=1"))
+            }
+            try await scene.withCoordinator(engine) {
+                let response = try await $0.get(scene.origin.url("/"))
+                #expect(response.bodyText == "b=2; kept=1")
+            }
+        }
+    }
+
+    @Test("each hop sets and gets, and what was set by hand stays at the first", arguments: Engine.allCases)
+    func hops(engine: Engine) async throws {
+        try await withScene(engine, answering: Self.answer) { scene, coordinator in
+            let response = try await coordinator.get(scene.origin.url("/?a=1&to=/second?b=2%26to=/third")) {
+                $0.cookies.manual = [RequestCookie("hand", "x")]
+            }
+            #expect(response.bodyText == "a=1; b=2" || response.bodyText == "a=1")
+            #expect(scene.origin.seen().map { $0.fields["cookie"] ?? "-" }.first == "hand=x")
+            #expect(scene.origin.seen().dropFirst().allSatisfy { !($0.fields["cookie"] ?? "").contains("hand") })
+            let repeated = try await coordinator.get(scene.origin.url("/?to=/end")) {
+                $0.cookies.manual = [RequestCookie("hand", "x"), RequestCookie("a", "mine")]
+                $0.cookies.repeatsManual = true
+            }
+            #expect(repeated.bodyText.hasPrefix("hand=x; a=mine"))
+        }
+    }
+
+    @Test("by hand come first: those of a field line, those of the options, then the jar's of other names")
+    func manual() async throws {
+        try await withScene(answering: Self.answer) { scene, coordinator in
+            _ = try await coordinator.get(scene.origin.url("/?a=jar&b=jar&c=jar"))
+            let response = try await coordinator.get(scene.origin.url("/"), fields: ["Cookie": "a=line"]) {
+                $0.cookies.manual = [RequestCookie("b", "option")]
+            }
+            #expect(response.bodyText == "a=line; b=option; c=jar")
+            let alone = try await coordinator.get(scene.origin.url("/")) {
+                $0.cookies.jar = .none
+                $0.cookies.manual = [RequestCookie("b", "option")]
+            }
+            #expect(alone.bodyText == "b=option")
+            await #expect(throws: FetchError.self) {
+                _ = try await coordinator.get(scene.origin.url("/")) {
+                    $0.cookies.manual = [RequestCookie("b", "a\r\nX: y")]
+                }
+            }
+        }
+    }
+
+    @Test("jars are apart: named ones, those in memory, and none", arguments: Engine.allCases)
+    func jars(engine: Engine) async throws {
+        try await withScene(engine, answering: Self.answer) { scene, coordinator in
+            let jars: [RequestOptions.Cookies.Jar] = [.shared, .named("one"), .memory(""), .memory("one"), .none]
+            for (number, jar) in jars.enumerated() {
+                _ = try await coordinator.get(scene.origin.url("/?a=\(number)")) { $0.cookies.jar = jar }
+            }
+            var seen: [String] = []
+            for jar in jars {
+                seen.append(try await coordinator.get(scene.origin.url("/")) { $0.cookies.jar = jar }.bodyText)
+            }
+            #expect(seen == ["a=0", "a=1", "a=2", "a=3", "none"])
+        }
+    }
+
+    @Test("without a store the jar is in memory")
+    func ephemeral() async throws {
+        try await withScene(answering: Self.answer) { scene in
+            try await scene.withCoordinator {
+                $0.store = .none
+            } _: { coordinator in
+                _ = try await coordinator.get(scene.origin.url("/?a=1&to=/"))
+                #expect(try await coordinator.get(scene.origin.url("/")).bodyText == "a=1")
+            }
+            #expect(!FileManager.default.fileExists(atPath: scene.store))
+        }
+    }
+
+    @Test("an accept policy keeps out what comes from elsewhere than the document")
+    func policy() async throws {
+        try await withScene(answering: Self.answer) { scene, coordinator in
+            let port = scene.origin.url("").split(separator: ":").last ?? ""
+            func get(_ host: String, _ target: String, _ document: String?) async throws -> String {
+                try await coordinator.get("http://\(host):\(port)\(target)") {
+                    $0.transport.resolve = ["\(host):\(port):127.0.0.1"]
+                    $0.cookies.mainDocumentURL = document
+                }.bodyText
+            }
+            _ = try await get("ad.test", "/?third=1", "http://www.site.test/")
+            #expect(try await get("ad.test", "/", nil) == "none")
+            _ = try await get("img.site.test", "/?first=1%3bDomain=site.test", "http://www.site.test/")
+            #expect(try await get("www.site.test", "/", nil) == "first=1")
+            _ = try await coordinator.get("http://ad.test:\(port)/?never=1") {
+                $0.transport.resolve = ["ad.test:\(port):127.0.0.1"]
+                $0.cookies.accepts = .never
+            }
+            #expect(try await get("ad.test", "/", nil) == "none")
+        }
+    }
+
+    @Test("what is answered from the cache is answered for the cookies of the request, and sets nothing anew")
+    func cached() async throws {
+        try await withScene {
+            ScriptedOrigin.Answer(
+                200, $0.fields["cookie"] ?? "none",
+                [("Cache-Control", "max-age=60"), ("Vary", "Cookie"), ("Set-Cookie", "n=\($0.number)")])
+        } _: { scene, coordinator in
+            #expect(summary(try await coordinator.get(scene.origin.url("/"))) == "network 200 none")
+            #expect(summary(try await coordinator.get(scene.origin.url("/"))) == "network 200 n=1")
+            #expect(summary(try await coordinator.get(scene.origin.url("/"))) == "network 200 n=2")
+            let other = try await coordinator.get(scene.origin.url("/")) { $0.cookies.jar = .none }
+            #expect(summary(other) == "cache 200 none")
+            #expect(summary(try await coordinator.get(scene.origin.url("/"))) == "network 200 n=3")
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Glibc
+import Testing
+import TrawlHTTP
+import TrawlSession
+
+@testable import TrawlStore
+
+@Suite("Cookies in the tables of a store")
+struct CookieTableTests {
+    private let scratch = CacheScratch()
+
+    private func withState(_ body: (StateStore) throws -> Void) throws {
+        let state = try StateStore.open(store: scratch.path + "/store")
+        defer { state.close() }
+        try body(state)
+    }
+
+    @Test("a line that comes again takes the place of the first and keeps its age")
+    func replaces() throws {
+        try withState { state in
+            try #expect(state.set("a=1", from: "http://x.org/") == .insert)
+            try #expect(state.set("b=1", from: "http://x.org/") == .insert)
+            try #expect(state.set("a=2", from: "http://x.org/", at: noon.plus(seconds: 5)) == .replace)
+            #expect(state.field(for: "http://x.org/") == "a=2; b=1")
+            try #expect(state.set("a=2; Max-Age=0", from: "http://x.org/") == .remove)
+            try #expect(state.set("a=2; Max-Age=0", from: "http://x.org/") == .nothing)
+            #expect(state.field(for: "http://x.org/") == "b=1")
+        }
+    }
+
+    @Test("cookies go to the hosts and paths they are for")
+    func matches() throws {
+        try withState { state in
+            try state.set("host=1", from: "http://a.x.org/")
+            try state.set("domain=1; Domain=x.org", from: "http://a.x.org/")
+            try state.set("path=1; Path=/p", from: "http://a.x.org/")
+            try state.set("other=1", from: "http://ax.org/")
+            #expect(state.field(for: "http://a.x.org/") == "host=1; domain=1")
+            #expect(state.field(for: "http://b.a.x.org/p/q") == "domain=1")
+            #expect(state.field(for: "http://a.x.org/p/q") == "path=1; host=1; domain=1")
+            #expect(state.field(for: "http://x.org/") == "domain=1")
+            #expect(state.field(for: "http://ax.org/") == "other=1")
+            #expect(state.field(for: "http://org/") == nil)
+        }
+    }
+
+    @Test("a secure cookie is hidden by none that came in clear: of its domain, above or below")
+    func sparesSecure() throws {
+        try withState { state in
+            try state.set("a=secret; Secure; Domain=x.org", from: "https://w.x.org/")
+            for host in ["x.org", "w.x.org", "v.w.x.org"] {
+                try #expect(state.set("a=planted", from: "http://\(host)/") == nil, "\(host)")
+            }
+            try state.set("b=secret; Secure", from: "https://v.w.x.org/")
+            try #expect(state.set("b=planted; Domain=x.org", from: "http://w.x.org/") == nil)
+            try #expect(state.set("b=fine; Domain=y.org", from: "http://w.y.org/") == .insert)
+            try #expect(state.set("a=new; Secure; Domain=x.org", from: "https://w.x.org/") == .replace)
+        }
+    }
+
+    @Test("jars are apart, each with its name")
+    func jars() throws {
+        try withState { state in
+            try state.set("a=1", from: "http://x.org/")
+            try state.set("a=2", from: "http://x.org/", jar: "one")
+            try state.set("a=3", from: "http://x.org/", jar: "two")
+            #expect(state.field(for: "http://x.org/") == "a=1")
+            #expect(state.field(for: "http://x.org/", jar: "one") == "a=2")
+            #expect(state.field(for: "http://x.org/", jar: "two") == "a=3")
+            #expect(state.field(for: "http://x.org/", jar: "three") == nil)
+            let names = try state.read(.cookies) { (snapshot) throws(StoreError) in try CookieTable.jars(snapshot) }
+            #expect(names == ["one", "two"])
+            let removed = try state.perform(.cookies) { (transaction) throws(StoreError) in
+                try CookieTable.remove(from: "one", in: transaction) { _ in true }
+            }
+            #expect(removed == 1)
+            #expect(state.field(for: "http://x.org/", jar: "one") == nil)
+            #expect(state.field(for: "http://x.org/", jar: "two") == "a=3")
+        }
+    }
+
+    @Test("a domain keeps to its limit: what is over goes first, then what was not used for longest")
+    func perDomain() throws {
+        try withState { state in
+            let limits = CookieLimits(perDomain: 5, total: 100, crowded: 3)
+            for index in 0..<5 {
+                let line = index == 2 ? "c2=1; Max-Age=3" : "c\(index)=1"
+                try state.set(line, from: "http://x.org/", at: noon.plus(seconds: Int64(index)), limits: limits)
+            }
+            try state.set("c5=1", from: "http://x.org/", at: noon.plus(seconds: 10), limits: limits)
+            #expect(state.names == ["c0", "c1", "c3", "c4", "c5"])
+            try state.set("c6=1", from: "http://x.org/", at: noon.plus(seconds: 11), limits: limits)
+            #expect(state.names == ["c1", "c3", "c4", "c5", "c6"])
+        }
+    }
+
+    @Test("all together keep to theirs: domains with many lose theirs first")
+    func total() throws {
+        try withState { state in
+            let limits = CookieLimits(perDomain: 50, total: 10, crowded: 5)
+            for index in 0..<4 {
+                try state.set("q\(index)=1", from: "http://quiet\(index).org/", limits: limits)
+            }
+            for index in 0..<8 {
+                let moment = noon.plus(seconds: Int64(index) + 1)
+                try state.set("l\(index)=1", from: "http://loud.org/", at: moment, limits: limits)
+            }
+            #expect(state.names == ["l2", "l3", "l4", "l5", "l6", "l7", "q0", "q1", "q2", "q3"])
+        }
+    }
+
+    @Test("a damaged row is no cookie, and its place is taken by the next")
+    func damage() throws {
+        try withState { state in
+            try state.set("a=1", from: "http://x.org/")
+            try state.set("b=1", from: "http://x.org/")
+            try state.perform(.cookies) { (transaction) throws(StoreError) in
+                var rows: [(key: [UInt8], row: [UInt8])] = []
+                try transaction.scan(StateSchema.cookies, from: UnsafeRawBufferPointer(start: nil, count: 0)) {
+                    rows.append((Array($0), Array($1)))
+                    return true
+                }
+                for var (key, row) in rows where row.contains(UInt8(ascii: "a")) {
+                    row[20] ^= 1
+                    try key.span.withUnsafeBytes { (key) throws(StoreError) in
+                        try row.span.withUnsafeBytes { (row) throws(StoreError) in
+                            try transaction.put(StateSchema.cookies, key, row)
+                        }
+                    }
+                    key = []
+                }
+            }
+            #expect(state.field(for: "http://x.org/") == "b=1")
+            try #expect(state.set("a=2", from: "http://x.org/") == .insert)
+            #expect(state.names == ["a", "b"])
+        }
+    }
+
+    @Test("several writers store all of theirs")
+    func writers() throws {
+        try withState { state in
+            let others = try (0..<4).map { _ in try StateStore.open(store: scratch.path + "/store") }
+            defer { for other in others { other.close() } }
+            let done = Latch(4 * 50)
+            for (number, other) in others.enumerated() {
+                for index in 0..<50 {
+                    let received = try #require(receive("c\(number)x\(index)=1", from: "http://x\(number).org/"))
+                    other.submit(.cookies, .soon) { (transaction) throws(StoreError) in
+                        _ = try CookieTable.store(
+                            received, jar: "", order: transaction.nextOrder(), at: noon, in: transaction)
+                    } completion: { _ in
+                        done.arrive()
+                    }
+                }
+            }
+            done.wait()
+            #expect(state.names.count == 200)
+        }
+    }
+}

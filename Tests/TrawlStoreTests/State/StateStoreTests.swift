@@ -1,0 +1,116 @@
+import Glibc
+import Testing
+import TrawlHTTP
+import TrawlPlatform
+import TrawlSession
+
+@testable import TrawlStore
+
+@Suite("The state of a store")
+struct StateStoreTests {
+    private let scratch = CacheScratch()
+    private var store: String { scratch.path + "/store" }
+
+    @Test("opening it makes nothing but a small file, and looking at what was never stored nothing more")
+    func lazy() throws {
+        let state = try StateStore.open(store: store)
+        defer { state.close() }
+        #expect(state.changes(of: .cookies) == 0)
+        #expect(try state.read(.cookies) { _ in 1 } == nil)
+        #expect(scratch.files() == ["store/state/changes"])
+        #expect(state.isAtHand(.cookies))
+    }
+
+    @Test("directory and files are the user's alone")
+    func rights() throws {
+        let state = try StateStore.open(store: store)
+        try state.set("a=1", from: "http://x.org/")
+        state.close()
+        func mode(_ path: String) -> UInt32 {
+            var facts = stat()
+            return stat(path, &facts) == 0 ? facts.st_mode & 0o777 : 0
+        }
+        #expect(mode(store + "/state") == 0o700)
+        for name in scratch.files(in: "store/state") {
+            #expect(mode(scratch.path + "/" + name) == 0o600, "\(name)")
+        }
+    }
+
+    @Test("what one opening stores the other sees, and the word of the topic rises for both")
+    func shared() throws {
+        let (one, other) = (try StateStore.open(store: store), try StateStore.open(store: store))
+        defer {
+            one.close()
+            other.close()
+        }
+        #expect(other.field(for: "http://x.org/") == nil)
+        let before = try #require(other.changes(of: .cookies))
+        try one.set("a=1", from: "http://x.org/")
+        #expect(try #require(other.changes(of: .cookies)) > before)
+        #expect(other.changes(of: .hosts) == 0)
+        #expect(other.field(for: "http://x.org/") == "a=1")
+    }
+
+    @Test("it is there when it is opened again, and when the file with the words was lost")
+    func again() throws {
+        let first = try StateStore.open(store: store)
+        try first.set("a=1; Max-Age=60", from: "http://x.org/")
+        first.close()
+        #expect(unlink(store + "/state/changes") == 0)
+        let second = try StateStore.open(store: store)
+        defer { second.close() }
+        #expect(second.changes(of: .cookies) != 0)
+        #expect(second.field(for: "http://x.org/") == "a=1")
+    }
+
+    @Test("a newer format is refused, and what is there stays")
+    func newer() throws {
+        var settings = EnvironmentSettings(
+            tables: StateSchema.tables, format: StateSchema.format + 1, isRebuildable: false, syncPolicy: .grouped)
+        settings.mapSize = 1 << 28
+        #expect(mkdir(store, 0o700) == 0)
+        #expect(mkdir(store + "/state", 0o700) == 0)
+        let newer = try Environment.open(directory: store + "/state", settings: settings)
+        newer.close()
+        let state = try StateStore.open(store: store)
+        defer { state.close() }
+        #expect(throws: StoreError.self) { try state.read(.cookies) { _ in 1 } }
+        guard case .newerFormat? = state.problem else {
+            Issue.record("\(String(describing: state.problem))")
+            return
+        }
+    }
+
+    @Test("nothing of the store where nobody may write")
+    func unusable() throws {
+        #expect(mkdir(store, 0o700) == 0)
+        let file = open(store + "/state", O_CREAT | O_WRONLY, 0o600)
+        close(file)
+        let state = try StateStore.open(store: store)
+        defer { state.close() }
+        #expect(throws: StoreError.self) {
+            try state.perform(.cookies) { _ throws(StoreError) in }
+        }
+        #expect(state.problem != nil)
+    }
+
+    @Test("cookies that end with a session go with it, or with the next coordinator's start when it died")
+    func sessions() throws {
+        let state = try StateStore.open(store: store)
+        defer { state.close() }
+        let (mine, dead) = (SessionID.make(), SessionID.make())
+        let session = try state.beginSession(mine)
+        for id in [mine, dead] {
+            let conditions = CookieConditions(session: id.halves.first, endsWithSession: true)
+            try state.set("s\(id.halves.first)=1", from: "http://x.org/", under: conditions)
+            try state.set("p\(id.halves.first)=1; Max-Age=600", from: "http://x.org/", under: conditions)
+        }
+        try state.set("kept=1", from: "http://x.org/", under: CookieConditions(session: dead.halves.first))
+        #expect(state.names.count == 5)
+        #expect(state.purgeDeadSessions() == 1)
+        #expect(!state.names.contains("s\(dead.halves.first)"))
+        #expect(state.names.count == 4)
+        state.endSession(session)
+        #expect(state.names == ["kept", "p\(dead.halves.first)", "p\(mine.halves.first)"].sorted())
+    }
+}
