@@ -1,8 +1,6 @@
 import Glibc
-import Synchronization
 import Trawl
 import TrawlHTTP
-import TrawlJSON
 import TrawlPlatform
 import TrawlProtocol
 
@@ -18,13 +16,9 @@ struct BatchJob {
         let curlCode: Int32
     }
 
-    /// Failures told one by one when the results file has them all.
-    private static let failuresTold = 100
     /// Lines dealt with before signals and workers are looked at again: most lists are of requests, which need room, but
     /// there are those of lines that are done or bad.
     private static let linesInATurn = 4096
-    /// Turns without idle workers after which less is read ahead.
-    private static let longBusy = 256
 
     private let plan: BatchPlan
     private let coordinator: Coordinator
@@ -32,25 +26,15 @@ struct BatchJob {
     private let console: Console
     let progress: ProgressDisplay
     private let source: RequestSource
-    private let results: ResultsFile?
-    /// Where `-w` goes; nil without it.
-    private let printer: OutputThread<[UInt8]>?
     private var names: FileNames
     private let templates: RequestTemplates
 
     private var table = FetchesInFlight()
     private var retries = RetryQueue()
-    private var records = JSONWriter()
-    /// What `-w` printed in this turn.
-    private var printed: [UInt8] = []
+    private var outputs: BatchOutputs
+    private var messages: BatchMessages
     private(set) var tally = RunTally()
-    /// Requests read ahead at present, and whether it is as many. Few stay in the processor's caches; more are read when
-    /// workers stand idle because most of those few are of one host.
-    private var lookAhead: Int
-    private let leastLookAhead: Int
-    private var isFull = false
-    /// Turns without idle workers, since the look-ahead was last changed.
-    private var busyTurns = 0
+    private var lookAhead: LookAhead
     private var isInputOver = false
     /// Whether requests are left for another run.
     private var leavesRequests = false
@@ -58,22 +42,20 @@ struct BatchJob {
     private var now = MonotonicClock.now()
     /// Microseconds since 1970.
     private var time: UInt64 = 0
-    private var toldCount = 0
     private var cacheWarning = CacheWarning()
 
     init(
-        _ plan: BatchPlan, _ coordinator: Coordinator, _ source: RequestSource, _ results: ResultsFile?,
-        _ printer: OutputThread<[UInt8]>?, _ stopping: StopRequests
+        _ plan: BatchPlan, _ coordinator: Coordinator, _ source: RequestSource, _ outputs: BatchOutputs,
+        _ stopping: StopRequests
     ) throws(CommandError) {
         self.plan = plan
-        leastLookAhead = min(max(128, plan.lookAhead / 6), plan.lookAhead)
-        lookAhead = leastLookAhead
+        lookAhead = LookAhead(most: plan.lookAhead)
         self.coordinator = coordinator
         self.source = source
-        self.results = results
-        self.printer = printer
+        self.outputs = outputs
         self.stopping = stopping
         console = stopping.console
+        messages = BatchMessages(console, source, hasResults: outputs.results != nil)
         names = FileNames(plan.naming, source, namesFromHeads: plan.namesFromHeads)
         templates = try RequestTemplates(
             plan.template, on: coordinator, savesErrorBodies: !plan.failsOnErrorStatus,
@@ -86,19 +68,15 @@ struct BatchJob {
     /// Deals with answers, and starts what there is room for.
     mutating func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool) -> DriverTurn {
         self.now = now
-        adaptLookAhead(hasIdleWorkers)
+        lookAhead.adapt(hasIdleWorkers: hasIdleWorkers)
         let wall = WallClock.now()
         time = UInt64(max(0, wall.seconds)) * 1_000_000 + UInt64(wall.nanoseconds / 1000)
         checkOutputs()
         finish(answers)
         var turn = DriverTurn()
         startMore(&turn)
-        isFull = !table.hasRoom(for: lookAhead)
-        writeRecords()
-        if let printer, !printed.isEmpty {
-            printer.add(printed)
-            printed.removeAll(keepingCapacity: true)
-        }
+        lookAhead.note(isFull: !table.hasRoom(for: lookAhead.count))
+        if let failure = outputs.write() { outputFailed(failure) }
         showProgress()
         if turn.wakeAt == nil { turn.wakeAt = retries.next }
         turn.isFinished = table.isEmpty && isInputOver
@@ -124,9 +102,7 @@ struct BatchJob {
         while let tag = retries.takeDue(at: now) { prepare(tag, into: &turn.start) }
         var lines = Self.linesInATurn
         // Without room in the outputs, a turn comes when there is some again.
-        while !isInputOver, table.hasRoom(for: lookAhead), results?.hasRoom() ?? true, printer?.hasRoom() ?? true,
-            !tally.outputIsBroken
-        {
+        while !isInputOver, table.hasRoom(for: lookAhead.count), outputs.hasRoom(), !tally.outputIsBroken {
             guard lines > 0 else {
                 turn.wakeAt = now
                 return
@@ -151,18 +127,6 @@ struct BatchJob {
                 tally.failed += 1
                 isInputOver = true
             }
-        }
-    }
-
-    private mutating func adaptLookAhead(_ hasIdleWorkers: Bool) {
-        if hasIdleWorkers, isFull {
-            lookAhead = min(2 * lookAhead, plan.lookAhead)
-            busyTurns = 0
-        } else {
-            busyTurns += 1
-            guard busyTurns == Self.longBusy else { return }
-            lookAhead = max(lookAhead / 2, leastLookAhead)
-            busyTurns = 0
         }
     }
 
@@ -199,7 +163,7 @@ struct BatchJob {
         case .replacing:
             let name = fetch.request.out ?? FileName.ofURL(fetch.request.url)
             let unused = try names.unused(name)
-            if unused != name { note(fetch, "written to \(unused.terminalSafe)") }
+            if unused != name { messages.note(fetch, "written to \(unused.terminalSafe)") }
             fetch.path = unused
             destination = .file(unused, .replace)
         case .named:
@@ -212,8 +176,9 @@ struct BatchJob {
 
     private mutating func refuse(_ bad: BadLine, _ line: Int, _ isAgain: Bool) {
         tally.failed += 1
-        tell("\(source.place(line))\(bad.reason.terminalSafe)")
-        if results != nil { ResultRecord.write(bad, line: line, isAgain: isAgain, time: time, to: &records) }
+        messages.failed(line: line, bad.reason.terminalSafe)
+        guard outputs.results != nil else { return }
+        ResultRecord.write(bad, line: line, isAgain: isAgain, time: time, to: &outputs.records)
     }
 
     // MARK: Ending
@@ -243,13 +208,13 @@ struct BatchJob {
         switch error.code {
         case .shutDown, .cancelled: return true
         case .engineDown:
-            if !tally.engineIsDown { console.failure(RunSupport.text(error)) }
+            if !tally.engineIsDown { console.failure(FailureText.of(error)) }
             tally.engineIsDown = true
             return true
         default: break
         }
-        guard RunSupport.isBrokenOutput(error) else { return false }
-        breakOff(RunSupport.text(error))
+        guard error.isOfTheWholeOutput else { return false }
+        breakOff(FailureText.of(error))
         return true
     }
 
@@ -311,21 +276,21 @@ struct BatchJob {
             tally.cache.count(response.source)
             if plan.failsOnErrorStatus { failure = failureOfStatus(response, fetch) }
         case .failure(let error):
-            failure = Failure(message: RunSupport.text(error), curlCode: ExitStatus.curlCode(for: error))
+            failure = Failure(message: FailureText.of(error), curlCode: ExitStatus.curlCode(for: error))
         }
         if let failure {
             tally.failed += 1
-            tell(fetch, failure.message)
+            messages.failed(fetch, failure.message)
         } else {
             tally.succeeded += 1
         }
         if plan.writeOut != nil { writeOut(fetch, result, failure, file: file) }
-        guard results != nil else { return }
+        guard outputs.results != nil else { return }
         ResultRecord(
             request: fetch.request, line: fetch.line, result: result, file: file, isSuccess: failure == nil,
             isAgain: fetch.isAgain, attempts: fetch.attempts, time: time,
             elapsed: (now.nanoseconds - fetch.started.nanoseconds) / 1000
-        ).write(to: &records)
+        ).write(to: &outputs.records)
     }
 
     /// With `--fail`: why the response is none, if it is.
@@ -336,7 +301,7 @@ struct BatchJob {
         }
         guard plan.files == .replacing || plan.files == .named, let path = fetch.path else { return nil }
         do throws(SystemError) {
-            try RunSupport.saveRedirect(response, absolute(path))
+            try BodyWriter.saveRedirect(response, absolute(path))
             return nil
         } catch {
             return Failure(
@@ -362,60 +327,31 @@ struct BatchJob {
         }
         values.message = failure?.message ?? ""
         values.fileName = (file ?? fetch.path).map(absolute)
-        printed += RunSupport.written(plan.writeOut, values, on: console).utf8
-    }
-
-    /// Records reach the file before anything else is started or waited for.
-    private mutating func writeRecords() {
-        guard let results, !records.isEmpty else { return }
-        do throws(SystemError) {
-            try results.append(records)
-        } catch {
-            outputFailed(error, results.name)
-        }
-        records.removeAll()
+        if let text = plan.writeOut?.outputText(values, on: console) { outputs.printed += text.utf8 }
     }
 
     /// Looks after the outputs that have threads of their own.
     private mutating func checkOutputs() {
         if tally.outputIsClosed || tally.outputIsBroken { return }
-        if let results, let failure = results.failure { outputFailed(failure, results.name) }
-        if let failure = printer?.failure { outputFailed(failure, "standard output") }
+        if let failure = outputs.failure() { outputFailed(failure) }
     }
 
     /// To be called when the outputs were given their time: what is not written by now is left for another run.
     mutating func closeOutputs() {
         checkOutputs()
-        if results?.isOver == false || printer?.isOver == false { tally.wasStopped = true }
+        if !outputs.isOver { tally.wasStopped = true }
     }
 
-    private mutating func outputFailed(_ error: SystemError, _ name: String) {
-        if error.errno == EPIPE {
+    private mutating func outputFailed(_ failure: BatchOutputs.Failure) {
+        switch failure {
+        case .closed:
             tally.outputIsClosed = true
             coordinator.beginShutdown(grace: .zero)
-        } else {
-            breakOff("\(name): \(SystemError.reason(error.errno))")
+        case .broken(let message): breakOff(message)
         }
     }
 
     // MARK: Telling
-
-    private mutating func tell(_ fetch: FetchInFlight, _ message: String) {
-        tell("\(source.place(fetch.line))\(RunSupport.shown(fetch.request.url)): \(message)")
-    }
-
-    private func note(_ fetch: FetchInFlight, _ message: String) {
-        console.note("\(source.place(fetch.line))\(RunSupport.shown(fetch.request.url)): \(message)")
-    }
-
-    private mutating func tell(_ message: String) {
-        toldCount += 1
-        if results == nil || toldCount <= Self.failuresTold {
-            console.failure(message)
-        } else if toldCount == Self.failuresTold + 1 {
-            console.note("more failures are told in the results alone")
-        }
-    }
 
     private mutating func showProgress() {
         guard progress.isShown else { return }
@@ -428,16 +364,7 @@ struct BatchJob {
     }
 
     func summarize(_ elapsed: Duration) {
-        let seconds = elapsed / .seconds(1)
-        var parts = ["\(tally.succeeded) fetched"]
-        if tally.failed > 0 { parts.append("\(tally.failed) failed") }
-        if tally.skipped > 0 {
-            parts.append(
-                "\(tally.skipped) done before" + (tally.failedBefore > 0 ? " (\(tally.failedBefore) failed)" : ""))
-        }
-        parts.append("\(ByteText.short(tally.bytes)) in \(ProgressLine.time(seconds))")
-        if stopping.count > 0 { parts.append("stopped") }
         let isCaching = plan.usesCache && coordinator.cacheProblem == nil
-        console.note(parts.joined(separator: ", ") + (isCaching ? "; cache: \(tally.cache.text)" : ""))
+        console.note(tally.summary(after: elapsed, wasSignalled: stopping.count > 0, isCaching: isCaching))
     }
 }

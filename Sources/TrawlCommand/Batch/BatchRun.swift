@@ -36,7 +36,7 @@ final class BatchRun: FetchDriver {
             }
         let signals = Signals.block()
         if list != nil { Scheduling.preferThroughput() }
-        let coordinator = try RunSupport.coordinator(plan.configuration)
+        let coordinator = try Coordinator.started(plan.configuration)
         let stopping: StopRequests
         let attention: WakeUp
         var printer: OutputThread<[UInt8]>?
@@ -60,7 +60,7 @@ final class BatchRun: FetchDriver {
         } catch {
             throw CommandError("\(error)", status: ExitStatus.engineDown)
         }
-        let run = BatchRun(try BatchJob(plan, coordinator, source, results, printer, stopping))
+        let run = BatchRun(try BatchJob(plan, coordinator, source, BatchOutputs(results, printer), stopping))
         coordinator.run(run)
         run.job.progress.finish()
         coordinator.shutdownBlocking(grace: .zero)

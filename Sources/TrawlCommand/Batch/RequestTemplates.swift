@@ -29,7 +29,7 @@ final class RequestTemplates {
         do throws(FetchError) {
             plain = try coordinator.template(of: base, files: Self.files(savesErrorBodies, namesFromHeads))
         } catch {
-            throw CommandError(RunSupport.text(error))
+            throw CommandError(FailureText.of(error))
         }
     }
 

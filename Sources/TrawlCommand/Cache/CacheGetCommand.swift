@@ -45,13 +45,13 @@ struct CacheGetCommand: CacheSubcommand {
 
     func execute(on store: CacheAtHand) throws(CommandError) -> Int32 {
         guard let responses = store.responses, let item = try item(in: responses) else {
-            throw CommandError("\(RunSupport.shown(url)): nothing is stored", status: ExitStatus.someFailed)
+            throw CommandError("\(FailureText.url(url)): nothing is stored", status: ExitStatus.someFailed)
         }
         let body = item.response.facts.body
         if !body.isComplete, !raw {
             let total = body.total.map { " of \($0)" } ?? ""
             throw CommandError(
-                "\(RunSupport.shown(url)): only \(body.length) bytes\(total) are stored; --raw writes them",
+                "\(FailureText.url(url)): only \(body.length) bytes\(total) are stored; --raw writes them",
                 status: ExitStatus.someFailed)
         }
         let writer = try self.writer()
@@ -84,7 +84,7 @@ struct CacheGetCommand: CacheSubcommand {
         }
         if variants > 0, fields != nil {
             throw CommandError(
-                "\(RunSupport.shown(url)): \(variants) stored, and none for a request with these fields",
+                "\(FailureText.url(url)): \(variants) stored, and none for a request with these fields",
                 status: ExitStatus.someFailed)
         }
         return nil
@@ -140,10 +140,10 @@ struct CacheGetCommand: CacheSubcommand {
         case .damaged:
             if case .blob(let reader)? = item.body { responses.cache.reportDamage(of: reader, item.use) }
             throw CommandError(
-                "\(RunSupport.shown(url)): the stored body was damaged, and is removed", status: ExitStatus.dataError)
+                "\(FailureText.url(url)): the stored body was damaged, and is removed", status: ExitStatus.dataError)
         case .coding(let reason):
             throw CommandError(
-                "\(RunSupport.shown(url)): \(reason.terminalSafe); --raw writes it as it is",
+                "\(FailureText.url(url)): \(reason.terminalSafe); --raw writes it as it is",
                 status: ExitStatus.dataError)
         case .output(let error) where error.errno == Self.isBinary:
             throw CommandError(

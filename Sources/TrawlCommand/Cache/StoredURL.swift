@@ -14,7 +14,7 @@ enum StoredURL {
             let key = CacheKey(try URLParser().parse(completed))
             return key == written ? [key] : [written, key]
         } catch {
-            throw CommandError("\(RunSupport.shown(text)): \(error.text)")
+            throw CommandError("\(FailureText.url(text)): \(error.text)")
         }
     }
 }

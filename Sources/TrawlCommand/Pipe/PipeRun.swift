@@ -51,7 +51,7 @@ final class PipeRun {
         let limits = ListReader.Limits(line: PipePlan.longestLine, endless: nil, badLines: nil)
         let list = try ListReader("-", limits: limits)
         let signals = Signals.block()
-        let coordinator = try RunSupport.coordinator(plan.configuration)
+        let coordinator = try Coordinator.started(plan.configuration)
         let answers: AnswerQueue
         let stopping: StopRequests
         let output: OutputThread<PipeResponse?>
@@ -177,7 +177,7 @@ final class PipeRun {
         var result = answer.result
         if case .failure(let error) = result {
             if error.code == .engineDown, engineFailure == nil {
-                console.failure(RunSupport.text(error))
+                console.failure(FailureText.of(error))
                 engineFailure = error
             }
             if error.code == .shutDown, let engineFailure { result = .failure(engineFailure) }

@@ -52,7 +52,7 @@ enum SequentialRun {
             plan.requests, plan.list.map { path throws(CommandError) in try ListReader(path) }, .plain,
             rememberingIn: plan.directory)
         let signals = Signals.block()
-        let coordinator = try RunSupport.coordinator(plan.configuration)
+        let coordinator = try Coordinator.started(plan.configuration)
         let console = Console(plan.report)
         let kind = plan.report.progressKind(
             onTerminal: Terminal.isTerminal(STDERR_FILENO),

@@ -53,7 +53,7 @@ struct SingleFetch {
             if URLText.withoutUserInformation(request.url) != request.url {
                 let refusal = FetchError.credentialsInURL
                 throw CommandError(
-                    "\(place)\(RunSupport.shown(request.url)): \(RunSupport.text(refusal))",
+                    "\(place)\(FailureText.url(request.url)): \(FailureText.of(refusal))",
                     status: ExitStatus.curlCode(for: refusal))
             }
             destination = try self.destination(&names)
@@ -79,7 +79,7 @@ struct SingleFetch {
         values.fileName = path
         if !outputIsClosed {
             do throws(SystemError) {
-                try RunSupport.writeOut(plan.writeOut, values, on: console)
+                try plan.writeOut?.write(values, on: console)
             } catch {
                 if error.errno == EPIPE { outputIsClosed = true }
             }
@@ -99,7 +99,7 @@ struct SingleFetch {
             path = try plan.path(unusedName(request.out ?? FileName.ofURL(request.url), &names))
         case .named:
             guard let name = request.out else {
-                throw CommandError("no file name for \(RunSupport.shown(request.url))")
+                throw CommandError("no file name for \(FailureText.url(request.url))")
             }
             if LocalPath.isStandardOutput(name) {
                 writer = .standardOutput()
@@ -107,7 +107,7 @@ struct SingleFetch {
             }
             path = try plan.path(name)
         }
-        guard let path else { throw CommandError("no file name for \(RunSupport.shown(request.url))") }
+        guard let path else { throw CommandError("no file name for \(FailureText.url(request.url))") }
         if plan.writesHeads || LocalPath.isSpecial(path) {
             do throws(SystemError) {
                 writer = try BodyWriter.file(path, replaces: true)
@@ -129,11 +129,11 @@ struct SingleFetch {
         do throws(FetchError) {
             let unused = try names.unused(name)
             if unused != name {
-                console.note("\(place)\(RunSupport.shown(request.url)): written to \(unused.terminalSafe)")
+                console.note("\(place)\(FailureText.url(request.url)): written to \(unused.terminalSafe)")
             }
             return unused
         } catch {
-            throw CommandError(RunSupport.text(error), status: ExitStatus.Curl.writeError)
+            throw CommandError(FailureText.of(error), status: ExitStatus.Curl.writeError)
         }
     }
 
@@ -246,7 +246,7 @@ struct SingleFetch {
             fetch.cancel()
             return
         }
-        outputIsBroken = [ENOSPC, EDQUOT, EIO, EROFS].contains(error.errno)
+        outputIsBroken = error.isOfTheWholeOutput
         let name = writer?.name ?? path?.terminalSafe ?? "the file"
         refuse(fetch, "\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
     }
@@ -269,7 +269,7 @@ struct SingleFetch {
             do throws(SystemError) {
                 try complete(response)
             } catch {
-                outputIsBroken = [ENOSPC, EDQUOT, EIO, EROFS].contains(error.errno)
+                outputIsBroken = error.isOfTheWholeOutput
                 let name = writer?.name ?? path?.terminalSafe ?? "the file"
                 return fail("\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
             }
@@ -279,9 +279,9 @@ struct SingleFetch {
             }
             return ExitStatus.success
         case .failure(let error):
-            outputIsBroken = RunSupport.isBrokenOutput(error)
+            outputIsBroken = error.isOfTheWholeOutput
             if error.code == .cancelled { return fail(nil, ExitStatus.curlCode(for: error)) }
-            return fail(RunSupport.text(error), ExitStatus.curlCode(for: error))
+            return fail(FailureText.of(error), ExitStatus.curlCode(for: error))
         case nil:
             return fail("the fetch ended without an answer", 70)
         }
@@ -290,14 +290,14 @@ struct SingleFetch {
     /// What is left to do with a body that came.
     private mutating func complete(_ response: Response) throws(SystemError) {
         if let writer { return try writer.finish() }
-        if let path { try RunSupport.saveRedirect(response, path) }
+        if let path { try BodyWriter.saveRedirect(response, path) }
     }
 
     private mutating func fail(_ message: String?, _ code: Int32) -> Int32 {
         writer?.abandon()
         if let message {
             let number = plan.isSingle ? "(\(code)) " : ""
-            console.failure("\(number)\(place)\(RunSupport.shown(request.url)): \(message)")
+            console.failure("\(number)\(place)\(FailureText.url(request.url)): \(message)")
         }
         return code
     }

@@ -71,8 +71,8 @@ struct LocalPathTests {
 
     @Test("messages show no user information of a URL")
     func shown() {
-        #expect(RunSupport.shown("http://u:p@h/x@y") == "http://h/x@y")
-        #expect(RunSupport.shown("http://h/\u{1b}") == "http://h/\\u{1b}")
-        #expect(RunSupport.shown("http://a@b@h?x") == "http://h?x")
+        #expect(FailureText.url("http://u:p@h/x@y") == "http://h/x@y")
+        #expect(FailureText.url("http://h/\u{1b}") == "http://h/\\u{1b}")
+        #expect(FailureText.url("http://a@b@h?x") == "http://h?x")
     }
 }

@@ -1,0 +1,61 @@
+import Glibc
+import TrawlJSON
+import TrawlPlatform
+
+/// Where a batch writes, beside the files of bodies: the records of its requests, and what `-w` prints.
+struct BatchOutputs {
+    /// Why no more can be written.
+    enum Failure {
+        /// Its reader has closed it.
+        case closed
+        /// No space, a broken disk: in words.
+        case broken(String)
+    }
+
+    /// nil without `--results`.
+    let results: ResultsFile?
+    /// nil without `-w`.
+    let printer: OutputThread<[UInt8]>?
+    /// Records of this turn.
+    var records = JSONWriter()
+    /// What `-w` printed in this turn.
+    var printed: [UInt8] = []
+
+    init(_ results: ResultsFile?, _ printer: OutputThread<[UInt8]>?) {
+        self.results = results
+        self.printer = printer
+    }
+
+    /// Whether more requests may be read; when not, a turn comes when they may.
+    func hasRoom() -> Bool { (results?.hasRoom() ?? true) && (printer?.hasRoom() ?? true) }
+
+    /// Whether all that was ever handed over is written.
+    var isOver: Bool { results?.isOver != false && printer?.isOver != false }
+
+    /// What became of outputs that have threads of their own.
+    func failure() -> Failure? {
+        if let results, let error = results.failure { return Self.failure(error, results.name) }
+        if let printer, let error = printer.failure { return Self.failure(error, "standard output") }
+        return nil
+    }
+
+    /// At the end of a turn: records reach the file before anything else is started or waited for.
+    mutating func write() -> Failure? {
+        if let printer, !printed.isEmpty {
+            printer.add(printed)
+            printed.removeAll(keepingCapacity: true)
+        }
+        guard let results, !records.isEmpty else { return nil }
+        defer { records.removeAll() }
+        do throws(SystemError) {
+            try results.append(records)
+            return nil
+        } catch {
+            return Self.failure(error, results.name)
+        }
+    }
+
+    private static func failure(_ error: SystemError, _ name: String) -> Failure {
+        error.errno == EPIPE ? .closed : .broken("\(name): \(SystemError.reason(error.errno))")
+    }
+}

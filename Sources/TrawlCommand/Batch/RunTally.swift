@@ -1,0 +1,41 @@
+/// What a run of several URLs came to, for its exit status.
+struct RunTally: Equatable {
+    var succeeded = 0
+    var failed = 0
+    /// Requests an earlier run has brought to an end, and how many of them failed.
+    var skipped = 0
+    var failedBefore = 0
+    var bytes: UInt64 = 0
+    var cache = CacheTally()
+    var engineIsDown = false
+    /// No space, a quota or a broken disk: more files would meet the same.
+    var outputIsBroken = false
+    /// Standard output was closed by its reader.
+    var outputIsClosed = false
+    var wasStopped = false
+
+    var status: Int32 {
+        if outputIsClosed { return ExitStatus.success }
+        if wasStopped { return ExitStatus.stopped }
+        if engineIsDown { return ExitStatus.engineDown }
+        if outputIsBroken { return ExitStatus.outputError }
+        return failed + failedBefore > 0 ? ExitStatus.someFailed : ExitStatus.success
+    }
+
+    /// One line about the run for a person.
+    ///
+    /// - Parameters:
+    ///   - elapsed: How long it took.
+    ///   - wasSignalled: Whether somebody asked it to stop.
+    ///   - isCaching: Whether a cache took part.
+    func summary(after elapsed: Duration, wasSignalled: Bool, isCaching: Bool) -> String {
+        var parts = ["\(succeeded) fetched"]
+        if failed > 0 { parts.append("\(failed) failed") }
+        if skipped > 0 {
+            parts.append("\(skipped) done before" + (failedBefore > 0 ? " (\(failedBefore) failed)" : ""))
+        }
+        parts.append("\(ByteText.short(bytes)) in \(ProgressLine.time(elapsed / .seconds(1)))")
+        if wasSignalled { parts.append("stopped") }
+        return parts.joined(separator: ", ") + (isCaching ? "; cache: \(cache.text)" : "")
+    }
+}

@@ -1,0 +1,15 @@
+import Trawl
+
+/// Failures in words that are safe on a terminal and tell no secret.
+enum FailureText {
+    /// Code and detail. A file's error says enough by itself.
+    static func of(_ error: FetchError) -> String {
+        (error.code == .file || error.code == .badRequest) && !error.detail.isEmpty
+            ? error.detail.terminalSafe : error.description.terminalSafe
+    }
+
+    /// A URL without what stands before an `@` in its authority.
+    static func url(_ url: String) -> String {
+        URLText.withoutUserInformation(url).terminalSafe
+    }
+}
