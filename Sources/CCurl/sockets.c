@@ -42,6 +42,14 @@ int32_t ccurl_socket_open(const struct curl_sockaddr *address) {
     return fd >= 0 ? fd : -errno;
 }
 
+int32_t ccurl_socket_limit(int32_t fd, int32_t buffer, int32_t segment) {
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer) != 0 ||
+        setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment) != 0) {
+        return -errno;
+    }
+    return 0;
+}
+
 int32_t ccurl_socket_close(int32_t fd) {
     return close(fd) == 0 ? 0 : -errno;
 }
@@ -83,6 +91,20 @@ int64_t ccurl_socket_bytes_received(int32_t fd) {
         return -ENOSYS;
     }
     return (int64_t)info.tcpi_bytes_received;
+}
+
+int32_t ccurl_socket_segments(int32_t fd, uint32_t *came, uint32_t *went) {
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
+        return -errno;
+    }
+    if (length < offsetof(struct tcp_info, tcpi_segs_in) + sizeof info.tcpi_segs_in) {
+        return -ENOSYS;
+    }
+    *came = info.tcpi_segs_in;
+    *went = info.tcpi_segs_out;
+    return 0;
 }
 
 int32_t ccurl_no_new_privileges(void) {

@@ -13,6 +13,10 @@ public struct Configuration: Sendable {
     package var transfersInAll = Int.max
     /// Connections to one origin over all workers; 0 is no limit. Default 6.
     public var connectionsPerHost = 6
+    /// What all fetches may take together. ``Coordinator/setBandwidthLimit(_:)`` changes it. Default: no limit.
+    public var bandwidth = BandwidthLimit.none
+    /// What the fetches of each origin may take together. Default: no limit.
+    public var bandwidthPerHost = BandwidthLimit.none
     /// The worker executable; nil looks for `trawl-worker` beside the running executable, then on `PATH`.
     public var workerExecutable: String?
     /// Arguments for the worker executable, after its name.

@@ -1,6 +1,7 @@
 import Glibc
 import TrawlHTTP
 import TrawlPlatform
+import TrawlProtocol
 
 /// Drives a pool of worker processes and answers fetches: the library's centre.
 ///
@@ -23,6 +24,10 @@ public final class Coordinator: Sendable {
     private let thread: NamedThread
     private let ended: EndGate
     private let defaultGrace: Duration
+    let segment: SharedSegment
+    let meter: BandwidthMeter
+    /// The limit of all fetches together.
+    let bandwidth: Guarded<BandwidthLimit>
 
     /// Starts the workers.
     ///
@@ -49,6 +54,10 @@ public final class Coordinator: Sendable {
             throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
         }
         let start = try SupervisorStart(configuration, mailbox: mailbox, planner: planner)
+        segment = start.segment
+        meter = start.meter
+        bandwidth = Guarded(configuration.bandwidth)
+        segment.limit(LimitNumbers.all).set(configuration.bandwidth)
         do throws(SystemError) {
             thread = try NamedThread.start(name: "trawl-supervise") {
                 var supervisor = Supervisor(start)

@@ -23,15 +23,45 @@ package struct SharedBucket: @unchecked Sendable {
         cplatform_load_relaxed(line + cplatform_bucket_burst)
     }
 
-    /// Sets the limit; it holds for all processes from the next charge on. A debt of before stays.
+    /// The limit in bytes a second; nil is none.
+    package var bytesPerSecond: UInt64? {
+        let cost = nanosecondsPerMiB
+        return cost == 0 ? nil : max(1, Self.costOfOne / cost)
+    }
+
+    /// Sets the limit; it holds for all processes from the next charge on. A debt of before stays, in bytes: at a higher
+    /// rate it is paid sooner.
     ///
     /// - Parameters:
     ///   - bytesPerSecond: Zero is unlimited.
     ///   - burst: The credit of idle time.
-    package func setLimit(bytesPerSecond: UInt64, burst: Duration = .milliseconds(20)) {
-        let cost = bytesPerSecond == 0 ? 0 : max(1, ((1 << 20) * 1_000_000_000) / bytesPerSecond)
+    ///   - now: The present time.
+    package func setLimit(
+        bytesPerSecond: UInt64, burst: Duration = .milliseconds(20), at now: MonotonicInstant
+    ) {
+        let old = nanosecondsPerMiB
+        let cost = bytesPerSecond == 0 ? 0 : max(1, Self.costOfOne / bytesPerSecond)
         cplatform_store_relaxed(line + cplatform_bucket_burst, UInt64(max(0, burst.clampedNanoseconds)))
         cplatform_store_relaxed(line + cplatform_bucket_cost, cost)
+        guard old != 0, cost != 0, old != cost else { return }
+        var until = cplatform_load_relaxed(debtUntil)
+        while until > now.nanoseconds {
+            let product = (until - now.nanoseconds).multipliedFullWidth(by: cost)
+            let rest = product.high >= old ? UInt64.max : old.dividingFullWidth(product).quotient
+            let (sum, overflow) = now.nanoseconds.addingReportingOverflow(rest)
+            if cplatform_exchange_relaxed(debtUntil, &until, overflow ? .max : sum) != 0 { return }
+        }
+    }
+
+    /// The cost of 1 MiB at one byte a second, in nanoseconds.
+    private static let costOfOne: UInt64 = (1 << 20) * 1_000_000_000
+
+    /// Whether the bucket before this one pays for it.
+    package var isJoint: Bool { cplatform_load_relaxed(line + cplatform_bucket_joint) != 0 }
+
+    /// Lets the bucket before this one pay for it, or not.
+    package func setJoint(_ isJoint: Bool) {
+        cplatform_store_relaxed(line + cplatform_bucket_joint, isJoint ? 1 : 0)
     }
 
     /// Forgets debt and credit, as for a bucket that gets a new use.

@@ -85,6 +85,7 @@ package struct SharedProgressLine: @unchecked Sendable {
         cplatform_store_release(line + cplatform_progress_received, 0)
         cplatform_store_release(line + cplatform_progress_sent, 0)
         cplatform_store_release(line + cplatform_progress_expected, .max)
+        cplatform_store_release(line + cplatform_progress_reservation, 0)
         cplatform_store_release(line + cplatform_progress_lease, lease)
     }
 
@@ -119,6 +120,12 @@ package struct SharedProgressLine: @unchecked Sendable {
     /// Bytes of the body expected in all; `nil` when unknown.
     package func set(expected: UInt64?) {
         cplatform_store_release(line + cplatform_progress_expected, expected ?? .max)
+    }
+
+    /// Bytes of the response that are charged though none of it has come; zero as soon as one has.
+    package var reservation: UInt64 {
+        get { cplatform_load_relaxed(line + cplatform_progress_reservation) }
+        nonmutating set { cplatform_store_release(line + cplatform_progress_reservation, newValue) }
     }
 
     /// Reads the line. Its words are of one lease when `lease` is the same before and after; then the snapshot is returned,

@@ -26,6 +26,8 @@ package final class SharedSegment: @unchecked Sendable {
     package static let layoutVersion = UInt32(CPLATFORM_SEGMENT_LAYOUT)
     /// The number of token buckets.
     package static let bucketCount = Int(CPLATFORM_SEGMENT_BUCKETS)
+    /// The number of limits, each of two buckets.
+    package static let limitCount = bucketCount / 2
     /// The most worker slots a segment has.
     package static let maximumWorkers = Int(CPLATFORM_SEGMENT_MAX_WORKERS)
     /// The most progress lines per worker.
@@ -108,10 +110,18 @@ package final class SharedSegment: @unchecked Sendable {
 
     /// A token bucket.
     ///
-    /// - Parameter index: 0 to 63.
+    /// - Parameter index: 0 to 2,047.
     package func bucket(_ index: Int) -> SharedBucket {
         precondition((0..<Self.bucketCount).contains(index), "no such bucket")
         return SharedBucket(segment: self, line: base + SegmentGeometry.bucketOffset(index))
+    }
+
+    /// The limits of a number.
+    ///
+    /// - Parameter number: 0 to 1,023.
+    package func limit(_ number: Int) -> SharedLimit {
+        precondition((0..<Self.limitCount).contains(number), "no such limit")
+        return SharedLimit(down: bucket(2 * number), up: bucket(2 * number + 1))
     }
 
     /// The line of a worker slot.

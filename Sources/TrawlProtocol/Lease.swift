@@ -42,6 +42,8 @@ package struct Lease: Sendable, Hashable {
     package var storesCookies = false
     /// What the hop may do with the profile's cache; empty is nothing at all.
     package var cache: CacheAccess = []
+    /// The limits of bandwidth it is under.
+    package var limits = LimitNumbers.unlimited
     /// Keys of sealed records this hop needs; opaque here.
     package var keys: [UInt8] = []
 
@@ -90,6 +92,7 @@ package struct Lease: Sendable, Hashable {
         sink.write(to: &writer)
         writer.write(keys)
         writer.write(cache.rawValue)
+        writer.write(limits.packed)
     }
 
     /// Reads a lease. (No initializer: one that can fail half-way copies what it has made.)
@@ -115,6 +118,7 @@ package struct Lease: Sendable, Hashable {
         let keys = try reader.data()
         let cache = CacheAccess(rawValue: try reader.byte())
         guard cache.isSubset(of: .all) else { throw .invalid(.cache) }
+        let limits = try LimitNumbers(from: &reader)
         var lease = Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields)
@@ -124,6 +128,7 @@ package struct Lease: Sendable, Hashable {
         lease.sink = sink
         lease.keys = keys
         lease.cache = cache
+        lease.limits = limits
         lease.savesErrorBodies = flags & 1 != 0
         lease.createsEmptyFile = flags & 2 != 0
         lease.dropsRedirectBodies = flags & 4 != 0

@@ -17,12 +17,42 @@ final class Connection {
     var isHTTP2 = false
     /// The last response had no body, so libcurl would not have shown bytes beyond it.
     var mayHideExcess = false
+    /// Segments that limits of bandwidth know of.
+    var chargedSegments = Segments()
+    /// The system's buffer for what is not read yet, in bytes; 0 is of the system's own choice.
+    fileprivate(set) var buffer: Int32 = 0
     /// Seen to be unfit for another request.
     var isSpoiled = false
 
     fileprivate init(number: UInt32, socket: Int32) {
         self.number = number
         self.socket = socket
+    }
+
+    /// The segments that went and came since the last call; their heads are on the wire too.
+    func newSegments() -> Segments {
+        var (came, went): (UInt32, UInt32) = (0, 0)
+        guard ccurl_socket_segments(socket, &came, &went) == 0 else { return Segments() }
+        defer { chargedSegments = Segments(down: came, up: went) }
+        return Segments(down: came &- chargedSegments.down, up: went &- chargedSegments.up)
+    }
+
+    /// Numbers of segments by direction.
+    struct Segments {
+        var down: UInt32 = 0
+        var up: UInt32 = 0
+        /// The heads of link, IP and TCP with time stamps, as they mostly are.
+        static let headLength = 66
+    }
+
+    /// Bounds what the system takes before it is read. There is no way back to the system's own choice.
+    ///
+    /// Segments are so short that ten fit. On loopback they have up to 64 KiB; then the buffer is emptied and filled in few
+    /// large steps, and what does not fit with its book-keeping is dropped and sent again.
+    func setBuffer(_ bytes: Int32) {
+        guard bytes != buffer, bytes > 0, ccurl_socket_limit(socket, bytes, min(max(bytes / 10, 1460), 16 << 10)) == 0
+        else { return }
+        buffer = bytes
     }
 }
 
@@ -35,13 +65,18 @@ final class ConnectionTable {
     /// The local port of each of `open`, 0 until asked for; beside them, since every request looks through all.
     private var ports: [Int32] = []
     private var lastNumber: UInt32 = 0
+    /// The buffer of connections to come; 0 leaves it to the system.
+    var buffer: Int32 = 0
 
     /// Opens a socket for libcurl.
     func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
         let socket = ccurl_socket_open(address)
         guard socket >= 0 else { return -1 }
         lastNumber &+= 1
-        open.append(Connection(number: lastNumber, socket: socket))
+        let connection = Connection(number: lastNumber, socket: socket)
+        // Before it connects: what was offered to the peer once cannot be taken back.
+        connection.setBuffer(buffer)
+        open.append(connection)
         ports.append(0)
         return socket
     }

@@ -91,6 +91,7 @@ extension Transfer {
             }
             connection.uses += 1
             connection.deadline = nil
+            if let limits { connection.setBuffer(limits.buffer) }
         } else {
             isReused = false
         }
@@ -108,6 +109,8 @@ extension Transfer {
     private func isFit(_ connection: Connection) -> Bool {
         if connection.isSpoiled { return false }
         if let deadline = connection.deadline, loop.now >= deadline { return false }
+        // One that was made for a limit stays slow without it.
+        if connection.buffer > 0, limits?.isLimited(.down) != true { return false }
         // -EAGAIN is the one good answer: no byte waits, and the stream has not ended.
         guard ccurl_socket_peek(connection.socket) == -EAGAIN else { return false }
         let pending = ccurl_tls_pending(easy.raw)
@@ -151,10 +154,17 @@ extension Transfer {
             if !isPostponed { rest() }
             return Int(CURL_WRITEFUNC_PAUSE)
         }
+        if let limits, limits.isLimited(.down), !mayTake(piece.count, under: limits) {
+            isPaused = true
+            rest()
+            return Int(CURL_WRITEFUNC_PAUSE)
+        }
         lastActivity = loop.runningClock
         connection?.accountedBytes += Int64(piece.count)
         receivedBytes += UInt64(piece.count)
         progress?.set(received: receivedBytes)
+        loop.counters.countIn(UInt64(piece.count))
+        countedBytes += UInt64(piece.count)
         if ignoresWire {
             // Nobody looks where this body ends, so nothing else may come on its connection.
             easy.forbidReuse()
@@ -164,12 +174,26 @@ extension Transfer {
         return process(piece) ? piece.count : -1
     }
 
-    /// The next bytes of a request body that lies in a file.
+    /// The next bytes of a request body that lies in a file, or goes out at a limited rate.
     func readBody(into room: UnsafeMutableRawBufferPointer) -> Int {
-        guard case .descriptor(let length) = lease.body, requestFile >= 0 else { return 0 }
+        let length: UInt64
+        switch lease.body {
+        case .none: return 0
+        case .inline(let bytes): length = UInt64(bytes.count)
+        case .descriptor(let announced): length = requestFile >= 0 ? announced : 0
+        }
         let left = length - min(length, requestFileOffset)
-        let wanted = Int(clamping: min(left, UInt64(room.count)))
-        guard wanted > 0 else { return 0 }
+        guard left > 0 else { return 0 }
+        guard let wanted = allowance(toSend: Int(clamping: min(left, UInt64(room.count)))) else {
+            return Int(CURL_READFUNC_PAUSE)
+        }
+        if case .inline(let bytes) = lease.body {
+            let start = Int(requestFileOffset)
+            bytes.withUnsafeBytes {
+                room.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<start + wanted]))
+            }
+            return sent(wanted)
+        }
         var count: Int
         repeat {
             count = pread(requestFile, room.baseAddress, wanted, off_t(clamping: requestFileOffset))
@@ -180,6 +204,10 @@ extension Transfer {
                 detail: count < 0 ? "the body's file cannot be read" : "the body's file is shorter than announced")
             return Int(CURL_READFUNC_ABORT)
         }
+        return sent(count)
+    }
+
+    private func sent(_ count: Int) -> Int {
         requestFileOffset += UInt64(count)
         progress?.set(sent: requestFileOffset)
         lastActivity = loop.runningClock

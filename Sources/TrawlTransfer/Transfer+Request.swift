@@ -1,6 +1,7 @@
 import CCurl
 import Glibc
 import TrawlHTTP
+import TrawlPlatform
 import TrawlProtocol
 
 extension Transfer {
@@ -82,6 +83,9 @@ extension Transfer {
         case .none:
             _ = ccurl_set_offset(easy.raw, CURLOPT_POSTFIELDSIZE_LARGE, 0)
             _ = ccurl_set_pointer(easy.raw, CURLOPT_POSTFIELDS, easy.errorBuffer)
+        case .inline(let bytes) where limits?.isLimited(.up) == true:
+            _ = ccurl_set_pointer(easy.raw, CURLOPT_POSTFIELDS, nil)
+            _ = ccurl_set_offset(easy.raw, CURLOPT_POSTFIELDSIZE_LARGE, Int64(bytes.count))
         case .inline(let bytes):
             // libcurl reads it while it sends.
             if requestBody.count < bytes.count {

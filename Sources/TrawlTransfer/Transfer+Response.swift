@@ -36,6 +36,7 @@ extension Transfer {
         if head.version != .http2, framing == .chunked { chunks = ChunkDecoder() }
         var length: UInt64?
         if case .length(let announced) = framing { length = announced }
+        if isCharged || limits?.isLimited(.down) == true { chargeHead(expecting: framing == .none ? 0 : length) }
         guard keep(head) else { return failure == nil && feed() }
         begin(head, expecting: length, hasBody: framing != .none)
         return failure == nil

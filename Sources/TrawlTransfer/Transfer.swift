@@ -28,6 +28,22 @@ final class Transfer {
     var requestFileOffset: UInt64 = 0
     var sinkDescriptor: Int32 = -1
     /// Times of the loop's running clock.
+    /// The limits of bandwidth it is under; nil is none.
+    @Unchecked var limits: LimitSet?
+    /// Bytes of the response and of the request that are charged to them, from where on they are.
+    var chargedDown = 0
+    var chargedUp = 0
+    var isCharged = false
+    /// Bytes of the body since segments were counted.
+    var sinceSegments = 0
+    /// Whether libcurl reads no more at a time than a limit is good for.
+    var readsLittle = false
+    /// What it waits with until there is bandwidth.
+    var awaitsBandwidth: BandwidthWait?
+    /// Bytes received that the worker's counters know of.
+    var countedBytes: UInt64 = 0
+    /// Whether libcurl has had the request in hand.
+    var wasInMulti = false
     var startedAt: UInt64 = 0
     var lastActivity: UInt64 = 0
     var restingSince: UInt64?
@@ -107,6 +123,7 @@ final class Transfer {
         _lease.free()
         _stateChanges.free()
         _progress.free()
+        _limits.free()
         _failure.free()
         _connection.free()
         _head.free()
@@ -118,9 +135,19 @@ final class Transfer {
     }
 
     /// Takes a lease and gives it to libcurl. A failure is an end that has been reported already.
-    func begin(_ lease: Lease, profile: ResolvedProfile, progress: SharedProgressLine, descriptors: [Int32]) {
+    func begin(
+        _ lease: Lease, profile: ResolvedProfile, limits: LimitSet?, progress: SharedProgressLine, descriptors: [Int32]
+    ) {
         self.lease = lease
         self.profile = profile
+        self.limits = limits
+        chargedDown = 0
+        chargedUp = 0
+        isCharged = false
+        sinceSegments = 0
+        awaitsBandwidth = nil
+        countedBytes = 0
+        wasInMulti = false
         self.progress = progress
         var descriptors = descriptors[...]
         if case .descriptor = lease.body { requestFile = descriptors.popFirst() ?? -1 }
@@ -147,7 +174,7 @@ final class Transfer {
             end(CURLE_OK)
             return
         }
-        enterMulti()
+        if mayStart() { enterMulti() }
     }
 
     /// Tries once more on a connection nobody has used.
@@ -160,7 +187,8 @@ final class Transfer {
         enterMulti()
     }
 
-    private func enterMulti() {
+    /// Gives the request to libcurl.
+    func enterMulti() {
         lastActivity = loop.runningClock
         let code = curl_multi_add_handle(loop.multi, easy.raw)
         guard code == CURLM_OK else {
@@ -169,6 +197,8 @@ final class Transfer {
             return
         }
         isInMulti = true
+        wasInMulti = true
+        loop.transfersInMulti += 1
     }
 
     private func resetAttempt() {
@@ -226,7 +256,7 @@ final class Transfer {
     }
 
     /// Lets the clocks go on as if no time had passed.
-    private func stopResting() {
+    func stopResting() {
         guard let since = restingSince else { return }
         startedAt += loop.runningClock - since
         lastActivity = loop.runningClock
@@ -235,7 +265,7 @@ final class Transfer {
 
     /// Goes on as far as answer, credit and the coordinator's buffer allow.
     func pump() {
-        guard !awaitsAnswer, !loop.output.isCongested, failure == nil else { return }
+        guard !awaitsAnswer, awaitsBandwidth == nil, !loop.output.isCongested, failure == nil else { return }
         if awaitsRoom {
             guard paceOn() else {
                 conclude(CURLE_WRITE_ERROR)
@@ -290,6 +320,7 @@ final class Transfer {
     func leaveMulti() {
         guard isInMulti else { return }
         isInMulti = false
+        loop.transfersInMulti -= 1
         _ = curl_multi_remove_handle(loop.multi, easy.raw)
     }
 
@@ -365,10 +396,11 @@ final class Transfer {
         if let decoder, !decoder.chain.undone.isEmpty {
             end.decoded = decoder.chain.undone.reversed().map(\.name)
         }
-        end.metrics = metrics()
+        if wasInMulti { end.metrics = metrics() }
         setKeepAliveDeadline()
         resetResponse()
         closeDescriptors()
+        settleBandwidth(end.metrics)
         connection = nil
         progress?.end()
         progress = nil
@@ -436,7 +468,7 @@ final class Transfer {
             metrics.remotePort = UInt16(truncatingIfNeeded: port)
         }
         loop.counters.countTransfer()
-        loop.counters.countIn(metrics.bytesReceived)
+        loop.counters.countIn(metrics.bytesReceived - countedBytes)
         loop.counters.countOut(metrics.bytesSent)
         return metrics
     }

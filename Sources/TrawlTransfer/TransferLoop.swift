@@ -32,7 +32,7 @@ package final class TransferLoop {
     /// Its changes that are not committed yet.
     var openChanges: Set<UInt64> = []
 
-    private let segment: SharedSegment
+    let segment: SharedSegment
     private let slot: Int
     private let leases: Int
     @Unchecked private var profiles: [UInt32: ResolvedProfile] = [:]
@@ -50,6 +50,16 @@ package final class TransferLoop {
     private var lastTick: UInt64 = 0
     /// Transfers that had their share of this turn and have more to decode.
     @Unchecked private var unfinished: ContiguousArray<Transfer> = []
+    /// Transfers that wait for bandwidth, and when the next may go on, by the monotonic clock.
+    @Unchecked var throttled: ContiguousArray<Transfer> = []
+    var throttleDue = UInt64.max
+    /// The limits that leases are under, by their numbers.
+    @Unchecked var limitSets: [LimitNumbers: LimitSet] = [:]
+    @Unchecked var lastLimits: LimitSet?
+    /// How long responses have been lately.
+    @Unchecked var sizes = SizeEstimates()
+    /// How many transfers libcurl has in hand.
+    var transfersInMulti = 0
     /// Whether transfers wait for a pipe or terminal to take more; found out anew at each wait.
     var someAwaitRoom = false
     /// Counts turns, so that a transfer knows when its share is a new one.
@@ -108,6 +118,10 @@ package final class TransferLoop {
         _unfinished.free()
         _unshared.free()
         _usedIndexes.free()
+        _throttled.free()
+        _limitSets.free()
+        _lastLimits.free()
+        _sizes.free()
     }
 
     /// How many leases are being carried out; one that waits for its commit is.
@@ -137,8 +151,8 @@ package final class TransferLoop {
         transfer.place = active.count
         active.append(transfer)
         transfer.begin(
-            lease, profile: profile, progress: segment.progress(worker: slot, transfer: index), descriptors: descriptors
-        )
+            lease, profile: profile, limits: limits(lease.limits),
+            progress: segment.progress(worker: slot, transfer: index), descriptors: descriptors)
     }
 
     /// The answer to a head; ignored when the lease is not known any more.
@@ -180,7 +194,7 @@ package final class TransferLoop {
     package func wait(control: Int32, wantsToWrite: Bool, milliseconds: Int32) -> (readable: Bool, writable: Bool) {
         var watched = curl_waitfd(
             fd: control, events: Int16(CURL_WAIT_POLLIN) | (wantsToWrite ? Int16(CURL_WAIT_POLLOUT) : 0), revents: 0)
-        let limit = unfinished.isEmpty ? milliseconds : 0
+        let limit = unfinished.isEmpty ? untilBandwidth(milliseconds) : 0
         let code: CURLMcode
         if someAwaitRoom {
             (code, watched) = waitWithPaced(watched, milliseconds: limit)
@@ -200,6 +214,7 @@ package final class TransferLoop {
         counters.beat()
         turnNumber &+= 1
         if !uncommitted.isEmpty || !openChanges.isEmpty { tellCommitted() }
+        if !throttled.isEmpty { giveBandwidth() }
         if !unfinished.isEmpty {
             let waiting = unfinished
             unfinished.removeAll(keepingCapacity: true)
@@ -278,6 +293,7 @@ package final class TransferLoop {
         }
         transfer.place = -1
         idle.append(transfer)
+        gavePlaceBack()
     }
 
     private func tellCommitted() {

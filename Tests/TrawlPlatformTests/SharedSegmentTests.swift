@@ -62,7 +62,10 @@ struct SharedSegmentTests {
     @Test("every line has its own memory")
     func disjoint() throws {
         let segment = try SharedSegment.create(workers: 3, transfersPerWorker: 4)
-        for index in 0..<SharedSegment.bucketCount { segment.bucket(index).setLimit(bytesPerSecond: UInt64(index + 1)) }
+        let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+        for index in 0..<SharedSegment.bucketCount {
+            segment.bucket(index).setLimit(bytesPerSecond: UInt64(index + 1), at: now)
+        }
         for slot in 0..<3 {
             segment.worker(slot).reset(generation: UInt64(slot + 1))
             for index in 0..<4 {
@@ -100,8 +103,8 @@ struct SharedSegmentTests {
         // Magic, total size.
         Corruption(0, 0, 8, .badMagic), Corruption(0, .max, 8, .badMagic), Corruption(8, 0, 8), Corruption(8, .max, 8),
         // Layout, header size, bucket count.
-        Corruption(16, 0, 4, .wrongLayout(0)), Corruption(16, 2, 4, .wrongLayout(2)), Corruption(20, 128, 4),
-        Corruption(24, 65, 4),
+        Corruption(16, 0, 4, .wrongLayout(0)), Corruption(16, 1, 4, .wrongLayout(1)), Corruption(20, 128, 4),
+        Corruption(24, 2049, 4),
         // Worker slots, transfers per worker.
         Corruption(28, 0, 4), Corruption(28, 3, 4), Corruption(28, 0xFFFF_FFFF, 4), Corruption(32, 0, 4),
         Corruption(32, 5, 4), Corruption(32, 0xFFFF_FFFF, 4),
@@ -131,7 +134,7 @@ struct SharedSegmentTests {
             return try file.descriptor.duplicated(atLeast: 3)
         }
         let whole = cplatform_seal_seal | cplatform_seal_shrink | cplatform_seal_grow
-        let size = 64 * (1 + 64 + 1 + 1)
+        let size = 64 * (1 + SharedSegment.bucketCount + 1 + 1)
         #expect(attachError(try copy(size: size, seals: whole)) == nil)
         #expect(attachError(try copy(size: size, seals: 0)) == .notSealed)
         #expect(attachError(try copy(size: size, seals: cplatform_seal_seal | cplatform_seal_grow)) == .notSealed)
@@ -158,7 +161,7 @@ struct SharedSegmentTests {
         let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1)
         let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
         // 1 MiB/s: each KiB costs just under a millisecond.
-        segment.bucket(5).setLimit(bytesPerSecond: 1 << 20, burst: .zero)
+        segment.bucket(5).setLimit(bytesPerSecond: 1 << 20, burst: .zero, at: now)
         let threads = try (0..<4).map { _ in
             try NamedThread.start(name: "counter") {
                 for _ in 0..<5000 {
@@ -210,7 +213,7 @@ struct SharedBucketTests {
     @Test("debt is bytes over rate, less the credit of idle time, and is paid by waiting")
     func debt() throws {
         let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(63)
-        bucket.setLimit(bytesPerSecond: 1 << 20, burst: .milliseconds(20))
+        bucket.setLimit(bytesPerSecond: 1 << 20, burst: .milliseconds(20), at: now)
         #expect(bucket.burstNanoseconds == 20_000_000)
         #expect(bucket.charge(1 << 20, at: now) == .milliseconds(980))
         #expect(bucket.charge(1 << 19, at: now) == .milliseconds(1480))
@@ -223,7 +226,7 @@ struct SharedBucketTests {
     @Test("what did not come is given back")
     func refund() throws {
         let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(1)
-        bucket.setLimit(bytesPerSecond: 1 << 20, burst: .zero)
+        bucket.setLimit(bytesPerSecond: 1 << 20, burst: .zero, at: now)
         bucket.charge(1 << 20, at: now)
         bucket.refund(1 << 19)
         #expect(bucket.debt(at: now) == .milliseconds(500))
@@ -237,11 +240,36 @@ struct SharedBucketTests {
     @Test("a lifted limit frees those in debt")
     func lifted() throws {
         let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(1)
-        bucket.setLimit(bytesPerSecond: 1)
+        bucket.setLimit(bytesPerSecond: 1, at: now)
         bucket.charge(1000, at: now)
         #expect(bucket.debt(at: now) > .seconds(900))
-        bucket.setLimit(bytesPerSecond: 0)
+        bucket.setLimit(bytesPerSecond: 0, at: now)
         #expect(bucket.debt(at: now) == .zero)
+    }
+
+    @Test("a debt is paid at the rate of the day: bytes stay, time does not")
+    func rateChange() throws {
+        let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(1)
+        bucket.setLimit(bytesPerSecond: 1 << 10, burst: .zero, at: now)
+        bucket.charge(64 << 10, at: now)
+        #expect(bucket.debt(at: now) == .seconds(64))
+        bucket.setLimit(bytesPerSecond: 64 << 10, burst: .zero, at: now)
+        #expect(bucket.debt(at: now) == .seconds(1))
+        #expect(bucket.bytesPerSecond == 64 << 10)
+        bucket.setLimit(bytesPerSecond: 1 << 10, burst: .zero, at: now.advanced(by: .milliseconds(500)))
+        #expect(bucket.debt(at: now.advanced(by: .milliseconds(500))) == .seconds(32))
+    }
+
+    @Test("a joint limit has one bucket for both directions")
+    func joint() throws {
+        let limit = try SharedSegment.create(workers: 1, transfersPerWorker: 1).limit(1022)
+        limit.set(down: 1 << 20, up: nil, burst: .zero, at: now)
+        limit.bucket(.up).charge(1 << 20, at: now)
+        #expect(limit.bucket(.down).debt(at: now) == .seconds(1))
+        limit.set(down: 1 << 20, up: 2 << 20, burst: .zero, at: now)
+        limit.bucket(.up).charge(1 << 20, at: now)
+        #expect(limit.bucket(.up).debt(at: now) == .milliseconds(500))
+        #expect(limit.bucket(.down).debt(at: now) == .seconds(1))
     }
 
     @Test("no sum overflows, whatever a hostile worker stored")
@@ -253,7 +281,7 @@ struct SharedBucketTests {
         #expect(bucket.charge(.max, at: now) > .seconds(1))
         bucket.refund(.max)
         bucket.charge(.min, at: now)
-        bucket.setLimit(bytesPerSecond: .max)
+        bucket.setLimit(bytesPerSecond: .max, at: now)
         #expect(bucket.nanosecondsPerMiB == 1)
     }
 }

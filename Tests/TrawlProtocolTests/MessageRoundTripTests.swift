@@ -46,10 +46,12 @@ struct MessageRoundTripTests {
         lease.sink = .descriptor
         lease.timeout = 4
         lease.cache = [.reads, .sends]
+        lease.limits = LimitNumbers(1, 2)
         let payload: [UInt8] =
             little(UInt64(1)) + little(UInt32(2)) + little(UInt16(3)) + [0, 0b11_0000, 0] + little(UInt64(4))
             + [3, 0, 0, 0] + Array("GET".utf8) + [1, 0, 0, 0] + Array("u".utf8)
             + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0] + [5]
+            + little(UInt32(1 | 2 << 10 | 1023 << 20))
         #expect(frame(CoordinatorMessage.lease(lease)) == frame(kind: 3, descriptors: 1, payload))
         let sink: [UInt8] = [2, 7, 0] + [1, 0, 0, 0, 0x70] + [2] + little(UInt32(5)) + [1]
         let answer = HeadDisposition.redirectBody(

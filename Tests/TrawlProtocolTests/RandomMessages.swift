@@ -108,6 +108,9 @@ extension Lease {
         lease.mayReuseConnection = random.bool()
         lease.mayKeepConnection = random.bool()
         lease.keys = random.bytes(upTo: 64)
+        lease.limits =
+            [.unlimited, LimitNumbers(0), LimitNumbers(0, 1022), LimitNumbers(7, 0, 9)].randomElement(using: &random)
+            ?? .unlimited
         lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...31, using: &random))
         return lease
     }

@@ -70,6 +70,11 @@ int32_t ccurl_keep_freed_memory(int32_t bytes);
 
 /// socket(2) for that address, close-on-exec from birth.
 int32_t ccurl_socket_open(const struct curl_sockaddr *address);
+/// How many segments came and went (tcp(7), TCP_INFO). Returns 0 or -errno; -ENOSYS when the kernel does not say.
+int32_t ccurl_socket_segments(int32_t fd, uint32_t *came, uint32_t *went);
+/// Bounds what the kernel takes before it is read (socket(7), SO_RCVBUF), and the length of segments (tcp(7), TCP_MAXSEG).
+/// Returns 0 or -errno.
+int32_t ccurl_socket_limit(int32_t fd, int32_t buffer, int32_t segment);
 int32_t ccurl_socket_close(int32_t fd);
 /// shutdown(2) in both directions.
 int32_t ccurl_socket_shutdown(int32_t fd);

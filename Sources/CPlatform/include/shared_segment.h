@@ -1,6 +1,6 @@
-/// Layout 1 of the segment shared by coordinator and workers.
+/// Layout 2 of the segment shared by coordinator and workers.
 ///
-///     header (64 bytes) | 64 buckets | one line per worker slot | progress lines, worker by worker
+///     header (64 bytes) | 2048 buckets | one line per worker slot | progress lines, worker by worker
 ///
 /// Everything is 64-bit lock-free atomics in cache lines of 64 bytes, so a process killed at any instruction leaves nothing
 /// locked and nothing half-written. Every process maps it writable: whoever reads a word must be able to live with any
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #define CPLATFORM_SEGMENT_MAGIC 0x314745534c575254ULL  // "TRWLSEG1" in memory order
-#define CPLATFORM_SEGMENT_LAYOUT 1
-#define CPLATFORM_SEGMENT_BUCKETS 64
+#define CPLATFORM_SEGMENT_LAYOUT 2
+#define CPLATFORM_SEGMENT_BUCKETS 2048
 #define CPLATFORM_SEGMENT_MAX_WORKERS 1024
 #define CPLATFORM_SEGMENT_MAX_TRANSFERS 4096
 
@@ -31,22 +31,23 @@ typedef struct {
     uint32_t transfers_per_worker;
     uint8_t reserved[28];            ///< zero
 } cplatform_segment_header;
-_Static_assert(sizeof(cplatform_segment_header) == 64, "one cache line; part of segment layout 1");
-_Static_assert(offsetof(cplatform_segment_header, total_size) == 8, "part of segment layout 1");
-_Static_assert(offsetof(cplatform_segment_header, layout) == 16, "part of segment layout 1");
-_Static_assert(offsetof(cplatform_segment_header, header_size) == 20, "part of segment layout 1");
-_Static_assert(offsetof(cplatform_segment_header, bucket_count) == 24, "part of segment layout 1");
-_Static_assert(offsetof(cplatform_segment_header, worker_slots) == 28, "part of segment layout 1");
-_Static_assert(offsetof(cplatform_segment_header, transfers_per_worker) == 32, "part of segment layout 1");
+_Static_assert(sizeof(cplatform_segment_header) == 64, "one cache line; part of segment layout 2");
+_Static_assert(offsetof(cplatform_segment_header, total_size) == 8, "part of segment layout 2");
+_Static_assert(offsetof(cplatform_segment_header, layout) == 16, "part of segment layout 2");
+_Static_assert(offsetof(cplatform_segment_header, header_size) == 20, "part of segment layout 2");
+_Static_assert(offsetof(cplatform_segment_header, bucket_count) == 24, "part of segment layout 2");
+_Static_assert(offsetof(cplatform_segment_header, worker_slots) == 28, "part of segment layout 2");
+_Static_assert(offsetof(cplatform_segment_header, transfers_per_worker) == 32, "part of segment layout 2");
 
 /// Bandwidth shared by all workers: one word, one compare-and-swap, so a killed worker leaves nothing locked.
 typedef struct {
     _Alignas(64) _Atomic(uint64_t) debt_until_ns;  ///< CLOCK_MONOTONIC time by which all bytes spent so far are paid for
     _Atomic(uint64_t) ns_per_mib;     ///< cost of 1 MiB; 0 is unlimited
     _Atomic(uint64_t) burst_ns;       ///< credit that idle time may build up
-    uint8_t reserved[40];
+    _Atomic(uint64_t) is_joint;       ///< not 0: what this bucket would be charged goes to the one before it
+    uint8_t reserved[32];
 } cplatform_bucket;
-_Static_assert(sizeof(cplatform_bucket) == 64, "one cache line; part of segment layout 1");
+_Static_assert(sizeof(cplatform_bucket) == 64, "one cache line; part of segment layout 2");
 
 /// One worker slot; written by its worker alone, except `generation`, which the coordinator sets before it starts one.
 typedef struct {
@@ -57,7 +58,7 @@ typedef struct {
     _Atomic(uint64_t) generation;     ///< which child is in the slot
     uint8_t reserved[24];
 } cplatform_worker_line;
-_Static_assert(sizeof(cplatform_worker_line) == 64, "one cache line; part of segment layout 1");
+_Static_assert(sizeof(cplatform_worker_line) == 64, "one cache line; part of segment layout 2");
 
 /// One running transfer; written by its worker alone.
 typedef struct {
@@ -66,15 +67,17 @@ typedef struct {
     _Atomic(uint64_t) bytes_received;
     _Atomic(uint64_t) bytes_sent;
     _Atomic(uint64_t) bytes_expected; ///< UINT64_MAX when unknown
-    uint8_t reserved[24];
+    _Atomic(uint64_t) reservation;    ///< bytes of a response that are charged before the first of them came; 0 once it has
+    uint8_t reserved[16];
 } cplatform_progress_line;
-_Static_assert(sizeof(cplatform_progress_line) == 64, "one cache line; part of segment layout 1");
+_Static_assert(sizeof(cplatform_progress_line) == 64, "one cache line; part of segment layout 2");
 
 /// Offsets of the words inside their lines, for the accessors below.
 enum {
     cplatform_bucket_debt_until = offsetof(cplatform_bucket, debt_until_ns),
     cplatform_bucket_cost = offsetof(cplatform_bucket, ns_per_mib),
     cplatform_bucket_burst = offsetof(cplatform_bucket, burst_ns),
+    cplatform_bucket_joint = offsetof(cplatform_bucket, is_joint),
 
     cplatform_worker_heartbeat = offsetof(cplatform_worker_line, heartbeat),
     cplatform_worker_transfers_done = offsetof(cplatform_worker_line, transfers_done),
@@ -87,6 +90,7 @@ enum {
     cplatform_progress_received = offsetof(cplatform_progress_line, bytes_received),
     cplatform_progress_sent = offsetof(cplatform_progress_line, bytes_sent),
     cplatform_progress_expected = offsetof(cplatform_progress_line, bytes_expected),
+    cplatform_progress_reservation = offsetof(cplatform_progress_line, reservation),
 };
 
 // Accessors of one word. `word` is 8-byte aligned and inside the mapping.

@@ -136,6 +136,7 @@ extension Supervisor {
         lease.mayReuseConnection = terms.reusesConnection
         lease.mayKeepConnection = terms.keepsConnection
         lease.storesCookies = terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false
+        lease.limits = limits(for: fetch)
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }
         if configuration.decisions != nil, fetch.asksProgram {

@@ -9,6 +9,7 @@ extension Supervisor {
     /// A hop's worker is gone.
     mutating func lost(_ lost: LostHop, exit: WorkerExit) {
         guard let fetch = fetches[FetchKey(rawValue: lost.hop)] else { return }
+        giveBackReservation(of: lost.lease, fetch)
         leaveHost(fetch)
         switch fetch.engine.life.leaseEnded(lost.lease) {
         case .none: return

@@ -251,6 +251,7 @@ extension Supervisor {
             refuse(link, "it did not end a cancelled lease")
         }
         reportProgress()
+        meterBandwidth()
     }
 
     private mutating func poolMayBeDown() {

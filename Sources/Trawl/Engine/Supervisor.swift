@@ -43,6 +43,7 @@ struct Supervisor: ~Copyable {
     let mailbox: Mailbox
     let poller: Poller
     let segment: SharedSegment
+    let meter: BandwidthMeter
     let executable: WorkerExecutable?
     let planner: FetchPlanner
 
@@ -92,6 +93,7 @@ struct Supervisor: ~Copyable {
         mailbox = start.mailbox
         poller = start.poller
         segment = start.segment
+        meter = start.meter
         executable = start.executable
         planner = start.planner
         let policy = start.configuration.tolerance.restartPolicy
@@ -102,6 +104,7 @@ struct Supervisor: ~Copyable {
         leases = LeaseTable(workers: start.slots, leasesPerWorker: start.configuration.transfersPerWorker)
         queues = HostQueues(limitPerHost: start.configuration.connectionsPerHost)
         now = MonotonicClock.now()
+        setBandwidthLimits()
     }
 
     /// Works until a shutdown is complete.

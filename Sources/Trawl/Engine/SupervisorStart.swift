@@ -6,6 +6,7 @@ struct SupervisorStart: Sendable {
     let mailbox: Mailbox
     let poller: Poller
     let segment: SharedSegment
+    let meter = BandwidthMeter()
     /// Nil in in-process mode.
     let executable: WorkerExecutable?
     /// Checks requests that programs make while fetches run.

@@ -31,6 +31,10 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     /// Whether the connection may be used again afterwards. Default true.
     public var keepsConnection = true
 
+    /// Whether limits of bandwidth do not hold for this request; what it takes is not counted against others either.
+    /// Default false.
+    public var isExemptFromBandwidthLimits = false
+
     /// The defaults of this library.
     public init() {}
 

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Trawl
 import TrawlHTTP
 import TrawlPlatform

@@ -8,7 +8,8 @@ enum OptionTable {
     private static let names: Set<Substring> = [
         "cacert", "cache-policy", "cache-size", "cache-ttl", "cert", "config", "connect-timeout", "connect-to", "data",
         "data-ascii", "data-binary", "data-raw",
-        "header", "input-file", "interface", "json", "key", "max-filesize", "max-redirs", "max-time", "out", "output",
+        "header", "input-file", "interface", "json", "key", "limit-rate", "max-filesize", "max-redirs", "max-time",
+        "out", "output",
         "output-dir", "parallel", "per-host", "progress", "proto", "read-timeout", "referer", "request", "resolve",
         "results", "retry", "store", "tls-max", "user-agent", "warc", "workers", "write-out",
     ]

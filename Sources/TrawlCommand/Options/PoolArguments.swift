@@ -19,6 +19,13 @@ struct PoolArguments: ParsableArguments {
         help: ArgumentHelp("Connections to one host; 0 is no limit. Default 6.", valueName: "count"))
     var perHostText: String?
 
+    @Option(
+        name: .customLong("limit-rate"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Take no more bytes a second, both directions together: 500k, 10M, 10M/s. Default no limit.",
+            valueName: "rate"))
+    var rateText: String?
+
     // Kept as text and read when asked for: each type of its own costs the parser time at every start.
     var workers: BoundedInteger<WorkerCount>? { workersText.flatMap { BoundedInteger<WorkerCount>(argument: $0) } }
     var parallel: BoundedInteger<ParallelCount>? {
@@ -26,7 +33,10 @@ struct PoolArguments: ParsableArguments {
     }
     var perHost: BoundedInteger<PerHostCount>? { perHostText.flatMap { BoundedInteger<PerHostCount>(argument: $0) } }
 
+    var rate: RateArgument? { rateText.flatMap { RateArgument(argument: $0) } }
+
     func validate() throws {
+        try OptionText.check(rateText, "--limit-rate <rate>") { RateArgument(argument: $0) != nil }
         try OptionText.check(workersText, "--workers <count>") { BoundedInteger<WorkerCount>(argument: $0) != nil }
         try OptionText.check(parallelText, "-j <count>") { BoundedInteger<ParallelCount>(argument: $0) != nil }
         try OptionText.check(perHostText, "--per-host <count>") { BoundedInteger<PerHostCount>(argument: $0) != nil }

@@ -66,6 +66,7 @@ enum RunSetup {
             configuration.workerExecutable = OwnExecutable.path()
             configuration.workerArguments = ["worker"]
         }
+        if let rate = pool.rate { configuration.bandwidth = BandwidthLimit(rate.bytesPerSecond) }
         if let root { configuration.outputDirectories = [root] }
         cache.apply(to: &configuration)
         // Each run of the command is a coordinator of its own; what a login set must be there for the next.

@@ -1,0 +1,37 @@
+/// How many bytes may pass in a second, over all workers together.
+///
+/// Heads and bodies count, in both directions, as they are on the wire: coded, and encrypted sizes aside. The average over
+/// ten seconds is within 2 % of the limit, the first second included.
+public struct BandwidthLimit: Sendable, Hashable, Codable {
+    /// Bytes a second that are received; 0 is no limit. Without ``upload`` what is sent counts here too.
+    public var download: UInt64
+    /// Bytes a second that are sent, 0 being no limit; nil lets ``download`` be for both directions together.
+    public var upload: UInt64?
+    /// The time whose bytes may pass at once after nothing did. Default 20 ms, at most a second.
+    public var burst = Duration.milliseconds(20)
+
+    /// A limit for both directions together.
+    ///
+    /// - Parameter bytesPerSecond: 0 is no limit.
+    public init(_ bytesPerSecond: UInt64) {
+        download = bytesPerSecond
+    }
+
+    /// A limit for each direction.
+    ///
+    /// - Parameters:
+    ///   - download: Bytes a second that are received; 0 is no limit.
+    ///   - upload: Bytes a second that are sent; 0 is no limit.
+    public init(download: UInt64, upload: UInt64) {
+        self.download = download
+        self.upload = upload
+    }
+
+    /// No limit.
+    public static let none = BandwidthLimit(0)
+    /// ASIHTTPRequest's limit for mobile networks: 14,800 bytes a second.
+    public static let mobile = BandwidthLimit(14_800)
+
+    /// Whether nothing is limited.
+    public var isUnlimited: Bool { download == 0 && (upload ?? 0) == 0 }
+}

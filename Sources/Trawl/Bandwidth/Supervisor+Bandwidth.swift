@@ -1,0 +1,50 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+
+extension LimitNumbers {
+    /// The number of the limit of all fetches together.
+    static let all = 0
+    /// A lease that is under that one alone.
+    static let ofAll = LimitNumbers(all)
+}
+
+/// Limits of bandwidth, and what is known of its use.
+extension Supervisor {
+    /// The most that a worker can have reserved for one transfer; a worker's word is no proof.
+    private static let mostReserved: UInt64 = 512 << 10
+
+    /// The limits that the next lease of a fetch is under.
+    ///
+    /// Origins beyond the thousandth in use share the limits of others.
+    func limits(for fetch: RunningFetch) -> LimitNumbers {
+        if fetch.plan.options.isExemptFromBandwidthLimits { return .unlimited }
+        if configuration.bandwidthPerHost.isUnlimited { return .ofAll }
+        return LimitNumbers(LimitNumbers.all, 1 + Int(fetch.engine.origin) % (LimitNumbers.count - 1))
+    }
+
+    /// Sets the limits that a configuration asks for.
+    func setBandwidthLimits() {
+        guard !configuration.bandwidthPerHost.isUnlimited else { return }
+        for number in 1..<LimitNumbers.count { segment.limit(number).set(configuration.bandwidthPerHost) }
+    }
+
+    /// A worker died with a hop for whose response bandwidth was reserved of which nothing came.
+    func giveBackReservation(of lease: LeaseID, _ fetch: RunningFetch) {
+        let line = segment.progress(worker: fetch.engine.worker, transfer: fetch.engine.progressIndex)
+        guard line.snapshot()?.lease == lease.rawValue else { return }
+        let bytes = Int(min(line.reservation, Self.mostReserved))
+        guard bytes > 0 else { return }
+        for number in limits(for: fetch).numbers { segment.limit(number).bucket(.down).refund(bytes) }
+    }
+
+    /// Reads the workers' counters.
+    func meterBandwidth() {
+        meter.sample(
+            slots.indices.map { slot in
+                let line = segment.worker(slot)
+                return line.bytesIn &+ line.bytesOut
+            }, at: now)
+    }
+}

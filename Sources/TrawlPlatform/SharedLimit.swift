@@ -1,0 +1,39 @@
+package import TrawlHTTP
+
+/// Which way bytes go.
+package enum TransferDirection: Sendable, Hashable {
+    /// From the server.
+    case down
+    /// To the server.
+    case up
+}
+
+/// A limit of bandwidth: a bucket for each direction, or one for both.
+package struct SharedLimit: Sendable {
+    /// What is received; what is sent too when the limit is joint.
+    package let down: SharedBucket
+    /// What is sent.
+    package let up: SharedBucket
+
+    init(down: SharedBucket, up: SharedBucket) {
+        self.down = down
+        self.up = up
+    }
+
+    /// The bucket that pays for a direction.
+    package func bucket(_ direction: TransferDirection) -> SharedBucket {
+        direction == .down || up.isJoint ? down : up
+    }
+
+    /// Sets the limit for both directions; it holds for all processes at once.
+    ///
+    /// - Parameters:
+    ///   - down: Bytes a second; zero is unlimited.
+    ///   - up: Bytes a second; zero is unlimited; nil has what is sent paid for by `down`.
+    ///   - burst: The credit of idle time.
+    package func set(down: UInt64, up: UInt64?, burst: Duration, at now: MonotonicInstant) {
+        self.down.setLimit(bytesPerSecond: down, burst: burst, at: now)
+        self.up.setLimit(bytesPerSecond: up ?? 0, burst: burst, at: now)
+        self.up.setJoint(up == nil)
+    }
+}

@@ -1,0 +1,80 @@
+import TrawlPlatform
+import TrawlProtocol
+
+/// Transfers that wait for bandwidth. They go on in the order in which they came to wait, each with a step.
+extension TransferLoop {
+    /// The longest time until the limits are looked at again: they may have been changed, and another worker may have given
+    /// back what it had reserved.
+    private static let longestWait: UInt64 = 10_000_000
+
+    /// The limits of these numbers; nil for none.
+    func limits(_ numbers: LimitNumbers) -> LimitSet? {
+        if numbers.isEmpty { return nil }
+        if let last = lastLimits, last.numbers == numbers { return last }
+        let limits = limitSets[numbers] ?? LimitSet(numbers, in: segment)
+        limitSets[numbers] = limits
+        lastLimits = limits
+        return limits
+    }
+
+    /// Whether another transfer may start: there is no debt, nobody waits for longer, and not too many are under way.
+    func hasBandwidth(toStart transfer: Transfer) -> Bool {
+        guard throttled.isEmpty, let limits = transfer.limits else { return transfer.limits == nil }
+        return hasRoom(under: limits) && limits.debt(.down, at: now) == 0 && limits.debt(.up, at: now) == 0
+    }
+
+    private func hasRoom(under limits: LimitSet) -> Bool {
+        guard let rate = limits.rate(.down) else { return true }
+        return transfersInMulti < max(1, LimitedPace(rate: rate).transfers / segment.workers)
+    }
+
+    /// The transfer goes on when there is bandwidth for it.
+    func awaitBandwidth(_ transfer: Transfer) {
+        throttled.append(transfer)
+        throttleDue = min(throttleDue, now &+ debt(of: transfer))
+    }
+
+    /// A transfer has ended: one that waits for its place may go on.
+    func gavePlaceBack() {
+        if !throttled.isEmpty { throttleDue = now }
+    }
+
+    private func debt(of transfer: Transfer) -> UInt64 {
+        guard let limits = transfer.limits, let wait = transfer.awaitsBandwidth else { return 0 }
+        return switch wait {
+        case .start: max(limits.debt(.down, at: now), limits.debt(.up, at: now))
+        case .download: limits.debt(.down, at: now)
+        case .upload: limits.debt(.up, at: now)
+        }
+    }
+
+    /// Lets those go on for which there is bandwidth.
+    func giveBandwidth() {
+        guard !throttled.isEmpty, now >= throttleDue else { return }
+        let waiting = throttled
+        throttled.removeAll(keepingCapacity: true)
+        throttleDue = now &+ Self.longestWait
+        var still: ContiguousArray<Transfer> = []
+        for transfer in waiting {
+            // Ended meanwhile.
+            guard let wait = transfer.awaitsBandwidth, let limits = transfer.limits else { continue }
+            let debt = debt(of: transfer)
+            if debt == 0, wait != .start || hasRoom(under: limits) {
+                transfer.goOnWithBandwidth()
+            } else {
+                still.append(transfer)
+                if debt > 0 { throttleDue = min(throttleDue, now &+ debt) }
+            }
+        }
+        // Those that went on and wait again come after those that still wait.
+        still.append(contentsOf: throttled)
+        throttled = still
+    }
+
+    /// Milliseconds until somebody may go on, if that is sooner.
+    func untilBandwidth(_ milliseconds: Int32) -> Int32 {
+        guard !throttled.isEmpty else { return milliseconds }
+        guard throttleDue > now else { return 0 }
+        return Int32(clamping: min(UInt64(max(0, milliseconds)), (throttleDue - now + 999_999) / 1_000_000))
+    }
+}
