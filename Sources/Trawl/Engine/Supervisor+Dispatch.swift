@@ -35,6 +35,9 @@ extension Supervisor {
         fetch.engine.place = queues.enqueue(fetch.engine.key.rawValue, host: fetch.engine.origin, front: front)
     }
 
+    /// Whether another lease may be granted.
+    var hasRoom: Bool { leases.freeCapacity > 0 && leases.heldCount < configuration.transfersInAll }
+
     /// Gives waiting hops to workers as long as both are there.
     mutating func dispatch() {
         dispatchStored()
@@ -50,9 +53,9 @@ extension Supervisor {
                 }
             }
         }
-        while leases.freeCapacity > 0, leases.heldCount < configuration.transfersInAll, let ready = queues.next() {
+        while hasRoom, let ready = queues.next(at: now) {
             guard let fetch = fetches[FetchKey(rawValue: ready.hop)] else {
-                queues.returned(ready.host)
+                queues.returned(ready.host, at: now)
                 continue
             }
             fetch.engine.place = nil

@@ -71,12 +71,12 @@ extension Supervisor {
     mutating func leaveHost(_ fetch: RunningFetch) {
         if fetch.engine.isStoredHop {
             fetch.engine.isStoredHop = false
-            return origins.release(fetch.engine.origin)
+            return origins.release(fetch.engine.origin, of: &queues)
         }
         guard fetch.engine.isInHostProcess else { return }
         fetch.engine.isInHostProcess = false
-        queues.returned(fetch.engine.origin)
-        origins.release(fetch.engine.origin)
+        queues.returned(fetch.engine.origin, at: now)
+        origins.release(fetch.engine.origin, of: &queues)
     }
 
     /// Answers a fetch before its hop is over: cancelled, out of time, shutdown.
@@ -86,7 +86,7 @@ extension Supervisor {
         case .answerAndWithdraw:
             if let place = fetch.engine.place {
                 queues.remove(fetch.engine.key.rawValue, at: place)
-                origins.release(fetch.engine.origin)
+                origins.release(fetch.engine.origin, of: &queues)
             } else {
                 suspects.removeAll { $0.hop == fetch.engine.key.rawValue }
                 leaveHost(fetch)

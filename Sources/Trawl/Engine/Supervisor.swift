@@ -165,6 +165,8 @@ struct Supervisor: ~Copyable {
         for time in restartAt { if let time, time < wake { wake = time } }
         if let earliest = deadlines.earliest, earliest < wake { wake = earliest }
         if let time = nextDriverTurn, time < wake { wake = time }
+        // Without room for a lease there is nothing to wake up for: an end makes room, and wakes.
+        if hasRoom, let time = queues.nextWakeUp, time < wake { wake = time }
         switch closing {
         case .no: break
         case .draining(let until): wake = min(wake, now < until ? until : validationsEnd)

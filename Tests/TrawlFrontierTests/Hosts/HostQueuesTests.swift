@@ -1,11 +1,15 @@
 import Testing
 import TrawlFrontier
+import TrawlHTTP
+
+/// Where time plays no part.
+private let start = MonotonicInstant(nanoseconds: 0)
 
 @Suite("Host queues")
 struct HostQueuesTests {
     private func drain(_ queues: inout HostQueues) -> [UInt64] {
         var hops: [UInt64] = []
-        while let ready = queues.next() { hops.append(ready.hop) }
+        while let ready = queues.next(at: start) { hops.append(ready.hop) }
         return hops
     }
 
@@ -36,13 +40,13 @@ struct HostQueuesTests {
         for hop in 1...4 as ClosedRange<UInt64> { queues.enqueue(hop, host: 7) }
         #expect(drain(&queues) == [1, 2])
         #expect(queues.state(of: 7) == .inProcess)
-        queues.returned(7)
+        queues.returned(7, at: start)
         #expect(queues.state(of: 7) == .ready)
         #expect(drain(&queues) == [3])
-        queues.returned(7)
-        queues.returned(7)
+        queues.returned(7, at: start)
+        queues.returned(7, at: start)
         #expect(drain(&queues) == [4])
-        queues.returned(7)
+        queues.returned(7, at: start)
         #expect(queues.state(of: 7) == .exhausted)
     }
 
@@ -50,10 +54,10 @@ struct HostQueuesTests {
     func independent() {
         var queues = HostQueues(limitPerHost: 1)
         for hop in 1...3 as ClosedRange<UInt64> { queues.enqueue(hop, host: 0) }
-        #expect(queues.next() == ReadyHop(hop: 1, host: 0))
+        #expect(queues.next(at: start) == ReadyHop(hop: 1, host: 0))
         queues.enqueue(9, host: 1)
-        #expect(queues.next() == ReadyHop(hop: 9, host: 1))
-        #expect(queues.next() == nil)
+        #expect(queues.next(at: start) == ReadyHop(hop: 9, host: 1))
+        #expect(queues.next(at: start) == nil)
     }
 
     @Test("a hop that was put back comes next")
@@ -61,11 +65,11 @@ struct HostQueuesTests {
         var queues = HostQueues(limitPerHost: 1)
         for hop in 1...2 as ClosedRange<UInt64> { queues.enqueue(hop, host: 0) }
         queues.enqueue(9, host: 1)
-        guard let first = queues.next() else { return }
+        guard let first = queues.next(at: start) else { return }
         queues.putBack(first)
         #expect(queues.inProcessCount == 0)
-        #expect(queues.next() == first)
-        #expect(queues.next() == ReadyHop(hop: 9, host: 1))
+        #expect(queues.next(at: start) == first)
+        #expect(queues.next(at: start) == ReadyHop(hop: 9, host: 1))
     }
 
     @Test("a cancelled hop is gone; one that was handed out is not there to remove")
@@ -74,17 +78,17 @@ struct HostQueuesTests {
         let first = queues.enqueue(1, host: 0)
         let second = queues.enqueue(2, host: 0)
         let third = queues.enqueue(3, host: 0)
-        #expect(queues.next()?.hop == 1)
+        #expect(queues.next(at: start)?.hop == 1)
         #expect(queues.remove(1, at: first) == false)
         #expect(queues.remove(2, at: second) == true)
         #expect(queues.remove(2, at: second) == false)
         queues.enqueue(4, host: 5)
         #expect(queues.remove(2, at: second) == false)
-        queues.returned(0)
+        queues.returned(0, at: start)
         #expect(queues.remove(3, at: third) == true)
         #expect(queues.state(of: 0) == .exhausted)
-        #expect(queues.next() == ReadyHop(hop: 4, host: 5))
-        #expect(queues.next() == nil && queues.isEmpty)
+        #expect(queues.next(at: start) == ReadyHop(hop: 4, host: 5))
+        #expect(queues.next(at: start) == nil && queues.isEmpty)
     }
 
     @Test("a busy host delays a ready one by one hop of each host at most")
@@ -99,9 +103,9 @@ struct HostQueuesTests {
         }
         var turns: [UInt32] = []
         for _ in 0..<200 {
-            guard let ready = queues.next() else { break }
+            guard let ready = queues.next(at: start) else { break }
             turns.append(ready.host)
-            queues.returned(ready.host)
+            queues.returned(ready.host, at: start)
         }
         for start in stride(from: 0, to: 200, by: 10) {
             #expect(Set(turns[start..<start + 10]).count == 10)
@@ -115,8 +119,8 @@ struct HostQueuesTests {
             for hop in 0..<200_000 as Range<UInt64> { queues.enqueue(hop, host: UInt32(hop % 1000)) }
             #expect(queues.count == 200_000, "round \(round)")
             var handedOut = 0
-            while let ready = queues.next() {
-                queues.returned(ready.host)
+            while let ready = queues.next(at: start) {
+                queues.returned(ready.host, at: start)
                 handedOut += 1
             }
             #expect(handedOut == 200_000, "round \(round)")

@@ -1,6 +1,10 @@
 import TestSupport
 import Testing
 import TrawlFrontier
+import TrawlHTTP
+
+/// Where time plays no part.
+private let start = MonotonicInstant(nanoseconds: 0)
 
 /// The same rules with plain arrays.
 private struct Model {
@@ -78,7 +82,7 @@ struct HostQueuesModelTests {
                 places[lastHop] = (queues.enqueue(lastHop, host: host, front: front), host)
                 model.enqueue(lastHop, host: host, front: front)
             case 4..<7:
-                let ready = queues.next()
+                let ready = queues.next(at: start)
                 #expect(ready == model.next(), "seed \(seed)")
                 guard let ready else { continue }
                 guard let entry = places.removeValue(forKey: ready.hop) else {
@@ -96,7 +100,7 @@ struct HostQueuesModelTests {
             case 7, 8:
                 guard let index = running.indices.randomElement(using: &random) else { continue }
                 let ready = running.remove(at: index)
-                queues.returned(ready.host)
+                queues.returned(ready.host, at: start)
                 model.returned(ready.host)
             case _:
                 if let old = stale.randomElement(using: &random) {
@@ -117,9 +121,9 @@ struct HostQueuesModelTests {
         }
         // Nothing stays behind.
         while !places.isEmpty {
-            guard let ready = queues.next() else {
+            guard let ready = queues.next(at: start) else {
                 guard let done = running.popLast() else { break }
-                queues.returned(done.host)
+                queues.returned(done.host, at: start)
                 continue
             }
             #expect(places.removeValue(forKey: ready.hop) != nil, "seed \(seed)")

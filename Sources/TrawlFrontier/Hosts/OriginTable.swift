@@ -4,7 +4,8 @@ package import TrawlHTTP
 ///
 /// Each hop retains its origin's number and releases it when it ends. A number out of use is kept for a while, so that
 /// an origin asked again and again keeps it (and with it the worker that has the connection); beyond a fixed count the
-/// oldest is given to another origin. So memory follows the origins in use, not those ever seen.
+/// oldest is given to another origin, unless its host is held back or retired (``HostQueues/isKept(_:)``). So memory
+/// follows the origins in use, not those ever seen.
 package struct OriginTable: Sendable {
     private struct Entry: Sendable {
         var origin: Origin?
@@ -87,18 +88,31 @@ package struct OriginTable: Sendable {
     }
 
     /// One use of the number is over.
-    package mutating func release(_ number: UInt32) {
+    ///
+    /// - Parameter queues: Hosts by these numbers. A host of which it has to keep something keeps its number; what it
+    ///   knows of one that is given up is forgotten.
+    package mutating func release(_ number: UInt32, of queues: inout HostQueues) {
         precondition(entries[Int(number)].uses > 0, "an origin was released more often than retained")
         entries[Int(number)].uses -= 1
         guard entries[Int(number)].uses == 0 else { return }
         appendIdle(number)
-        if idleCount > idleLimit {
+        // Two are looked at for one that was added, so that numbers kept for long are given up in the end.
+        for _ in 0..<2 where idleCount > idleLimit {
             let oldest = oldestIdle
             removeIdle(oldest)
-            if let origin = entries[Int(oldest)].origin { numbers[origin] = nil }
-            entries[Int(oldest)].origin = nil
-            free.append(oldest)
+            if queues.isKept(oldest) {
+                appendIdle(oldest)
+            } else {
+                queues.forget(oldest)
+                giveUp(oldest)
+            }
         }
+    }
+
+    private mutating func giveUp(_ number: UInt32) {
+        if let origin = entries[Int(number)].origin { numbers[origin] = nil }
+        entries[Int(number)].origin = nil
+        free.append(number)
     }
 
     /// The origin that has this number; `nil` when it has been given up.
