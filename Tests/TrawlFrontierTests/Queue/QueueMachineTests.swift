@@ -1,0 +1,348 @@
+import Testing
+import TrawlFrontier
+
+extension QueueMachine {
+    /// All there is to do now.
+    fileprivate mutating func actions() -> [Action] {
+        var actions: [Action] = []
+        while let action = next() { actions.append(action) }
+        return actions
+    }
+}
+
+@Suite("A queue of fetches")
+struct QueueMachineTests {
+    private typealias Settings = QueueMachine.Settings
+
+    @Test("a new queue does nothing until it is started; starting again does no harm; later additions start at once")
+    func startsSuspended() {
+        var queue = QueueMachine()
+        let a = queue.add()
+        let b = queue.add()
+        #expect(queue.isSuspended && queue.pendingCount == 2)
+        #expect(queue.actions() == [])
+        queue.start()
+        #expect(queue.actions() == [.start(a), .start(b)])
+        queue.start()
+        #expect(queue.actions() == [])
+        let c = queue.add()
+        #expect(queue.actions() == [.start(c)])
+    }
+
+    @Test("at most as many run as the queue is wide, four by default; the width can change")
+    func width() {
+        var queue = QueueMachine()
+        let fetches = (0..<7).map { _ in queue.add() }
+        queue.start()
+        #expect(queue.actions() == fetches[0..<4].map { .start($0) })
+        queue.ended(fetches[1], .succeeded)
+        #expect(queue.actions() == [.tellFinished(fetches[1], pending: 6), .start(fetches[4])])
+        queue.setWidth(2)
+        queue.ended(fetches[0], .succeeded)
+        queue.ended(fetches[2], .succeeded)
+        #expect(queue.actions() == [.tellFinished(fetches[0], pending: 5), .tellFinished(fetches[2], pending: 4)])
+        queue.setWidth(0)
+        #expect(queue.settings.width == 1)
+        queue.setWidth(9)
+        #expect(queue.actions() == [.start(fetches[5]), .start(fetches[6])])
+        #expect(queue.runningCount == 4)
+    }
+
+    @Test("suspending lets what runs go on, and starts nothing more")
+    func suspend() {
+        var queue = QueueMachine(Settings(width: 1))
+        let a = queue.add()
+        let b = queue.add()
+        queue.start()
+        #expect(queue.actions() == [.start(a)])
+        queue.suspend()
+        queue.ended(a, .succeeded)
+        #expect(queue.actions() == [.tellFinished(a, pending: 1)])
+        queue.start()
+        #expect(queue.actions() == [.start(b)])
+    }
+
+    @Test("those of higher priority go first, then those that could start first")
+    func priorities() {
+        var queue = QueueMachine(Settings(width: 9))
+        let low = queue.add(priority: .low)
+        let normal = queue.add()
+        let high = queue.add(priority: .high)
+        let second = queue.add()
+        let highest = queue.add(priority: .veryHigh)
+        queue.start()
+        #expect(queue.actions() == [highest, high, normal, second, low].map { .start($0) })
+    }
+
+    @Test("the end of the queue is told once, after the last fetch, however that ended")
+    func finish() {
+        for last in [.succeeded, .failed] as [QueueMachine.Ending] {
+            var queue = QueueMachine(Settings(cancelsOthersOnFailure: false))
+            let a = queue.add()
+            let b = queue.add()
+            queue.start()
+            #expect(queue.actions().count == 2)
+            queue.ended(b, .failed)
+            queue.ended(a, last)
+            let told: QueueMachine.Action =
+                last == .succeeded ? .tellFinished(a, pending: 0) : .tellFailed(a, .own, pending: 0)
+            #expect(queue.actions() == [.tellFailed(b, .own, pending: 1), told, .tellQueueFinished])
+            #expect(queue.pendingCount == 0)
+            queue.ended(a, .failed)
+            queue.cancel(b)
+            #expect(queue.actions() == [], "late reports are nothing")
+            let c = queue.add()
+            #expect(queue.actions() == [.start(c)])
+            queue.ended(c, .succeeded)
+            #expect(queue.actions() == [.tellFinished(c, pending: 0), .tellQueueFinished])
+        }
+    }
+
+    @Test("a fetch that is added while the last one is told puts the queue's end off")
+    func addedInCallback() {
+        var queue = QueueMachine()
+        let a = queue.add()
+        queue.start()
+        #expect(queue.actions() == [.start(a)])
+        queue.ended(a, .succeeded)
+        #expect(queue.next() == .tellFinished(a, pending: 0))
+        let b = queue.add()
+        #expect(queue.actions() == [.start(b)])
+        queue.ended(b, .succeeded)
+        #expect(queue.actions() == [.tellFinished(b, pending: 0), .tellQueueFinished])
+    }
+
+    @Test("the first failure cancels all the rest; each is told as failed, and the queue as finished once")
+    func cancelsOthers() {
+        var queue = QueueMachine(Settings(width: 2))
+        let fetches = (0..<4).map { _ in queue.add() }
+        queue.start()
+        #expect(queue.actions() == [.start(fetches[0]), .start(fetches[1])])
+        queue.ended(fetches[1], .failed)
+        #expect(
+            queue.actions() == [
+                .tellFailed(fetches[1], .own, pending: 3), .resetProgress, .cancel(fetches[0]),
+                .tellFailed(fetches[2], .cancelled, pending: 2), .tellFailed(fetches[3], .cancelled, pending: 1),
+            ])
+        queue.ended(fetches[0], .failed)
+        #expect(queue.actions() == [.tellFailed(fetches[0], .cancelled, pending: 0), .tellQueueFinished])
+    }
+
+    @Test("ten fetches that fail one after the other: one is a failure, nine are cancelled")
+    func unresolvable() {
+        for cancels in [true, false] {
+            var queue = QueueMachine(Settings(width: 1, cancelsOthersOnFailure: cancels))
+            for _ in 0..<10 { _ = queue.add() }
+            queue.start()
+            var started = 0
+            var failed = 0
+            var finished = 0
+            while let action = queue.next() {
+                switch action {
+                case .start(let fetch):
+                    started += 1
+                    queue.ended(fetch, .failed)
+                case .tellFailed: failed += 1
+                case .tellQueueFinished: finished += 1
+                case .resetProgress: break
+                case .startSizing, .cancel, .cancelSizing, .tellFinished: Issue.record("\(action)")
+                }
+            }
+            #expect(started == (cancels ? 1 : 10) && failed == 10 && finished == 1)
+        }
+    }
+
+    @Test("what is added while others are being cancelled is not cancelled with them")
+    func addedWhileCancelling() {
+        var queue = QueueMachine()
+        let a = queue.add()
+        let b = queue.add()
+        queue.start()
+        #expect(queue.actions().count == 2)
+        queue.ended(a, .failed)
+        #expect(queue.actions() == [.tellFailed(a, .own, pending: 1), .resetProgress, .cancel(b)])
+        let c = queue.add()
+        queue.ended(b, .failed)
+        #expect(queue.actions() == [.tellFailed(b, .cancelled, pending: 1), .start(c)])
+    }
+
+    @Test("cancelling one fetch is a failure like another")
+    func cancelOne() {
+        var queue = QueueMachine(Settings(width: 1))
+        let fetches = (0..<3).map { _ in queue.add() }
+        queue.start()
+        #expect(queue.actions() == [.start(fetches[0])])
+        queue.cancel(fetches[0])
+        queue.cancel(fetches[0])
+        #expect(queue.actions() == [.cancel(fetches[0])])
+        queue.ended(fetches[0], .failed)
+        #expect(
+            queue.actions() == [
+                .tellFailed(fetches[0], .cancelled, pending: 2), .resetProgress,
+                .tellFailed(fetches[1], .cancelled, pending: 1), .tellFailed(fetches[2], .cancelled, pending: 0),
+                .tellQueueFinished,
+            ])
+
+        var other = QueueMachine(Settings(width: 1, cancelsOthersOnFailure: false))
+        let a = other.add()
+        let b = other.add()
+        other.cancel(a)
+        other.start()
+        #expect(other.actions() == [.tellFailed(a, .cancelled, pending: 1), .start(b)])
+        other.cancel(b)
+        other.ended(b, .succeeded)
+        #expect(other.actions() == [.cancel(b), .tellFinished(b, pending: 0), .tellQueueFinished], "it came first")
+    }
+
+    @Test("cancelling all of an empty queue tells nothing but progress")
+    func cancelNone() {
+        var queue = QueueMachine()
+        queue.cancelAll()
+        #expect(queue.actions() == [.resetProgress])
+    }
+
+    @Test("a reset tells nothing more, cancels what runs, suspends, and leaves a queue to be used again")
+    func reset() {
+        var queue = QueueMachine(Settings(width: 2, isAccurate: true))
+        let sized = queue.add(isSizeable: true)
+        queue.start()
+        let a = queue.add()
+        let b = queue.add(after: [a])
+        #expect(queue.actions() == [.startSizing(sized), .start(a)])
+        queue.reset()
+        #expect(queue.isSuspended && queue.pendingCount == 0 && queue.runningCount == 2)
+        #expect(Set(queue.actions()) == [.resetProgress, .cancelSizing(sized), .cancel(a)])
+        let c = queue.add()
+        queue.start()
+        #expect(queue.actions() == [], "what was cancelled still runs")
+        queue.ended(a, .failed)
+        queue.sizingEnded(sized, .failed)
+        queue.cancel(b)
+        #expect(queue.actions() == [.start(c)])
+        queue.ended(c, .succeeded)
+        #expect(queue.actions() == [.tellFinished(c, pending: 0), .tellQueueFinished])
+        #expect(queue.settings.isAccurate)
+    }
+
+    // MARK: Sizing
+
+    @Test("an accurate queue asks for all sizes first, of what was added while it was suspended and is a GET")
+    func sizing() {
+        var queue = QueueMachine(Settings(width: 2, isAccurate: true))
+        let first = queue.add(priority: .veryHigh, isSizeable: true)
+        let post = queue.add(priority: .veryHigh)
+        let second = queue.add(isSizeable: true)
+        queue.start()
+        #expect(queue.actions() == [.startSizing(first), .startSizing(second)])
+        let late = queue.add(isSizeable: true)
+        queue.sizingEnded(first, .succeeded)
+        #expect(queue.actions() == [.start(post)])
+        queue.sizingEnded(second, .succeeded)
+        #expect(queue.actions() == [.start(first)])
+        queue.ended(first, .succeeded)
+        queue.ended(post, .succeeded)
+        #expect(
+            queue.actions() == [
+                .tellFinished(first, pending: 3), .tellFinished(post, pending: 2), .start(late), .start(second),
+            ])
+    }
+
+    @Test("a sizing request that fails is the failure of its fetch")
+    func sizingFails() {
+        var queue = QueueMachine(Settings(width: 2, cancelsOthersOnFailure: false, isAccurate: true))
+        let a = queue.add(isSizeable: true)
+        let b = queue.add(isSizeable: true)
+        queue.start()
+        #expect(queue.actions() == [.startSizing(a), .startSizing(b)])
+        queue.ended(a, .succeeded)
+        #expect(queue.actions() == [], "the fetch itself does not run")
+        queue.sizingEnded(a, .failed)
+        queue.sizingEnded(a, .failed)
+        #expect(queue.actions() == [.tellFailed(a, .sizing, pending: 1)])
+        queue.cancel(b)
+        #expect(queue.actions() == [.cancelSizing(b)])
+        queue.sizingEnded(b, .succeeded)
+        #expect(queue.actions() == [.tellFailed(b, .cancelled, pending: 0), .tellQueueFinished])
+    }
+
+    @Test("a simple queue asks for no sizes")
+    func simple() {
+        var queue = QueueMachine()
+        let a = queue.add(isSizeable: true)
+        queue.start()
+        #expect(queue.actions() == [.start(a)])
+    }
+
+    // MARK: Dependencies
+
+    @Test("a fetch starts when all it depends on have ended")
+    func dependencies() {
+        var queue = QueueMachine()
+        let a = queue.add()
+        let b = queue.add()
+        let c = queue.add(priority: .veryHigh, after: [a, b, a])
+        queue.start()
+        #expect(queue.actions() == [.start(a), .start(b)])
+        queue.ended(b, .succeeded)
+        #expect(queue.actions() == [.tellFinished(b, pending: 2)])
+        queue.ended(a, .succeeded)
+        #expect(queue.actions() == [.tellFinished(a, pending: 1), .start(c)])
+        let d = queue.add(after: [a, b])
+        #expect(queue.actions() == [.start(d)], "both have ended")
+    }
+
+    @Test("a failure passes on along dependencies that need success, and not along others")
+    func dependencyFails() {
+        var queue = QueueMachine(Settings(cancelsOthersOnFailure: false))
+        let a = queue.add()
+        let b = queue.add(after: [a])
+        let c = queue.add(after: [b])
+        let d = queue.add(after: [a], needsSuccess: false)
+        let e = queue.add(after: [a, b])
+        queue.start()
+        #expect(queue.actions() == [.start(a)])
+        queue.ended(a, .failed)
+        let actions = queue.actions()
+        #expect(actions.first == .tellFailed(a, .own, pending: 4))
+        #expect(actions.last == .start(d) && actions.count == 5)
+        let reasons = actions.compactMap { action -> QueueMachine.FailureReason? in
+            if case .tellFailed(let fetch, let reason, _) = action, [b, c, e].contains(fetch) { return reason }
+            return nil
+        }
+        #expect(Set(reasons).isSubset(of: [.dependency(a), .dependency(b)]) && reasons.count == 3)
+    }
+
+    @Test("a long chain of fetches fails, or is cancelled, without going deep")
+    func chain() {
+        for cancels in [true, false] {
+            var queue = QueueMachine(Settings(cancelsOthersOnFailure: cancels))
+            var last = queue.add()
+            let first = last
+            for _ in 0..<100_000 { last = queue.add(after: [last]) }
+            queue.start()
+            #expect(queue.actions() == [.start(first)])
+            if cancels { queue.cancelAll() }
+            queue.ended(first, .failed)
+            var told = 0
+            while let action = queue.next() {
+                if case .tellFailed = action { told += 1 }
+            }
+            #expect(told == 100_001 && queue.pendingCount == 0)
+        }
+    }
+
+    @Test("a fetch costs little while it waits, and places are used again")
+    func places() {
+        var queue = QueueMachine(Settings(width: 1))
+        queue.start()
+        for _ in 0..<10_000 {
+            let fetch = queue.add()
+            #expect(queue.next() == .start(fetch))
+            queue.ended(fetch, .succeeded)
+            #expect(queue.next() == .tellFinished(fetch, pending: 0))
+            #expect(queue.next() == .tellQueueFinished)
+            queue.ended(fetch, .failed)
+            #expect(queue.next() == nil)
+        }
+    }
+}
