@@ -22,6 +22,13 @@ struct KillTests {
         }
     }
 
+    @Test("a limit of bandwidth neither blocks nor gives way")
+    func bandwidth() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.bandwidth(hits: runsLongTests ? 1000 : 8)
+        }
+    }
+
     private static func downloads(hits: Int) async throws {
         let origin = try LoopbackOriginProcess()
         defer { origin.stop() }
@@ -61,6 +68,45 @@ struct KillTests {
         #expect(bystander.isRunning)
         leftovers.expectNone()
         bystander.end(grace: 1)
+    }
+
+    /// What was reserved by a worker that died is given back, and what it took is not.
+    private static func bandwidth(hits: Int) async throws {
+        let (limit, size) = (2_000_000, 20_000)
+        let origin = try LoopbackOriginProcess()
+        defer { origin.stop() }
+        let storm = Storm(seed: 5, hits: hits, sparing: Set(ProcessTree.children()))
+        let complete = Collected()
+        let clock = ContinuousClock()
+        try await withTestCoordinator(workers: 4) { configuration in
+            configuration.bandwidth = BandwidthLimit(UInt64(limit))
+        } _: { coordinator in
+            let begin = clock.now
+            await withTaskGroup { group in
+                group.addTask { await storm.run() }
+                for lane in 0..<24 {
+                    group.addTask {
+                        for round in 0... {
+                            let request = Request(origin.url("/bytes/\(size)?seed=\(round * 24 + lane)"))
+                            let course = await storm.follow(coordinator.start(request, into: .discard))
+                            #expect(course.response?.receivedLength == UInt64(size))
+                            complete.add("")
+                            if storm.isOver { return }
+                        }
+                    }
+                }
+            }
+            let seconds = (clock.now - begin) / .seconds(1)
+            let rate = Double(complete.all.count * size) / seconds
+            // What was under way when its worker was killed is fetched twice.
+            #expect(rate < 1.05 * Double(limit), "\(rate) bytes/s")
+            #expect(rate > 0.2 * Double(limit), "\(rate) bytes/s")
+            // Nobody is left to pay for what was never used.
+            let end = clock.now
+            _ = try await coordinator.send(Request(origin.url("/bytes/10")))
+            #expect(clock.now - end < .seconds(2))
+        }
+        #expect(storm.hits >= hits)
     }
 
     private static func posts(hits: Int) async throws {
