@@ -3,7 +3,8 @@ import TrawlStore
 /// Fetches that identical ones may wait for, by the digest of their cache key.
 ///
 /// Every fetch that goes to the network is entered and taken out again, which in a dictionary takes as long as encoding its
-/// lease. Digests are as good as random numbers already; the factor keeps those who choose URLs from choosing where they meet.
+/// lease. The second half of a digest is as good as a random number already (the first is that of its origin, which many
+/// share); the factor keeps those who choose URLs from choosing where they meet.
 struct LeaderTable {
     private struct Node {
         var digest: CacheDigest
@@ -69,7 +70,7 @@ struct LeaderTable {
     }
 
     private func bucket(of digest: CacheDigest) -> Int {
-        Int(truncatingIfNeeded: (digest.words.0 &* factor) >> UInt64(64 - buckets.count.trailingZeroBitCount))
+        Int(truncatingIfNeeded: (digest.words.1 &* factor) >> UInt64(64 - buckets.count.trailingZeroBitCount))
     }
 
     private mutating func grow() {
