@@ -25,6 +25,8 @@ final class CacheShelf: Sendable {
         var problem: FetchError?
         /// Threads that remove what dead sessions left.
         var purges: [NamedThread] = []
+        /// Who waits for stores that are being opened.
+        var waiting: [String: [@Sendable () -> Void]] = [:]
         var isClosed = false
     }
 
@@ -42,8 +44,8 @@ final class CacheShelf: Sendable {
     /// Whether the coordinator's cache is in the store, and not the program's own.
     private let hasOwnCache: Bool
     private let state = Guarded(State())
-    /// Held while a store is opened or a session begun, which waits for disks: only by who needs just that.
-    private let opening = Guarded(())
+    /// Held while a session is begun.
+    private let beginning = Guarded(())
 
     init(_ configuration: Configuration) {
         settings = configuration.cache
@@ -73,15 +75,47 @@ final class CacheShelf: Sendable {
 
     /// The store of a directory, opened now if it is not yet; nil when it cannot be used.
     func store(_ directory: String) -> ResponseStore? {
-        if let store = openStore(directory) { return store }
-        return opening.withLock { _ in open(directory) }
+        openStore(directory) ?? open(directory)
     }
 
-    /// Whether what is stored for the coordinator's session ends with it: its session is begun in that store, or was now.
+    /// Has a store opened that is not open yet, by a thread of its own: opening waits for disks, and for other processes as
+    /// long as ten seconds.
+    ///
+    /// - Parameter then: Called once, from another thread, when it is open or cannot be.
+    /// - Returns: False when there is nothing to wait for: it is open, or was tried a moment ago.
+    func open(_ directory: String, then: @escaping @Sendable () -> Void) -> Bool {
+        let now = MonotonicClock.now()
+        let (waits, isFirst) = state.withLock { state in
+            guard state.mayTry(directory, at: now), state.stores[directory] == nil else { return (false, false) }
+            let isFirst = state.waiting[directory] == nil
+            state.waiting[directory, default: []].append(then)
+            return (true, isFirst)
+        }
+        if !isFirst { return waits }
+        do throws(SystemError) {
+            // It ends by itself. What it opens when the shelf is closed already, it closes.
+            _ = try NamedThread.start(name: "trawl-open") { [self] in
+                _ = store(directory)
+                endWaiting(for: directory)
+            }
+        } catch {
+            noteFailure(.system(error), of: directory)
+            endWaiting(for: directory)
+        }
+        return true
+    }
+
+    private func endWaiting(for directory: String) {
+        let waiting = state.withLock { $0.waiting.removeValue(forKey: directory) } ?? []
+        for then in waiting { then() }
+    }
+
+    /// Whether what is stored for the coordinator's session ends with it: its session is begun in that store, which is
+    /// open, or was now.
     func holdsSession(_ directory: String) -> Bool {
         if state.withLock({ $0.stores[directory]?.session != nil }) { return true }
-        guard let store = store(directory) else { return false }
-        return opening.withLock { _ in
+        guard let store = openStore(directory) else { return false }
+        return beginning.withLock { _ in
             if state.withLock({ $0.stores[directory]?.session != nil }) { return true }
             guard let session = try? store.cache.beginSession(sessionID) else { return false }
             let isKept = state.withLock { state in
@@ -97,7 +131,7 @@ final class CacheShelf: Sendable {
     private func open(_ directory: String) -> ResponseStore? {
         let now = MonotonicClock.now()
         let (known, mayTry) = state.withLock { state in
-            (state.use(directory), !state.isClosed && state.failures[directory].map { $0 <= now } ?? true)
+            (state.use(directory), state.mayTry(directory, at: now))
         }
         if known != nil || !mayTry { return known }
         var cacheSettings = CacheSettings()
@@ -106,25 +140,31 @@ final class CacheShelf: Sendable {
         do throws(StoreError) {
             store = try ResponseStore.open(directory: directory, settings: cacheSettings)
         } catch {
-            state.withLock { state in
-                if state.failures.count >= Self.mostFailures { state.failures = [:] }
-                state.failures[directory] = now.advanced(by: Self.patience)
-                state.problem = FetchError(.storeUnusable, "\(directory): \(error)")
-            }
+            noteFailure(error, of: directory)
             return nil
         }
-        let (isKept, superfluous) = state.withLock { state in
-            guard !state.isClosed else { return (false, store as ResponseStore?) }
+        let (kept, superfluous) = state.withLock { state -> (ResponseStore?, ResponseStore?) in
+            if state.isClosed { return (nil, store) }
+            // Another thread may have been faster.
+            if let known = state.use(directory) { return (known, store) }
             let superfluous = state.takeLeastUsed(whenAbove: Self.mostStores - 1, but: self.directory)
             state.stores[directory] = OpenStore(store: store)
             state.failures[directory] = nil
             _ = state.use(directory)
-            return (true, superfluous)
+            return (store, superfluous)
         }
         superfluous?.cache.close()
-        guard isKept else { return nil }
-        purgeDeadSessions(of: store)
-        return store
+        if kept === store { purgeDeadSessions(of: store) }
+        return kept
+    }
+
+    private func noteFailure(_ error: StoreError, of directory: String) {
+        state.withLock { state in
+            if state.failures.count >= Self.mostFailures { state.failures = [:] }
+            // From now on: it may have taken long to find out.
+            state.failures[directory] = MonotonicClock.now().advanced(by: Self.patience)
+            state.problem = FetchError(.storeUnusable, "\(directory): \(error)")
+        }
     }
 
     /// Removes what sessions stored whose coordinators are dead, with nobody waiting.
@@ -167,6 +207,11 @@ final class CacheShelf: Sendable {
 }
 
 extension CacheShelf.State {
+    /// Whether a store may be opened that is not.
+    fileprivate func mayTry(_ directory: String, at now: MonotonicInstant) -> Bool {
+        !isClosed && failures[directory].map { $0 <= now } ?? true
+    }
+
     fileprivate mutating func use(_ directory: String) -> ResponseStore? {
         if stores.count > 1 {
             uses += 1

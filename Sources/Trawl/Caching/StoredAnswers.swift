@@ -22,6 +22,7 @@ enum StoredAnswers {
     /// A response whose body, if it has one, is at hand.
     static func response(to hit: StoredHit, _ frame: Frame, _ options: RequestOptions) -> Result<Response, FetchError> {
         var bytes: [UInt8] = []
+        // No store has a file for so short a body (`BodySpool`), so one that is at hand is in memory.
         if case .bytes(let stored)? = hit.body {
             bytes =
                 hit.range == 0..<UInt64(stored.count)

@@ -29,11 +29,17 @@ extension Supervisor {
             enqueueUnlessForbidden(fetch, front: front)
             return false
         }
-        var access = binding.access(for: fetch.plan.sink)
-        guard let (request, store) = cacheRequest(of: fetch) else {
+        var found = cacheRequest(of: fetch)
+        if found == nil {
+            if waitForStore(fetch, binding, front: front) { return false }
+            // It may have come to be open meanwhile.
+            found = cacheRequest(of: fetch)
+        }
+        guard let (request, store) = found else {
             enqueueUnlessForbidden(fetch, front: front)
             return false
         }
+        var access = binding.access(for: fetch.plan.sink)
         if fetch.engine.passesStoreOver {
             // What was found turned out to be gone.
             access.remove(.reads)
@@ -55,6 +61,20 @@ extension Supervisor {
         fetch.engine.access = access
         if !join(fetch, request, store) { enqueue(fetch, front: front) }
         return false
+    }
+
+    /// Lets a hop wait until its cache is open, which others than this thread see to.
+    ///
+    /// - Returns: False when there is nothing to wait for.
+    private mutating func waitForStore(_ fetch: RunningFetch, _ binding: CacheBinding, front: Bool) -> Bool {
+        let mailbox = mailbox
+        return binding.open(for: fetch.engine.target) { mailbox.post(.storeOpened(fetch, front: front)) }
+    }
+
+    /// The cache of a hop that waits is open, or cannot be.
+    mutating func storeOpened(_ fetch: RunningFetch, front: Bool) {
+        guard fetch.engine.life.isWaiting else { return }
+        begin(fetch, front: front)
     }
 
     /// Without a cache a hop goes to a worker, if it may be sent at all.
@@ -160,7 +180,7 @@ extension Supervisor {
     private func cacheRequest(of fetch: RunningFetch) -> (CacheRequest, ResponseStore)? {
         fetch.plan.terms.cache?.request(
             fetch.engine.method, fetch.engine.target, fetch.engine.sent,
-            hasBody: fetch.body != .none)
+            hasBody: fetch.body != .none, opens: false)
     }
 
     /// What becomes of those who waited for a fetch.

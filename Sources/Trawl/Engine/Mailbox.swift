@@ -13,6 +13,8 @@ final class Mailbox: Sendable {
         case decided(RunningFetch, lease: UInt64, StoringOrder?)
         /// A program has decided about the redirect that question was about.
         case redirectDecided(RunningFetch, question: UInt64, RedirectAnswer)
+        /// The cache that a hop waits for is open, or cannot be.
+        case storeOpened(RunningFetch, front: Bool)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
         case shutDown(grace: Duration)

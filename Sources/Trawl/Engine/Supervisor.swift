@@ -202,6 +202,7 @@ struct Supervisor: ~Copyable {
         case .redirectDecided(let fetch, let question, let answer): redirectDecided(fetch, question, answer)
         case .cancel(let fetch):
             conclude(fetch, with: .failure(FetchError(.cancelled, "", url: fetch.engine.target.text)))
+        case .storeOpened(let fetch, let front): storeOpened(fetch, front: front)
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
         case .shutDown(let grace): beginShutdown(grace: grace)
         case .signalWorkers(let signal, let done):
@@ -277,7 +278,7 @@ struct Supervisor: ~Copyable {
                 driving = Driving(driver.driver, done: done)
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
-            case .cancel, .consumed, .decided, .redirectDecided, .shutDown: break
+            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .shutDown: break
             }
         }
     }

@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
+import Synchronization
 import Testing
+import Trawl
 
 /// A writer may be stopped at any point (SIGSTOP, the terminal's Ctrl-Z, a debugger), and only one can write at a time.
 @Suite("Beside a process that is stopped while it writes to the cache", .serialized, .timeLimit(.minutes(5)))
@@ -78,6 +80,39 @@ struct CacheStoppedWriterTests {
             #expect(try get(urls[1]).text.hasSuffix("|network"))
             #expect(try get(urls[1]).text.hasSuffix("|cache"))
             #expect(try CommandRun(["cache", "rm", urls[0], "--store", store]).status == 0)
+        }
+    }
+
+    @Test("who keeps the store from being opened delays only fetches that want it", arguments: Engine.allCases)
+    func notOpened(engine: Engine) async throws {
+        try await withScene(answering: { page("one", to: $0) }) { scene in
+            try await scene.withCoordinator(engine) { _ = try await $0.get(scene.origin.url("/first")) }
+            let lock = open(scene.store + "/cache/environment.lock", O_RDWR | O_CLOEXEC)
+            #expect(lock >= 0)
+            var range = flock()
+            range.l_type = Int16(F_WRLCK)
+            range.l_len = 1
+            // F_OFD_SETLK: as another process has it that is stopped while it opens the files.
+            #expect(fcntl(lock, 37, &range) == 0)
+            try await scene.withCoordinator(engine) { coordinator in
+                let isOver = Mutex(false)
+                async let waiting = {
+                    let response = try await coordinator.get(scene.origin.url("/wants"))
+                    isOver.withLock { $0 = true }
+                    return response.source
+                }()
+                for number in 0..<5 {
+                    let other = try await coordinator.get(scene.origin.url("/other/\(number)")) {
+                        $0.caching.cache = .none
+                    }
+                    #expect(other.source == .network)
+                }
+                #expect(!isOver.withLock { $0 })
+                close(lock)
+                #expect(try await waiting == .network)
+                #expect(try await coordinator.get(scene.origin.url("/wants")).source == .cache)
+                #expect(coordinator.cacheProblem == nil)
+            }
         }
     }
 
