@@ -55,12 +55,12 @@ int32_t clmdb_drop(MDB_txn *txn, MDB_dbi table) {
     CAUGHT(mdb_drop(txn, table, 0));
 }
 
-int32_t clmdb_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op operation) {
-    CAUGHT(mdb_cursor_get(cursor, key, value, operation));
+int32_t clmdb_stat(MDB_txn *txn, MDB_dbi table, MDB_stat *found) {
+    CAUGHT(mdb_stat(txn, table, found));
 }
 
-int32_t clmdb_cursor_delete(MDB_cursor *cursor) {
-    CAUGHT(mdb_cursor_del(cursor, 0));
+int32_t clmdb_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op operation) {
+    CAUGHT(mdb_cursor_get(cursor, key, value, operation));
 }
 
 int32_t clmdb_commit(MDB_txn *txn) {

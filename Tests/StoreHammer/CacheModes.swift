@@ -34,7 +34,8 @@ enum CacheModes {
                 if count == 3 { kill(getpid(), SIGKILL) }
             }
             let store = try CacheStore.open(directory: directory, settings: settings)
-            for number in 0..<3 { _ = put(number, CacheContent.body(number, 100_000), in: store) }
+            // Bodies of their own.
+            for number in 0..<3 { _ = put(number, CacheContent.body(100 * number, 100_000), in: store) }
         #endif
         say("alive")
     }

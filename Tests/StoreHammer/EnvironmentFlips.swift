@@ -101,7 +101,7 @@ extension EnvironmentModes {
                             try put(transaction, key, version: UInt64(step))
                         }
                     }
-                    try transaction.delete(numbers, from: keys[0], to: keys[0] + 100)
+                    for key in keys[0]..<keys[0] + 100 { try transaction.delete(numbers, key) }
                     var left = 20
                     try transaction.scan(numbers, from: keys[2]) { key, value in
                         _ = SampleRow.version(value, key)

@@ -22,6 +22,7 @@ enum EnvironmentModes {
         case "environment-fill": try fill(directory, rows: numbers[0], mapSize: Int(numbers[1]))
         case "environment-limit": try limit(directory, bytes: numbers[0])
         case "environment-fork": try fork(directory)
+        case "environment-closed": try closedStreams(directory)
         case "environment-flips": try flips(arguments[2], directory, seed: numbers[0], rounds: numbers[1]..<numbers[2])
         default: return false
         }
@@ -187,6 +188,16 @@ enum EnvironmentModes {
         try environment.read { snapshot throws(StoreError) in try SampleRow.check(snapshot.get(numbers, 1), 1) }
         environment.close()
         say("parent goes on")
+    }
+
+    /// Opens an environment with closed standard streams, but for the one to say something on.
+    private static func closedStreams(_ directory: String) throws {
+        close(0)
+        close(2)
+        let environment = try Environment.open(directory: directory, settings: settings())
+        try environment.write { transaction throws(StoreError) in try put(transaction, 1, version: 1) }
+        say(fcntl(0, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0 ? "free" : "taken")
+        environment.close()
     }
 
     static func put(_ transaction: borrowing Transaction, _ key: UInt64, version: UInt64) throws(StoreError) {

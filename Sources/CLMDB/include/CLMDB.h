@@ -26,8 +26,8 @@ int32_t clmdb_get(MDB_txn *txn, MDB_dbi table, MDB_val *key, MDB_val *value);
 int32_t clmdb_put(MDB_txn *txn, MDB_dbi table, MDB_val *key, MDB_val *value, uint32_t flags);
 int32_t clmdb_delete(MDB_txn *txn, MDB_dbi table, MDB_val *key);
 int32_t clmdb_drop(MDB_txn *txn, MDB_dbi table);
+int32_t clmdb_stat(MDB_txn *txn, MDB_dbi table, MDB_stat *found);
 int32_t clmdb_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op operation);
-int32_t clmdb_cursor_delete(MDB_cursor *cursor);
 int32_t clmdb_commit(MDB_txn *txn);
 
 /// fcntl(F_OFD_SETLK or F_OFD_SETLKW) of one byte: `kind` 0 gives it up, 1 shares it, 2 has it alone.

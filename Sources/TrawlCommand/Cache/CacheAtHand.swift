@@ -72,7 +72,7 @@ extension CommandError {
             case .damaged: ExitStatus.dataError
             case .newerFormat, .olderFormat, .unusable: ExitStatus.configuration
             // EX_TEMPFAIL.
-            case .busy: ExitStatus.stopped
+            case .busy, .locked: ExitStatus.stopped
             case .system(let error):
                 [EACCES, EPERM].contains(error.errno) ? ExitStatus.noPermission : ExitStatus.outputError
             case .full, .diskFull, .readersFull, .forked, .closed, .unfit, .abandoned, .library: ExitStatus.outputError

@@ -7,7 +7,10 @@ package import TrawlPlatform
 /// Files come and go under the cache environment's writer lock, so a file that no row of the table `blobs` names, seen by
 /// who holds that lock, is nobody's. Readers open without it: a file that is gone is a miss.
 package final class BlobDirectory: Sendable {
-    private let root: Descriptor
+    private let first: Root
+    /// Those that took its place. The last is in use; calls may be under way on the others, so they stay open.
+    private let later: Guarded<[Root]>
+    private let directory: String
     /// Where it is, for messages and for those who ask where a body is.
     package let path: String
     /// Whether it was there when it was opened.
@@ -15,17 +18,50 @@ package final class BlobDirectory: Sendable {
 
     /// Opens the directory `blobs` of a store, or makes it.
     package init(in directory: String) throws(SystemError) {
+        self.directory = directory
         path = directory + "/blobs"
         wasThere = mkdir(path, 0o700) != 0
         if wasThere, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
-        root = try Self.adopt(cblob_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0), "openat")
+        first = try Root(path)
+        later = Guarded([])
+    }
+
+    /// A directory as it was opened.
+    private final class Root: Sendable {
+        private let file: Descriptor
+
+        init(_ path: String) throws(SystemError) {
+            file = try BlobDirectory.adopt(cblob_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0), "openat")
+        }
+
+        var rawValue: Int32 { file.rawValue }
+    }
+
+    private var root: Root { later.withLock { $0.last } ?? first }
+
+    /// Opens what is there now, when that is another directory, or none: somebody removed the one that is open.
+    ///
+    /// - Returns: Whether it was another.
+    @discardableResult
+    func refresh() -> Bool {
+        var (held, there) = (stat(), stat())
+        guard fstat(root.rawValue, &held) == 0 else { return false }
+        if stat(path, &there) == 0, held.st_ino == there.st_ino, held.st_dev == there.st_dev { return false }
+        // With what is above it, perhaps.
+        mkdir(directory, 0o700)
+        mkdir(path, 0o700)
+        guard let next = try? Root(path) else { return false }
+        later.withLock { $0.append(next) }
+        return true
     }
 
     // MARK: - Writing
 
     /// Makes a file for a body whose digest is not known yet.
     func makeSpool() throws(SystemError) -> SpoolFile {
-        let unnamed = cblob_open_unnamed(root.rawValue, 0o400)
+        var unnamed = cblob_open_unnamed(root.rawValue, 0o400)
+        // In a directory that is gone that fails for one reason or another.
+        if unnamed < 0, refresh() { unnamed = cblob_open_unnamed(root.rawValue, 0o400) }
         switch unnamed {
         case -EOPNOTSUPP, -EISDIR, -EINVAL, -ENOSYS: break
         default: return SpoolFile(file: try Self.adopt(unnamed, "openat"), name: nil)
@@ -59,6 +95,7 @@ package final class BlobDirectory: Sendable {
     func publish(_ spool: borrowing SpoolFile, as digest: ContentDigest, length: UInt64) throws(SystemError) {
         var result = link(spool, as: digest)
         if result == -ENOENT {
+            refresh()
             makeSubdirectory(of: digest)
             result = link(spool, as: digest)
         }
@@ -82,7 +119,8 @@ package final class BlobDirectory: Sendable {
     func open(_ digest: ContentDigest) throws(SystemError) -> Descriptor {
         // Not through a link, and without waiting should something else than a file be there.
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-        let opened = digest.withPath { cblob_openat(root.rawValue, $0, flags, 0) }
+        var opened = digest.withPath { cblob_openat(root.rawValue, $0, flags, 0) }
+        if opened == -ENOENT, refresh() { opened = digest.withPath { cblob_openat(root.rawValue, $0, flags, 0) } }
         return try Self.adopt(opened, "openat")
     }
 
@@ -103,18 +141,18 @@ package final class BlobDirectory: Sendable {
         let hex = String(byte, radix: 16)
         let directory = byte < 16 ? "0" + hex : hex
         var found: [ContentDigest] = []
-        list(directory) { name in
-            if let digest = directory.withCString({ ContentDigest(directory: $0, name: name) }) { found.append(digest) }
+        for name in names(in: directory) {
+            if let digest = ContentDigest(directory: directory, name: name) { found.append(digest) }
         }
         return found
     }
 
     /// Removes spool files that nobody writes to.
     func sweepSpools() {
-        list("spool") { name in
-            let path = "spool/" + String(cString: name)
+        for name in names(in: "spool") {
+            let path = "spool/" + name
             let opened = cblob_openat(root.rawValue, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
-            guard opened >= 0 else { return }
+            guard opened >= 0 else { continue }
             if cblob_lock(opened, 1, 0) == 0 { _ = unlinkat(root.rawValue, path, 0) }
             close(opened)
         }
@@ -122,16 +160,8 @@ package final class BlobDirectory: Sendable {
 
     // MARK: - Beneath
 
-    private func list(_ directory: String, _ each: (UnsafePointer<CChar>) -> Void) {
-        let opened = cblob_openat(root.rawValue, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
-        guard opened >= 0 else { return }
-        var error: Int32 = 0
-        guard let names = cblob_list(opened, &error) else {
-            close(opened)
-            return
-        }
-        while let name = cblob_list_next(names) { each(name) }
-        cblob_list_end(names)
+    private func names(in directory: String) -> FileNames {
+        FileNames(cblob_openat(root.rawValue, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0))
     }
 
     private func link(_ spool: borrowing SpoolFile, as digest: ContentDigest) -> Int32 {

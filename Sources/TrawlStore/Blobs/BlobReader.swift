@@ -1,13 +1,11 @@
 import CBlob
 import Glibc
-package import TrawlPlatform
+import TrawlPlatform
 
 /// Why a blob, or part of it, could not be read.
 package enum BlobError: Error, Equatable, Sendable {
     /// It is shorter than its record says, its bytes are not those of its checksums, or the disk cannot read it.
     case damaged
-    /// The destination of a copy failed, as when its disk is full.
-    case destination(SystemError)
 }
 
 /// A stored body in a file, open: it can be read to the end though its record is evicted meanwhile.
@@ -114,54 +112,5 @@ package final class BlobReader: Sendable {
     /// - Returns: Whether the bytes are in the file now, which then stands behind them.
     package func share(_ range: Range<UInt64>, with destination: Int32) -> Bool {
         length >= Self.shortestShared && file.shareBlocks(range, with: destination)
-    }
-
-    /// Puts the body into an open file where that stands, by the cheapest way there is.
-    ///
-    /// - Returns: How many of the bytes are shared.
-    /// - Throws: After an error the destination is to be thrown away: it holds the bytes before the damaged ones, or those
-    ///   that there was room for.
-    package func copy(to destination: Int32) throws(BlobError) -> UInt64 {
-        let memory = ChunkMemory()
-        var shared: UInt64 = 0
-        var position: UInt64 = 0
-        while position < length {
-            let piece = try piece(position..<length, in: memory)
-            let end = position + UInt64(piece.count)
-            if shared == position, share(position..<end, with: destination) {
-                shared = end
-            } else {
-                try Self.write(piece, to: destination)
-            }
-            position = end
-        }
-        return shared
-    }
-
-    /// Gives the blob another name: a hard link, for who asks for one.
-    ///
-    /// The file is then the cache's own, and read-only for that reason: what changes it damages the stored response, which
-    /// is seen when it is read next, and is a miss then.
-    ///
-    /// - Parameters:
-    ///   - directory: An open directory of the same file system.
-    ///   - name: A free name there.
-    /// - Throws: `destination` with `EXDEV` for another file system, `EEXIST` for a taken name.
-    package func link(in directory: Int32, as name: String) throws(BlobError) {
-        try verify()
-        let result = cblob_link_open(file.rawValue, directory, name)
-        if result < 0 { throw .destination(SystemError(errno: -result, call: "linkat")) }
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(BlobError) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = Glibc.write(file, rest.baseAddress, rest.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .destination(SystemError(errno: errno, call: "write"))
-            }
-            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-        }
     }
 }

@@ -14,8 +14,8 @@ struct BlobRow: Equatable {
 
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size else { return nil }
-        references = bytes.number(at: 0)
         // What is beyond any disk is damage, and must not make sums overflow.
+        references = min(bytes.number(at: 0), 1 << 50)
         length = min(bytes.number(at: 8), 1 << 50)
     }
 

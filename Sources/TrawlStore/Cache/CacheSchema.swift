@@ -27,11 +27,15 @@ enum CacheSchema {
 struct CacheCounters: Equatable {
     static let key: UInt64 = 0
     static let size = 40
+    /// No tick comes near to this: what is beyond is damage, and behind it there would be no numbers left.
+    static let mostTicks: UInt64 = 1 << 62
+    /// The same for bytes: sums of this and of any number of pages stay numbers.
+    private static let mostBytes: UInt64 = 1 << 60
 
     /// What the next sequence is at least; more when there were uses since, for both are ticks of one clock.
     var next: UInt64 = 1
     /// Bytes of all blobs that records refer to.
-    var blobBytes: UInt64 = 0
+    private(set) var blobBytes: UInt64 = 0
     /// No record before this one waits to be evicted by its sequence: they are gone, or have their place in `recency`.
     var scan: UInt64 = 0
     /// The next slot for the uses of a record.
@@ -45,7 +49,8 @@ struct CacheCounters: Equatable {
             Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[8...])) == bytes.number(at: 0)
         else { return nil }
         next = bytes.number(at: 8)
-        blobBytes = bytes.number(at: 16)
+        guard next < Self.mostTicks else { return nil }
+        blobBytes = min(bytes.number(at: 16), Self.mostBytes)
         scan = bytes.number(at: 24)
         slot = bytes.number(at: 32)
     }
@@ -62,6 +67,24 @@ struct CacheCounters: Equatable {
             bytes.put(Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[8...])), at: 0)
             return try body(UnsafeRawBufferPointer(bytes))
         }
+    }
+
+    /// Counts a blob in.
+    mutating func add(_ blob: BlobRow) {
+        blobBytes = min(blobBytes + blob.length, Self.mostBytes)
+    }
+
+    /// There is no blob any more.
+    mutating func forgetBlobs() { blobBytes = 0 }
+
+    /// Changes the sum by what it is wrong: by a difference of two numbers, which may be below zero.
+    mutating func correct(by difference: UInt64) {
+        blobBytes = min(blobBytes &+ difference, Self.mostBytes)
+    }
+
+    /// Counts a blob out.
+    mutating func remove(_ blob: BlobRow) {
+        blobBytes -= min(blobBytes, blob.length)
     }
 
     /// A slot for a record.

@@ -6,6 +6,8 @@ package struct CacheSettings: Sendable {
     package var largestShare: UInt64 = 8
     /// Snapshots open at one time, over all processes.
     package var maxReaders = 510
+    /// How long opening waits for other processes that open or close the same store.
+    package var openingPatience: Duration = .seconds(10)
     /// Names the boot of the machine; `nil` asks the kernel.
     package var bootIdentity: String?
     #if DEBUG

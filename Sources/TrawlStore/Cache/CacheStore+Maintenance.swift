@@ -13,8 +13,6 @@ package struct CacheListing: Equatable, Sendable {
     package let stored: UInt64
     /// How long it may stay.
     package let storageClass: StorageClass
-    /// The file of its body, when it has one.
-    package let blobPath: String?
 }
 
 /// What a cache store holds.
@@ -76,8 +74,7 @@ extension CacheStore {
                 listings.append(
                     CacheListing(
                         use: CacheUse(digest: frame.digest, sequence: sequence), header: [UInt8](frame.header),
-                        bodyLength: frame.bodyLength, stored: frame.stored, storageClass: frame.storageClass,
-                        blobPath: frame.blobDigest.map { blobs.path + "/" + $0.path }))
+                        bodyLength: frame.bodyLength, stored: frame.stored, storageClass: frame.storageClass))
                 return true
             }
         }
@@ -125,19 +122,41 @@ extension CacheStore {
 
     /// Removes files that nothing refers to, on the calling thread: nothing, or why it could not go on.
     private func sweepNow() -> CacheOutcome? {
+        blobs.refresh()
+        _ = marks.adopt()
         for byte in UInt8.min ... .max {
             let outcome = writeNow { [self] (transaction, _) throws(StoreError) in
                 try sweepDirectory(byte, in: transaction)
             }
             if case .notDone = outcome { return outcome }
         }
-        blobs.sweepSpools()
+        sweepParts()
         pending.withLock { $0.orphans.removeAll() }
         return nil
     }
 
     /// Reads and compares everything, removes what is damaged, and puts the index and the counts of blobs right.
+    ///
+    /// When the pages themselves contradict each other, everything is removed, and all records count as damaged.
     package func verify() throws(StoreError) -> CacheVerification {
+        let generation = environment.generation
+        // Of a file that is damaged, nobody knows how many there were; it says so all the same.
+        let records = (try? statistics().records) ?? 0
+        do throws(StoreError) {
+            // The first write makes anew what cannot be kept.
+            if try !environment.isSound() { _ = try writeNow { _, _ in .removed(0) }.removedCount() }
+            if environment.generation == generation {
+                let result = try verifyRecords()
+                if environment.generation == generation { return result }
+            }
+        } catch {
+            guard case .damaged = error else { throw error }
+            _ = try writeNow { _, _ in .removed(0) }.removedCount()
+        }
+        return CacheVerification(records: records, damagedRecords: Int(clamping: max(1, records)))
+    }
+
+    private func verifyRecords() throws(StoreError) -> CacheVerification {
         var result = CacheVerification()
         var sound: Set<ContentDigest> = []
         var position: UInt64 = 0
@@ -150,7 +169,7 @@ extension CacheStore {
                 try snapshot.scan(CacheSchema.records, from: start) { (sequence, row) throws(StoreError) in
                     guard seen < Self.page else { return false }
                     seen += 1
-                    position = sequence + 1
+                    position = sequence.following
                     guard let frame = RecordFrame(row, sequence: sequence) else {
                         // Whose it was cannot be told.
                         damaged.append(CacheUse(digest: CacheDigest(0, 0), sequence: sequence))
@@ -280,7 +299,7 @@ extension CacheStore {
                         return false
                     }
                     left -= 1
-                    position = sequence + 1
+                    position = sequence.following
                     if try snapshot.get(CacheSchema.records, sequence) == nil { dead.append(sequence) }
                     return true
                 }
@@ -328,7 +347,7 @@ extension CacheStore {
         }
         _ = try writeNow { [self] (transaction, _) throws(StoreError) in
             var counters = try tables.counters(in: transaction)
-            counters.blobBytes &-= excess
+            counters.correct(by: 0 &- excess)
             // Records that seemed to wait for nothing are looked at again.
             counters.scan = 0
             try tables.save(counters, in: transaction)

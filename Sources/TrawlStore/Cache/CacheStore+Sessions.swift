@@ -8,10 +8,12 @@ extension CacheStore {
     }
 
     /// Ends a session and removes what was stored for it: how many records.
+    ///
+    /// What cannot be removed now leaves its file, by which another coordinator learns of it.
     @discardableResult
     package func endSession(_ session: OpenSession) -> CacheOutcome {
         let outcome = perform(.removeMatching(CacheFilter(storageClass: .session(session.id))))
-        session.end()
+        if case .removed = outcome { session.end() }
         return outcome
     }
 
@@ -20,15 +22,23 @@ extension CacheStore {
     @discardableResult
     package func purgeDeadSessions() -> Int {
         var purged = 0
+        var isWhole = true
         for id in sessionsWithRecords() where !sessions.isAlive(id) {
-            if case .removed = perform(.removeMatching(CacheFilter(storageClass: .session(id)))) { purged += 1 }
+            if case .removed = perform(.removeMatching(CacheFilter(storageClass: .session(id)))) {
+                purged += 1
+            } else {
+                isWhole = false
+            }
         }
-        sessions.removeDead()
+        if isWhole { sessions.removeDead() }
         return purged
     }
 
-    /// Whether a session may have left something: there is a file of one that nobody holds. Looks at one directory.
-    package var hasUnheldSession: Bool { sessions.hasUnheld }
+    /// Whether a session may have left something: there is a file of one that nobody holds, or a record of one, which a
+    /// worker may have stored after its coordinator was gone. Looks at one directory, and once for each session with records.
+    package var hasUnheldSession: Bool {
+        sessions.hasUnheld || sessionsWithRecords().contains { !sessions.isAlive($0) }
+    }
 
     /// The sessions that have records.
     func sessionsWithRecords() -> [SessionID] {

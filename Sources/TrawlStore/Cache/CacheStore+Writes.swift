@@ -26,7 +26,14 @@ extension CacheStore {
         _ change: CacheWrite, _ urgency: GroupedWrites.Urgency = .now,
         then: @escaping @Sendable (CacheOutcome) -> Void
     ) {
-        if change.isLong { return submitPart(of: change, urgency, from: RemovalCursor(), done: 0, then) }
+        if change.isLong {
+            // Until its last part is done the store is not closed.
+            pending.withLock { $0.longChanges += 1 }
+            return submitPart(of: change, urgency, from: RemovalCursor(), done: 0) { [self] outcome in
+                pending.withLock { $0.longChanges -= 1 }
+                then(outcome)
+            }
+        }
         write(urgency, insists: change.insists) { [self] (transaction, effects) throws(StoreError) in
             try apply(change, in: transaction, &effects)
         } then: { [self] outcome in
@@ -51,7 +58,7 @@ extension CacheStore {
         _ then: @escaping @Sendable (CacheOutcome) -> Void
     ) {
         let run = WriteRun()
-        users.mark()
+        marks.mark()
         write(urgency, insists: change.insists) { [self] (transaction, effects) throws(StoreError) in
             run.cursor = start
             return .removed(try makePart(of: change, &run.cursor, in: transaction, &effects))
@@ -65,7 +72,7 @@ extension CacheStore {
     private func performInParts(_ change: CacheWrite) -> CacheOutcome {
         let run = WriteRun()
         var removed = 0
-        users.mark()
+        marks.mark()
         while !run.cursor.isDone {
             let start = run.cursor
             let outcome = writeNow { [self] (transaction, effects) throws(StoreError) in
@@ -160,7 +167,7 @@ extension CacheStore {
     ) throws(StoreError) -> CacheOutcome {
         switch change {
         case .append(let record):
-            if case .blob = record.body { users.mark() }
+            if case .blob = record.body { marks.mark() }
             return try tables.append(record, in: transaction, &effects)
         case .replaceHeader(let use, let header, let stored):
             return try tables.replaceHeader(of: use, header: header, stored: stored, in: transaction, &effects)
@@ -198,6 +205,8 @@ extension CacheStore {
             defer { pending.generation = generation }
             return pending.generation != generation
         }
+        // With the files of the environment the directory may have gone.
+        if isRebuilt { blobs.refresh() }
         if isRebuilt || effects.leavesFiles { sweep() }
         collect()
     }
@@ -222,38 +231,65 @@ extension CacheStore {
             return true
         }
         guard isDue else { return }
+        let digests = pending.withLock { Array($0.orphans.prefix(4096)) }
+        let settled = Guarded<[ContentDigest]>([])
         write(.soon) { [self] (transaction, _) throws(StoreError) in
-            try removeOrphans(in: transaction, among: pending.withLock { Array($0.orphans.prefix(4096)) })
+            let found = try removeOrphans(in: transaction, among: digests)
+            settled.withLock { $0 = found.settled }
+            return .removed(found.removed)
         } then: { [self] outcome in
+            var isOver = true
+            if case .removed = outcome {
+                let digests = settled.withLock { $0 }
+                isOver = digests.isEmpty
+                pending.withLock { pending in
+                    for digest in digests { pending.orphans.remove(digest) }
+                }
+            }
             pending.withLock { $0.isCollecting = false }
-            if case .removed = outcome { collect() }
+            if !isOver { collect() }
         }
     }
 
-    /// Removes the files among the given that no row refers to, and forgets all of the given.
+    /// Removes the files among the given that no row refers to.
+    ///
+    /// A row that this very transaction took away, for another change of its group, is still there until that is
+    /// committed; its file stays, for the next time.
+    ///
+    /// - Returns: How many files went, and for which of the given there is nothing more to do once this is committed.
     private func removeOrphans(
         in transaction: borrowing Transaction, among digests: [ContentDigest]
-    ) throws(StoreError) -> CacheOutcome {
+    ) throws(StoreError) -> (removed: Int, settled: [ContentDigest]) {
         var removed = 0
+        var settled: [ContentDigest] = []
         for digest in digests {
             let row = try digest.withBytes { (key) throws(StoreError) in
                 try transaction.get(CacheSchema.blobs, key)
             }
-            if row == nil, blobs.remove(digest) { removed += 1 }
+            if row == nil {
+                if try isCommitted(digest) { continue }
+                if blobs.remove(digest) { removed += 1 }
+            }
+            settled.append(digest)
         }
-        pending.withLock { pending in
-            for digest in digests { pending.orphans.remove(digest) }
+        return (removed, settled)
+    }
+
+    /// Whether a row of what is committed refers to a blob.
+    private func isCommitted(_ digest: ContentDigest) throws(StoreError) -> Bool {
+        try environment.read { (snapshot) throws(StoreError) in
+            try digest.withBytes { (key) throws(StoreError) in try snapshot.get(CacheSchema.blobs, key) } != nil
         }
-        return .removed(removed)
     }
 
     // MARK: - Sweeping
 
-    /// Looks for orphans when those who had the directory open before did not close it in order.
+    /// Looks for orphans when one who stored there did not close it in order, or all records are gone.
     func sweepIfNeeded() {
         let generation = environment.generation
         pending.withLock { $0.generation = generation }
-        guard users.isAlone, blobs.wasThere, users.isUnswept || isNew else { return }
+        let isAlone = environment.claimSolitude()
+        guard blobs.wasThere, marks.adopt() || isAlone && isNew else { return }
         sweep()
     }
 
@@ -275,7 +311,7 @@ extension CacheStore {
             return !pending.isSweeping && !pending.isClosed
         }
         guard isDue else { return }
-        users.mark()
+        marks.mark()
         sweep(from: 0)
     }
 
@@ -286,15 +322,22 @@ extension CacheStore {
             // Otherwise the next to open the directory goes on.
             guard case .removed = outcome else { return }
             if byte < .max { return sweep(from: byte + 1) }
-            blobs.sweepSpools()
+            sweepParts()
             pending.withLock { $0.isSweeping = false }
         }
+    }
+
+    /// After all directories.
+    func sweepParts() {
+        blobs.sweepSpools()
+        FreshFile.sweep(directory)
+        marks.swept()
     }
 
     /// Removes the blobs of one directory that no record refers to.
     func sweepDirectory(
         _ byte: UInt8, in transaction: borrowing Transaction
     ) throws(StoreError) -> CacheOutcome {
-        try removeOrphans(in: transaction, among: blobs.digests(startingWith: byte))
+        .removed(try removeOrphans(in: transaction, among: blobs.digests(startingWith: byte)).removed)
     }
 }

@@ -12,6 +12,8 @@ package final class CacheStore: Sendable {
         var orphans: Set<ContentDigest> = []
         var isCollecting = false
         var isSweeping = false
+        /// Changes of several transactions that are not at their end.
+        var longChanges = 0
         var generation: UInt64 = 0
         var writes: GroupedWrites?
         var isClosed = false
@@ -22,7 +24,7 @@ package final class CacheStore: Sendable {
     let tables: CacheTables
     let clock: UseClock
     let directory: String
-    let users: StoreUsers
+    let marks: StoreMarks
     let pending = Guarded(Pending())
     /// Where bodies are; for a `BodySpool`.
     package let blobs: BlobDirectory
@@ -33,13 +35,13 @@ package final class CacheStore: Sendable {
     package var longestBody: UInt64 { settings.longestBody }
 
     private init(
-        environment: Environment, directory: String, settings: CacheSettings, blobs: BlobDirectory, users: StoreUsers
+        environment: Environment, directory: String, settings: CacheSettings, blobs: BlobDirectory
     ) {
         self.environment = environment
         self.directory = directory
         self.settings = settings
         self.blobs = blobs
-        self.users = users
+        marks = StoreMarks(in: directory)
         clock = UseClock(in: directory, budget: settings.budget)
         tables = CacheTables(settings: settings, clock: clock)
     }
@@ -55,15 +57,14 @@ package final class CacheStore: Sendable {
             tables: CacheSchema.tables, format: CacheSchema.format, isRebuildable: true)
         environmentSettings.maxReaders = settings.maxReaders
         environmentSettings.bootIdentity = settings.bootIdentity
+        environmentSettings.openingPatience = settings.openingPatience
         environmentSettings.recover = { transaction throws(StoreError) in try CacheTables.recover(in: transaction) }
         // Free pages come on top of the budget; with more than expected the environment grows.
         environmentSettings.mapSize = Int(4 * min(max(settings.budget, 1 << 28), 1 << 42))
         let environment = try Environment.open(directory: directory, settings: environmentSettings)
         do throws(SystemError) {
             let blobs = try BlobDirectory(in: directory)
-            let users = try StoreUsers(in: directory)
-            let store = CacheStore(
-                environment: environment, directory: directory, settings: settings, blobs: blobs, users: users)
+            let store = CacheStore(environment: environment, directory: directory, settings: settings, blobs: blobs)
             store.sweepIfNeeded()
             return store
         } catch {
@@ -72,8 +73,9 @@ package final class CacheStore: Sendable {
         }
     }
 
-    /// Waits for all changes and closes. Once; readers that are open go on.
+    /// Waits for all changes, to the last part of long ones, and closes. Once; readers that are open go on.
     package func close() {
+        while pending.withLock({ $0.longChanges > 0 }), let writes = pending.withLock({ $0.writes }) { writes.flush() }
         // What is removed leads to blobs that go after it.
         for _ in 0..<3 {
             guard let writes = pending.withLock({ $0.writes }) else { break }
@@ -88,7 +90,7 @@ package final class CacheStore: Sendable {
         writes?.stop()
         // What somebody wanted gone does not come back with the power.
         if pending.withLock({ $0.syncsAtClose }) { try? environment.sync() }
-        users.end(isClean: pending.withLock { $0.orphans.isEmpty && !$0.isSweeping })
+        marks.end(isClean: pending.withLock { $0.orphans.isEmpty && !$0.isSweeping })
         environment.close()
     }
 

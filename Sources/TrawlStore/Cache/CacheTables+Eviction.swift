@@ -1,14 +1,12 @@
 extension CacheTables {
-    /// The most records looked at in one step, so that neither a budget made smaller nor many hits at the same time keep
-    /// everything else waiting.
-    private static let mostAtOnce = 4096
-
     private enum Step {
         case evicted
         /// A record was used since it got its place, and has a later one now.
         case moved
         /// There is none.
         case none
+        /// Enough was looked at for this transaction.
+        case later
     }
 
     /// Evicts the least recently used records when the budget is passed, and then a little more.
@@ -16,16 +14,17 @@ extension CacheTables {
         in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
     ) throws(StoreError) {
         var pages = try transaction.usedPages
-        if pages * 4096 + counters.blobBytes <= settings.budget { return }
-        for step in 1...Self.mostAtOnce {
+        if pages &* 4096 &+ counters.blobBytes <= settings.budget { return }
+        var evicted = 0
+        while true {
             switch try evictOne(in: transaction, &counters, &effects) {
-            case .none: return
+            case .none, .later: return
             case .moved: continue
-            case .evicted: break
+            case .evicted: evicted += 1
             }
             // Pages go a few at a time; asking for their number after each record would cost as much as the record.
-            if step & 7 == 0 { pages = try transaction.usedPages }
-            if pages * 4096 + counters.blobBytes <= settings.lowWater { return }
+            if evicted & 7 == 0 { pages = try transaction.usedPages }
+            if pages &* 4096 &+ counters.blobBytes <= settings.lowWater { return }
         }
     }
 
@@ -37,8 +36,9 @@ extension CacheTables {
         // Hits at the same time move records on for as long as they come.
         if cursor.end == 0 { cursor.end = 1000 + 4 * (try transaction.statistics(CacheSchema.records).rows) }
         var evicted = 0
+        var isOver = false
         for _ in 0..<512 {
-            guard try transaction.usedPages * 4096 + counters.blobBytes > settings.budget else {
+            guard try transaction.usedPages &* 4096 &+ counters.blobBytes > settings.budget else {
                 cursor.isDone = true
                 break
             }
@@ -47,9 +47,10 @@ extension CacheTables {
             case .none: cursor.isDone = true
             case .moved: break
             case .evicted: evicted += 1
+            case .later: isOver = true
             }
             if cursor.sequence >= cursor.end { cursor.isDone = true }
-            if cursor.isDone { break }
+            if cursor.isDone || isOver { break }
         }
         try save(counters, in: transaction)
         return evicted
@@ -67,12 +68,16 @@ extension CacheTables {
     private func evictOne(
         in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
     ) throws(StoreError) -> Step {
+        guard memo.step() else { return .later }
         var first: (order: UInt64, use: CacheUse?)?
         try transaction.scan(CacheSchema.recency, from: 0) { order, row in
             first = (order, RecencyRow.read(row))
             return false
         }
-        if let unmoved = try firstUnmoved(in: transaction, &counters, before: first?.order ?? .max) {
+        switch try firstUnmoved(in: transaction, &counters, before: first?.order ?? .max) {
+        case .later: return .later
+        case .none: break
+        case .found(let unmoved):
             guard let (use, row, ties) = unmoved.record else {
                 try deleteRow(unmoved.sequence, in: transaction)
                 return .evicted
@@ -143,8 +148,16 @@ extension CacheTables {
         ] {
             try transaction.clear(table)
         }
-        counters.blobBytes = 0
+        counters.forgetBlobs()
         counters.scan = 0
+    }
+
+    private enum Unmoved {
+        /// Without a record when its row is damaged.
+        case found((sequence: UInt64, record: (use: CacheUse, row: IndexRow, ties: RecordTies)?))
+        case none
+        /// Enough was looked at for this transaction.
+        case later
     }
 
     /// The first record by sequence whose place is still its sequence, or whose place in `recency` does not exist.
@@ -152,20 +165,24 @@ extension CacheTables {
     /// - Parameter order: Only records before this are looked for.
     private func firstUnmoved(
         in transaction: borrowing Transaction, _ counters: inout CacheCounters, before order: UInt64
-    ) throws(StoreError) -> (sequence: UInt64, record: (use: CacheUse, row: IndexRow, ties: RecordTies)?)? {
-        var found: (sequence: UInt64, record: (use: CacheUse, row: IndexRow, ties: RecordTies)?)?
+    ) throws(StoreError) -> Unmoved {
+        var found = Unmoved.none
         var position = counters.scan
         try transaction.scan(CacheSchema.records, from: position) { (sequence, bytes) throws(StoreError) in
             position = sequence
             if sequence > order { return false }
             guard let frame = RecordFrame(bytes, sequence: sequence) else {
-                found = (sequence, nil)
+                found = .found((sequence, nil))
                 return false
             }
             let row = try index(of: frame.digest, in: transaction)
             let entry = row.entries.first { $0.sequence == sequence }
-            if let place = entry?.order, place != 0, try isPlace(place, of: sequence, in: transaction) { return true }
-            found = (sequence, (CacheUse(digest: frame.digest, sequence: sequence), row, RecordTies(frame)))
+            if let place = entry?.order, place != 0, try isPlace(place, of: sequence, in: transaction) {
+                if memo.step() { return true }
+                found = .later
+                return false
+            }
+            found = .found((sequence, (CacheUse(digest: frame.digest, sequence: sequence), row, RecordTies(frame))))
             return false
         }
         counters.scan = position

@@ -56,7 +56,7 @@ extension CacheTables {
         try transaction.scan(CacheSchema.records, from: position) { sequence, row in
             guard sequence < end, left > 0, meant.count + damaged.count < Self.mostRemoved else { return false }
             left -= 1
-            position = sequence + 1
+            position = sequence.following
             if let frame = RecordFrame(row, sequence: sequence) {
                 if filter.means(frame) { meant.append(CacheUse(digest: frame.digest, sequence: sequence)) }
             } else {
@@ -107,7 +107,7 @@ extension CacheTables {
         cursor.isDone = keys.count < Self.mostRemoved
         if let last = keys.last {
             cursor.session = last.session
-            cursor.sequence = last.sequence + 1
+            cursor.sequence = last.sequence.following
         }
         return removed
     }
@@ -121,15 +121,17 @@ extension CacheTables {
         var found: [CacheUse] = []
         var last: CacheDigest?
         var isWhole = true
+        var left = Self.mostLookedAt
         try (cursor.digest ?? CacheDigest(origin, 0)).withBytes { (start) throws(StoreError) in
             try transaction.scan(CacheSchema.index, from: start) { key, row in
                 guard key.count == CacheDigest.size else { return true }
                 let digest = CacheDigest(bytes: key)
                 guard digest.words.0 == origin else { return false }
-                if found.count >= Self.mostRemoved {
+                if found.count >= Self.mostRemoved || left <= 0 {
                     isWhole = false
                     return false
                 }
+                left -= 1
                 for entry in IndexRow(row).entries where entry.sequence < cursor.end {
                     found.append(CacheUse(digest: digest, sequence: entry.sequence))
                 }
@@ -148,4 +150,9 @@ extension CacheTables {
         cursor.isDone = isWhole || cursor.digest == nil
         return removed
     }
+}
+
+extension UInt64 {
+    /// The next number; the last one has none, and stays. A damaged row may have that one as its key.
+    var following: UInt64 { self < .max ? self + 1 : self }
 }

@@ -49,22 +49,40 @@ struct CacheTables {
         }
     }
 
-    /// What the counters must be by what the tables hold.
-    private static func recount(in transaction: borrowing Transaction) throws(StoreError) -> CacheCounters {
+    /// What the counters must be by what the tables hold. Rows whose keys are no ticks are damage, and go.
+    private static func recount(
+        in transaction: borrowing Transaction, after last: CacheCounters? = nil
+    ) throws(StoreError) -> CacheCounters {
         var counters = CacheCounters()
         for table in [CacheSchema.records, CacheSchema.bodies, CacheSchema.recency] {
-            if let last = try transaction.last(table)?.key { counters.next = max(counters.next, last + 1) }
+            while let last = try transaction.last(table)?.key {
+                if last < CacheCounters.mostTicks - 1 {
+                    counters.next = max(counters.next, last + 1)
+                    break
+                }
+                try transaction.delete(table, last)
+            }
         }
         try transaction.scan(CacheSchema.blobs, from: .empty) { _, row in
-            counters.blobBytes += BlobRow(row)?.length ?? 0
+            if let blob = BlobRow(row) { counters.add(blob) }
             return true
         }
+        guard let last else {
+            counters.slot = counters.next
+            return counters
+        }
+        // Slots of living records are not given out again: their last uses would be lost. Each was given for a tick, so as
+        // many may have been given since that row as there were ticks.
+        counters.slot = last.slot &+ (counters.next - min(counters.next, last.next))
+        counters.next = max(counters.next, last.next)
+        counters.scan = last.scan
         return counters
     }
 
     /// Counts again after a start of the machine, which may have left an older row of counters than of what they count.
     static func recover(in transaction: borrowing Transaction) throws(StoreError) {
-        try recount(in: transaction).withBytes { (row) throws(StoreError) in
+        let last = try transaction.get(CacheSchema.meta, CacheCounters.key).flatMap { CacheCounters($0) }
+        try recount(in: transaction, after: last).withBytes { (row) throws(StoreError) in
             try transaction.put(CacheSchema.meta, CacheCounters.key, row)
         }
     }
@@ -162,11 +180,13 @@ struct CacheTables {
         _ body: RecordBody, in transaction: borrowing Transaction
     ) throws(StoreError) {
         if case .apart(let lead, _) = body {
-            try transaction.append(CacheSchema.bodies, sequence, count: lead.count) { $0.copyMemory(from: lead) }
+            try append(to: CacheSchema.bodies, sequence, count: lead.count, in: transaction) {
+                $0.copyMemory(from: lead)
+            }
         }
         try header.span.withUnsafeBytes { (header) throws(StoreError) in
             let size = RecordFrame.size(header: header.count, body: body)
-            try transaction.append(CacheSchema.records, sequence, count: size) { row in
+            try append(to: CacheSchema.records, sequence, count: size, in: transaction) { row in
                 RecordFrame.write(
                     to: row, sequence: sequence, digest: digest, stored: stored, storageClass: storageClass,
                     header: header, body: body)
@@ -178,6 +198,27 @@ struct CacheTables {
             }
         }
     }
+
+    /// Adds a row behind all others. What is found behind its place is damage, since each sequence is above all before it, and
+    /// would be in the way for ever.
+    private func append(
+        to table: Table, _ sequence: UInt64, count: Int, in transaction: borrowing Transaction,
+        _ fill: (UnsafeMutableRawBufferPointer) -> Void
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            return try transaction.append(table, sequence, count: count, fill)
+        } catch {
+            guard case .unfit = error else { throw error }
+        }
+        for _ in 0..<Self.mostDamaged {
+            guard let last = try transaction.last(table)?.key, last >= sequence else { break }
+            try transaction.delete(table, last)
+        }
+        try transaction.append(table, sequence, count: count, fill)
+    }
+
+    /// Rows under impossible keys that are removed in one go.
+    private static let mostDamaged = 64
 
     // MARK: - Removing
 
@@ -299,7 +340,7 @@ struct CacheTables {
         to blob: BlobReference, in transaction: borrowing Transaction, _ counters: inout CacheCounters
     ) throws(StoreError) {
         var row = try blobRow(blob.digest, in: transaction) ?? BlobRow(references: 0, length: blob.length)
-        if row.references == 0 { counters.blobBytes += row.length }
+        if row.references == 0 { counters.add(row) }
         row.references += 1
         try put(row, of: blob.digest, in: transaction)
     }
@@ -317,7 +358,7 @@ struct CacheTables {
             row.references -= 1
             return try put(row, of: digest, in: transaction)
         }
-        counters.blobBytes -= min(counters.blobBytes, row.length)
+        counters.remove(row)
         effects.orphans.append(digest)
         try digest.withBytes { (key) throws(StoreError) in _ = try transaction.delete(CacheSchema.blobs, key) }
     }

@@ -7,10 +7,23 @@ final class CounterMemo: @unchecked Sendable {
     /// What the group has come to; nothing before the first change of it.
     private(set) var counters: CacheCounters?
     private var isChanged = false
+    /// Steps left of the group.
+    private var steps = 0
+
+    /// Rows that a group looks at beside those it is asked for, at most: to evict, above all. Neither a budget made smaller
+    /// nor many hits at the same time shall keep everybody else waiting; what is left is done in later groups.
+    private static let mostSteps = 4096
+
+    /// Whether one more row may be looked at.
+    func step() -> Bool {
+        if isOpen { steps -= 1 }
+        return steps >= 0
+    }
 
     /// A transaction begins, and knows nothing of one before it that may have come to nothing.
     func begin() {
         isOpen = true
+        steps = Self.mostSteps
         isChanged = false
         counters = nil
     }
@@ -34,6 +47,7 @@ final class CounterMemo: @unchecked Sendable {
     func end() -> CacheCounters? {
         defer {
             isOpen = false
+            steps = 0
             counters = nil
         }
         return isChanged ? counters : nil

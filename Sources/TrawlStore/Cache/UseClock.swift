@@ -12,9 +12,12 @@ import TrawlPlatform
 ///
 /// `@unchecked Sendable`: the mapping stays where it is until `deinit`; its words are changed by atomic operations only.
 final class UseClock: @unchecked Sendable {
+    private static let name = "uses"
     private static let magic: UInt64 = 0x3173_6573_7574_7274
     /// Words before the slots: magic, number of slots, clock.
     private static let headSize = 4096
+    /// More uses than there can be between two changes.
+    private static let mostUses: UInt64 = 1 << 48
 
     private let words: UnsafeMutablePointer<UInt64>?
     private let size: Int
@@ -26,7 +29,7 @@ final class UseClock: @unchecked Sendable {
     /// - Parameter budget: Of the cache. A slot for each KiB of it is more than there are records, unless these are tiny;
     ///   then two may share a slot, and the use of one counts for the other as well.
     init(in directory: String, budget: UInt64) {
-        let path = directory + "/uses"
+        let path = directory + "/" + Self.name
         var slots: UInt64 = 1 << 12
         while slots < 1 << 24, slots < budget >> 10 { slots <<= 1 }
         var found = Self.open(path)
@@ -68,20 +71,16 @@ final class UseClock: @unchecked Sendable {
 
     /// Puts a new file in the place of whatever is there. Its space is reserved: a hole could not be filled on a full disk.
     private static func create(_ path: String, in directory: String, slots: UInt64) {
-        let temporary = path + ".\(getpid()).\(UInt32.random(in: .min ... .max))"
-        let file = cblob_openat(AT_FDCWD, temporary, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { return }
-        defer {
-            close(file)
-            unlink(temporary)
-        }
         var head: (UInt64, UInt64, UInt64) = (magic, slots, 0)
-        guard cblob_reserve(file, Int64(headSize) + 8 * Int64(slots)) == 0, pwrite(file, &head, 24, 0) == 24 else {
-            return
-        }
-        // Of two processes that come at once the first has its way, unless what is there is of no use.
-        if link(temporary, path) != 0, errno == EEXIST, open(path).map({ cblob_unmap($0.words, $0.size) }) == nil {
-            rename(temporary, path)
+        guard let fresh = try? FreshFile(name, in: directory),
+            cblob_reserve(fresh.file.rawValue, Int64(headSize) + 8 * Int64(slots)) == 0,
+            pwrite(fresh.file.rawValue, &head, 24, 0) == 24
+        else { return }
+        do {
+            try fresh.publish()
+        } catch {
+            // Of two processes that come at once the first has its way, unless what is there is of no use.
+            if error.errno == EEXIST, open(path).map({ cblob_unmap($0.words, $0.size) }) == nil { try? fresh.replace() }
         }
     }
 
@@ -103,8 +102,13 @@ final class UseClock: @unchecked Sendable {
     }
 
     /// The next tick, at least `least`.
+    ///
+    /// - Parameter least: At least 1.
     func tick(atLeast least: UInt64) -> UInt64 {
         guard let words else { return least }
+        // So many uses between two changes there never were: the clock is damaged, and set back.
+        let now = cblob_load(words + 2)
+        if now > least, now - least > Self.mostUses { cblob_store(words + 2, least - 1) }
         cblob_raise(words + 2, least - 1)
         return cblob_increment(words + 2) &+ 1
     }

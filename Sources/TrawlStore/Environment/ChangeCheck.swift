@@ -136,9 +136,15 @@ final class ChangeCheck {
         } while try move(&path, path.depth - 1, right: true)
     }
 
+    /// It reads the record of a table.
+    @inline(__always)
+    func seekRecord(of table: Table) throws(Damage) {
+        _ = try record(of: table)
+    }
+
     /// It looks for the records of tables.
     @inline(__always)
-    func seekTables() throws(Damage) {
+    private func seekTables() throws(Damage) {
         if !hasSeenTables { try lookAtTables() }
     }
 

@@ -30,6 +30,9 @@ extension Environment {
             try begin(slot)
             return slot
         } catch {
+            // A transaction that was left open would keep its snapshot's pages, and could not be begun again.
+            storeOrdered(ReaderSlots.state(slot), ReaderSlot.open)
+            ReaderSlots.empty(slot)
             storeRelease(ReaderSlots.state(slot), ReaderSlot.free)
             throw error
         }
@@ -82,6 +85,7 @@ extension Environment {
         }
         storeOrdered(ReaderSlots.state(slot), ReaderSlot.open)
         defer { storeOrdered(ReaderSlots.state(slot), ReaderSlot.entering) }
+        // When that fails there is nothing to read.
         try? writing.holding { () throws(StoreError) in try reopen(insteadOf: opening) }
     }
 
@@ -90,6 +94,11 @@ extension Environment {
         let state = ReaderSlots.state(slot)
         storeOrdered(state, ReaderSlot.open)
         ReaderSlots.empty(slot)
+        if opening() == nil {
+            if writing.isMine { throw .closed }
+            // For all slots one after the other, and not again for a while when it fails.
+            try writing.holding { () throws(StoreError) in _ = try presentOpening() }
+        }
         let (opening, generation) = current.withLock { ($0.opening, loadAcquire(shared.generation)) }
         guard let opening else { throw .closed }
         enterLibrary(slot)
@@ -100,16 +109,36 @@ extension Environment {
             var dead: Int32 = 0
             mdb_reader_check(opening.environment, &dead)
             code = mdb_txn_begin(opening.environment, nil, UInt32(MDB_RDONLY), &transaction)
+            // So do idle slots of this process, one for each thread that ever read.
+            if code == MDB_READERS_FULL, releaseIdleSlot() {
+                code = mdb_txn_begin(opening.environment, nil, UInt32(MDB_RDONLY), &transaction)
+            }
         }
         if code == MDB_MAP_RESIZED {
             try adoptSize(of: opening, slot)
             code = mdb_txn_begin(opening.environment, nil, UInt32(MDB_RDONLY), &transaction)
         }
-        guard code == 0, let transaction else { throw .from(code, "mdb_txn_begin", path: opening.dataPath) }
+        guard code == 0, let transaction else {
+            throw .fromReading(code, "mdb_txn_begin", path: opening.dataPath)
+        }
         mdb_txn_reset(transaction)
         slot.pointee.transaction = transaction
         slot.pointee.opening = Unmanaged.passRetained(opening)
         slot.pointee.generation = generation
+    }
+
+    /// Gives up the place of a slot that nobody uses; whether there was one.
+    private func releaseIdleSlot() -> Bool {
+        for index in 0..<ReaderSlots.count {
+            let slot = slots[index]
+            let state = ReaderSlots.state(slot)
+            guard exchange(state, ReaderSlot.free, ReaderSlot.open) else { continue }
+            let hasPlace = slot.pointee.transaction != nil
+            if hasPlace { ReaderSlots.empty(slot) }
+            storeRelease(state, ReaderSlot.free)
+            if hasPlace { return true }
+        }
+        return false
     }
 
     /// Marks a slot as inside LMDB, after any move of the mapping.
@@ -136,6 +165,11 @@ extension Environment {
         if code == MDB_MAP_RESIZED {
             try adoptSize(of: opening, slot)
             code = mdb_txn_renew(transaction)
+        }
+        if code == MDB_PANIC {
+            // This slot's transaction is what may keep the files open.
+            storeOrdered(ReaderSlots.state(slot), ReaderSlot.open)
+            if !writing.isMine { writing.holding { retire(opening, isSuspect: true) } }
         }
         if code != 0 { throw .from(code, "mdb_txn_renew", path: opening.dataPath) }
     }

@@ -15,6 +15,8 @@ extension Environment {
         case replaced
         /// The files contradict themselves.
         case damaged(StoreError)
+        /// LMDB takes nothing more after a write of its own that failed: the files are to be closed and opened again.
+        case unusable
     }
 
     /// Runs `body` in a write transaction and commits it; when it throws, nothing of it stays.
@@ -38,12 +40,13 @@ extension Environment {
     ) throws(StoreError) -> (value: Value, wantsSync: Bool) {
         if ForkMark.isCopy { throw .forked }
         return try writing.holding { () throws(StoreError) in
+            let turn = turn.withLock { $0 }
             guard turn.take(within: patience) else { throw .busy(path: directory, process: turn.holder) }
             defer { turn.give() }
             var replacements = 0
             // Each turn but the last grows the mapping or replaces the files, and both have bounds.
             for _ in 0..<100 {
-                guard let opening = opening() else { throw .closed }
+                let opening = try presentOpening()
                 if opening.isBroken {
                     guard settings.isRebuildable else {
                         throw .damaged(path: opening.dataPath, detail: "a transaction could not be ended")
@@ -59,6 +62,7 @@ extension Environment {
                 case .mapFull: try grow(opening)
                 case .again: continue
                 case .replaced: try reopen(insteadOf: opening)
+                case .unusable: retire(opening, isSuspect: true)
                 case .damaged(let error):
                     opening.isVerified = false
                     opening.setSuspect(true)
@@ -89,6 +93,7 @@ extension Environment {
                 do throws(StoreError) { try adoptSize(of: opening) } catch { return outcome(error) }
                 return .again
             }
+            if code == MDB_PANIC { return .unusable }
             return outcome(.from(code, "mdb_txn_begin", path: opening.dataPath))
         }
         // From here on nobody else commits.
@@ -189,6 +194,7 @@ extension Environment {
     ///
     /// For who is about to stop other processes. Not from within a write.
     package func betweenWrites(patience: Duration, _ body: () -> Void) {
+        let turn = turn.withLock { $0 }
         let isTaken = turn.take(within: patience)
         body()
         if isTaken { turn.give() }
@@ -225,31 +231,4 @@ extension Environment {
         if code != 0 { throw .from(code, "mdb_reader_check", path: opening.dataPath) }
         return Int(dead)
     }
-
-    /// The size of the environment's file and mapping.
-    package func information() throws(StoreError) -> EnvironmentInformation {
-        if ForkMark.isCopy { throw .forked }
-        guard let opening = opening() else { throw .closed }
-        opening.refreshFilePages()
-        return try writing.holding { () throws(StoreError) in
-            var info = MDB_envinfo()
-            let code = mdb_env_info(opening.environment, &info)
-            if code != 0 { throw .from(code, "mdb_env_info", path: opening.dataPath) }
-            return EnvironmentInformation(
-                mapSize: Int(info.me_mapsize), filePages: opening.filePages, readerPlaces: Int(info.me_numreaders),
-                lastTransaction: UInt64(info.me_last_txnid))
-        }
-    }
-}
-
-/// The size of an environment's file and mapping.
-package struct EnvironmentInformation: Sendable, Hashable {
-    /// Bytes it can grow to before the mapping is made larger.
-    package let mapSize: Int
-    /// Pages of 4 KiB in the data file, free ones among them.
-    package let filePages: UInt64
-    /// Places in the lock file that readers had at one time.
-    package let readerPlaces: Int
-    /// The number of the last committed transaction.
-    package let lastTransaction: UInt64
 }

@@ -1,4 +1,5 @@
 import Glibc
+import TrawlHTTP
 import TrawlPlatform
 
 /// An LMDB environment: tables that all processes share, read without locks and written by one at a time.
@@ -8,20 +9,30 @@ import TrawlPlatform
 package final class Environment: Sendable {
     /// What changes when the files are replaced or the last user closes.
     struct Current {
+        /// Nothing while the files cannot be used; see `retire`.
         var opening: Opening?
         var isClosed = false
+        /// What was used last and is let go of when the last snapshot of it ends.
+        weak var retired: Opening?
+        /// Whether the files are to be walked when they are opened again.
+        var isSuspect = false
+        /// Why they could not be opened again, and until when nobody tries.
+        var failure: (error: StoreError, until: MonotonicInstant)?
     }
 
     /// The directory, as first given to `open`.
     package let directory: String
+    /// The directory that was there then.
+    private let place: FileIdentity
     let settings: EnvironmentSettings
     let slots = ReaderSlots()
     let current: Guarded<Current>
     /// Held from the start of a write transaction to its end, and to change the size of LMDB's mapping.
     let writing = PlainMutex()
-    /// Taken inside `writing`, before LMDB's writer lock.
-    let turn: WriterTurn
+    /// Taken inside `writing`, before LMDB's writer lock. Another when the directory was made anew.
+    let turn: Guarded<WriterTurn>
     let shared: SharedWords
+    private let wasAlone: Guarded<Bool>
 
     /// Words every thread may read and write.
     ///
@@ -42,24 +53,46 @@ package final class Environment: Sendable {
         var isResizing: UnsafeMutablePointer<UInt64> { words + 8 }
     }
 
-    private init(directory: String, settings: EnvironmentSettings, opening: Opening) {
+    private init(directory: String, place: FileIdentity, settings: EnvironmentSettings, opening: Opening) {
         self.directory = directory
+        self.place = place
         self.settings = settings
         current = Guarded(Current(opening: opening))
         shared = SharedWords()
-        turn = WriterTurn(in: directory)
+        turn = Guarded(WriterTurn(in: directory))
+        wasAlone = Guarded(opening.wasAlone)
         storeRelease(shared.generation, 1)
     }
 
-    /// How often this process opened the files: it rises when they were replaced, and then everything in them is gone.
+    /// Rises when the files were replaced, and then everything in them is gone, or had to be closed and opened again.
     package var generation: UInt64 { loadAcquire(shared.generation) }
 
-    /// Makes the next write check the structure of the files first.
-    package func suspectDamage() {
-        opening()?.setSuspect(true)
+    /// Walks all trees of what is committed, with nobody waiting for it, as before a first write.
+    ///
+    /// - Returns: Whether nothing contradicts itself; otherwise the next write walks again, and makes a rebuildable
+    ///   environment anew when it comes to the same.
+    package func isSound() throws(StoreError) -> Bool {
+        if ForkMark.isCopy { throw .forked }
+        guard let opening = opening() else { throw .closed }
+        do throws(StoreError) {
+            try opening.checkSnapshot(isDeep: true)
+            return true
+        } catch {
+            guard case .damaged = error else { throw error }
+            opening.setSuspect(true)
+            return false
+        }
     }
 
     func opening() -> Opening? { current.withLock { $0.opening } }
+
+    /// Whether no other process had the files open when this one opened them. True to the first who asks.
+    package func claimSolitude() -> Bool {
+        wasAlone.withLock { wasAlone in
+            defer { wasAlone = false }
+            return wasAlone
+        }
+    }
 
     // MARK: Opening and closing
 
@@ -68,9 +101,60 @@ package final class Environment: Sendable {
         var users: Int
     }
 
-    /// All environments of the process, by directory. `registryMutex` serialises opening and closing.
-    private static let registry = Guarded<[FileIdentity: Entry]>([:])
-    private static let registryMutex = PlainMutex()
+    /// All environments of the process.
+    private static let registry = Guarded<[Entry]>([])
+
+    /// Who opens or closes in one directory at the moment.
+    private struct Passage {
+        let mutex = PlainMutex()
+        var users = 0
+    }
+
+    private static let passages = Guarded<[FileIdentity: Passage]>([:])
+
+    /// Runs `body` while nobody else of this process opens or closes in a directory. Others go on: it may take long.
+    private static func serialised<Value, Failure: Error>(
+        _ place: FileIdentity, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let mutex = passages.withLock { passages in
+            passages[place, default: Passage()].users += 1
+            return passages[place, default: Passage()].mutex
+        }
+        defer {
+            passages.withLock { passages in
+                passages[place]?.users -= 1
+                if passages[place]?.users == 0 { passages[place] = nil }
+            }
+        }
+        return try mutex.holding(body)
+    }
+
+    /// The environment that has a directory open, by whichever name: one more user of it.
+    ///
+    /// The directory may have been made anew beneath one that is open, which then opens what is there now. So what counts is
+    /// where its path leads today; and that no data file is open twice.
+    private static func join(_ directory: String) -> Environment? {
+        // What cannot be looked at is none of these; opening it says why.
+        let place = (try? FileFacts.of(directory, followingLinks: true))?.identity
+        let data = (try? FileFacts.of(directory + "/data.mdb", followingLinks: false))?.identity
+        for entry in registry.withLock({ $0 }) {
+            let open = entry.environment
+            var isSame = open.directory == directory
+            if !isSame, let place {
+                let there = try? FileFacts.of(open.directory, followingLinks: true)
+                isSame = there?.identity == place
+            }
+            if !isSame, let data { isSame = open.opening()?.identity == data }
+            guard isSame else { continue }
+            let isJoined = registry.withLock { registry in
+                guard let index = registry.firstIndex(where: { $0.environment === open }) else { return false }
+                registry[index].users += 1
+                return true
+            }
+            if isJoined { return open }
+        }
+        return nil
+    }
 
     /// Opens the environment in a directory, which is made when there is none, or hands out the one that is open.
     ///
@@ -84,34 +168,32 @@ package final class Environment: Sendable {
         precondition(
             settings.tables.enumerated().allSatisfy { $0.offset == $0.element.index },
             "a table's index is its place in the list")
-        return try registryMutex.holding { () throws(StoreError) in
-            if let key = try FileFacts.of(directory, followingLinks: true)?.identity {
-                let open: Environment? = registry.withLock { registry in
-                    registry[key]?.users += 1
-                    return registry[key]?.environment
-                }
-                if let open {
-                    precondition(open.settings.tables == settings.tables, "one directory has one set of tables")
-                    return open
-                }
+        try Opening.prepareDirectory(directory, settings)
+        guard let place = try FileFacts.of(directory, followingLinks: true)?.identity else {
+            throw .unusable(path: directory, reason: "is removed again and again")
+        }
+        return try serialised(place) { () throws(StoreError) in
+            if let open = join(directory) {
+                precondition(open.settings.tables == settings.tables, "one directory has one set of tables")
+                return open
             }
             let opening = try Opening.open(directory: directory, settings: settings)
-            let environment = Environment(directory: directory, settings: settings, opening: opening)
-            guard let key = try FileFacts.of(directory, followingLinks: true)?.identity else { throw .closed }
-            registry.withLock { $0[key] = Entry(environment: environment, users: 1) }
+            let environment = Environment(
+                directory: directory, place: place, settings: settings, opening: opening)
+            registry.withLock { $0.append(Entry(environment: environment, users: 1)) }
             return environment
         }
     }
 
-    /// Gives up one `open`; the last one closes the files. No read or write of that user is under way any more.
+    /// Gives up one `open`; the last one closes the files. Reads and writes that come later fail, those under way end first.
     package func close() {
         if ForkMark.isCopy { return }
-        Environment.registryMutex.holding {
+        Environment.serialised(place) {
             let isLast = Environment.registry.withLock { registry in
-                guard let key = registry.first(where: { $0.value.environment === self })?.key else { return false }
-                registry[key]?.users -= 1
-                guard registry[key]?.users == 0 else { return false }
-                registry[key] = nil
+                guard let index = registry.firstIndex(where: { $0.environment === self }) else { return false }
+                registry[index].users -= 1
+                guard registry[index].users == 0 else { return false }
+                registry.remove(at: index)
                 return true
             }
             if isLast { finish() }
@@ -150,30 +232,5 @@ package final class Environment: Sendable {
     deinit {
         // Slots of a closed environment that were in use when it closed.
         for index in 0..<ReaderSlots.count { ReaderSlots.empty(slots[index]) }
-    }
-
-    // MARK: Replacing
-
-    /// Puts a new opening of the directory's files in the place of `old`, if nobody did so yet.
-    func reopen(insteadOf old: Opening) throws(StoreError) {
-        let isOurs = current.withLock { $0.opening === old && !$0.isClosed }
-        guard isOurs else { return }
-        let next = try Opening.open(directory: directory, settings: settings)
-        let isInstalled = current.withLock { current in
-            guard current.opening === old, !current.isClosed else { return false }
-            current.opening = next
-            return true
-        }
-        guard isInstalled else { return }
-        storeOrdered(shared.generation, loadAcquire(shared.generation) + 1)
-        releaseIdleSlots()
-    }
-
-    /// Throws the files of `old` away, unless another process did so already, and opens new ones. Writing mutex.
-    func rebuild(insteadOf old: Opening) throws(StoreError) {
-        try old.guardFile.exclusively { () throws(StoreError) in
-            if try old.isCurrent() { try Opening.remove(directory) }
-        }
-        try reopen(insteadOf: old)
     }
 }

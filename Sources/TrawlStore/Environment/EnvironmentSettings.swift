@@ -30,6 +30,10 @@ package struct EnvironmentSettings: Sendable {
     /// Puts right what the system may have mixed when the machine went down: older states of some rows beside newer ones of
     /// others. Runs in the first transaction after a start of the machine, when the structure was found whole.
     package var recover: (@Sendable (borrowing Transaction) throws(StoreError) -> Void)?
+    /// How long opening and closing wait for other processes that do the same.
+    package var openingPatience: Duration = .seconds(10)
+    /// For so long nobody tries again to open files that were replaced and could not be opened.
+    package var reopeningPause: Duration = .seconds(2)
     /// Names the boot of the machine; `nil` asks the kernel.
     package var bootIdentity: String?
 

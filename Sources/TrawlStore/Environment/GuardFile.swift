@@ -15,9 +15,12 @@ final class GuardFile: Sendable {
 
     private let descriptor: Descriptor
     private let path: String
+    private let patience: Duration
 
-    init(directory: String, mode: mode_t) throws(StoreError) {
+    /// - Parameter patience: How long others may take that open, close or replace the files.
+    init(directory: String, mode: mode_t, patience: Duration) throws(StoreError) {
         path = directory + "/" + GuardFile.name
+        self.patience = patience
         let number = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode)
         guard number >= 0 else {
             switch errno {
@@ -27,7 +30,11 @@ final class GuardFile: Sendable {
             default: throw .last("open \(path)")
             }
         }
-        descriptor = Descriptor(adopting: number)
+        do {
+            descriptor = try BlobDirectory.adopt(number, "open")
+        } catch {
+            throw .from(error)
+        }
     }
 
     /// Runs `body` while no other process opens, closes or replaces the files.
@@ -61,10 +68,8 @@ final class GuardFile: Sendable {
         return true
     }
 
-    private static let patience: Duration = .seconds(10)
-
     private func lockPatiently() throws(StoreError) {
-        let end = MonotonicClock.now().advanced(by: GuardFile.patience)
+        let end = MonotonicClock.now().advanced(by: patience)
         var pause: Duration = .microseconds(100)
         while true {
             let result = clmdb_lock_byte(descriptor.rawValue, GuardFile.mutexByte, 2, 0)
@@ -72,7 +77,7 @@ final class GuardFile: Sendable {
             guard result == -EAGAIN || result == -EACCES || result == -EINTR else {
                 throw .system(SystemError(errno: -result, call: "fcntl \(path)"))
             }
-            if MonotonicClock.now() >= end { throw .busy(path: path, process: 0) }
+            if MonotonicClock.now() >= end { throw .locked(path: path) }
             MonotonicClock.sleep(for: pause)
             pause = min(pause * 2, .milliseconds(10))
         }

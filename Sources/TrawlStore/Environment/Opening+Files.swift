@@ -4,15 +4,22 @@ import TrawlPlatform
 
 extension Opening {
     /// Looks at what is in a directory, throws away what must not be used, and opens the rest.
-    static func open(directory: String, settings: EnvironmentSettings) throws(StoreError) -> Opening {
+    ///
+    /// - Parameter isSuspect: Whether the structure is walked, whoever has checked it before.
+    static func open(
+        directory: String, settings: EnvironmentSettings, isSuspect: Bool = false
+    ) throws(StoreError) -> Opening {
         try prepareDirectory(directory, settings)
         let boot = try settings.boot()
         for _ in 0..<16 {
-            let guardFile = try GuardFile(directory: directory, mode: 0o600)
+            let guardFile = try GuardFile(
+                directory: directory, mode: 0o600, patience: settings.openingPatience)
             let opening: Opening? = try guardFile.exclusively { () throws(StoreError) in
                 // Somebody may have removed the directory, and another made it anew, before the lock was ours.
                 guard try guardFile.isCurrent() else { return nil }
-                return try openLocked(directory, settings, guardFile, boot)
+                let numbers = TakenNumbers()
+                defer { numbers.give() }
+                return try openLocked(directory, settings, guardFile, boot, isSuspect)
             }
             if let opening { return opening }
         }
@@ -20,7 +27,8 @@ extension Opening {
     }
 
     private static func openLocked(
-        _ directory: String, _ settings: EnvironmentSettings, _ guardFile: GuardFile, _ boot: String
+        _ directory: String, _ settings: EnvironmentSettings, _ guardFile: GuardFile, _ boot: String,
+        _ isSuspect: Bool
     ) throws(StoreError) -> Opening {
         let isAlone = try guardFile.join()
         var note = guardFile.note()
@@ -34,6 +42,7 @@ extension Opening {
             // Whoever has it open checked it, or trusts one who did; or nothing touched the file since it was checked.
             isTrusted = isAlone ? verified == GuardNote.Stamp(facts) : verified.file == facts.identity.number
         }
+        if isSuspect { isTrusted = false }
         if facts == nil { isTrusted = true }
         var mustNote = note?.boot != boot || facts == nil
         if mustNote { note?.verified = nil }
@@ -41,19 +50,20 @@ extension Opening {
         func attempt(mustCheck: Bool) throws(StoreError) -> Opening {
             if let facts { try checkMetaPages(path, facts, isAlone: isAlone) }
             let opening = try Opening(
-                directory: directory, settings: settings, guardFile: guardFile, isVerified: isTrusted)
+                directory: directory, settings: settings, guardFile: guardFile, isVerified: isTrusted,
+                wasAlone: isAlone)
             try opening.openTables()
             try opening.checkSnapshot(onlyIfShort: !mustCheck)
             if mustCheck {
                 opening.isVerified = true
                 opening.hasNewVerdict = true
-                try opening.recover()
             }
+            if isOtherBoot, mustCheck { try opening.recover() }
             return opening
         }
         let opening: Opening
         do {
-            opening = try attempt(mustCheck: isOtherBoot)
+            opening = try attempt(mustCheck: isOtherBoot || isSuspect && facts != nil)
         } catch {
             guard settings.isRebuildable, error.isCuredByRebuilding, facts != nil else { throw error }
             try remove(directory)
@@ -71,7 +81,8 @@ extension Opening {
         return opening
     }
 
-    private static func prepareDirectory(_ directory: String, _ settings: EnvironmentSettings) throws(StoreError) {
+    /// Makes a directory when there is none, and sees that it is fit.
+    static func prepareDirectory(_ directory: String, _ settings: EnvironmentSettings) throws(StoreError) {
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
             switch errno {
             case EACCES, EROFS, EPERM: throw .unusable(path: directory, reason: "no right to make it")

@@ -43,6 +43,8 @@ final class Opening: @unchecked Sendable {
     var lastPage: UInt64 = 0
     /// Whether this process committed anything; writing mutex.
     var hasWritten = false
+    /// Whether no other process had the files open before.
+    let wasAlone: Bool
 
     private let descriptor: Int32
     /// The first page of LMDB's lock file.
@@ -53,12 +55,13 @@ final class Opening: @unchecked Sendable {
 
     /// Opens files that were looked at and found fit. Inside `GuardFile.exclusively`.
     init(
-        directory: String, settings: EnvironmentSettings, guardFile: GuardFile, isVerified: Bool
+        directory: String, settings: EnvironmentSettings, guardFile: GuardFile, isVerified: Bool, wasAlone: Bool
     ) throws(StoreError) {
         self.directory = directory
         self.settings = settings
         self.guardFile = guardFile
         self.isVerified = isVerified
+        self.wasAlone = wasAlone
         dataPath = directory + "/data.mdb"
         words = .allocate(capacity: 2)
         words.initialize(repeating: 0, count: 2)
@@ -244,9 +247,7 @@ final class Opening: @unchecked Sendable {
     private func withSnapshot<Value>(
         _ body: (MetaPage) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        var transaction: OpaquePointer?
-        try succeed(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "mdb_txn_begin")
-        guard let transaction else { throw .closed }
+        let transaction = try beginRead()
         defer { mdb_txn_abort(transaction) }
         let base = try map(pages: 2).base
         var seen: MetaPage?
@@ -279,17 +280,25 @@ final class Opening: @unchecked Sendable {
         }
     }
 
-    /// Checks all that LMDB would follow in a write, while others may write; with `onlyIfShort` only when the file is shorter
-    /// than its last transaction says: it is cut off, or it ends in free pages that were never written.
-    func checkSnapshot(onlyIfShort: Bool) throws(StoreError) {
+    /// Checks all that LMDB would follow in a write, while others may write.
+    ///
+    /// - Parameters:
+    ///   - onlyIfShort: Only when the file is shorter than its last transaction says: it is cut off, or it ends in free
+    ///     pages that were never written.
+    ///   - isDeep: Whether the first pages of long values are looked at too.
+    func checkSnapshot(onlyIfShort: Bool = false, isDeep: Bool = false) throws(StoreError) {
         try withSnapshot { meta throws(StoreError) in
             refreshFilePages()
             if onlyIfShort, filePages > meta.lastPage { return }
-            do throws(Damage) { try check(meta, tablesOnly: false) } catch { throw damaged(error) }
+            do throws(Damage) {
+                try check(meta, tablesOnly: false, isDeep: isDeep)
+            } catch {
+                throw damaged(error)
+            }
         }
     }
 
-    private func check(_ meta: MetaPage, tablesOnly: Bool) throws(Damage) {
+    private func check(_ meta: MetaPage, tablesOnly: Bool, isDeep: Bool = false) throws(Damage) {
         refreshFilePages()
         let pages = min(filePages, meta.lastPage + 1)
         guard let mapping = try? map(pages: pages) else { throw Damage(kind: .meta, page: 0) }
@@ -297,7 +306,7 @@ final class Opening: @unchecked Sendable {
             try StructureCheck.runOnTables(base: mapping.base, filePages: pages, meta: meta)
         } else {
             // Once something impossible was read, it has to be found.
-            try StructureCheck.run(base: mapping.base, filePages: pages, meta: meta, isDeep: isSuspect)
+            try StructureCheck.run(base: mapping.base, filePages: pages, meta: meta, isDeep: isDeep || isSuspect)
         }
     }
 
@@ -307,9 +316,7 @@ final class Opening: @unchecked Sendable {
     /// Opens the tables, makes those that are missing, and compares the format. Inside `GuardFile.exclusively`.
     func openTables() throws(StoreError) {
         if try openExistingTables() { return }
-        var transaction: OpaquePointer?
-        try succeed(mdb_txn_begin(environment, nil, 0, &transaction), "mdb_txn_begin")
-        guard let transaction else { throw .closed }
+        let transaction = try beginWrite()
         do throws(StoreError) {
             // LMDB will follow what is there.
             try checkStructure()
@@ -345,12 +352,28 @@ final class Opening: @unchecked Sendable {
         refreshFilePages()
     }
 
-    /// Puts right what a crash of the system may have mixed. Inside `GuardFile.exclusively`, after the structure was checked.
-    func recover() throws(StoreError) {
-        guard let recover = settings.recover else { return }
+    private func beginRead() throws(StoreError) -> OpaquePointer {
+        var transaction: OpaquePointer?
+        let code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+        guard code == 0, let transaction else { throw .fromReading(code, "mdb_txn_begin", path: dataPath) }
+        return transaction
+    }
+
+    /// Begins a write transaction before there is a turn to take; others may have the files open, and be in the middle of one.
+    private func beginWrite() throws(StoreError) -> OpaquePointer {
+        guard waitForWriter(within: min(settings.openingPatience, .seconds(5))) else {
+            throw .busy(path: directory, process: 0)
+        }
         var transaction: OpaquePointer?
         try succeed(mdb_txn_begin(environment, nil, 0, &transaction), "mdb_txn_begin")
         guard let transaction else { throw .closed }
+        return transaction
+    }
+
+    /// Puts right what a crash of the system may have mixed. Inside `GuardFile.exclusively`, after the structure was checked.
+    func recover() throws(StoreError) {
+        guard let recover = settings.recover else { return }
+        let transaction = try beginWrite()
         do throws(StoreError) {
             let access = Transaction(transaction, opening: self)
             try recover(access)
@@ -380,9 +403,7 @@ final class Opening: @unchecked Sendable {
             throw .newerFormat(path: dataPath, found: format, supported: settings.format)
         }
         guard format == settings.format else { return false }
-        var transaction: OpaquePointer?
-        try succeed(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction), "mdb_txn_begin")
-        guard let transaction else { throw .closed }
+        let transaction = try beginRead()
         var opened: [MDB_dbi] = []
         for table in settings.tables + [FormatRecord.table] {
             var number: MDB_dbi = 0

@@ -38,7 +38,6 @@ enum PageLayout {
     static let metaMainTable = 88
     static let metaLastPage = 136
     static let metaTransaction = 144
-    static let metaEnd = 152
     static let tableRecordSize = 48
 
     static let magic: UInt32 = 0xBEEF_C0DE

@@ -234,6 +234,10 @@ struct PageTree {
         guard record.flags == (table.keys == .integers ? PageLayout.integerKeys : 0) else {
             throw Damage(kind: .table, page: found.page)
         }
+        // Whoever adds these up, or multiplies them, may rely on that; a page has fewer than 2,048 rows.
+        guard record.branchPages <= count, record.leafPages <= count, record.overflowPages <= count,
+            record.rows <= record.leafPages << 11
+        else { throw Damage(kind: .count, page: found.page) }
         return record
     }
 

@@ -15,6 +15,8 @@ package enum StoreError: Error, Equatable, Sendable {
     case diskFull(SystemError)
     /// Another process writes, or was stopped while it wrote, and did not come to an end in time; 0 is an unknown process.
     case busy(path: String, process: Int32)
+    /// Another process opens or closes the files, or was stopped while it did, and did not come to an end in time.
+    case locked(path: String)
     /// As many snapshots are open as the lock file has places for, all by processes that live.
     case readersFull
     /// A newer version of the program wrote these files.
@@ -46,6 +48,8 @@ extension StoreError: CustomStringConvertible {
         case .busy(let path, let process):
             "\(path): \(process == 0 ? "another process" : "process \(process)") has been writing to it for too long; "
                 + "it may be stopped"
+        case .locked(let path):
+            "\(path): another process has been opening or closing it for too long; it may be stopped"
         case .readersFull: "too many snapshots are open at once"
         case .newerFormat(let path, let found, let supported):
             "\(path) has format \(found), newer than \(supported), the newest this program knows"
@@ -69,12 +73,21 @@ extension StoreError {
         case MDB_MAP_FULL: .full
         case MDB_READERS_FULL: .readersFull
         case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_VERSION_MISMATCH, MDB_CURSOR_FULL, MDB_PAGE_FULL,
-            MDB_PANIC, MDB_INCOMPATIBLE, Int32(clmdb_asserted):
+            MDB_INCOMPATIBLE, Int32(clmdb_asserted):
             .damaged(path: path, detail: "\(call): \(text(code))")
         case MDB_BAD_VALSIZE: .unfit("a key of 1 to 511 bytes and a value below 4 GiB are what LMDB takes")
         case 1...: .from(SystemError(errno: code, call: call.description))
         default: .library(code: code, call: call.description)
         }
+    }
+
+    /// The error for a code LMDB returned when it began to read.
+    ///
+    /// It marks each process that reads by a lock on the byte of its number, which two processes have whose numbers count
+    /// in different name spaces.
+    static func fromReading(_ code: Int32, _ call: StaticString, path: String) -> StoreError {
+        guard code == EAGAIN || code == EACCES else { return .from(code, call, path: path) }
+        return .unusable(path: path, reason: "a process of another container has the same number as this one")
     }
 
     /// The error for a system call that failed.

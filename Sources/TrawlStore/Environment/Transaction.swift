@@ -96,9 +96,9 @@ package struct Transaction: ~Copyable {
 
     /// The size of a table with the changes so far.
     package func statistics(_ table: Table) throws(StoreError) -> TableStatistics {
-        try checked { pages throws(Damage) in try pages.seekTables() }
+        try checked { pages throws(Damage) in try pages.seekRecord(of: table) }
         var found = MDB_stat()
-        try succeed(mdb_stat(handle, opening.tables[table.index], &found), "mdb_stat")
+        try succeed(clmdb_stat(handle, opening.tables[table.index], &found), "mdb_stat")
         return TableStatistics(
             rows: UInt64(found.ms_entries), branchPages: UInt64(found.ms_branch_pages),
             leafPages: UInt64(found.ms_leaf_pages), overflowPages: UInt64(found.ms_overflow_pages),
@@ -109,7 +109,7 @@ package struct Transaction: ~Copyable {
     package var usedPages: UInt64 {
         get throws(StoreError) {
             var pages: UInt64 = 0
-            for table in opening.settings.tables { pages += try statistics(table).pages }
+            for table in opening.settings.tables { pages &+= try statistics(table).pages }
             return pages
         }
     }
@@ -178,39 +178,6 @@ package struct Transaction: ~Copyable {
     package func delete(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         try checked { pages throws(Damage) in try pages.delete(BytesKey(bytes: key), in: table) }
         return try rawDelete(number(table, .bytes), key)
-    }
-
-    /// Deletes rows from `start` on, below `end`.
-    ///
-    /// - Parameter limit: The most rows to delete.
-    /// - Returns: How many there were.
-    @discardableResult
-    package func delete(
-        _ table: Table, from start: UInt64, to end: UInt64, limit: Int = .max
-    ) throws(StoreError) -> Int {
-        _ = try checked { pages throws(Damage) in try pages.seek(IntegerKey(value: start), in: table) }
-        return try withKey(start) { start throws(StoreError) in
-            try withCursor(number(table, .integers)) { cursor throws(StoreError) in
-                var key = value(start)
-                var found = MDB_val()
-                var count = 0
-                var code = clmdb_cursor_get(cursor, &key, &found, MDB_SET_RANGE)
-                while code == 0, count < limit {
-                    let present = bytes(key).loadUnaligned(as: UInt64.self)
-                    if present >= end { break }
-                    try checked { pages throws(Damage) in
-                        _ = try pages.seek(IntegerKey(value: present), in: table)
-                        try pages.delete(IntegerKey(value: present), in: table)
-                    }
-                    try succeed(clmdb_cursor_delete(cursor), "mdb_cursor_del")
-                    count += 1
-                    // After a deletion the cursor stands on the row that follows, if there is one on the page.
-                    code = clmdb_cursor_get(cursor, &key, &found, MDB_NEXT)
-                }
-                if code != 0, code != MDB_NOTFOUND { try succeed(code, "mdb_cursor_get") }
-                return count
-            }
-        }
     }
 
     /// Deletes all rows of a table.

@@ -24,7 +24,7 @@ final class WriterTurn: @unchecked Sendable {
         let path = directory + "/" + Self.name
         var found = Self.open(path)
         if found == nil {
-            Self.create(path)
+            Self.create(in: directory)
             found = Self.open(path)
         }
         words = found
@@ -55,24 +55,26 @@ final class WriterTurn: @unchecked Sendable {
     }
 
     /// Puts a new file in the place of whatever is there. Its space is reserved: a hole could not be filled on a full disk.
-    private static func create(_ path: String) {
-        let temporary = path + ".\(getpid()).\(UInt32.random(in: .min ... .max))"
-        let file = cblob_openat(AT_FDCWD, temporary, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { return }
-        defer {
-            close(file)
-            unlink(temporary)
-        }
+    private static func create(in directory: String) {
         var address: UnsafeMutableRawPointer?
-        guard cblob_reserve(file, Int64(size)) == 0, cblob_map(file, size, &address) == 0, let address else { return }
+        guard let fresh = try? FreshFile(name, in: directory), cblob_reserve(fresh.file.rawValue, Int64(size)) == 0,
+            cblob_map(fresh.file.rawValue, size, &address) == 0, let address
+        else { return }
         defer { _ = cblob_unmap(address, size) }
         let words = address.assumingMemoryBound(to: UInt64.self)
         guard clmdb_turn_make(mutex(words)) == 0 else { return }
         words[0] = magic
         words[1] = UInt64(clmdb_turn_size())
-        // Of two processes that come at once the first has its way, unless what is there is of no use.
-        if link(temporary, path) != 0, errno == EEXIST {
-            if let other = open(path) { _ = cblob_unmap(other, size) } else { rename(temporary, path) }
+        do {
+            try fresh.publish()
+        } catch {
+            // Of two processes that come at once the first has its way, unless what is there is of no use.
+            guard error.errno == EEXIST else { return }
+            if let other = open(directory + "/" + name) {
+                _ = cblob_unmap(other, size)
+            } else {
+                try? fresh.replace()
+            }
         }
     }
 

@@ -8,13 +8,14 @@ import TrawlPlatform
 /// were stored for credentials are not found any more.
 enum StoreSecret {
     static let size = 32
+    private static let name = "secret"
 
     /// The bytes of a store's directory.
     static func of(_ directory: String) throws(SystemError) -> [UInt8] {
-        let path = directory + "/secret"
+        let path = directory + "/" + name
         for _ in 0..<3 {
             if let bytes = try read(path) { return bytes }
-            try make(path)
+            try make(in: directory)
         }
         throw SystemError(errno: EIO, call: "read")
     }
@@ -35,15 +36,15 @@ enum StoreSecret {
     }
 
     /// Makes the file whole or not at all; another process may be first.
-    private static func make(_ path: String) throws(SystemError) {
+    private static func make(in directory: String) throws(SystemError) {
         var random = SystemRandomNumberGenerator()
         let bytes = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
-        let part = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max))"
-        let opened = cblob_openat(AT_FDCWD, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-        if opened < 0 { throw SystemError(errno: -opened, call: "open") }
-        let file = Descriptor(adopting: opened)
-        defer { unlink(part) }
-        try bytes.span.withUnsafeBytes { (bytes) throws(SystemError) in try file.writeAll(bytes) }
-        if link(part, path) != 0, errno != EEXIST { throw SystemError(errno: errno, call: "link") }
+        let fresh = try FreshFile(name, in: directory)
+        try bytes.span.withUnsafeBytes { (bytes) throws(SystemError) in try fresh.file.writeAll(bytes) }
+        do {
+            try fresh.publish()
+        } catch {
+            if error.errno != EEXIST { throw error }
+        }
     }
 }

@@ -100,16 +100,8 @@ struct SessionFiles {
     }
 
     private func forEachPath(_ body: (String) -> Bool) {
-        let opened = cblob_openat(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY, 0)
-        guard opened >= 0 else { return }
-        var error: Int32 = 0
-        guard let names = cblob_list(opened, &error) else {
-            Glibc.close(opened)
-            return
-        }
-        defer { cblob_list_end(names) }
-        while let name = cblob_list_next(names) {
-            if !body(directory + "/" + String(cString: name)) { return }
+        for name in FileNames(in: directory) {
+            if !body(directory + "/" + name) { return }
         }
     }
 

@@ -9,16 +9,18 @@ extension StateStore {
         try sessions.begin(id)
     }
 
-    /// Ends a session, and removes what ends with it.
+    /// Ends a session, and removes what ends with it. What cannot be removed now leaves its file, by which another coordinator
+    /// learns of it.
     package func endSession(_ session: OpenSession) {
         let mark = session.id.halves.first
         // What was never stored need not be removed.
         if changes(of: .cookies) != 0 {
-            _ = try? perform(.cookies) { (transaction) throws(StoreError) in
+            let removed = try? perform(.cookies) { (transaction) throws(StoreError) in
                 try CookieTable.remove(from: nil, in: transaction) {
                     $0.session == mark && $0.flags.contains(.endsWithSession)
                 }
             }
+            if removed == nil { return }
         }
         session.end()
     }
@@ -40,7 +42,8 @@ extension StateStore {
                     $0.flags.contains(.endsWithSession) && !held.contains($0.session)
                 }
             }
-            purged = removed ?? 0
+            guard let removed else { return 0 }
+            purged = removed
         }
         sessions.removeDead()
         return purged

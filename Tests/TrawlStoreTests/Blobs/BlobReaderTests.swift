@@ -103,50 +103,17 @@ struct BlobReaderTests {
         #expect(try reader.bytes() == body)
     }
 
-    @Test("a copy has the bytes, and of a damaged source none but those before the damage")
-    func copies() throws {
-        let (reader, body, path) = try blob()
-        let destination = scratch.path + "/copy"
-        let file = open(destination, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        defer { close(file) }
-        let shared = try reader.copy(to: file)
-        #expect(shared == 0 || shared == reader.length)
-        #expect(content(destination) == body)
-        #expect(lseek(file, 0, SEEK_CUR) == body.count)
-        try flip(path, at: Self.length - 5, bit: 3)
-        ftruncate(file, 0)
-        lseek(file, 0, SEEK_SET)
-        #expect(throws: BlobError.damaged) { try reader.copy(to: file) }
-        #expect(content(destination) == Array(body[..<(2 << 20)]))
-    }
-
-    @Test("a copy goes behind what is there, whether or not its place fits blocks", arguments: [1, 4096])
-    func copiesBehind(place: Int) throws {
-        let (reader, body, _) = try blob()
-        let destination = scratch.path + "/copy"
-        let file = open(destination, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        defer { close(file) }
-        let start = [UInt8](repeating: 7, count: place)
-        #expect(write(file, start, place) == place)
-        let shared = try reader.copy(to: file)
-        #expect(place % 4096 == 0 || shared == 0)
-        #expect(content(destination) == start + body)
-    }
-
     @Test("short bodies are not worth sharing, and nothing is shared with what is no file")
     func sharesNothing() throws {
-        let (short, body, _) = try blob(Int(BlobReader.shortestShared) - 1)
+        let (short, _, _) = try blob(Int(BlobReader.shortestShared) - 1)
         let destination = scratch.path + "/copy"
         let file = open(destination, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         defer { close(file) }
         #expect(!short.share(0..<short.length, with: file))
-        #expect(try short.copy(to: file) == 0)
-        #expect(content(destination) == body)
         let (long, _, _) = try blob()
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
         defer { close(null) }
         #expect(!long.share(0..<1 << 20, with: null))
-        #expect(try long.copy(to: null) == 0)
     }
 
     @Test("pieces end where their MiB does, and lie in memory that is used again")
@@ -156,33 +123,6 @@ struct BlobReaderTests {
         for (range, end) in [(5..<9, 9), (1_000_000..<2_400_000, 1 << 20), (2_200_000..<Self.length, Self.length)] {
             let piece = try reader.piece(UInt64(range.lowerBound)..<UInt64(range.upperBound), in: memory)
             #expect(Array(piece) == Array(body[range.lowerBound..<end]))
-        }
-    }
-
-    @Test("a destination that takes nothing is told apart from damage")
-    func fullDestination() throws {
-        let (reader, _, _) = try blob()
-        let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
-        defer { close(full) }
-        #expect(throws: BlobError.destination(SystemError(errno: ENOSPC, call: "write"))) {
-            try reader.copy(to: full)
-        }
-    }
-
-    @Test("a hard link is the blob's own file, read-only")
-    func links() throws {
-        let (reader, body, path) = try blob()
-        let directory = open(scratch.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        defer { close(directory) }
-        try reader.link(in: directory, as: "link")
-        #expect(content(scratch.path + "/link") == body)
-        var (one, other) = (stat(), stat())
-        lstat(path, &one)
-        lstat(scratch.path + "/link", &other)
-        #expect(one.st_ino == other.st_ino)
-        #expect(other.st_mode & 0o777 == 0o400)
-        #expect(throws: BlobError.destination(SystemError(errno: EEXIST, call: "linkat"))) {
-            try reader.link(in: directory, as: "link")
         }
     }
 

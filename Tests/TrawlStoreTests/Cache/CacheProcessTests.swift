@@ -26,7 +26,7 @@ struct CacheProcessTests {
             let store = try open()
             #expect(try store.statistics().records == UInt64(stored))
             for number in 0..<3 {
-                let expected = number < stored ? hammerBody(number, 100_000) : nil
+                let expected = number < stored ? hammerBody(100 * number, 100_000) : nil
                 #expect(store.found(number).first?.body == expected)
             }
             // One directory after the other is swept in the background.
@@ -36,6 +36,29 @@ struct CacheProcessTests {
             #expect(try store.verify() == CacheVerification(records: UInt64(stored), blobs: UInt64(blobs)))
             store.close()
             #expect(scratch.blobFiles.count == blobs)
+        }
+    #endif
+
+    #if DEBUG
+        @Test("what a killed process leaves goes, though others live and close in order", arguments: [1, 3])
+        func killedBesideOthers(children: Int) throws {
+            let survivor = try open()
+            #expect(survivor.put(99, body: hammerBody(9900, 50_000)) != nil)
+            for _ in 0..<children {
+                let child = try CacheChild(["cache-die", scratch.cache, "\(CacheFaultPoint.afterRename.rawValue)"])
+                #expect(child.line() == "")
+                #expect(child.wait() == -SIGKILL)
+            }
+            let blobs = Int(try survivor.statistics().blobs)
+            #expect(scratch.blobFiles.count == blobs + 1)
+            survivor.close()
+            // The last one closed in order.
+            let store = try open()
+            waitUntil { scratch.files(in: "cache/storing").count == 1 }
+            #expect(scratch.blobFiles.count == blobs)
+            #expect(store.found(99).map(\.body) == [hammerBody(9900, 50_000)])
+            store.close()
+            #expect(scratch.files(in: "cache/storing") == [])
         }
     #endif
 

@@ -1,6 +1,7 @@
 import Glibc
 import TrawlPlatform
-import TrawlStore
+
+@testable import TrawlStore
 
 /// A directory of a test's own, gone with this value.
 final class CacheScratch: Sendable {
@@ -110,6 +111,13 @@ extension CacheStore {
                     storageClass: record.storageClass, body: record.body().flatMap { try? $0.whole() })
             }
         } ?? []
+    }
+
+    /// The file of the newest body of a number.
+    func blobPath(_ number: Int) -> String? {
+        let body = read(digest(number)) { candidates in candidates.record(at: 0)?.body() }
+        guard case .blob(let reader)? = body else { return nil }
+        return blobs.path + "/" + reader.reference.digest.path
     }
 
     /// Reads the newest record and says it was used; whether there was one.

@@ -59,6 +59,35 @@ struct CacheSessionTests {
         #expect(try store.statistics().records == 0)
     }
 
+    @Test("what could not be removed at its end is removed by the next coordinator")
+    func failedEnd() throws {
+        let store = try open()
+        let session = try store.beginSession()
+        store.put(1, body: [1], class: .session(session.id))
+        store.close()
+        guard case .notDone = store.endSession(session) else {
+            Issue.record("a closed store removes nothing")
+            return
+        }
+        let next = try open()
+        defer { next.close() }
+        #expect(scratch.files(in: "cache/sessions").count == 1)
+        // It lives as long as whoever has it.
+        withExtendedLifetime(session) { #expect(!next.hasUnheldSession) }
+    }
+
+    @Test("records without the file of their session are looked for as well")
+    func withoutFile() throws {
+        let store = try open()
+        defer { store.close() }
+        store.put(1, body: [1])
+        #expect(!store.hasUnheldSession)
+        store.put(2, body: [1], class: .session(.make()))
+        #expect(store.hasUnheldSession)
+        #expect(store.purgeDeadSessions() == 1)
+        #expect(!store.hasUnheldSession)
+    }
+
     @Test("records of a session nobody knows are purged")
     func unknown() throws {
         let store = try open()

@@ -112,6 +112,19 @@ struct LongChangeTests {
         #expect(try store.statistics().records == 0)
     }
 
+    @Test("closing waits for the last part")
+    func close() throws {
+        let store = try open()
+        put((0..<3000).map { CacheDigest(7, $0) }, in: store)
+        let outcomes = Mutex<[CacheOutcome]>([])
+        store.submit(.removeMatching(CacheFilter(origin: 7))) { outcome in outcomes.withLock { $0.append(outcome) } }
+        store.close()
+        #expect(outcomes.withLock { $0 } == [.removed(3000)])
+        let next = try open()
+        defer { next.close() }
+        #expect(try next.statistics().records == 0)
+    }
+
     @Test("what is stored while records are removed stays")
     func meanwhile() throws {
         let store = try open()

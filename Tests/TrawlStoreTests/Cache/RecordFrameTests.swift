@@ -165,7 +165,7 @@ struct RecordFrameTests {
     func counters() {
         var counters = CacheCounters()
         counters.next = 12
-        counters.blobBytes = 34
+        counters.add(BlobRow(references: 1, length: 1 << 50))
         counters.scan = 5
         counters.slot = 6
         var bytes = counters.withBytes { [UInt8]($0) }

@@ -101,7 +101,7 @@ struct ChangeCheckTests {
         for round in 0..<40 as Range<UInt64> {
             try environment.write { transaction throws(StoreError) in
                 for key in round * 50..<round * 50 + 300 { try transaction.put(Sample.numbers, key, [UInt8(round)]) }
-                try transaction.delete(Sample.numbers, from: 0, to: round * 40)
+                for key in 0..<round * 40 { try transaction.delete(Sample.numbers, key) }
                 for key in round * 40..<round * 40 + 60 where key % 3 != 0 {
                     try transaction.delete(Sample.numbers, key)
                 }
@@ -122,19 +122,19 @@ extension Transaction {
 
 /// Finds places in a data file of LMDB; docs/storage.md names what describes them.
 extension Data {
-    fileprivate func word(_ offset: Int) -> UInt64 {
+    func word(_ offset: Int) -> UInt64 {
         withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
     }
 
-    fileprivate mutating func setWord(_ offset: Int, _ value: UInt64) {
+    mutating func setWord(_ offset: Int, _ value: UInt64) {
         withUnsafeMutableBytes { $0.storeBytes(of: value, toByteOffset: offset, as: UInt64.self) }
     }
 
     /// Where the meta page of the last transaction is.
-    fileprivate func latestMeta() -> Int { word(144) > word(4096 + 144) ? 0 : 4096 }
+    func latestMeta() -> Int { word(144) > word(4096 + 144) ? 0 : 4096 }
 
     /// Where the first list of free pages is, when the tree of them is a leaf and the list in it.
-    fileprivate func freeLists() -> Int {
+    func freeLists() -> Int {
         let leaf = Int(word(latestMeta() + 80)) * 4096
         return leaf + Int(self[leaf + 16]) + Int(self[leaf + 17]) << 8 + 16
     }

@@ -1,5 +1,6 @@
 import CLMDB
 import Foundation
+import Glibc
 import Synchronization
 import Testing
 
@@ -38,6 +39,46 @@ struct StoppedWriterTests {
         child.kill()
         try environment.put(2, [2])
         #expect(try environment.get(2) == [2])
+    }
+
+    @Test("opening the files of an older format gives up in time while another process writes")
+    func opening() throws {
+        try open().close()
+        let child = try EnvironmentChild(["environment-stranger", scratch.environment])
+        #expect(child.line() == "inside")
+        var settings = Sample.settings(format: 2)
+        settings.openingPatience = .milliseconds(50)
+        #expect(throws: StoreError.busy(path: scratch.environment, process: 0)) {
+            try Environment.open(directory: scratch.environment, settings: settings)
+        }
+        child.kill()
+        try Environment.open(directory: scratch.environment, settings: settings).close()
+    }
+
+    @Test("opening gives up in time while another process opens, and says so")
+    func locked() throws {
+        try open().close()
+        let path = scratch.environment + "/environment.lock"
+        let file = Glibc.open(path, O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        #expect(clmdb_lock_byte(file, 0, 2, 0) == 0)
+        var settings = Sample.settings()
+        settings.openingPatience = .milliseconds(20)
+        #expect(throws: StoreError.locked(path: path)) {
+            try Environment.open(directory: scratch.environment, settings: settings)
+        }
+        // Others are opened meanwhile, also while it waits.
+        settings.openingPatience = .seconds(3600)
+        let (waiting, directory, isOver) = (settings, scratch.environment, DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            try? Environment.open(directory: directory, settings: waiting).close()
+            isOver.signal()
+        }
+        for number in 0..<20 {
+            try Environment.open(directory: scratch.path + "/\(number)", settings: Sample.settings()).close()
+        }
+        #expect(clmdb_lock_byte(file, 0, 0, 0) == 0)
+        #expect(isOver.wait(timeout: .now() + 20) == .success)
     }
 
     @Test("of writes that wait in groups those that insist are done when it is gone, and the others fail soon")

@@ -1,0 +1,103 @@
+import CBlob
+import Glibc
+import TrawlPlatform
+
+/// Whether files may lie in a store that no record refers to.
+///
+/// Each process that stores blobs has a file of its own in `storing`, locked while it lives, and takes it away when it
+/// closes in order. One that nobody holds is that of a process that was killed: whoever opens the store next takes it over,
+/// holds it while it looks for orphans, and takes it away when it is through. So it does not matter who else lives.
+final class StoreMarks: Sendable {
+    private struct State {
+        var own: Mark?
+        /// That of processes that were killed.
+        var adopted: Mark?
+    }
+
+    private final class Mark: Sendable {
+        let name: String
+        private let file: Descriptor
+
+        init(_ name: String, _ file: consuming Descriptor) {
+            self.name = name
+            self.file = file
+        }
+    }
+
+    private let path: String
+    private let state = Guarded(State())
+
+    init(in directory: String) {
+        path = directory + "/storing"
+    }
+
+    /// Says that blobs may lie there without a record.
+    func mark() {
+        state.withLock { state in
+            // The directory may have been removed, and made anew.
+            if let name = state.own?.name, access(path + "/" + name, F_OK) == 0 { return }
+            state.own = make()
+        }
+    }
+
+    /// Takes over what processes left that were killed.
+    ///
+    /// - Returns: Whether there was something.
+    func adopt() -> Bool {
+        state.withLock { state in
+            var isFound = false
+            for name in FileNames(in: path) where name != state.own?.name {
+                let opened = cblob_openat(AT_FDCWD, path + "/" + name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
+                guard opened >= 0, let file = try? BlobDirectory.adopt(opened, "openat"),
+                    cblob_lock(file.rawValue, 1, 0) == 0
+                else { continue }
+                isFound = true
+                // One stands for all.
+                if state.adopted == nil {
+                    state.adopted = Mark(name, file)
+                } else {
+                    unlink(path + "/" + name)
+                }
+            }
+            return isFound
+        }
+    }
+
+    /// All orphans there were when `adopt` was called are gone.
+    func swept() {
+        state.withLock { state in
+            if let mark = state.adopted.take() { unlink(path + "/" + mark.name) }
+        }
+    }
+
+    /// The store is closed.
+    ///
+    /// - Parameter isClean: Whether this process leaves no file without a record, and knows of none.
+    func end(isClean: Bool) {
+        state.withLock { state in
+            if let mark = state.own.take(), isClean { unlink(path + "/" + mark.name) }
+            // Another one goes on where this one was.
+            state.adopted = nil
+        }
+    }
+
+    /// A new file, locked. Who looks between making and locking it takes it for one of the dead; then another is made.
+    private func make() -> Mark? {
+        for _ in 0..<16 {
+            let name = String(UInt64.random(in: .min ... .max), radix: 16)
+            var made = cblob_openat(AT_FDCWD, path + "/" + name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600)
+            if made == -ENOENT, mkdir(path, 0o700) == 0 || errno == EEXIST {
+                made = cblob_openat(AT_FDCWD, path + "/" + name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o600)
+            }
+            if made == -EEXIST { continue }
+            guard made >= 0, let file = try? BlobDirectory.adopt(made, "openat") else { return nil }
+            var (size, changed, links): (Int64, Int64, Int64) = (0, 0, 0)
+            if cblob_lock(file.rawValue, 1, 0) == 0, cblob_status(file.rawValue, &size, &changed, &links) == 0,
+                links > 0
+            {
+                return Mark(name, file)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import TrawlHTTP
+import TrawlPlatform
+
+/// Files that were replaced beneath an environment, or that it must let go of.
+extension Environment {
+    /// The opening there is; opens the files again when they were let go of. Writing mutex.
+    func presentOpening() throws(StoreError) -> Opening {
+        if let opening = opening() { return opening }
+        let (isClosed, isSuspect, failure) = current.withLock { ($0.isClosed, $0.isSuspect, $0.failure) }
+        if isClosed { throw .closed }
+        if let failure, MonotonicClock.now() < failure.until { throw failure.error }
+        do throws(StoreError) {
+            try waitForRetired()
+            let next = try Opening.open(directory: directory, settings: settings, isSuspect: isSuspect)
+            guard install(next, insteadOf: nil) else { throw .closed }
+            return next
+        } catch {
+            current.withLock { $0.failure = (error, MonotonicClock.now().advanced(by: settings.reopeningPause)) }
+            throw error
+        }
+    }
+
+    /// LMDB's locks belong to the process, so it never has the same files open twice.
+    private func waitForRetired() throws(StoreError) {
+        guard let path = try pathOfRetired() else { return }
+        let end = MonotonicClock.now().advanced(by: .seconds(1))
+        while current.withLock({ $0.retired != nil }) {
+            if MonotonicClock.now() >= end {
+                throw .unusable(path: path, reason: "a snapshot of before a failed write is still open")
+            }
+            MonotonicClock.sleep(for: .milliseconds(1))
+        }
+    }
+
+    /// The data file of the opening that was let go of, when it still has one of that name and is still in use.
+    private func pathOfRetired() throws(StoreError) -> String? {
+        guard let retired = current.withLock({ $0.retired }), try retired.isCurrent() else { return nil }
+        return retired.dataPath
+    }
+
+    /// Puts a new opening of the directory's files in the place of `old`, if nobody did so yet. Writing mutex.
+    ///
+    /// `old` is not what is there any more: when that cannot be opened, nothing is read or written until it can be. What
+    /// was deleted says nothing about what others stored or invalidated since.
+    func reopen(insteadOf old: Opening) throws(StoreError) {
+        let isOurs = current.withLock { $0.opening === old && !$0.isClosed }
+        guard isOurs else { return }
+        do throws(StoreError) {
+            _ = install(try Opening.open(directory: directory, settings: settings), insteadOf: old)
+        } catch {
+            retire(old)
+            current.withLock { $0.failure = (error, MonotonicClock.now().advanced(by: settings.reopeningPause)) }
+            throw error
+        }
+    }
+
+    /// Lets go of an opening. The next read or write opens the files again. Writing mutex.
+    ///
+    /// - Parameter isSuspect: Whether they are walked then.
+    func retire(_ old: Opening, isSuspect: Bool = false) {
+        let isOurs = current.withLock { current in
+            guard current.opening === old else { return false }
+            current.opening = nil
+            current.retired = old
+            current.isSuspect = isSuspect
+            current.failure = nil
+            return true
+        }
+        if isOurs { raiseGeneration() }
+    }
+
+    private func install(_ next: Opening, insteadOf old: Opening?) -> Bool {
+        let isInstalled = current.withLock { current in
+            guard current.opening === old, !current.isClosed else { return false }
+            current.opening = next
+            current.isSuspect = false
+            current.failure = nil
+            return true
+        }
+        guard isInstalled else { return false }
+        // The directory may be another one.
+        let turn = WriterTurn(in: directory)
+        self.turn.withLock { $0 = turn }
+        raiseGeneration()
+        return true
+    }
+
+    private func raiseGeneration() {
+        storeOrdered(shared.generation, loadAcquire(shared.generation) + 1)
+        releaseIdleSlots()
+    }
+
+    /// Throws the files of `old` away, unless another process did so already, and opens new ones. Writing mutex.
+    func rebuild(insteadOf old: Opening) throws(StoreError) {
+        try old.guardFile.exclusively { () throws(StoreError) in
+            if try old.isCurrent() { try Opening.remove(directory) }
+        }
+        try reopen(insteadOf: old)
+    }
+}

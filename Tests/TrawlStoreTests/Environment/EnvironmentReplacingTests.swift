@@ -1,0 +1,129 @@
+import CLMDB
+import Foundation
+import Glibc
+import Testing
+
+@testable import TrawlStore
+
+@Suite("An environment whose files change beneath it")
+struct EnvironmentReplacingTests {
+    private let scratch: ScratchDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    private func open(_ settings: EnvironmentSettings = Sample.settings()) throws -> Environment {
+        try Environment.open(directory: scratch.environment, settings: settings)
+    }
+
+    /// The descriptor by which LMDB writes meta pages when each commit is synced.
+    private func metaDescriptor() throws -> Int32 {
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name),
+                path == scratch.data, let number = Int32(name), fcntl(number, F_GETFL) & O_DSYNC != 0
+            else { continue }
+            return number
+        }
+        return try #require(nil)
+    }
+
+    @Test("a write of the meta page that fails costs that commit and nothing before it", arguments: [true, false])
+    func failedMetaPage(isRebuildable: Bool) throws {
+        let environment = try open(Sample.settings(isRebuildable: isRebuildable, syncPolicy: .everyCommit))
+        defer { environment.close() }
+        for key in 1..<20 as Range<UInt64> { try environment.put(key, [UInt8(key)]) }
+        let descriptor = try metaDescriptor()
+        let saved = dup(descriptor)
+        let full = Glibc.open("/dev/full", O_RDWR | O_CLOEXEC)
+        #expect(dup2(full, descriptor) == descriptor)
+        close(full)
+        #expect(throws: StoreError.self) { try environment.put(20, [20]) }
+        #expect(dup2(saved, descriptor) == descriptor)
+        close(saved)
+        // Who reads first, or writes first, opens the files again.
+        if isRebuildable { #expect(throws: StoreError.self) { try environment.get(1) } }
+        try environment.put(21, [21])
+        for key in 1..<20 as Range<UInt64> { #expect(try environment.get(key) == [UInt8(key)]) }
+        #expect(try environment.get(21) == [21])
+        #expect(try environment.isSound())
+    }
+
+    @Test("what was deleted is not read when what has taken its place cannot be used")
+    func unusableSuccessor() throws {
+        var settings = Sample.settings()
+        settings.reopeningPause = .zero
+        let environment = try open(settings)
+        defer { environment.close() }
+        try environment.put(1, [1])
+        // As a newer version makes it.
+        let newer = scratch.path + "/newer"
+        let other = try Environment.open(directory: newer, settings: Sample.settings(format: 7))
+        try other.put(1, [7])
+        other.close()
+        for name in ["data.mdb", "lock.mdb"] {
+            #expect(rename(newer + "/" + name, scratch.environment + "/" + name) == 0)
+        }
+        let problem = StoreError.newerFormat(path: scratch.data, found: 7, supported: 1)
+        #expect(throws: problem) { try environment.put(2, [2]) }
+        #expect(throws: problem) { try environment.get(1) }
+        #expect(throws: problem) { try environment.get(1) }
+        for name in ["data.mdb", "lock.mdb"] { unlink(scratch.environment + "/" + name) }
+        #expect(try environment.get(1) == nil)
+        try environment.put(3, [3])
+        #expect(try environment.get(3) == [3])
+    }
+
+    @Test("it is not tried again and again to open what cannot be opened")
+    func pause() throws {
+        var settings = Sample.settings()
+        settings.reopeningPause = .seconds(3600)
+        let environment = try open(settings)
+        defer { environment.close() }
+        try environment.put(1, [1])
+        unlink(scratch.data)
+        mkdir(scratch.data, 0o700)
+        let problem = StoreError.unusable(path: scratch.data, reason: "is no file")
+        #expect(throws: problem) { try environment.put(2, [2]) }
+        rmdir(scratch.data)
+        #expect(throws: problem) { try environment.put(2, [2]) }
+        #expect(throws: problem) { try environment.get(1) }
+    }
+
+    @Test("a directory made anew is not opened twice in one process")
+    func sameDirectory() throws {
+        let first = try open()
+        defer { first.close() }
+        try first.put(1, [1])
+        try FileManager.default.removeItem(atPath: scratch.environment)
+        let second = try open()
+        defer { second.close() }
+        #expect(first === second)
+        try second.put(2, [2])
+        #expect(try first.get(1) == nil)
+        #expect(try first.get(2) == [2])
+        // By another name as well.
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.path + "/link", withDestinationPath: scratch.environment)
+        let third = try Environment.open(directory: scratch.path + "/link", settings: Sample.settings())
+        defer { third.close() }
+        #expect(first === third)
+    }
+
+    @Test("a process of the same number, as one of another container may be, is named as what is in the way")
+    func sameNumber() throws {
+        try open().close()
+        let file = Glibc.open(scratch.environment + "/lock.mdb", O_RDWR | O_CLOEXEC)
+        #expect(clmdb_lock_byte(file, Int64(getpid()), 2, 0) == 0)
+        let reason = "a process of another container has the same number as this one"
+        #expect(throws: StoreError.unusable(path: scratch.data, reason: reason)) { try open() }
+        close(file)
+    }
+
+    @Test("where a host closed its standard streams, no file takes their numbers")
+    func closedStreams() throws {
+        let child = try EnvironmentChild(["environment-closed", scratch.environment])
+        #expect(child.line() == "free")
+        #expect(child.wait() == 0)
+    }
+}
