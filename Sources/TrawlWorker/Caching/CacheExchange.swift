@@ -69,7 +69,7 @@ final class CacheExchange: KeptExchange {
             let header = response.encoded()
             let change = CacheWrite.replaceHeader(
                 candidate.use, header: header, stored: UInt64(max(0, now.milliseconds)))
-            stored.keeper = ChangeKeeper(keeper.change(change, in: store), keeper)
+            stored.keeper = keeper.change([change], in: store).map { ChangeKeeper($0, keeper) }
         }
         return .replace(stored)
     }
@@ -136,16 +136,15 @@ final class CacheExchange: KeptExchange {
             case .keep: break
             }
         }
-        // What the status alone decides is done whatever becomes of the body (RFC 9111 §4.4). Commits follow each other, so
-        // the last one's is that of all.
-        let last = changes.map { keeper.change($0, in: store) }.last
+        // What the status alone decides is done whatever becomes of the body (RFC 9111 §4.4).
+        let change = keeper.change(changes, in: store)
         let decision = store.rules.storing(request, head, requestTime: sentAt, responseTime: now) { [keeper, request] in
             try? keeper.urls.resolve($0, against: request.target)
         }
         guard mayWrite, case .store(let storing) = decision else {
-            return last.map { .keep(ChangeKeeper($0, keeper)) } ?? .passOn
+            return change.map { .keep(ChangeKeeper($0, keeper)) } ?? .passOn
         }
-        return .keep(spool(.new(storing), replacing: [], after: last))
+        return .keep(spool(.new(storing), replacing: [], after: change))
     }
 
     /// What an answer to an unsafe request, or `Clear-Site-Data`, removes.

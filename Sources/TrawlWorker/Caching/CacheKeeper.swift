@@ -16,6 +16,9 @@ final class CacheKeeper: ResponseKeeper {
     private var uses: UInt64 = 0
     /// The changes that heads asked for and that are not committed yet.
     private var changes: Set<UInt64> = []
+    /// What is stored after such a change, and commits that are held back until that is done.
+    private var successors: [UInt64: UInt64] = [:]
+    private var heldBack: [(commit: UInt64, isStored: Bool)] = []
     /// The exchanges under way.
     private let crowd = Crowd()
     /// Where pieces of stored bodies lie while they are handed on.
@@ -26,6 +29,9 @@ final class CacheKeeper: ResponseKeeper {
     private static let mostStores = 16
     /// For so long nobody tries again to open what could not be opened: too many open files, say, is a matter of moments.
     private static let patience = Duration.seconds(2)
+
+    /// The coordinator has it open, so it is not opened for the first time, and mostly nobody is in the way.
+    private static let openingPatience = Duration.seconds(1)
 
     init(commits: CommitLog) {
         self.commits = commits
@@ -70,17 +76,42 @@ final class CacheKeeper: ResponseKeeper {
     func stopWaking() { commits.onCommit(nil) }
 
     func takeCommitted() -> [(commit: UInt64, isStored: Bool)] {
-        let committed = commits.take()
+        var committed = commits.take()
         if !changes.isEmpty { for (commit, _) in committed { changes.remove(commit) } }
+        if successors.isEmpty { return committed }
+        committed += heldBack
+        heldBack = []
+        committed.removeAll { end in
+            guard let change = successors[end.commit] else { return false }
+            if changes.contains(change) {
+                heldBack.append(end)
+                return true
+            }
+            successors[end.commit] = nil
+            return false
+        }
         return committed
     }
 
-    /// Hands over a change that a head asks for, long before its response ends perhaps.
+    /// Hands over what a head asks to be changed, long before its response ends perhaps.
     ///
-    /// - Returns: The number of its commit, for `commit(of:)`.
-    func change(_ change: CacheWrite, in store: ResponseStore) -> UInt64 {
-        let number = write(change, to: store)
-        changes.insert(number)
+    /// - Returns: The number of the commit of all of it, for `commit(of:)`; nil when there is nothing.
+    func change(_ changes: [CacheWrite], in store: ResponseStore) -> UInt64? {
+        if changes.isEmpty { return nil }
+        let number = commits.next()
+        self.changes.insert(number)
+        // Each is done in its own time: a long one in many commits.
+        let left = Guarded(changes.count)
+        let commits = commits
+        for change in changes {
+            submit(change, to: store) { _ in
+                let isLast = left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                if isLast { commits.add(number, isStored: false) }
+            }
+        }
         return number
     }
 
@@ -89,14 +120,19 @@ final class CacheKeeper: ResponseKeeper {
         change.flatMap { changes.contains($0) ? $0 : nil }
     }
 
+    /// The commit to wait for when something is stored after a change, whichever of the two is done last.
+    func commit(of stored: UInt64, after change: UInt64?) -> UInt64 {
+        if let change = commit(of: change) { successors[stored] = change }
+        return stored
+    }
+
     /// Hands a change to the store thread.
     ///
     /// - Returns: The number of the commit.
     func write(_ write: CacheWrite, to store: ResponseStore) -> UInt64 {
         let number = commits.next()
         let commits = commits
-        // One that is alone is not kept waiting; many are cheaper together.
-        store.cache.submit(write, crowd.count >= Self.manyExchanges ? .soon : .now) { outcome in
+        submit(write, to: store) { outcome in
             if case .stored = outcome {
                 commits.add(number, isStored: true)
             } else {
@@ -104,6 +140,13 @@ final class CacheKeeper: ResponseKeeper {
             }
         }
         return number
+    }
+
+    /// One that is alone is not kept waiting; many are cheaper together.
+    private func submit(
+        _ write: CacheWrite, to store: ResponseStore, then: @escaping @Sendable (CacheOutcome) -> Void
+    ) {
+        store.cache.submit(write, crowd.count >= Self.manyExchanges ? .soon : .now, then: then)
     }
 
     /// The store of a directory; nil when it cannot be used, which costs nothing but the cache.
@@ -115,6 +158,8 @@ final class CacheKeeper: ResponseKeeper {
         }
         var settings = CacheSettings()
         settings.budget = terms.budget
+        // All other transfers wait as well.
+        settings.openingPatience = Self.openingPatience
         let store = try? ResponseStore.open(directory: terms.directory, settings: settings)
         stores[terms.directory] = nil
         // An exchange that is under way there stores nothing any more.

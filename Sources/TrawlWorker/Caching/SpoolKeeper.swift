@@ -60,14 +60,19 @@ final class SpoolKeeper: BodyKeeper {
         if !spool.isOver { spool.append(bytes) }
     }
 
-    func finish() -> UInt64? { commit(isComplete: true) ?? keeper.commit(of: change) }
+    func finish() -> UInt64? { both(commit(isComplete: true)) }
 
     func interrupt() -> UInt64? {
         // The next attempt goes on where this one broke off.
         var part: UInt64?
         if case .new = record, !spool.isOver { part = commit(isComplete: false) }
         abandon()
-        return part ?? keeper.commit(of: change)
+        return both(part)
+    }
+
+    /// The commit after which both the record and what the head has changed are in the store.
+    private func both(_ stored: UInt64?) -> UInt64? {
+        stored.map { keeper.commit(of: $0, after: change) } ?? keeper.commit(of: change)
     }
 
     private func commit(isComplete: Bool) -> UInt64? {
