@@ -144,7 +144,8 @@ extension CacheStore {
         let records = (try? statistics().records) ?? 0
         do throws(StoreError) {
             // The first write makes anew what cannot be kept.
-            if try !environment.isSound() { _ = try writeNow { _, _ in .removed(0) }.removedCount() }
+            let isSound = try environment.isSound()
+            if !isSound { _ = try writeNow { _, _ in .removed(0) }.removedCount() }
             if environment.generation == generation {
                 let result = try verifyRecords()
                 if environment.generation == generation { return result }
