@@ -217,22 +217,25 @@ struct SessionTests {
         #expect(worker.segment.worker(0).transfersDone == 1)
     }
 
+    // Alone in a process: other tests open and close descriptors meanwhile.
     @Test("no descriptor stays open when a worker ends")
-    func descriptors() throws {
-        func count() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
-        _ = try TestCoordinator().fetch("/bytes/1")
-        let before = count()
-        for _ in 0..<5 {
-            let worker = try TestCoordinator()
-            _ = try worker.fetch("/bytes/100000")
-            _ = try worker.fetch("/echo", .post, descriptors: [try temporaryFile([1])]) {
-                $0.body = .descriptor(length: 1)
+    func descriptors() async throws {
+        await #expect(processExitsWith: .exitCode(0)) {
+            func count() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
+            _ = try TestCoordinator().fetch("/bytes/1")
+            let before = count()
+            for _ in 0..<5 {
+                let worker = try TestCoordinator()
+                _ = try worker.fetch("/bytes/100000")
+                _ = try worker.fetch("/echo", .post, descriptors: [try temporaryFile([1])]) {
+                    $0.body = .descriptor(length: 1)
+                }
+                worker.send(
+                    .lease(try worker.lease("/stall") { $0.sink = .descriptor }), descriptors: [try temporaryFile([])])
+                worker.hangUp()
+                guard worker.exitStatus() == 0 else { exit(1) }
             }
-            worker.send(
-                .lease(try worker.lease("/stall") { $0.sink = .descriptor }), descriptors: [try temporaryFile([])])
-            worker.hangUp()
-            #expect(worker.exitStatus() == 0)
+            exit(count() <= before ? 0 : 2)
         }
-        #expect(count() <= before)
     }
 }
