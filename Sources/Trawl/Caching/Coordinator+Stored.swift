@@ -17,7 +17,8 @@ extension Coordinator {
         let effective = EffectiveRequest(plan)
         guard effective.isAtHand,
             let (request, store) = binding.request(
-                plan.method, plan.target, effective.fields(), hasBody: plan.body != .none, opens: false),
+                plan.method, plan.target, effective.fields(), sharesCookies: effective.sharesCookies,
+                hasBody: plan.body != .none, opens: false),
             case .serve(let hit) = store.lookup(request, at: WallClock.time(), bodies: StoredAnswers.longestBody),
             hit.length == 0 || hit.body != nil, !hit.isRedirect || plan.options.redirects.mode == .manual
         else { return nil }

@@ -180,7 +180,7 @@ extension Supervisor {
     private func cacheRequest(of fetch: RunningFetch) -> (CacheRequest, ResponseStore)? {
         fetch.plan.terms.cache?.request(
             fetch.engine.method, fetch.engine.target, fetch.engine.sent,
-            hasBody: fetch.body != .none, opens: false)
+            sharesCookies: EffectiveRequest(fetch).sharesCookies, hasBody: fetch.body != .none, opens: false)
     }
 
     /// What becomes of those who waited for a fetch.

@@ -77,6 +77,11 @@ final class CookieBinding: Sendable {
 
     // MARK: Sending
 
+    /// Whether the jar is that which all have who use the store.
+    var isShared: Bool {
+        if case .store(_, jar: "") = source { true } else { false }
+    }
+
     /// How often the jar changed: as long as it is the same, the same cookies go along with the same request. Nil when that
     /// cannot be known.
     var changes: UInt64? {

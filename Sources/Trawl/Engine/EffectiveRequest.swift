@@ -34,6 +34,15 @@ struct EffectiveRequest {
     /// Whether settling does not have to wait for the disk.
     var isAtHand: Bool { terms.cookies?.isAtHand ?? true }
 
+    /// Whether its cookies are those of the store's own jar alone. What a server answers to them is for all who use the
+    /// store, as in a browser; one that answers otherwise says so by `Vary` (RFC 9111 §4.1).
+    var sharesCookies: Bool {
+        guard let cookies = terms.cookies, cookies.isShared, !(sendsManual && !cookies.manual.isEmpty) else {
+            return false
+        }
+        return !asked.contains("Cookie")
+    }
+
     /// The fields of the hop.
     func fields() -> FieldLines {
         guard let cookies = terms.cookies else { return asked }

@@ -142,6 +142,7 @@ extension Supervisor {
         lease.limits = limits(for: fetch)
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }
+        if !lease.cache.isEmpty, EffectiveRequest(fetch).sharesCookies { lease.cache.insert(.sharedCookies) }
         if configuration.decisions != nil, fetch.asksProgram {
             if lease.cache.contains(.writes) { lease.cache.insert(.asks) }
             lease.asksAboutRedirects = lease.dropsRedirectBodies
