@@ -164,7 +164,6 @@ extension Transfer {
         receivedBytes += UInt64(piece.count)
         progress?.set(received: receivedBytes)
         loop.counters.countIn(UInt64(piece.count))
-        countedBytes += UInt64(piece.count)
         if ignoresWire {
             // Nobody looks where this body ends, so nothing else may come on its connection.
             easy.forbidReuse()

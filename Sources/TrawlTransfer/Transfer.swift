@@ -27,7 +27,6 @@ final class Transfer {
     var requestFile: Int32 = -1
     var requestFileOffset: UInt64 = 0
     var sinkDescriptor: Int32 = -1
-    /// Times of the loop's running clock.
     /// The limits of bandwidth it is under; nil is none.
     @Unchecked var limits: LimitSet?
     /// Bytes of the response and of the request that are charged to them, from where on they are.
@@ -40,8 +39,6 @@ final class Transfer {
     var readsLittle = false
     /// What it waits with until there is bandwidth.
     var awaitsBandwidth: BandwidthWait?
-    /// Bytes received that the worker's counters know of.
-    var countedBytes: UInt64 = 0
     /// Whether libcurl has had the request in hand.
     var wasInMulti = false
     var startedAt: UInt64 = 0
@@ -79,6 +76,8 @@ final class Transfer {
     @Unchecked var chunks: ChunkDecoder?
     @Unchecked var decoder: ContentDecoder?
     var receivedBytes: UInt64 = 0
+    /// Bytes of bodies whose place another response took.
+    var replacedBytes: UInt64 = 0
     /// The rest of the body is not wanted, and the transfer ends well.
     var dropsBody = false
     var endsEarly = false
@@ -146,7 +145,6 @@ final class Transfer {
         isCharged = false
         sinceSegments = 0
         awaitsBandwidth = nil
-        countedBytes = 0
         wasInMulti = false
         self.progress = progress
         var descriptors = descriptors[...]
@@ -212,6 +210,7 @@ final class Transfer {
         requestFileOffset = 0
         easy.errorBuffer.pointee = 0
         resetResponse()
+        replacedBytes = 0
         heads.reset()
     }
 
@@ -233,6 +232,7 @@ final class Transfer {
         missing = nil
         ignoresWire = false
         report = CacheReport()
+        replacedBytes += receivedBytes
         receivedBytes = 0
         dropsBody = false
         endsEarly = false
@@ -247,6 +247,9 @@ final class Transfer {
 
     /// Whether bytes of the body still have to leave.
     var isBackedUp: Bool { !pending.isEmpty || !held.isEmpty || awaitsRoom }
+
+    /// What came over the wire before the body: heads, and bodies whose place another response took.
+    var bytesBeforeBody: UInt64 { UInt64(heads.bytes) + replacedBytes }
 
     // MARK: - Resting
 
@@ -398,9 +401,9 @@ final class Transfer {
         }
         if wasInMulti { end.metrics = metrics() }
         setKeepAliveDeadline()
+        settleBandwidth(end.metrics)
         resetResponse()
         closeDescriptors()
-        settleBandwidth(end.metrics)
         connection = nil
         progress?.end()
         progress = nil
@@ -454,7 +457,7 @@ final class Transfer {
         metrics.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
         metrics.ended = time(CURLINFO_TOTAL_TIME_T)
         metrics.reusedConnection = isReused
-        metrics.bytesReceived = UInt64(heads.bytes) + receivedBytes
+        metrics.bytesReceived = bytesBeforeBody + receivedBytes
         var requestSize = 0
         _ = ccurl_get_long(easy.raw, CURLINFO_REQUEST_SIZE, &requestSize)
         var uploaded: Int64 = 0
@@ -468,7 +471,8 @@ final class Transfer {
             metrics.remotePort = UInt16(truncatingIfNeeded: port)
         }
         loop.counters.countTransfer()
-        loop.counters.countIn(metrics.bytesReceived - countedBytes)
+        // Those of bodies were counted as they came, also of a response whose place another took.
+        loop.counters.countIn(UInt64(heads.bytes))
         loop.counters.countOut(metrics.bytesSent)
         return metrics
     }

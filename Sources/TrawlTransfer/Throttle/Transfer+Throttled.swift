@@ -63,12 +63,13 @@ extension Transfer {
         progress?.reservation = 0
         guard let limits, limits.isLimited(.down) else { return }
         noteUncharged()
-        if heads.bytes > chargedDown {
-            limits.charge(heads.bytes - chargedDown, .down, at: loop.now)
-            chargedDown = heads.bytes
+        let before = Int(clamping: bytesBeforeBody)
+        if before > chargedDown {
+            limits.charge(before - chargedDown, .down, at: loop.now)
+            chargedDown = before
         }
         guard let length else { return }
-        let whole = heads.bytes + Int(clamping: length)
+        let whole = before + Int(clamping: length)
         if lease.method != .head { loop.sizes.note(whole, of: lease.url) }
         if whole < chargedDown {
             limits.refund(chargedDown - whole, .down)
@@ -79,8 +80,9 @@ extension Transfer {
     /// Whether bytes of the body may be taken now; else the transfer waits for bandwidth.
     func mayTake(_ count: Int, under limits: LimitSet) -> Bool {
         noteUncharged()
-        let received = heads.bytes + Int(clamping: receivedBytes)
-        let whole = store.expectedLength.map { heads.bytes + Int(clamping: $0) } ?? .max
+        let before = Int(clamping: bytesBeforeBody)
+        let received = before + Int(clamping: receivedBytes)
+        let whole = store.expectedLength.map { before + Int(clamping: $0) } ?? .max
         // What is paid for to its end need not wait.
         if whole <= chargedDown { return true }
         guard limits.debt(.down, at: loop.now) == 0 else {
@@ -128,7 +130,7 @@ extension Transfer {
     private func noteUncharged() {
         guard !isCharged else { return }
         isCharged = true
-        chargedDown = heads.bytes + Int(clamping: receivedBytes)
+        chargedDown = Int(clamping: bytesBeforeBody + receivedBytes)
         chargedUp = Int(clamping: requestFileOffset)
     }
 

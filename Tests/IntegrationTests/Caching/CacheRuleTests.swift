@@ -292,6 +292,24 @@ struct CacheRuleTests {
         }
     }
 
+    @Test("what is stale stands in for a body that broke off, however much of it came", arguments: Engine.allCases)
+    func staleIfTruncated(engine: Engine) async throws {
+        try await withScene(engine, workers: 1) { request in
+            guard request.number > 1 else { return page("one", "max-age=0, stale-if-error=60", to: request) }
+            var answer = ScriptedOrigin.Answer(200, String(repeating: "x", count: 100_000))
+            answer.announced = 200_000
+            return answer
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            #expect(summary(try await coordinator.get(url)) == "network 200 one")
+            let response = try await coordinator.get(url)
+            #expect(summary(response) == "stale 200 one")
+            // One attempt: a worker that died of it would have left the fetch to another.
+            #expect(response.metrics.count == 1)
+            #expect((response.metrics.last?.bytesReceived ?? 0) > 100_000)
+        }
+    }
+
     @Test("a request with no-store leaves what is stored as it is, byte for byte", arguments: Engine.allCases)
     func noStoreAndFresh(engine: Engine) async throws {
         try await withScene(engine) { request in

@@ -161,6 +161,25 @@ struct RequestTests {
         #expect(seen.bodyFNV1a64 == ReferenceBytes.hash(bytes))
     }
 
+    @Test(
+        "a body that is not sent because of 417 is sent unasked, whatever came with the 417", .timeLimit(.minutes(2)),
+        arguments: Engine.allCases)
+    func expectationFailed(engine: Engine) async throws {
+        let origin = try ScriptedOrigin { seen in
+            seen.fields["expect"] == nil
+                ? ScriptedOrigin.Answer(200, "taken")
+                : ScriptedOrigin.Answer(417, String(repeating: "x", count: 10_000))
+        }
+        defer { origin.stop() }
+        let body = ReferenceBytes.bytes(2 << 20, seed: 417)
+        let response = try await Bed.current.coordinator(engine).send(
+            Request(.put, origin.url("/upload"), body: .bytes(body)))
+        #expect(response.bodyText == "taken")
+        #expect(origin.seen().map { $0.fields["expect"] } == ["100-continue", nil])
+        // One attempt: a worker that died of it would have left the fetch to another.
+        #expect(response.metrics.count == 1)
+    }
+
     @Test("a body can be gathered in pieces, and the two styles exclude each other", .timeLimit(.minutes(2)))
     func pieces() async throws {
         let bed = try Bed.current

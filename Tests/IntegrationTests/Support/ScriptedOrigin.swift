@@ -134,7 +134,9 @@ final class ScriptedOrigin: Sendable {
             guard let colon = line.firstIndex(of: ":") else { continue }
             fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         }
-        let length = fields["content-length"].flatMap { Int($0) } ?? 0
+        // Who asks first whether the body is wanted is answered without it.
+        let isAsked = fields["expect"] != nil
+        let length = isAsked ? 0 : fields["content-length"].flatMap { Int($0) } ?? 0
         while waiting.count < head.upperBound + length { if !fill() { return nil } }
         waiting.removeFirst(head.upperBound + length)
         let words = lines[0].split(separator: " ")
