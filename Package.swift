@@ -34,6 +34,7 @@ let package = Package(
         .target(name: "CPSL"),
         .target(name: "CLMDB", linkerSettings: [.linkedLibrary("lmdb")]),
         .target(name: "CBlob"),
+        .target(name: "CCrypto"),
 
         // Pure: decisions as values. No Glibc, no Foundation, no C module, no clock.
         .target(name: "TrawlHTTP", swiftSettings: pure),
@@ -48,6 +49,7 @@ let package = Package(
         .target(name: "TrawlPlatform", dependencies: ["TrawlHTTP", "CPlatform"], swiftSettings: effects),
         .target(name: "TrawlCoding", dependencies: ["TrawlHTTP", "CZlib", "CBrotli"], swiftSettings: effects),
         .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CCurl", "CPSL"], swiftSettings: effects),
+        .target(name: "TrawlCrypto", dependencies: ["CCrypto"], swiftSettings: effects),
         .target(
             name: "TrawlStore",
             dependencies: ["TrawlHTTP", "TrawlCache", "TrawlSession", "TrawlPlatform", "CLMDB", "CBlob"],
@@ -70,7 +72,7 @@ let package = Package(
             name: "Trawl",
             dependencies: [
                 "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlCache", "TrawlSession",
-                "TrawlPlatform", "TrawlURL", "TrawlCoding", "TrawlStore",
+                "TrawlPlatform", "TrawlURL", "TrawlCoding", "TrawlStore", "TrawlCrypto",
                 "TrawlWorker",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],

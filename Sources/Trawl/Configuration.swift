@@ -34,10 +34,16 @@ public struct Configuration: Sendable {
     public var cookies = Cookies()
     /// A cache of the program's own in place of the store's; nil uses the store's.
     public var downloadCache: (any DownloadCache)?
+    /// Which proxies are used by requests that do not say it. Default: none.
+    public var proxy = ProxyPolicy.direct
     /// Decides what a program may decide; nil leaves everything to the rules.
     public var decisions: (any FetchDecisions)?
     /// How long a decision about a redirect may take before the fetch fails. Default 30 s.
     public var decisionTimeout = Duration.seconds(30)
+    /// Asks a person for credentials; nil asks nobody.
+    public var prompt: (any CredentialPrompt)?
+    /// Where credentials are kept for good; nil is nowhere.
+    public var vault: (any CredentialVault)?
     /// The `User-Agent` of requests that have none; nil generates one from the program's name and the system.
     public var userAgent: String?
     /// A language tag for the generated `User-Agent`; empty leaves it out.
@@ -59,7 +65,7 @@ public struct Configuration: Sendable {
     public static var `default`: Configuration { Configuration() }
 
     /// The defaults, changed by the environment: `TRAWL_WORKERS`, `TRAWL_WORKER_EXECUTABLE`, `TRAWL_USER_AGENT` and
-    /// the language of `LC_ALL`, `LC_MESSAGES` or `LANG`.
+    /// the language of `LC_ALL`, `LC_MESSAGES` or `LANG`; and the proxies, as ``ProxyPolicy/fromEnvironment()`` has them.
     ///
     /// - Throws: ``FetchError/Code/badRequest`` for a variable that is set and makes no sense.
     public static func fromEnvironment() throws(FetchError) -> Configuration {
@@ -73,6 +79,7 @@ public struct Configuration: Sendable {
         configuration.workerExecutable = variable("TRAWL_WORKER_EXECUTABLE")
         configuration.userAgent = variable("TRAWL_USER_AGENT")
         let locale = variable("LC_ALL") ?? variable("LC_MESSAGES") ?? variable("LANG") ?? ""
+        configuration.proxy = try ProxyPolicy.fromEnvironment()
         configuration.locale = String(locale.prefix { $0 != "." && $0 != "@" })
         return configuration
     }
@@ -86,6 +93,7 @@ public struct Configuration: Sendable {
         if case .directory(let path) = store, path.isEmpty || path.utf8.contains(0) {
             return "the store directory has no usable path"
         }
+        if let problem = ProxyTerms.problem(proxy) { return problem }
         if connectionsPerHost < 0 { return "connections per host must be 0 or more, not \(connectionsPerHost)" }
         if outputDirectories.count > 64 { return "there may be 64 output directories, not \(outputDirectories.count)" }
         return nil

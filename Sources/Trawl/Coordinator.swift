@@ -19,6 +19,8 @@ public final class Coordinator: Sendable {
     let shelf: CacheShelf
     let state: StateShelf
     let cookieSettings: CookieSettings
+    /// Whether the session holds credentials.
+    let credentialState = CredentialState()
     /// The program's own cache, where it has one.
     private let programCache: ProgramCache?
     private let thread: NamedThread
@@ -53,7 +55,7 @@ public final class Coordinator: Sendable {
         } catch {
             throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
         }
-        let start = try SupervisorStart(configuration, mailbox: mailbox, planner: planner)
+        let start = try SupervisorStart(configuration, mailbox: mailbox, planner: planner, credentialState)
         segment = start.segment
         meter = start.meter
         bandwidth = Guarded(configuration.bandwidth)

@@ -45,8 +45,8 @@ package final class CacheRequest: Sendable {
 
     /// A request of its parts.
     ///
-    /// - Parameter credentials: Stands for the credentials when they are known apart from the fields (a Digest field
-    ///   differs each time); by default the tags of `Authorization` and `Cookie`.
+    /// - Parameter credentials: Stands for what `Authorization` says, where that is known apart from the field (one of
+    ///   Digest differs each time); by default the field's tag does.
     /// - Parameter tag: Makes tags of secrets; called for those two only.
     package init(
         method: Method, target: TargetURI, fields: FieldLines, policy: CachePolicy = CachePolicy(),
@@ -62,7 +62,7 @@ package final class CacheRequest: Sendable {
         isHead = method == .head
         var traits: Traits = hasBody ? .body : []
         var control = CacheControl()
-        var secrets: SecretTag?
+        var secrets = credentials
         fields.forEach { name, value in
             switch KnownField(name) {
             case .cacheControl:
@@ -76,9 +76,9 @@ package final class CacheRequest: Sendable {
             case .ifMatch, .ifUnmodifiedSince: traits.insert(.precondition)
             case .authorization:
                 traits.insert(.authorization)
-                secrets = tag(value).following(secrets)
-            // What a server answers to a cookie given by hand is as much one account's as what it answers to a password.
-            case .cookie where !sharesCookies: secrets = tag(value).following(secrets ?? SecretTag(high: 0, low: 1))
+                if credentials == nil { secrets = tag(value).following(secrets) }
+            // What a server answers to a cookie is as much one account's as what it answers to a password.
+            case .cookie: secrets = tag(value).following(secrets ?? SecretTag(high: 0, low: 1))
             case .acceptEncoding: traits.insert(.acceptEncoding)
             case .host: if !target.hasAuthority(FieldSyntax.trimmed(value)) { traits.insert(.otherHost) }
             default: break
@@ -91,7 +91,7 @@ package final class CacheRequest: Sendable {
         self.traits = traits
         self.control = control
         isAuthorized = credentials != nil || traits.contains(.authorization)
-        self.credentials = credentials ?? secrets
+        self.credentials = secrets
     }
 
     /// What its stored responses are found by.

@@ -19,6 +19,7 @@ enum ExitStatus {
         static let writeError: Int32 = 23
         static let readError: Int32 = 26
         static let certificateError: Int32 = 58
+        static let certificateFileError: Int32 = 77
     }
 
     /// curl's exit code for a failed fetch.
@@ -30,7 +31,7 @@ enum ExitStatus {
         case .unsupportedURL, .redirectRefused: 1
         case .hostNotFound: 6
         case .cannotConnect: refined(error, among: [45], else: 7)
-        case .proxy: refined(error, among: [5, 97], else: 97)
+        case .proxy: proxyCode(for: error)
         case .timeout: 28
         case .tls: refined(error, among: [53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91], else: 35)
         case .tlsUntrusted: refined(error, among: [77, 82, 83, 90, 91], else: 60)
@@ -43,11 +44,18 @@ enum ExitStatus {
         case .decoding: 61
         case .tooLarge: 63
         case .file: Curl.writeError
+        case .authentication, .authenticationCancelled: 67
         case .badRequest: 43
         case .cancelled, .shutDown: 42
         case .engineDown: engineDown
         default: 70
         }
+    }
+
+    /// curl's exit code for a proxy that was of no use: what the system says is said of connecting.
+    private static func proxyCode(for error: FetchError) -> Int32 {
+        if case .system = error.cause { return 7 }
+        return refined(error, among: [5, 7, 35, 56, 60, 77], else: 97)
     }
 
     private static func refined(_ error: FetchError, among codes: [UInt32], else code: Int32) -> Int32 {

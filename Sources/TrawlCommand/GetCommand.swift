@@ -23,8 +23,10 @@ struct GetCommand: RunnableCommand {
 
     @OptionGroup(title: "Request options") var request: RequestArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
+    @OptionGroup(title: "Authentication options") var authentication: AuthenticationArguments
     @OptionGroup(title: "Cache options") var cache: CacheArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
+    @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments
     @OptionGroup(title: "Message options") var report: ReportArguments

@@ -63,11 +63,12 @@ struct GetPlan {
         isSequential = isSingle || passesThrough
 
         directory = try Self.directory(arguments)
-        template = try RunSetup.template(command.request, command.transfer, command.tls, command.cache)
+        template = try RunSetup.template(
+            command.request, command.authentication, command.transfer, command.proxy, command.tls, command.cache)
         writeOut = try RunSetup.writeOut(report)
         parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(requests.count, 64) : 64)
         var configuration = try RunSetup.configuration(
-            command.pool, command.cache, parallel: parallel,
+            command.pool, command.authentication, command.proxy, command.cache, parallel: parallel,
             root: !isSequential && output == .remoteNames ? directory : nil)
         configuration.transfersInAll = parallel
         self.configuration = configuration

@@ -12,6 +12,7 @@ enum Main {
         let arguments = CommandLine.arguments
         // A worker is this executable started again. It comes first: its start counts for every run.
         if arguments.count > 1, arguments[1] == "worker" { _exit(WorkerProcessMain.run()) }
+        ArgumentSecrets.hide()
         StandardStreams.makeSafe()
         exit(run(Array(arguments.dropFirst())))
     }
@@ -21,7 +22,9 @@ enum Main {
         let isNamed = given.first == GetCommand.configuration.commandName
         let isGet = isNamed || !TrawlCommand.isSubcommand(given.first ?? "")
         // Its options are its own, and -K is none of them.
-        let hasOwnOptions = given.first == CacheCommand.configuration.commandName
+        let hasOwnOptions =
+            given.first == CacheCommand.configuration.commandName
+            || given.first == AuthCommand.configuration.commandName
         let arguments: [String]
         do throws(CommandError) {
             arguments =

@@ -32,6 +32,9 @@ package struct Lease: Sendable, Hashable {
     package var dropsRedirectBodies = false
     /// Whether the head of such a redirect is told and the transfer rests until it is known what becomes of its body.
     package var asksAboutRedirects = false
+    /// Whether the head of a challenge (401, 407) is told and the transfer rests until it is known what becomes of its
+    /// body.
+    package var asksAboutChallenges = false
     /// Whether a file is synced before it is renamed.
     package var syncsFile = false
     /// Whether a connection of an earlier hop may be used.
@@ -44,8 +47,14 @@ package struct Lease: Sendable, Hashable {
     package var cache: CacheAccess = []
     /// The limits of bandwidth it is under.
     package var limits = LimitNumbers.unlimited
+    /// The proxy the hop goes through; nil is none.
+    package var proxy: ProxyRoute?
     /// Keys of sealed records this hop needs; opaque here.
     package var keys: [UInt8] = []
+    /// Who the connection is opened as; nil for nobody.
+    package var login: ConnectionLogin?
+    /// Stands for what `Authorization` says, to the cache, where that differs each time; empty where it does not.
+    package var identity: [UInt8] = []
 
     /// A lease of a request without a body, kept in memory.
     package init(
@@ -91,8 +100,11 @@ package struct Lease: Sendable, Hashable {
         }
         sink.write(to: &writer)
         writer.write(keys)
+        writer.write(identity)
+        ConnectionLogin.write(login, to: &writer)
         writer.write(cache.rawValue)
         writer.write(limits.packed)
+        if let proxy { proxy.write(to: &writer) } else { writer.write(UInt8(0)) }
     }
 
     /// Reads a lease. (No initializer: one that can fail half-way copies what it has made.)
@@ -100,7 +112,7 @@ package struct Lease: Sendable, Hashable {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
         let flags = block.integer(at: 15, as: UInt16.self)
-        guard flags & ~0x1FF == 0 else { throw .reservedBits }
+        guard flags & ~0x3FF == 0 else { throw .reservedBits }
         let method = try reader.method()
         let url = try reader.text()
         let fields = try reader.fields(known: knownFields)
@@ -116,9 +128,13 @@ package struct Lease: Sendable, Hashable {
         }
         let sink = try BodySink(from: &reader)
         let keys = try reader.data()
+        let identity = try reader.data()
+        let login = try ConnectionLogin.read(from: &reader)
         let cache = CacheAccess(rawValue: try reader.byte())
         guard cache.isSubset(of: .all) else { throw .invalid(.cache) }
         let limits = try LimitNumbers(from: &reader)
+        let proxyKind = try reader.byte()
+        let proxy = proxyKind == 0 ? nil : try ProxyRoute(kind: proxyKind, from: &reader)
         var lease = Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields)
@@ -127,8 +143,11 @@ package struct Lease: Sendable, Hashable {
         lease.body = body
         lease.sink = sink
         lease.keys = keys
+        lease.identity = identity
+        lease.login = login
         lease.cache = cache
         lease.limits = limits
+        lease.proxy = proxy
         lease.savesErrorBodies = flags & 1 != 0
         lease.createsEmptyFile = flags & 2 != 0
         lease.dropsRedirectBodies = flags & 4 != 0
@@ -138,6 +157,7 @@ package struct Lease: Sendable, Hashable {
         lease.namesFromDisposition = flags & 64 != 0
         lease.asksAboutRedirects = flags & 128 != 0
         lease.storesCookies = flags & 256 != 0
+        lease.asksAboutChallenges = flags & 512 != 0
         return lease
     }
 
@@ -148,6 +168,6 @@ package struct Lease: Sendable, Hashable {
         (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0) | (syncsFile ? 8 : 0)
             | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0) | (namesFromDisposition ? 64 : 0)
             | (asksAboutRedirects ? 128 : 0)
-            | (storesCookies ? 256 : 0)
+            | (storesCookies ? 256 : 0) | (asksAboutChallenges ? 512 : 0)
     }
 }

@@ -6,7 +6,7 @@ package struct LeaseEnd: Sendable, Hashable {
     package var lease: UInt64
     /// How it ended.
     package var outcome: HopOutcome
-    /// The final head, unless a `head` frame brought it or none came.
+    /// The final head, unless a `head` frame brought it or none came; when the proxy failed, what it answered to CONNECT.
     package var head: ResponseHead?
     /// The trailer section.
     package var trailers: FieldLines
@@ -21,6 +21,12 @@ package struct LeaseEnd: Sendable, Hashable {
     package init(lease: UInt64, outcome: HopOutcome, head: ResponseHead? = nil) {
         self.init(
             lease: lease, outcome: outcome, head: head, trailers: FieldLines(), decoded: [], metrics: HopMetrics())
+    }
+
+    /// Whether it was the proxy's failure, and the head, where there is one, is the proxy's.
+    package var isProxyFailure: Bool {
+        if case .failed(let failure) = outcome { return failure.kind == .proxy }
+        return false
     }
 
     func write(to writer: inout WireWriter) {

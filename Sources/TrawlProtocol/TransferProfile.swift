@@ -81,8 +81,10 @@ package struct TransferProfile: Sendable, Hashable {
     package var resolve: [String] = []
     /// `host:port:host:port` entries that replace the place connected to.
     package var connectTo: [String] = []
-    /// The proxy's URL; empty is none.
-    package var proxy = ""
+    /// Whether the certificate of an `https` proxy must be trusted and name it.
+    package var verifiesProxy = true
+    /// A file of certificates trusted for `https` proxies, in PEM form; empty is the system's.
+    package var proxyCAFile = ""
     /// The local interface or address; empty is any.
     package var interface = ""
     /// Where responses are kept; nil is nowhere.
@@ -116,7 +118,8 @@ package struct TransferProfile: Sendable, Hashable {
         writer.write(caFile)
         writer.write(clientCertificate)
         writer.write(clientKey)
-        writer.write(proxy)
+        writer.write(verifiesProxy)
+        writer.write(proxyCAFile)
         writer.write(interface)
         writer.write(resolve)
         writer.write(connectTo)
@@ -156,7 +159,8 @@ package struct TransferProfile: Sendable, Hashable {
         caFile = try reader.text()
         clientCertificate = try reader.text()
         clientKey = try reader.text()
-        proxy = try reader.text()
+        verifiesProxy = try reader.bool()
+        proxyCAFile = try reader.text()
         interface = try reader.text()
         resolve = try reader.texts()
         connectTo = try reader.texts()

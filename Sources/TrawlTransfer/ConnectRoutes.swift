@@ -21,7 +21,7 @@ struct ConnectRoutes {
     }
 
     /// `host:port` and `address:port` of an entry of CURLOPT_RESOLVE.
-    private static func address(_ entry: String) -> (from: String, to: String)? {
+    static func address(_ entry: String) -> (from: String, to: String)? {
         var entry = entry[...]
         if entry.first == "+" { entry = entry.dropFirst() }
         guard entry.first != "-" else { return nil }

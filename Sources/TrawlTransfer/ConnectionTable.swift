@@ -23,6 +23,8 @@ final class Connection {
     fileprivate(set) var buffer: Int32 = 0
     /// Seen to be unfit for another request.
     var isSpoiled = false
+    /// Whom the proxy on its other end takes us for; 0 is nobody, or there is no proxy.
+    var identity: UInt64 = 0
 
     fileprivate init(number: UInt32, socket: Int32) {
         self.number = number

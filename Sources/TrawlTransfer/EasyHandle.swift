@@ -15,6 +15,8 @@ final class EasyHandle {
     var shape = RequestShape()
     /// The field lines that are set.
     var fields: FieldList?
+    /// The proxy that is set; nil before the first transfer.
+    var proxy: ProxySetting?
     /// Where this build of libcurl looks for trusted certificates.
     private let defaultCAFile: String?
     /// The URL as libcurl takes it without printing it anew; nil when it cannot be made.
@@ -85,6 +87,11 @@ final class EasyHandle {
     /// Sets the file of trusted certificates; empty is the system's.
     func setTrust(_ path: String) {
         set(CURLOPT_CAINFO, path.isEmpty ? defaultCAFile : path)
+    }
+
+    /// As above, for `https` proxies.
+    func setProxyTrust(_ path: String) {
+        set(CURLOPT_PROXY_CAINFO, path.isEmpty ? defaultCAFile : path)
     }
 
     /// Brings the request's form to `wanted`.

@@ -13,7 +13,8 @@ final class FieldList {
     /// The first node, or nil when there is no line.
     let head: UnsafeMutablePointer<curl_slist>?
 
-    init(_ fields: FieldLines, hasBody: Bool) {
+    /// - Parameter isForProxy: Whether the lines are for a proxy alone and go out beside those of the request.
+    init(_ fields: FieldLines, hasBody: Bool, isForProxy: Bool = false) {
         source = fields.packed
         self.hasBody = hasBody
         var lines = 0
@@ -28,7 +29,9 @@ final class FieldList {
             if FieldSyntax.equalIgnoringCase(name, "Content-Type") { hasContentType = true }
         }
         // A name with a colon and nothing else switches libcurl's own line of that name off.
-        let off = (hasAccept ? [] : ["Accept:"]) + (hasContentType || !hasBody ? [] : ["Content-Type:"])
+        var off = (hasAccept ? [] : ["Accept:"]) + (hasContentType || !hasBody ? [] : ["Content-Type:"])
+        // RFC 9112 appendix C.2.2: no Proxy-Connection.
+        if isForProxy { off = ["Proxy-Connection:"] }
         lines += off.count
         bytes += off.reduce(0) { $0 + $1.utf8.count + 1 }
         let node = MemoryLayout<curl_slist>.stride

@@ -7,6 +7,8 @@ final class ResolvedProfile {
     let profile: TransferProfile
     let limits: DecodingLimits
     let protocols: String
+    /// Addresses that stand for proxies' names.
+    let proxyAddresses: ProxyAddresses
     /// Entries of CURLOPT_CONNECT_TO, or nil.
     private let connectTo: UnsafeMutablePointer<curl_slist>?
 
@@ -20,6 +22,7 @@ final class ResolvedProfile {
         if profile.allowsHTTP { protocols.append("http") }
         if profile.allowsHTTPS { protocols.append("https") }
         self.protocols = protocols.joined(separator: ",")
+        proxyAddresses = ProxyAddresses(resolve: profile.resolve)
         var list: UnsafeMutablePointer<curl_slist>?
         for entry in ConnectRoutes(resolve: profile.resolve, connectTo: profile.connectTo).entries {
             list = curl_slist_append(list, entry) ?? list
@@ -63,9 +66,10 @@ final class ResolvedProfile {
             CURLOPT_SSLKEY,
             profile.clientCertificate.isEmpty
                 ? nil : profile.clientKey.isEmpty ? profile.clientCertificate : profile.clientKey)
-        // An empty text, unlike nil, keeps libcurl from asking the environment.
-        easy.set(CURLOPT_PROXY, profile.proxy)
-        easy.set(CURLOPT_NOPROXY, "")
+        easy.set(CURLOPT_PROXY_SSL_VERIFYPEER, profile.verifiesProxy ? 1 : 0)
+        easy.set(CURLOPT_PROXY_SSL_VERIFYHOST, profile.verifiesProxy ? 2 : 0)
+        easy.set(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        easy.setProxyTrust(profile.proxyCAFile)
         easy.set(CURLOPT_INTERFACE, profile.interface.isEmpty ? nil : profile.interface)
         _ = ccurl_set_pointer(easy.raw, CURLOPT_CONNECT_TO, connectTo)
         easy.profile = self

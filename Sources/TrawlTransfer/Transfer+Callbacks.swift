@@ -66,7 +66,7 @@ extension Transfer {
         _ remote: UnsafePointer<CChar>, _ local: UnsafePointer<CChar>, _ localPort: Int32
     ) -> Bool {
         requestsBegun += 1
-        if requestsBegun > 1, head == nil, mayHaveBeenSent, !lease.method.isIdempotent {
+        if requestsBegun > 1 + handshakes, head == nil, mayHaveBeenSent, !lease.method.isIdempotent {
             // libcurl repeats any request that died on a reused connection without a byte of response. The server may
             // have acted on it (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
             failure = HopFailure(
@@ -74,9 +74,14 @@ extension Transfer {
                 detail: "the connection closed under a request that must not be repeated")
             return false
         }
+        if lease.proxy != nil { connectionsAtRequest = connectionsMade }
         connection = loop.connections.find(remote: remote, local: local, localPort: localPort)
         if let connection {
             isReused = connection.uses > 0
+            if let proxy = lease.proxy, !suits(connection, proxy) {
+                wantsFreshConnection = true
+                return false
+            }
             if isReused, !connection.isHTTP2, !isFit(connection) {
                 connection.isSpoiled = true
                 _ = ccurl_socket_shutdown(connection.socket)
@@ -126,6 +131,7 @@ extension Transfer {
     func receivedLine(_ line: UnsafeRawBufferPointer) -> Bool {
         guard failure == nil else { return false }
         lastActivity = loop.runningClock
+        if lease.proxy != nil, isOfTunnel() { return receivedTunnelLine(line) }
         connection?.accountedBytes += Int64(line.count)
         do throws(HeadError) {
             guard try heads.take(line) else { return true }

@@ -15,7 +15,13 @@ extension Transfer {
         easy.set(CURLOPT_FOLLOWLOCATION, 0)
         easy.set(CURLOPT_HTTP_TRANSFER_DECODING, 0)
         easy.set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-        easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // What a proxy answers to CONNECT is looked at, and told from the response.
+        easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 0)
+        // The request's lines never go to the proxy with CONNECT, nor the proxy's through the tunnel.
+        easy.set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+        // CURLAUTH_BASIC: user and password (RFC 1929), no GSSAPI.
+        easy.set(CURLOPT_SOCKS5_AUTH, 1)
+        easy.set(CURLOPT_NOPROXY, "")
         easy.set(CURLOPT_NETRC, 0)
         easy.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         // The URL is in normal form already; libcurl shall not see other dots than we do.
@@ -44,8 +50,8 @@ extension Transfer {
         }
 
         var shape = EasyHandle.RequestShape()
-        shape.freshConnect = !lease.mayReuseConnection
-        shape.forbidReuse = !lease.mayKeepConnection
+        shape.freshConnect = !lease.mayReuseConnection || lease.login != nil
+        shape.forbidReuse = !lease.mayKeepConnection || lease.login != nil
         var hasBody = true
         if case .none = lease.body { hasBody = false }
         if lease.method == .get, !hasBody {
@@ -61,7 +67,11 @@ extension Transfer {
             guard lease.method.name != "CONNECT" else { return HopFailure(.malformedRequest, detail: "CONNECT") }
             if lease.method != .get { shape.custom = lease.method.name }
         }
+        // What an `https` proxy's own layer of TLS holds back cannot be seen, so nothing else goes out behind it.
+        if lease.proxy?.kind == .https { shape.forbidReuse = true }
         easy.apply(shape)
+        setLogin()
+        easy.apply(lease.proxy, profile.proxyAddresses)
         if shape.form == .post { setBody() }
         if easy.fields?.isSame(fields, hasBody: shape.form == .post) != true {
             let list = FieldList(fields, hasBody: shape.form == .post)

@@ -17,6 +17,7 @@ extension Transfer {
     ///
     /// - Returns: False when the transfer is over; `failure` says why.
     func receivedHead(_ head: ResponseHead, _ facts: HeadFacts) -> Bool {
+        if takesHandshake(head, facts) { return true }
         // libcurl starts again by itself after 417 (RFC 9110 §15.5.18); only the last head counts.
         if self.head != nil { resetResponse() }
         guard head.status != 101 else {
@@ -67,18 +68,30 @@ extension Transfer {
             }
         }
         self.hasBody = hasBody
-        dropsBody = lease.dropsRedirectBodies && Redirect.isFollowed(head.status) && facts.hasLocation
+        let isChallenge = lease.asksAboutChallenges && Self.challenges(head)
+        dropsBody = isChallenge || lease.dropsRedirectBodies && Redirect.isFollowed(head.status) && facts.hasLocation
         chooseSink(head)
         chooseDecoder(head)
         guard failure == nil else { return }
         var asks: HeadQuestions = []
-        if lease.heads == .answered || (dropsBody && lease.asksAboutRedirects) { asks.insert(.disposition) }
+        if lease.heads == .answered || isChallenge || (dropsBody && lease.asksAboutRedirects) {
+            asks.insert(.disposition)
+        }
         if lease.cache.contains(.asks), keeper?.mayBeDecided == true { asks.insert(.storing) }
         if lease.heads != .withEnd || !asks.isEmpty {
             loop.output.send(.head(lease: lease.id, head, asks: asks))
             isHeadSent = true
             questions = asks
             if awaitsAnswer { rest() }
+        }
+    }
+
+    /// Whether a head asks who we are (RFC 9110 §15.5.2, §15.5.8).
+    private static func challenges(_ head: ResponseHead) -> Bool {
+        switch head.status {
+        case 401: head.fields.contains("WWW-Authenticate")
+        case 407: head.fields.contains("Proxy-Authenticate")
+        default: false
         }
     }
 
@@ -188,7 +201,7 @@ extension Transfer {
         if !awaitsAnswer { pump() }
     }
 
-    /// The body of a redirect is wanted after all.
+    /// The body of a redirect or challenge is wanted after all.
     private func deliverDropped() {
         guard dropsBody, let head else { return }
         dropsBody = false

@@ -61,8 +61,22 @@ final class Transfer {
     var mayHaveBeenSent = false
     var wantsFreshConnection = false
     var isInMulti = false
+    /// The proxy's answers to CONNECT, as they come.
+    @Unchecked var tunnelHeads: HeadAssembler?
+    /// The last of them that is whole.
+    @Unchecked var tunnelHead: ResponseHead?
+    /// Connections that libcurl had made for the attempt when the last request went out.
+    var connectionsAtRequest = 0
     /// libcurl's result while the end still waits for an answer or for credit.
     var heldResult: CURLcode?
+
+    // One exchange of NTLM or Negotiate.
+    /// Whether the handle says who it is to servers.
+    var hasLogin = false
+    /// The latest head of the exchange, and how many there were.
+    @Unchecked var handshake: ResponseHead?
+    @Unchecked var handshakeFacts = HeadFacts()
+    var handshakes = 0
 
     // One response.
     @Unchecked var head: ResponseHead?
@@ -124,6 +138,10 @@ final class Transfer {
         _progress.free()
         _limits.free()
         _failure.free()
+        _handshake.free()
+        _handshakeFacts.free()
+        _tunnelHeads.free()
+        _tunnelHead.free()
         _connection.free()
         _head.free()
         _facts.free()
@@ -180,7 +198,7 @@ final class Transfer {
         resetAttempt()
         var shape = easy.shape
         shape.freshConnect = true
-        shape.forbidReuse = !lease.mayKeepConnection
+        shape.forbidReuse = !lease.mayKeepConnection || lease.proxy?.kind == .https
         easy.apply(shape)
         enterMulti()
     }
@@ -205,10 +223,15 @@ final class Transfer {
         isReused = false
         isUnshared = false
         requestsBegun = 0
+        handshakes = 0
+        if handshake != nil { handshake = nil }
         wantsFreshConnection = false
         heldResult = nil
         requestFileOffset = 0
         easy.errorBuffer.pointee = 0
+        tunnelHeads = nil
+        tunnelHead = nil
+        connectionsAtRequest = 0
         resetResponse()
         replacedBytes = 0
         heads.reset()
@@ -333,6 +356,7 @@ final class Transfer {
             restart()
             return
         }
+        if result == CURLE_OK, handshakes > 0 { endHandshake() }
         var succeeded = result == CURLE_OK || (endsEarly && failure == nil)
         if !succeeded || failure != nil, exchange != nil { succeeded = answerFromStore(insteadOf: describe(result)) }
         if succeeded, failure == nil { _ = feed() }
@@ -394,7 +418,7 @@ final class Transfer {
             keeper = nil
             end.outcome = .failed(why)
         }
-        if !isHeadSent { end.head = head }
+        if !isHeadSent { end.head = head ?? refusalOfTunnel }
         if let chunks, chunks.isComplete { end.trailers = chunks.trailers }
         if let decoder, !decoder.chain.undone.isEmpty {
             end.decoded = decoder.chain.undone.reversed().map(\.name)
@@ -403,6 +427,7 @@ final class Transfer {
         setKeepAliveDeadline()
         settleBandwidth(end.metrics)
         resetResponse()
+        clearLogin()
         closeDescriptors()
         connection = nil
         progress?.end()
@@ -429,6 +454,7 @@ final class Transfer {
             _ = ccurl_get_long(easy.raw, CURLINFO_OS_ERRNO, &error)
             failure = HopFailure(
                 kind, curlCode: result.rawValue, systemError: Int32(truncatingIfNeeded: error), detail: text)
+            if let ofProxy = proxyFailure(insteadOf: failure, result) { return ofProxy }
             // What is no HTTP/1 response at all is HTTP/0.9 to libcurl, which does not speak it.
             if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }
             // 7.88 reports a field line of more than 100 KiB as lack of memory.

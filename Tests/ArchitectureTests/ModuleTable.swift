@@ -23,6 +23,7 @@ struct ModuleTable {
         c("CPSL", []),
         c("CLMDB", ["lmdb.h"]),
         c("CBlob", []),
+        c("CCrypto", []),
 
         pure("TrawlHTTP", []),
         pure("TrawlProtocol", ["TrawlHTTP"]),
@@ -35,6 +36,7 @@ struct ModuleTable {
         effects("TrawlPlatform", allPure.union(["CPlatform"])),
         effects("TrawlCoding", allPure.union(["CZlib", "CBrotli"])),
         effects("TrawlURL", ["TrawlHTTP", "CCurl", "CPSL"]),
+        effects("TrawlCrypto", ["CCrypto"]),
         effects("TrawlStore", allPure.union(["CLMDB", "CBlob", "TrawlPlatform"])),
         effects("TrawlTransfer", allPure.union(["CCurl", "TrawlCoding", "TrawlPlatform"])),
 
@@ -50,7 +52,9 @@ struct ModuleTable {
         "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlJSON", "TrawlCache",
         "TrawlSession",
     ]
-    private static let allEffects: Set = ["TrawlPlatform", "TrawlCoding", "TrawlURL", "TrawlStore", "TrawlTransfer"]
+    private static let allEffects: Set = [
+        "TrawlCrypto", "TrawlPlatform", "TrawlCoding", "TrawlURL", "TrawlStore", "TrawlTransfer",
+    ]
 
     static func row(_ name: String) -> Row? { rows.first { $0.name == name } }
 

@@ -80,7 +80,8 @@ extension TransferProfile {
         profile.clientKey = random.text()
         profile.resolve = random.texts()
         profile.connectTo = random.texts()
-        profile.proxy = random.text()
+        profile.verifiesProxy = random.bool()
+        profile.proxyCAFile = random.text()
         profile.interface = random.text()
         if random.bool() { profile.cache = .random(using: &random) }
         if random.bool() { profile.state = .random(using: &random) }
@@ -103,6 +104,12 @@ extension Lease {
         lease.dropsRedirectBodies = random.bool()
         lease.syncsFile = random.bool()
         lease.asksAboutRedirects = random.bool()
+        lease.asksAboutChallenges = random.bool()
+        lease.identity = random.bytes(upTo: 40)
+        lease.login = random.pick([
+            nil, ConnectionLogin(.ntlm, user: random.text(), password: random.text()),
+            ConnectionLogin(.negotiate, user: "", password: ""),
+        ])
         lease.namesFromDisposition = random.bool()
         lease.storesCookies = random.bool()
         lease.mayReuseConnection = random.bool()
@@ -111,8 +118,23 @@ extension Lease {
         lease.limits =
             [.unlimited, LimitNumbers(0), LimitNumbers(0, 1022), LimitNumbers(7, 0, 9)].randomElement(using: &random)
             ?? .unlimited
-        lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...63, using: &random))
+        lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...31, using: &random))
+        if random.bool() { lease.proxy = .random(using: &random) }
         return lease
+    }
+}
+
+extension ProxyRoute {
+    static func random(using random: inout SeededGenerator) -> ProxyRoute {
+        var route = ProxyRoute(
+            random.pick(ProxyKind.allCases), host: "h" + random.text(upTo: 20).filter { $0 != "\0" },
+            port: max(1, random.integer()))
+        route.tunnels = random.bool()
+        route.user = random.text()
+        route.password = random.text()
+        route.fields = .random(using: &random)
+        route.identity = random.integer()
+        return route
     }
 }
 

@@ -17,7 +17,7 @@ struct TableTests {
         func terms(_ seconds: Int) -> FetchTerms {
             var options = RequestOptions()
             options.timeLimits.inactivity = .seconds(seconds)
-            return FetchTerms(options, shelf, cookies)
+            return FetchTerms(options, shelf, cookies, AuthenticationTerms.Askable(configuration))
         }
         let first = table.assignment(for: terms(0))
         #expect(table.assignment(for: terms(0)) == first)

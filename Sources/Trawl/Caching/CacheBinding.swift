@@ -79,14 +79,16 @@ final class CacheBinding: Sendable {
 
     /// The request as the cache sees it; nil when the cache cannot be used, or must not be.
     ///
-    /// - Parameter opens: Whether the cache may be opened now, which waits for the disk; else it is none until it is open.
+    /// - Parameters:
+    ///   - identity: Stands for what `Authorization` will say, where that differs each time.
+    ///   - opens: Whether the cache may be opened now, which waits for the disk; else it is none until it is open.
     func request(
-        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, sharesCookies: Bool = false,
-        hasBody: Bool, opens: Bool = true
+        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool, identity: [UInt8]? = nil,
+        opens: Bool = true
     ) -> (CacheRequest, ResponseStore)? {
         if !mayServe(target) { return nil }
         guard let store = store(opens: opens) else { return nil }
-        return (request(method, target, fields, sharesCookies: sharesCookies, hasBody: hasBody, store.rules), store)
+        return (request(method, target, fields, hasBody: hasBody, identity: identity, store.rules), store)
     }
 
     /// Once closed, it is found empty; who asks then learns from the supervisor that the coordinator is shut down.
@@ -108,12 +110,12 @@ final class CacheBinding: Sendable {
 
     /// The request as rules see it.
     func request(
-        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, sharesCookies: Bool = false,
-        hasBody: Bool, _ rules: CacheRules
+        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool, identity: [UInt8]? = nil,
+        _ rules: CacheRules
     ) -> CacheRequest {
         CacheRequest(
-            method: method, target: target, fields: fields, policy: policy, sharesCookies: sharesCookies,
-            hasBody: hasBody,
+            method: method, target: target, fields: fields, policy: policy,
+            credentials: identity.map { $0.withUnsafeBytes(rules.tag) }, hasBody: hasBody,
             decodesContent: decodesContent, tag: rules.tag)
     }
 }

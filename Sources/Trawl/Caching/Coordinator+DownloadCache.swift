@@ -146,11 +146,19 @@ extension FetchPlan {
             fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)
     }
 
+    /// The terms of the next hop: credentials of the request do not leave its origin, and do not come back.
+    private func terms(for target: TargetURI) -> FetchTerms {
+        guard target.origin != self.target.origin, options.authentication.credential != nil else { return terms }
+        var options = options
+        options.authentication.credential = nil
+        return terms.changed(to: options)
+    }
+
     fileprivate func replaced(by other: RedirectReplacement) -> FetchPlan {
         FetchPlan(
             originalURL: originalURL, target: other.target, method: other.method, fields: other.fields,
-            body: other.keepsBody ? body : other.body, sink: sink, fileOptions: fileOptions, path: nil, terms: terms,
-            wantsEvents: false)
+            body: other.keepsBody ? body : other.body, sink: sink, fileOptions: fileOptions, path: nil,
+            terms: terms(for: other.target), wantsEvents: false)
     }
 
     fileprivate func redirected(by redirect: Redirect, to target: TargetURI) -> FetchPlan {
@@ -164,7 +172,7 @@ extension FetchPlan {
         return FetchPlan(
             originalURL: originalURL, target: target, method: redirect.method,
             fields: redirect.fields(from: fields, changesOrigin: changesOrigin),
-            body: redirect.keepsBody ? body : .none, sink: sink, fileOptions: fileOptions, path: nil, terms: terms,
-            wantsEvents: false)
+            body: redirect.keepsBody ? body : .none, sink: sink, fileOptions: fileOptions, path: nil,
+            terms: terms(for: target), wantsEvents: false)
     }
 }

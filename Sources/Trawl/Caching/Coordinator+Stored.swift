@@ -13,14 +13,16 @@ extension Coordinator {
     ///
     /// No supervisor, no worker and no write has part in it.
     func storedAnswer(to plan: FetchPlan) -> Result<Response, FetchError>? {
-        guard let binding = plan.terms.cache, plan.sink.isKept else { return nil }
+        // Who the request is made as is the supervisor's to say, and so is what a challenge is answered with.
+        guard let binding = plan.terms.cache, plan.sink.isKept, !credentialState.mayConcern(plan) else { return nil }
         let effective = EffectiveRequest(plan)
         guard effective.isAtHand,
             let (request, store) = binding.request(
                 plan.method, plan.target, effective.fields(), sharesCookies: effective.sharesCookies,
                 hasBody: plan.body != .none, opens: false),
             case .serve(let hit) = store.lookup(request, at: WallClock.time(), bodies: StoredAnswers.longestBody),
-            hit.length == 0 || hit.body != nil, !hit.isRedirect || plan.options.redirects.mode == .manual
+            hit.length == 0 || hit.body != nil, !hit.isRedirect || plan.options.redirects.mode == .manual,
+            hit.head.status != 401
         else { return nil }
         let frame = StoredAnswers.Frame(originalURL: plan.originalURL, target: plan.target, redirects: [], metrics: [])
         let answer = StoredAnswers.response(to: hit, frame, plan.options)

@@ -12,6 +12,7 @@ struct ProgramCacheExchange {
         var metrics: [HopReport] = []
         var interim: [Response.ResponseHead] = []
         var trailers: Fields = [:]
+        var authentication: AuthenticationReport?
 
         func response(
             originalURL: String, redirects: [Response.RedirectHop], _ plan: FetchPlan
@@ -21,6 +22,7 @@ struct ProgramCacheExchange {
             if source == .generated { return try StoredAnswers.nothing(frame, plan.options).get() }
             frame.interim = interim
             frame.trailers = trailers
+            frame.authentication = authentication
             return try StoredAnswers.response(head, body, source, frame, plan.options).get()
         }
 
@@ -121,7 +123,9 @@ struct ProgramCacheExchange {
                 request, sending, stored: chosen.response, answer.packageHead, requestTime: sentAt, responseTime: now)
             {
             case .freshened(let response, let reuse):
-                if mayWrite { await cache.update(chosen.entry.updated(response.encoded())) }
+                if mayWrite, answer.authentication == nil {
+                    await cache.update(chosen.entry.updated(response.encoded()))
+                }
                 return with(answer, stored(chosen, response, reuse))
             case .fallBack(let reuse): return with(answer, stored(chosen, chosen.response, reuse))
             // Parts are not kept here, so there is none to complete.
@@ -140,6 +144,7 @@ struct ProgramCacheExchange {
         var hop = hop
         hop.metrics = answer.metrics
         hop.interim = answer.interim
+        hop.authentication = answer.authentication
         if hop.source == .network { hop.trailers = answer.trailers }
         return hop
     }
@@ -150,7 +155,8 @@ struct ProgramCacheExchange {
     private func keep(_ answer: Response, _ chosen: Chosen?, sentAt: WallTime, now: WallTime) async {
         let head = answer.packageHead
         await invalidate(head)
-        guard mayWrite else { return }
+        // What a server says to one user is for no other, and who that was stands in no field here.
+        guard mayWrite, answer.authentication == nil else { return }
         if request.method == .head, let chosen {
             switch rules.updatedByHead(request, stored: chosen.response, head, requestTime: sentAt, responseTime: now) {
             case .freshened(let response): await cache.update(chosen.entry.updated(response.encoded()))

@@ -17,6 +17,8 @@ enum StoredAnswers {
         /// Interim heads of the last hop, and what came after its body, where it had to do with the server.
         var interim: [Response.ResponseHead] = []
         var trailers: Fields = [:]
+        /// Who the request was made as, had it been sent.
+        var authentication: AuthenticationReport?
     }
 
     /// A response whose body, if it has one, is at hand.
@@ -59,7 +61,8 @@ enum StoredAnswers {
                     head: head, body: body, file: nil, url: frame.target.textWithFragment,
                     originalURL: frame.originalURL, redirects: frame.redirects, interim: frame.interim,
                     trailers: frame.trailers, decoded: decoded, receivedLength: UInt64(body.count), source: source,
-                    metrics: frame.metrics, defaultCharset: options.defaultCharset)))
+                    metrics: frame.metrics, defaultCharset: options.defaultCharset,
+                    authentication: frame.authentication)))
     }
 
     /// What is answered when nothing is stored and nothing may be sent.

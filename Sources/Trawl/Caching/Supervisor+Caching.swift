@@ -24,6 +24,7 @@ extension Supervisor {
 
     /// - Returns: Whether there is another hop to begin: a stored redirect was followed, or what is stored is of no use.
     private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
+        settleCredentials(of: fetch)
         settleRequest(of: fetch)
         guard let binding = fetch.plan.terms.cache else {
             enqueueUnlessForbidden(fetch, front: front)
@@ -102,6 +103,10 @@ extension Supervisor {
             case nil: break
             }
         }
+        if meet(hit.head, fetch) == .goOn {
+            _ = goOn(fetch)
+            return false
+        }
         guard fetch.plan.sink.isKept, hit.length == 0 || hit.body != nil else {
             deliverByWorker(fetch)
             return false
@@ -170,7 +175,8 @@ extension Supervisor {
         let (terms, leading) = (fetch.plan.terms, leader.plan.terms)
         guard leader !== fetch, let (led, _) = cacheRequest(of: leader), store.rules.mayFollow(request, led),
             // Limits, trust and the way to the server are the same, so that a failure is too.
-            leading === terms || leading.profile == terms.profile
+            leading === terms
+                || (leading.profile == terms.profile && leading.options.proxy == terms.options.proxy)
         else { return false }
         leader.engine.followers.append(fetch.engine.key)
         return true
@@ -179,8 +185,8 @@ extension Supervisor {
     /// The next hop of a fetch as the cache sees it; nil when there is no cache for it.
     private func cacheRequest(of fetch: RunningFetch) -> (CacheRequest, ResponseStore)? {
         fetch.plan.terms.cache?.request(
-            fetch.engine.method, fetch.engine.target, fetch.engine.sent,
-            sharesCookies: EffectiveRequest(fetch).sharesCookies, hasBody: fetch.body != .none, opens: false)
+            fetch.engine.method, fetch.engine.target, fetch.engine.sent, hasBody: fetch.body != .none,
+            identity: fetch.engine.authentication?.server?.identity, opens: false)
     }
 
     /// What becomes of those who waited for a fetch.
@@ -319,7 +325,8 @@ extension RunningFetch {
     /// What its answer has beside head and body.
     var frame: StoredAnswers.Frame {
         StoredAnswers.Frame(
-            originalURL: plan.originalURL, target: engine.target, redirects: engine.redirects, metrics: engine.metrics)
+            originalURL: plan.originalURL, target: engine.target, redirects: engine.redirects, metrics: engine.metrics,
+            authentication: engine.authentication?.server?.report)
     }
 
     /// A fetch that validates what is stored, for nobody.
@@ -330,13 +337,15 @@ extension RunningFetch {
         options.caching.policy = options.caching.policy.validating
         options.redirects.mode = .manual
         if !sendsManual { options.cookies.manual = [] }
+        // Credentials of the request belong to its own URL.
+        if let target, target.text != plan.target.text { options.authentication.credential = nil }
         let target = target ?? plan.target
         return RunningFetch(
             plan: FetchPlan(
                 originalURL: target.text, target: target, method: .get, fields: fields ?? plan.fields, body: .none,
                 sink: .discard, fileOptions: .init(), path: nil, terms: plan.terms.changed(to: options),
                 wantsEvents: false),
-            reply: .nobody)
+            reply: .nobody, asksProgram: false)
     }
 }
 

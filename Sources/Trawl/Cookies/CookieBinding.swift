@@ -43,7 +43,7 @@ final class CookieBinding: Sendable {
         let cookies = options.cookies
         manual = cookies.manual.compactMap { try? ManualCookie($0.name, $0.value) }
         repeatsManual = cookies.repeatsManual
-        trustsLoopback = options.profile.proxy.isEmpty
+        trustsLoopback = options.proxy.map { $0.namesNone } ?? configuration.usesNoProxy
         switch cookies.jar {
         case .none: source = .none
         case .shared where !configuration.isOn: source = .none

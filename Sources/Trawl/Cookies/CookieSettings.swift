@@ -7,6 +7,8 @@ struct CookieSettings: Sendable {
     let isOn: Bool
     /// What requests that do not say accept.
     let accepts: RequestOptions.Cookies.AcceptPolicy
+    /// Whether requests that do not say it go through no proxy.
+    let usesNoProxy: Bool
     /// What the store remembers.
     let state: StateShelf
     /// The jars in memory.
@@ -18,6 +20,7 @@ struct CookieSettings: Sendable {
     init(_ configuration: Configuration, state: StateShelf) {
         isOn = configuration.cookies.isOn
         accepts = configuration.cookies.accepts
+        usesNoProxy = configuration.proxy.namesNone
         self.state = state
         memory = MemoryJars()
     }

@@ -14,6 +14,8 @@ struct EffectiveRequest {
     private let asked: FieldLines
     /// Whether cookies by hand go along.
     private let sendsManual: Bool
+    /// What `Authorization` says, beside what is made for each lease; nil for nothing.
+    private let credentials: [UInt8]?
 
     /// The first hop of a plan.
     init(_ plan: FetchPlan) {
@@ -21,6 +23,7 @@ struct EffectiveRequest {
         target = plan.target
         asked = plan.fields
         sendsManual = true
+        credentials = nil
     }
 
     /// The next hop of a fetch.
@@ -29,6 +32,7 @@ struct EffectiveRequest {
         target = fetch.engine.target
         asked = fetch.engine.fields
         sendsManual = fetch.sendsManualCookies
+        credentials = fetch.engine.authentication?.server?.value
     }
 
     /// Whether settling does not have to wait for the disk.
@@ -45,8 +49,9 @@ struct EffectiveRequest {
 
     /// The fields of the hop.
     func fields() -> FieldLines {
-        guard let cookies = terms.cookies else { return asked }
-        return withCookies(of: cookies)
+        var fields = if let cookies = terms.cookies { withCookies(of: cookies) } else { asked }
+        if let credentials { fields.setCredentials(credentials) }
+        return fields
     }
 
     /// Cookies by hand come first, those of a field line before those of the options; then the jar's (ASI-COOK-02). There is

@@ -1,6 +1,7 @@
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
+import TrawlSession
 
 extension FetchError {
     /// What a worker reported, in the words of the public error.
@@ -24,6 +25,7 @@ extension FetchError {
         case .connectTimedOut:
             code = .timeout
             detail = "no connection within \(fetch.plan.options.timeLimits.connect)"
+            if let proxy = fetch.engine.way?.proxy { detail += " through the proxy \(proxy.text)" }
             mayPass = true
         case .inactive:
             code = .timeout
@@ -49,7 +51,9 @@ extension FetchError {
         case .cancelled: code = .cancelled
         case .unsupportedScheme: code = .unsupportedURL
         case .malformedRequest: code = .badRequest
-        case .proxy: code = .proxy
+        case .proxy:
+            code = .proxy
+            mayPass = true
         case .outOfMemory, .internalError, .storedResponse: code = .internalError
         }
         let cause: SystemFailure? =

@@ -17,14 +17,17 @@ final class FetchPlanner: Sendable {
     private let latestTerms: Guarded<FetchTerms>
     private let shelf: CacheShelf
     private let cookies: CookieSettings
+    private let askable: AuthenticationTerms.Askable
+    private let netrcFiles = NetrcFiles()
 
     init(configuration: Configuration, shelf: CacheShelf, cookies: CookieSettings) {
         self.shelf = shelf
         self.cookies = cookies
+        askable = AuthenticationTerms.Askable(configuration)
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true, omitting: [])
-        latestTerms = Guarded(FetchTerms(.default, shelf, cookies))
+        latestTerms = Guarded(FetchTerms(.default, shelf, cookies, askable))
     }
 
     /// The plan of a request.
@@ -54,9 +57,12 @@ final class FetchPlanner: Sendable {
 
     private func terms(_ options: RequestOptions) throws(FetchError) -> FetchTerms {
         let latest = latestTerms.withLock { $0 }
-        if latest.options == options { return latest }
+        // A file may have changed.
+        let isKept = options.authentication.netrc == .none
+        if isKept, latest.options == options { return latest }
         if let problem = CookieBinding.problem(of: options) { throw problem }
-        let terms = FetchTerms(options, shelf, cookies)
+        let terms = FetchTerms(
+            options, shelf, cookies, askable, netrc: try netrcFiles.netrc(options.authentication.netrc))
         latestTerms.withLock { $0 = terms }
         return terms
     }
@@ -88,12 +94,15 @@ final class FetchPlanner: Sendable {
     static func redirectTarget(
         _ redirect: Redirect, from here: TargetURI, _ terms: FetchTerms, _ urls: URLParser
     ) throws(FetchError) -> TargetURI {
-        let target: TargetURI
+        var target: TargetURI
         do throws(URLFailure) {
             target = try urls.resolve(redirect.location, against: here)
         } catch {
             throw FetchError(.redirectRefused, "the redirect leads to no usable URL: \(error.text)", url: here.text)
         }
+        // User information of a `Location` is nobody's credentials.
+        target.user = nil
+        target.password = nil
         if let refusal = checkScheme(target, terms) {
             throw FetchError(.redirectRefused, refusal.detail, url: here.text)
         }
@@ -150,6 +159,9 @@ final class FetchPlanner: Sendable {
             throw FetchError(.badRequest, "the field \(name) belongs to the transfer", url: url)
         }
         let options = request.options
+        if let policy = options.proxy, let problem = ProxyTerms.problem(policy) {
+            throw FetchError(.badRequest, problem, url: url)
+        }
         if request.fields.isEmpty, options.acceptsCompressedResponses, options.userAgent == nil,
             options.omittedFields.isEmpty
         {

@@ -1,5 +1,6 @@
 import TrawlHTTP
 import TrawlProtocol
+import TrawlSession
 
 /// How fetches are made: options and what follows from them, shared by all fetches that have the same.
 ///
@@ -11,6 +12,8 @@ final class FetchTerms: Sendable {
     /// Options looked at for every fetch, out of the large value they are part of.
     let allowsHTTP: Bool
     let allowsHTTPS: Bool
+    /// The way to origins; nil is the coordinator's.
+    let proxies: ProxyTerms?
     /// What happens to connections. libcurl 7.88 fails the second request on an HTTP/2 connection made by prior
     /// knowledge ("Error in the HTTP2 framing layer"), so such a connection serves one.
     let reusesConnection: Bool
@@ -21,16 +24,24 @@ final class FetchTerms: Sendable {
     let cache: CacheBinding?
     /// How cookies are used; nil when none are.
     let cookies: CookieBinding?
+    /// Who the fetch is made as.
+    let authentication: AuthenticationTerms
     /// Whether the network is never used, cache or not.
     let neverLoads: Bool
     private let shelf: CacheShelf
     private let cookieSettings: CookieSettings
+    private let askable: AuthenticationTerms.Askable
 
-    init(_ options: RequestOptions, _ shelf: CacheShelf, _ cookieSettings: CookieSettings) {
+    init(
+        _ options: RequestOptions, _ shelf: CacheShelf, _ cookieSettings: CookieSettings,
+        _ askable: AuthenticationTerms.Askable, netrc: Netrc? = nil
+    ) {
         self.options = options
         self.shelf = shelf
         self.cookieSettings = cookieSettings
         cookies = CookieBinding(options, cookieSettings)
+        self.askable = askable
+        authentication = AuthenticationTerms(options.authentication, askable, netrc: netrc)
         cache = shelf.binding(for: options)
         let policy = options.caching.policy
         neverLoads = (policy.isEmpty ? shelf.settings.policy : policy).contains(.doNotLoad)
@@ -40,6 +51,7 @@ final class FetchTerms: Sendable {
         self.profile = profile
         allowsHTTP = options.transport.allowsHTTP
         allowsHTTPS = options.transport.allowsHTTPS
+        proxies = options.proxy.map(ProxyTerms.init)
         let isSingleUse = options.transport.version == .http2PriorKnowledge
         reusesConnection = options.reusesConnection && !isSingleUse
         keepsConnection = options.keepsConnection && !isSingleUse
@@ -48,5 +60,7 @@ final class FetchTerms: Sendable {
     }
 
     /// The terms of other options, with the same caches.
-    func changed(to options: RequestOptions) -> FetchTerms { FetchTerms(options, shelf, cookieSettings) }
+    func changed(to options: RequestOptions) -> FetchTerms {
+        FetchTerms(options, shelf, cookieSettings, askable, netrc: authentication.netrc)
+    }
 }

@@ -13,6 +13,10 @@ final class Mailbox: Sendable {
         case decided(RunningFetch, lease: UInt64, StoringOrder?)
         /// A program has decided about the redirect that question was about.
         case redirectDecided(RunningFetch, question: UInt64, RedirectAnswer)
+        /// Somebody has answered a fetch's question for credentials.
+        case told(RunningFetch, question: UInt64, CredentialDecision)
+        /// A program looks after the session's credentials.
+        case credentials(CredentialRequest)
         /// The cache that a hop waits for is open, or cannot be.
         case storeOpened(RunningFetch, front: Bool)
         /// The consumer of a streamed body took so many bytes.

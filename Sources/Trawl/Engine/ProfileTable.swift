@@ -75,6 +75,8 @@ extension RequestOptions {
         profile.caFile = transport.caFile ?? ""
         profile.clientCertificate = transport.clientCertificate ?? ""
         profile.clientKey = transport.clientKey ?? ""
+        profile.verifiesProxy = transport.verifiesProxy
+        profile.proxyCAFile = transport.proxyCAFile ?? ""
         profile.resolve = transport.resolve
         profile.connectTo = transport.connectTo
         profile.interface = transport.interface ?? ""

@@ -19,7 +19,8 @@ final class RunningFetch: @unchecked Sendable {
     let reply: Reply
     /// Events for the caller, when it wants them.
     let channel: EventChannel?
-
+    /// Whether the caller wrote the field of credentials: then it goes out as it is.
+    let isByHand: Bool
     /// Whether the program may be asked for decisions.
     let asksProgram: Bool
 
@@ -30,6 +31,7 @@ final class RunningFetch: @unchecked Sendable {
 
     init(plan: consuming FetchPlan, reply: consuming Reply, channel: EventChannel? = nil, asksProgram: Bool = true) {
         engine = EngineState(plan: plan)
+        isByHand = plan.fields.contains("Authorization")
         self.plan = plan
         self.reply = reply
         self.channel = channel
@@ -89,6 +91,8 @@ final class RunningFetch: @unchecked Sendable {
         var worker = 0
         var progressIndex = 0
         var isSuspect = false
+        /// How the hop gets to its origin; nil before that is settled, and when no proxy has to do with it.
+        var way: HopWay?
         /// What the hop may do with the cache.
         var access = CacheAccess.nothing
         /// Whether the hop is answered from the store, by a worker and past its host's queue.
@@ -115,6 +119,10 @@ final class RunningFetch: @unchecked Sendable {
         var redirects: [Response.RedirectHop] = []
         var metrics: [HopReport] = []
         var deadline: MonotonicInstant?
+        /// Since when the deadline moves on with the time.
+        var stoppedAt: MonotonicInstant?
+        /// Who it is made as; nil while nobody has asked and nothing is to be said.
+        var authentication: FetchAuthentication?
         var lastProgress: UInt64 = 0
 
         init(plan: borrowing FetchPlan) {

@@ -2,6 +2,7 @@ import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
+import TrawlSession
 import TrawlSupervision
 
 /// From a caller to a worker: queueing and leasing.
@@ -31,6 +32,7 @@ extension Supervisor {
     }
 
     mutating func enqueue(_ fetch: RunningFetch, front: Bool) {
+        guard hasWay(fetch, front: front) else { return }
         fetch.engine.origin = origins.retain(fetch.engine.target.origin)
         fetch.engine.place = queues.enqueue(fetch.engine.key.rawValue, host: fetch.engine.origin, front: front)
     }
@@ -90,17 +92,29 @@ extension Supervisor {
         fetch.engine.delivered = 0
         let terms = fetch.plan.terms
         settleRequestAgain(of: fetch)
+        var fields = fetch.engine.sent
+        do throws(CredentialsFault) {
+            try prove(fetch, &fields)
+        } catch {
+            return fail(
+                fetch, grant.id, FetchError(.authentication, error.explanation, url: fetch.engine.target.text))
+        }
         if let channel = fetch.channel {
             channel.record(
                 SentRequest(
-                    method: fetch.engine.method, target: fetch.engine.target, fields: fetch.engine.sent,
+                    method: fetch.engine.method, target: fetch.engine.target, fields: fields,
                     bodyLength: fetch.engine.sendsBody ? fetch.body.count : nil))
             channel.post(.attempt(fetch.engine.attempts))
         }
         let assignment = profiles.assignment(for: terms)
         var lease = Lease(
             id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
-            method: fetch.engine.method, url: fetch.engine.target.text, fields: fetch.engine.sent)
+            method: fetch.engine.method, url: fetch.engine.target.text, fields: fields)
+        do throws(FetchError) {
+            lease.proxy = try proxyRoute(fetch, &lease.fields)
+        } catch {
+            return fail(fetch, grant.id, error)
+        }
         var descriptors: [Int32] = []
         switch fetch.body {
         case .none: break
@@ -140,6 +154,11 @@ extension Supervisor {
         lease.mayKeepConnection = terms.keepsConnection
         lease.storesCookies = terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false
         lease.limits = limits(for: fetch)
+        // Others wait for what it proves, and not for its body.
+        if fetch.engine.authentication?.proving != nil, lease.heads == .withEnd { lease.heads = .early }
+        lease.asksAboutChallenges = answersChallenges(fetch)
+        lease.login = login(of: fetch)
+        lease.identity = fetch.engine.authentication?.server?.identity ?? []
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }
         if !lease.cache.isEmpty, EffectiveRequest(fetch).sharesCookies { lease.cache.insert(.sharedCookies) }

@@ -31,6 +31,8 @@ extension Supervisor {
     }
 
     mutating func requeueOrFail(_ fetch: RunningFetch, asSuspect: Bool, canRepeat: Bool) {
+        // What it came to is known: nothing of it has to be repeated.
+        if case .no = closing, answersChallenge(fetch) { return }
         // What a reader has been given cannot be taken back.
         guard canRepeat, fetch.engine.delivered == 0 else {
             let detail =
@@ -125,6 +127,7 @@ extension Supervisor {
     }
 
     mutating func forget(_ fetch: RunningFetch) {
+        endAuthentication(of: fetch)
         if fetch.plan.wantsEvents { observed.remove(fetch.engine.key) }
         if !cancelling.isEmpty { cancelling[fetch.engine.key] = nil }
         fetches.remove(fetch.engine.key)

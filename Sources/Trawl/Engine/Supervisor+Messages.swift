@@ -29,11 +29,17 @@ extension Supervisor {
                 return false
             }
             fetch.engine.head = head
-            if fetch.channel != nil, redirect(of: head, fetch) == nil {
+            let challenge = meet(head, fetch)
+            if challenge == .deliver { learn(head, fetch) }
+            if fetch.channel != nil, redirect(of: head, fetch) == nil, challenge == .deliver {
                 fetch.channel?.post(.head(Response.ResponseHead(head)))
             }
             if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
-            if questions.contains(.disposition) { askAboutRedirect(head, fetch) }
+            guard questions.contains(.disposition) else { break }
+            switch head.status {
+            case 401, 407: dispose(fetch, challenge == .deliver ? .deliver : .proceed)
+            default: askAboutRedirect(head, fetch)
+            }
         case .data(let lease, let bytes):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             guard UInt64(bytes.count) <= fetch.engine.credit else {
@@ -158,7 +164,8 @@ extension Supervisor {
         let report = HopReport(
             url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
             version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics)
-        if let head, end.cache.source == .network { fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target) }
+        // What refuses a tunnel is the proxy, which has no say in the origin's cookies.
+        if let head, end.cache.source == .network, !end.isProxyFailure { fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target) }
         // An array of one is made in one step; one that grows is not.
         if fetch.engine.metrics.isEmpty { fetch.engine.metrics = [report] } else { fetch.engine.metrics.append(report) }
         switch end.outcome {
@@ -168,10 +175,15 @@ extension Supervisor {
                 release(fetch, .promote)
                 return beginWithoutStore(fetch)
             }
+            if answersChallenge(fetch) { return }
+            if goesAnotherWay(fetch, after: failure, refused: end.head != nil) { return }
             release(fetch, failure.kind.isForAll ? .fail(failure) : .promote)
             answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
         case .complete(let delivery):
             guard let head else { preconditionFailure("an end without a head was accepted") }
+            // Of one that came before its end it is known already.
+            if end.head != nil, fetch.engine.delivered == 0, meet(head, fetch) == .deliver { learn(head, fetch) }
+            if answersChallenge(fetch) { return revalidateIfWanted(fetch, end.cache) }
             release(fetch, end.cache.isStored || end.cache.source != .network ? .look : .goAlone)
             revalidateIfWanted(fetch, end.cache)
             // Most are none, and the question is not for free.
@@ -227,6 +239,8 @@ extension Supervisor {
                     redirects: fetch.engine.redirects, interim: fetch.engine.interim, trailers: Fields(end.trailers),
                     decoded: end.decoded, receivedLength: length, source: Response.Source(end.cache.source),
                     metrics: fetch.engine.metrics,
-                    defaultCharset: fetch.plan.terms.options.defaultCharset)))
+                    defaultCharset: fetch.plan.terms.options.defaultCharset,
+                    authentication: fetch.engine.authentication?.server?.report,
+                    proxyAuthentication: fetch.engine.authentication?.proxy?.report)))
     }
 }

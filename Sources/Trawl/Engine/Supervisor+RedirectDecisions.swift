@@ -84,7 +84,7 @@ extension Supervisor {
         deadlines.insert(fetch.engine.key, deadline: later)
     }
 
-    private mutating func dispose(_ fetch: RunningFetch, _ disposition: HeadDisposition) {
+    mutating func dispose(_ fetch: RunningFetch, _ disposition: HeadDisposition) {
         guard let lease = fetch.engine.life.activeLease, let link = links[fetch.engine.worker] else { return }
         _ = link.send(.answer(lease: lease.rawValue, disposition))
         markDirty(fetch.engine.worker)

@@ -56,8 +56,10 @@ extension Supervisor {
         }
         fetch.engine.decided = nil
         if target.origin != fetch.engine.target.origin { fetch.engine.hasLeftOrigin = true }
+        turnCredentials(fetch)
         fetch.engine.method = redirect.method
         fetch.engine.target = target
+        fetch.engine.way = nil
         fetch.engine.isSuspect = false
         fetch.engine.passesStoreOver = false
         fetch.engine.mayJoin = true

@@ -3,6 +3,7 @@ import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
+import TrawlSession
 import TrawlStore
 import TrawlSupervision
 import TrawlURL
@@ -64,11 +65,19 @@ struct Supervisor: ~Copyable {
     var unshared: [CacheDigest: MonotonicInstant] = [:]
     /// Fetches for nobody, in flight.
     var revalidations: Set<CacheDigest> = []
+    /// What worked before, and the nonces of servers.
+    var credentials: SessionCredentials
+    /// Who asks for credentials, and who waits for what is answered.
+    var broker = AuthenticationBroker<FetchKey>()
+    /// Questions for credentials so far.
+    var questions: UInt64 = 0
     var origins = OriginTable()
     var fetches = FetchTable()
     var deadlines = DeadlineQueue()
     var profiles = ProfileTable()
     let urls = URLParser()
+    /// The way to origins for fetches that say nothing about proxies.
+    let proxies: ProxyTerms
     /// Streams and observed fetches, looked at on each tick for progress.
     var observed: Set<FetchKey> = []
     /// Fetches that were answered while a worker held them, and when that worker must have ended the lease.
@@ -96,6 +105,7 @@ struct Supervisor: ~Copyable {
         meter = start.meter
         executable = start.executable
         planner = start.planner
+        credentials = SessionCredentials(start.credentialState)
         let policy = start.configuration.tolerance.restartPolicy
         slots = (0..<start.slots).map { _ in WorkerSlot(policy: policy) }
         links = Array(repeating: nil, count: start.slots)
@@ -103,6 +113,7 @@ struct Supervisor: ~Copyable {
         refusals = Array(repeating: nil, count: start.slots)
         leases = LeaseTable(workers: start.slots, leasesPerWorker: start.configuration.transfersPerWorker)
         queues = HostQueues(limitPerHost: start.configuration.connectionsPerHost)
+        proxies = ProxyTerms(start.configuration.proxy)
         now = MonotonicClock.now()
         setBandwidthLimits()
     }
@@ -200,6 +211,8 @@ struct Supervisor: ~Copyable {
         case .drive(let driver, let done): driving = Driving(driver.driver, done: done)
         case .decided(let fetch, let lease, let order): decided(fetch, lease, order)
         case .redirectDecided(let fetch, let question, let answer): redirectDecided(fetch, question, answer)
+        case .credentials(let request): request.perform(&credentials)
+        case .told(let fetch, let question, let decision): told(fetch, question: question, decision)
         case .cancel(let fetch):
             conclude(fetch, with: .failure(FetchError(.cancelled, "", url: fetch.engine.target.text)))
         case .storeOpened(let fetch, let front): storeOpened(fetch, front: front)
@@ -229,8 +242,9 @@ struct Supervisor: ~Copyable {
             }
         }
         while let key = deadlines.next(dueAt: now) {
-            // No clock runs while a program decides, and the time it took is added afterwards.
-            guard let fetch = fetches[key], fetch.engine.question == nil, (fetch.engine.deadline ?? now) <= now
+            // No clock runs while somebody decides, and the time it took is added afterwards.
+            guard let fetch = fetches[key], fetch.engine.question == nil, fetch.engine.stoppedAt == nil,
+                (fetch.engine.deadline ?? now) <= now
             else { continue }
             let limit = fetch.plan.options.timeLimits.resource
             conclude(
@@ -278,7 +292,8 @@ struct Supervisor: ~Copyable {
                 driving = Driving(driver.driver, done: done)
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
-            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .shutDown: break
+            case .credentials(let request): request.refuse()
+            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .told, .shutDown: break
             }
         }
     }

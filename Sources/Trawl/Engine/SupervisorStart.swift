@@ -11,10 +11,15 @@ struct SupervisorStart: Sendable {
     let executable: WorkerExecutable?
     /// Checks requests that programs make while fetches run.
     let planner: FetchPlanner
+    /// Told when the session's credentials change.
+    let credentialState: CredentialState
     /// Worker slots: at least one.
     let slots: Int
 
-    init(_ configuration: Configuration, mailbox: Mailbox, planner: FetchPlanner) throws(FetchError) {
+    init(
+        _ configuration: Configuration, mailbox: Mailbox, planner: FetchPlanner, _ credentialState: CredentialState
+    ) throws(FetchError) {
+        self.credentialState = credentialState
         self.configuration = configuration
         self.mailbox = mailbox
         self.planner = planner

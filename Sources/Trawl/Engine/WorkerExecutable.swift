@@ -66,7 +66,7 @@ struct WorkerExecutable: Sendable {
         }
     }
 
-    private static func ownEnvironment() -> [String] {
+    static func ownEnvironment() -> [String] {
         var result: [String] = []
         var entry = environ
         while let text = entry.pointee {

@@ -25,6 +25,14 @@ public protocol FetchDecisions: Sendable {
     /// - Source: the URL Loading System's `willPerformHTTPRedirection` (ULS-LIFE-05), ASIHTTPRequest's
     ///   `willRedirectToURL` (ASI-RED-08).
     func redirect(_ proposal: RedirectProposal) async -> RedirectChoice
+
+    /// A server or proxy wants to know who asks, and neither request, URL, session, netrc nor vault say.
+    ///
+    /// Of many fetches that need the same one asks; the others wait, and take what worked. Never asked for
+    /// ``Coordinator/sendBlocking(_:into:)``.
+    ///
+    /// - Source: the URL Loading System's authentication challenges (ULS-AUTH-05), ASIHTTPRequest's delegate.
+    func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision
 }
 
 extension FetchDecisions {
@@ -37,6 +45,9 @@ extension FetchDecisions {
 
     /// Followed.
     public func redirect(_ proposal: RedirectProposal) async -> RedirectChoice { .follow }
+
+    /// As if nobody had been asked.
+    public func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision { .useStored }
 }
 
 /// How a response is stored.

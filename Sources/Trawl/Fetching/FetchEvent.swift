@@ -6,6 +6,8 @@ public enum FetchEvent: Sendable {
     case attempt(Int)
     /// A 1xx response.
     case interim(Response.ResponseHead)
+    /// A challenge is being answered: the request goes out again, with credentials. The head is the one that challenged.
+    case authenticating(AuthenticationReport, Response.ResponseHead)
     /// A redirect is being followed.
     case redirected(Response.RedirectHop)
     /// The head of the response that will be the answer.

@@ -8,10 +8,14 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var sizeLimits = SizeLimits()
     /// What connections look like. Fetches with equal values share connections and their set-up.
     public var transport = Transport()
+    /// Which proxies are used; nil is the coordinator's choice, ``Configuration/proxy``.
+    public var proxy: ProxyPolicy?
     /// Whether and how stored responses are used.
     public var caching = Caching()
     /// Whether and how cookies are kept and sent.
     public var cookies = Cookies()
+    /// Who the fetch is made as.
+    public var authentication = Authentication()
     /// Whether compressed responses are asked for, by a generated `Accept-Encoding`. Default true.
     public var acceptsCompressedResponses = true
     /// What happens to content codings of a response. Default ``ContentDecoding/streaming``.
@@ -146,6 +150,10 @@ extension RequestOptions {
         public var resolve: [String] = []
         /// `host:port:host:port` entries that replace the place connected to, as in curl's `--connect-to`.
         public var connectTo: [String] = []
+        /// Whether the certificate of an `https` proxy is checked. Default true.
+        public var verifiesProxy = true
+        /// A PEM file of certificates trusted for `https` proxies in place of the system's.
+        public var proxyCAFile: String?
         /// The local interface or address used, as in curl's `--interface`.
         public var interface: String?
         /// Whether `http` is allowed. Default true.

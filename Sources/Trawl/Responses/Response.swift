@@ -36,6 +36,10 @@ public struct Response: Sendable {
     public var source: Source { content.source }
     /// What each hop took, in order; redirects come first.
     public var metrics: [HopReport] { content.metrics }
+    /// Who the final request was made as towards the server; nil for nobody.
+    public var authentication: AuthenticationReport? { content.authentication }
+    /// Who it was made as towards the proxy; nil for nobody.
+    public var proxyAuthentication: AuthenticationReport? { content.proxyAuthentication }
     /// The head in the form the rules use.
     var packageHead: TrawlHTTP.ResponseHead { content.head }
     /// For ``text()``.
@@ -64,12 +68,17 @@ public struct Response: Sendable {
         let source: Source
         let metrics: [HopReport]
         let defaultCharset: String
+        let authentication: AuthenticationReport?
+        let proxyAuthentication: AuthenticationReport?
 
         init(
             head: TrawlHTTP.ResponseHead, body: ResponseBody, file: String?, url: String, originalURL: String,
             redirects: [RedirectHop], interim: [ResponseHead], trailers: Fields, decoded: [String],
-            receivedLength: UInt64, source: Source, metrics: [HopReport], defaultCharset: String
+            receivedLength: UInt64, source: Source, metrics: [HopReport], defaultCharset: String,
+            authentication: AuthenticationReport? = nil, proxyAuthentication: AuthenticationReport? = nil
         ) {
+            self.authentication = authentication
+            self.proxyAuthentication = proxyAuthentication
             self.head = head
             self.body = body
             self.file = file

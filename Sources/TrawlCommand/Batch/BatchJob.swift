@@ -137,8 +137,6 @@ struct BatchJob {
         do throws(FetchError) {
             let template = try templates.template(for: table[tag].request, isRetry: table[tag].isRetry)
             let target = try coordinator.target(of: table[tag].request.url, template)
-            // They would be dropped in silence.
-            if target.user != nil || target.password != nil { throw FetchError.credentialsInURL }
             prepared.append(try prepare(table[tag], target, template, tag))
         } catch {
             if isUnfinished(.failure(error)) {
@@ -320,7 +318,8 @@ struct BatchJob {
         _ fetch: FetchInFlight, _ result: Result<Response, FetchError>, _ failure: Failure?, file: String?
     ) {
         var values = WriteOutValues(
-            url: fetch.request.url, method: templates.method(of: fetch.request), exitCode: failure?.curlCode ?? 0,
+            url: URLText.withoutUserInformation(fetch.request.url), method: templates.method(of: fetch.request),
+            exitCode: failure?.curlCode ?? 0,
             total: fetch.started.duration(to: now))
         switch result {
         case .success(let response): values.response = response

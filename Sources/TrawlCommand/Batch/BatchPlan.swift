@@ -58,14 +58,16 @@ struct BatchPlan {
         }
         files = arguments.dropsBodies ? .none : .new
         directory = arguments.dropsBodies ? "" : try Self.directory(arguments.directory)
-        var template = try RunSetup.template(command.request, command.transfer, command.tls, command.cache)
+        var template = try RunSetup.template(
+            command.request, command.authentication, command.transfer, command.proxy, command.tls, command.cache)
         template.options.redirects.mode = arguments.noLocation ? .manual : .standard
         self.template = template
         writeOut = try RunSetup.writeOut(report)
         let parallel = command.pool.parallel?.value ?? 64
         lookAhead = max(1024, 16 * parallel)
         var configuration = try RunSetup.configuration(
-            command.pool, command.cache, parallel: parallel, root: files == .new ? directory : nil)
+            command.pool, command.authentication, command.proxy, command.cache, parallel: parallel,
+            root: files == .new ? directory : nil)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? max(6, parallel / 8)
         configuration.transfersInAll = parallel
         self.configuration = configuration

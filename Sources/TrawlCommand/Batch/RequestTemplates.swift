@@ -99,6 +99,7 @@ extension Request {
         if let limit = listed.maxRedirects { request.options.redirects.limit = limit }
         if let timeout = listed.timeout { request.options.timeLimits.resource = timeout }
         if let mode = listed.cacheMode { request.cachePolicy = mode.policy }
+        if let credential = listed.credential { request.options.authentication.credential = credential }
         return request
     }
 }

@@ -1,3 +1,4 @@
+import Trawl
 import TrawlHTTP
 
 /// A request as a line of a list, or of `pipe`'s input, describes it.
@@ -48,14 +49,16 @@ extension ListedRequest {
         let maxRedirects: Int?
         let timeout: Duration?
         let cacheMode: CacheMode?
+        /// Who it is made as, when the server asks.
+        let credential: Credential?
 
         /// - Returns: Nil when there is nothing to say.
         init?(
             method: String?, headers: FieldLines, body: [UInt8]?, follows: Bool?, maxRedirects: Int?,
-            timeout: Duration?, cacheMode: CacheMode? = nil
+            timeout: Duration?, cacheMode: CacheMode? = nil, credential: Credential? = nil
         ) {
             if method == nil, headers.isEmpty, body == nil, follows == nil, maxRedirects == nil, timeout == nil,
-                cacheMode == nil
+                cacheMode == nil, credential == nil
             {
                 return nil
             }
@@ -66,12 +69,14 @@ extension ListedRequest {
             self.maxRedirects = maxRedirects
             self.timeout = timeout
             self.cacheMode = cacheMode
+            self.credential = credential
         }
 
         static func == (left: OwnTerms, right: OwnTerms) -> Bool {
             left.method == right.method && left.headers == right.headers && left.body == right.body
                 && left.follows == right.follows && left.maxRedirects == right.maxRedirects
                 && left.timeout == right.timeout && left.cacheMode == right.cacheMode
+                && left.credential == right.credential
         }
     }
 }

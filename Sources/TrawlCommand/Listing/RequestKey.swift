@@ -22,7 +22,8 @@ struct RequestKey: Sendable, Hashable {
     /// Of a plain line: the URL as it is requested, with its scheme, and the file named after the tab.
     init(url: String, out: String?) {
         var bits = Self.mixed(Self.start, 2)
-        bits = Self.mixed(bits, url)
+        // Results are no place for a password, not even for a digest of it.
+        bits = Self.mixed(bits, URLText.withoutUserInformation(url))
         if let out {
             // Neither can hold a zero byte.
             bits = Self.mixed(bits, 0)
@@ -34,6 +35,14 @@ struct RequestKey: Sendable, Hashable {
     /// Of a JSON line without an id: the line itself, without whitespace around it.
     init(line: UnsafeRawBufferPointer) {
         self.init(tag: 3, line)
+    }
+
+    /// Of a JSON line without an id whose credentials are its own: the URL and the user, and not the password.
+    init(url: String, user: String) {
+        var bits = Self.mixed(Self.start, 4)
+        bits = Self.mixed(bits, URLText.withoutUserInformation(url))
+        bits = Self.mixed(bits, 0)
+        self.bits = Self.mixed(bits, user)
     }
 
     /// 32 hexadecimal digits, as in `hexadecimal`.

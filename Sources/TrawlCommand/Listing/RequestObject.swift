@@ -1,3 +1,4 @@
+import Trawl
 import TrawlHTTP
 import TrawlJSON
 
@@ -27,6 +28,7 @@ struct RequestObject {
     private var timeout: Duration?
     private var out: String?
     private var cacheMode: CacheMode?
+    private var credential: Credential?
 
     init(_ form: RequestLine.Form) {
         self.form = form
@@ -50,8 +52,16 @@ struct RequestObject {
                 url: url ?? "", id: id, out: out,
                 own: ListedRequest.OwnTerms(
                     method: method, headers: headers, body: body, follows: follows, maxRedirects: maxRedirects,
-                    timeout: timeout, cacheMode: cacheMode),
-                key: id.map(RequestKey.init(id:)) ?? RequestKey(line: line)))
+                    timeout: timeout, cacheMode: cacheMode, credential: credential),
+                key: key(line)))
+    }
+
+    /// A line with credentials in it is known by what is no secret.
+    private func key(_ line: UnsafeRawBufferPointer) -> RequestKey {
+        if let id { return RequestKey(id: id) }
+        let url = url ?? ""
+        if credential == nil, URLText.withoutUserInformation(url) == url { return RequestKey(line: line) }
+        return RequestKey(url: url, user: credential?.user ?? "")
     }
 
     private mutating func readMember(_ name: JSONString, _ reader: inout JSONReader) throws(JSONError) {
@@ -122,9 +132,7 @@ struct RequestObject {
             guard let text = try text(member, &reader) else { return }
             cacheMode = CacheMode(rawValue: text)
             if cacheMode == nil { complain("cache_policy must be one of \(CacheMode.names)") }
-        case .auth:
-            _ = try reader.skipValue()
-            complain("\(Self.name(member)) is not supported yet")
+        case .auth: try readAuthentication(&reader)
         }
     }
 
@@ -211,6 +219,31 @@ struct RequestObject {
             }
             append(name, value)
         }
+    }
+
+    private mutating func readAuthentication(_ reader: inout JSONReader) throws(JSONError) {
+        let shape = "auth must be an object with username and password"
+        guard try reader.peek() == .object else {
+            _ = try reader.skipValue()
+            return complain(shape)
+        }
+        try reader.beginObject()
+        var user: String?
+        var password: String?
+        while let name = try reader.nextMember() {
+            let isUser = reader.isEqual(name, "username")
+            guard isUser || reader.isEqual(name, "password"), try reader.peek() == .string,
+                (isUser ? user : password) == nil
+            else {
+                _ = try reader.skipValue()
+                complain(shape)
+                continue
+            }
+            guard let text = try text(.auth, &reader) else { continue }
+            if isUser { user = text } else { password = text }
+        }
+        guard let user, let password else { return complain(shape) }
+        credential = Credential(user: user, password: password)
     }
 
     private mutating func append(_ name: [UInt8], _ value: [UInt8]) {

@@ -18,8 +18,10 @@ struct PipeCommand: RunnableCommand {
             """)
 
     @OptionGroup(title: "Pipe options") var pipe: PipeArguments
+    @OptionGroup(title: "Authentication options") var authentication: AuthenticationArguments
     @OptionGroup(title: "Cache options") var cache: CacheArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
+    @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments
 

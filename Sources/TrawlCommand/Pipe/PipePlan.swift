@@ -13,7 +13,9 @@ struct PipePlan {
 
     init(_ command: PipeCommand) throws(CommandError) {
         isSilent = command.pipe.silent
-        template = try RunSetup.template(command.transfer, command.tls, command.cache) { request throws(CommandError) in
+        template = try RunSetup.template(
+            command.authentication, command.transfer, command.proxy, command.tls, command.cache
+        ) { request throws(CommandError) in
             request.options.redirects.mode = .standard
             request.options.setUserAgent(command.pipe.userAgent)
             try FieldArgument.apply(command.pipe.headers, to: &request) { path throws(CommandError) in
@@ -24,7 +26,7 @@ struct PipePlan {
         let parallel = command.pool.parallel?.value ?? 128
         lookAhead = 2 * parallel
         var configuration = try RunSetup.configuration(
-            command.pool, command.cache, parallel: parallel, root: nil)
+            command.pool, command.authentication, command.proxy, command.cache, parallel: parallel, root: nil)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? 0
         configuration.transfersInAll = parallel
         self.configuration = configuration

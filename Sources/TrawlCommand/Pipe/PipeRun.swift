@@ -160,8 +160,6 @@ final class PipeRun {
         do throws(FetchError) {
             let template = try templates.template(for: request)
             let target = try coordinator.target(of: request.url, template)
-            // They would be dropped in silence.
-            if target.user != nil || target.password != nil { throw FetchError.credentialsInURL }
             let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
             prepared.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
         } catch {
@@ -182,7 +180,7 @@ final class PipeRun {
             }
             if error.code == .shutDown, let engineFailure { result = .failure(engineFailure) }
         }
-        responses.append(PipeResponse(fetch.request.id, url: fetch.request.url, result))
+        responses.append(PipeResponse(fetch.request.id, url: URLText.withoutUserInformation(fetch.request.url), result))
     }
 
     private func finishOutput() {

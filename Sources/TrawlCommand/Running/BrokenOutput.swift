@@ -13,7 +13,4 @@ extension FetchError {
         guard code == .file, case .system(let number) = cause else { return false }
         return SystemError(errno: number, call: "").isOfTheWholeOutput
     }
-
-    /// A URL with a name or password in it, which nothing sends yet.
-    static let credentialsInURL = FetchError(.badRequest, "credentials in a URL are not supported yet")
 }

@@ -8,16 +8,28 @@ enum RunSetup {
     ///
     /// - Parameter fill: Fills in what the options of the subcommand's own say.
     static func template(
-        _ transfer: TransferArguments, _ tls: TLSArguments, _ cache: CacheArguments,
-        _ fill: (inout Request) throws(CommandError) -> Void
+        _ authentication: AuthenticationArguments, _ transfer: TransferArguments, _ proxy: ProxyArguments,
+        _ tls: TLSArguments, _ cache: CacheArguments, _ fill: (inout Request) throws(CommandError) -> Void
     ) throws(CommandError) -> Request {
         var request = Request("")
         if let file = tls.unreadableFile({ access($0, R_OK) == 0 }) {
             throw CommandError(file: file, errno, curlStatus: ExitStatus.Curl.certificateError)
         }
+        if let file = proxy.caFile, access(file, R_OK) != 0 {
+            throw CommandError(file: file, errno, curlStatus: ExitStatus.Curl.certificateFileError)
+        }
         transfer.apply(to: &request.options)
         tls.apply(to: &request.options.transport)
+        proxy.apply(to: &request.options.transport)
         cache.apply(to: &request.options)
+        try authentication.apply(
+            to: &request.options.authentication, home: getenv("HOME").map { String(cString: $0) }
+        ) { user throws(CommandError) in
+            guard let password = SecretPrompt.read("Password for \(user.terminalSafe): ") else {
+                throw CommandError("--user: no password is given, and there is no terminal to ask at")
+            }
+            return password
+        }
         try fill(&request)
         if let refused = request.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }
         return request
@@ -25,9 +37,10 @@ enum RunSetup {
 
     /// As above, with the request options of `get` and `batch`.
     static func template(
-        _ arguments: RequestArguments, _ transfer: TransferArguments, _ tls: TLSArguments, _ cache: CacheArguments
+        _ arguments: RequestArguments, _ authentication: AuthenticationArguments, _ transfer: TransferArguments,
+        _ proxy: ProxyArguments, _ tls: TLSArguments, _ cache: CacheArguments
     ) throws(CommandError) -> Request {
-        try template(transfer, tls, cache) { request throws(CommandError) in
+        try template(authentication, transfer, proxy, tls, cache) { request throws(CommandError) in
             try arguments.apply(to: &request) { path throws(CommandError) in try StandardStreams.readAll(path) }
         }
     }
@@ -44,7 +57,8 @@ enum RunSetup {
     ///   - parallel: Fetches at a time over all workers.
     ///   - root: The directory workers write files beneath; nil when they write none by themselves.
     static func configuration(
-        _ pool: PoolArguments, _ cache: CacheArguments, parallel: Int, root: String?
+        _ pool: PoolArguments, _ authentication: AuthenticationArguments, _ proxy: ProxyArguments,
+        _ cache: CacheArguments, parallel: Int, root: String?
     ) throws(CommandError) -> Configuration {
         var configuration: Configuration
         do throws(FetchError) {
@@ -68,9 +82,11 @@ enum RunSetup {
         }
         if let rate = pool.rate { configuration.bandwidth = BandwidthLimit(rate.bytesPerSecond) }
         if let root { configuration.outputDirectories = [root] }
+        try proxy.apply(to: &configuration.proxy) { path throws(CommandError) in try StandardStreams.readAll(path) }
         cache.apply(to: &configuration)
         // Each run of the command is a coordinator of its own; what a login set must be there for the next.
         configuration.cookies.endsSessionCookies = false
+        try authentication.apply(to: &configuration)
         configuration.validationGrace = .seconds(5)
         return configuration
     }

@@ -49,13 +49,6 @@ struct SingleFetch {
         request.url = self.request.url
         let destination: Destination
         do throws(CommandError) {
-            // They would be dropped in silence.
-            if URLText.withoutUserInformation(request.url) != request.url {
-                let refusal = FetchError.credentialsInURL
-                throw CommandError(
-                    "\(place)\(FailureText.url(request.url)): \(FailureText.of(refusal))",
-                    status: ExitStatus.curlCode(for: refusal))
-            }
             destination = try self.destination(&names)
         } catch {
             console.failure(error.message)
@@ -71,7 +64,7 @@ struct SingleFetch {
         while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
         let code = settle(result)
         var values = WriteOutValues(
-            url: request.url, method: request.effectiveMethod.name, exitCode: code,
+            url: URLText.withoutUserInformation(request.url), method: request.effectiveMethod.name, exitCode: code,
             total: start.duration(to: MonotonicClock.now()))
         if case .success(let response) = result { values.response = response }
         if case .failure(let error) = result { values.error = error }
@@ -158,6 +151,9 @@ struct SingleFetch {
             }
         case .interim(let head):
             show(head, of: fetch)
+        case .authenticating(let report, let head):
+            show(head, of: fetch)
+            if plan.report.verbose { console.write(HeadText.lines(report)) }
         case .redirected(let hop):
             show(hop.head, of: fetch)
         case .head(let head):

@@ -41,6 +41,12 @@ enum HeadText {
         return text + prefix + "\n"
     }
 
+    /// How a challenge is answered, in a line that is safe on a terminal.
+    static func lines(_ report: AuthenticationReport) -> String {
+        let realm = report.realm.map { " for \"\($0.terminalSafe)\"" } ?? ""
+        return "* \(report.scheme)\(realm), answered with credentials from: \(report.source.rawValue)\n"
+    }
+
     private static func statusLine(_ head: Response.ResponseHead) -> String {
         "\(head.version) \(head.status)\(head.reason.isEmpty ? "" : " " + head.reason)"
     }

@@ -28,7 +28,7 @@ final class CookieKeeper: StateKeeper {
         let conditions = CookieConditions(
             suffixes: suffixes, session: terms.session, endsWithSession: terms.endsSessionCookies)
         var received: [ReceivedCookie] = []
-        CookieTarget.with(target, trustsLoopback: profile.proxy.isEmpty) { target in
+        CookieTarget.with(target, trustsLoopback: lease.proxy == nil) { target in
             CookieRules.forEachLine(in: head.fields) { line in
                 if let cookie = try? CookieRules.receive(line, from: target, under: conditions, at: now) {
                     received.append(cookie)

@@ -45,5 +45,9 @@ enum TestProcess {
         for number in [SIGINT, SIGQUIT, SIGHUP, SIGTERM] { _ = signal(number, SIG_DFL) }
         // Without these there is no default store, so no test finds what another one stored, nor what the user did.
         for name in ["HOME", "XDG_CACHE_HOME"] { unsetenv(name) }
+        // The servers of the tests are here, and no proxy is between.
+        for name in ["http", "https", "all", "no", "auto"] {
+            for variable in [name + "_proxy", (name + "_proxy").uppercased()] { unsetenv(variable) }
+        }
     }()
 }

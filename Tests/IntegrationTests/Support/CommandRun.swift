@@ -11,11 +11,15 @@ struct CommandRun {
     /// - Parameters:
     ///   - arguments: Without the program's name.
     ///   - input: What standard input holds.
-    init(_ arguments: [String], input: String? = nil) throws {
+    ///   - environment: Variables beside those of the tests.
+    init(_ arguments: [String], input: String? = nil, environment: [String: String] = [:]) throws {
         let directory = try TemporaryDirectory()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try BuiltProducts.trawl())
         process.arguments = arguments
+        if !environment.isEmpty {
+            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        }
         process.standardInput = FileHandle.nullDevice
         if let input {
             try directory.put("input", Array(input.utf8))

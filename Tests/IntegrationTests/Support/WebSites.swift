@@ -115,6 +115,6 @@ struct WebSites: Sendable {
 
     private static let who = """
         method=$request_method\\nprotocol=$server_protocol\\ntls=$ssl_protocol\\npeer=$remote_addr\\nhost=$http_host\\n\
-        authorization=$http_authorization\\ncookie=$http_cookie\\nmine=$http_x_mine\\nmember=$ssl_client_verify\\n
+        authorization=$http_authorization\\nproxy-authorization=$http_proxy_authorization\\ncookie=$http_cookie\\nmine=$http_x_mine\\nmember=$ssl_client_verify\\n
         """
 }

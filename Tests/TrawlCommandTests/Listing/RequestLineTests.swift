@@ -111,7 +111,8 @@ struct RequestLineTests {
                 #""url":"x","cache_policy":"often""#,
                 "cache_policy must be one of default, no-cache, reload, no-store, force-cache, only-if-cached"
             ),
-            (#""url":"x","auth":{"username":"a","password":"b"}"#, "auth is not supported yet"),
+            (#""url":"x","auth":{"username":"a"}"#, "auth must be an object with username and password"),
+            (#""url":"x","auth":"a:b""#, "auth must be an object with username and password"),
             (#""url":"x","url":"y""#, "url is given twice"), (#""url":"x","\u0075rl":"y""#, "url is given twice"),
             (#""url":"x","method":"G T""#, "method is not a token"),
             (#""url":"x","method":"""#, "method is not a token"),

@@ -13,6 +13,9 @@ package struct DigestHashes: Sendable {
     /// The hashes there is a function for.
     package var available: Set<DigestAlgorithm.Hash> { Set(functions.keys) }
 
+    /// The function of a hash, or nil when there is none.
+    package func function(_ hash: DigestAlgorithm.Hash) -> Function? { functions[hash] }
+
     /// The hash of bytes in lower-case hexadecimal (RFC 7616 §3.1.3).
     func hexadecimal(_ hash: DigestAlgorithm.Hash, of bytes: [UInt8]) throws(CredentialsFault) -> [UInt8] {
         guard let function = functions[hash] else { throw .hash }

@@ -2,7 +2,8 @@
 package struct DigestProof: Sendable, Hashable {
     /// The value of `Authorization` or `Proxy-Authorization`.
     package let fieldValue: [UInt8]
-    let nonce: [UInt8]
+    /// The nonce that was used.
+    package let nonce: [UInt8]
     let count: UInt32
     let protection: DigestChallenge.Protection
     let target: [UInt8]

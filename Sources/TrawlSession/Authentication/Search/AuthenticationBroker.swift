@@ -127,9 +127,11 @@ package struct AuthenticationBroker<Asker: Hashable & Sendable>: Sendable {
     }
 
     /// A fetch has ended, however it did; legal at any time and for fetches that never were here.
-    package mutating func ended(_ asker: Asker) -> [Action] {
+    ///
+    /// - Returns: What others are to do, with the space it is about.
+    package mutating func ended(_ asker: Asker) -> [(space: ProtectionSpace, action: Action)] {
         guard let spaces = places[asker] else { return [] }
-        return spaces.map { left($0, by: asker) }.filter { $0 != .none }
+        return spaces.map { ($0, left($0, by: asker)) }.filter { $0.1 != .none }
     }
 
     private mutating func forget(_ asker: Asker, _ space: ProtectionSpace) {

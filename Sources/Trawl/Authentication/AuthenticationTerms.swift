@@ -1,0 +1,77 @@
+import TrawlHTTP
+import TrawlSession
+
+/// What fetches of the same options have in common when they are asked who they are. Never changed once made.
+struct AuthenticationTerms: Sendable {
+    /// Who could be asked, as the coordinator was set up.
+    struct Askable: Sendable {
+        var program = false
+        var person = false
+        var vault = false
+
+        init(_ configuration: Configuration) {
+            program = configuration.decisions != nil
+            person = configuration.prompt != nil
+            vault = configuration.vault != nil
+        }
+    }
+
+    /// With everybody who could be asked; whether a fetch may ask is its own business.
+    private let policy: SearchPolicy
+    /// Credentials of the request.
+    let explicit: Credentials?
+    /// The netrc file, read.
+    let netrc: Netrc?
+    /// Whether a challenge that cannot be answered is the answer.
+    let delivers: Bool
+    /// Whether challenges are answered at all.
+    let isOn: Bool
+    /// Whether credentials of the session may be sent ahead.
+    let readsSession: Bool
+    /// Whether credentials of the request or its URL are sent without being asked for.
+    private let sendsOwnAhead: Bool
+
+    init(_ options: RequestOptions.Authentication, _ askable: Askable, netrc: Netrc?) {
+        var policy = SearchPolicy()
+        policy.rules.allowed = SchemeSet(rawValue: options.schemes.rawValue)
+        policy.rules.allowsSecretInClear = options.allowsClearText
+        policy.rules.hashes = Set(DigestAlgorithm.Hash.allCases)
+        policy.sources = [.explicit, .url]
+        if options.usesSession { policy.sources.insert(.session) }
+        if netrc != nil { policy.sources.insert(.netrc) }
+        if options.usesVault, askable.vault { policy.sources.insert(.vault) }
+        if options.asks, askable.program { policy.sources.insert(.decision) }
+        if options.asks, askable.person { policy.sources.insert(.prompt) }
+        policy.sendsAhead = options.sendsAhead
+        policy.maxAttempts = max(1, options.maxAttempts)
+        self.policy = policy
+        explicit = options.credential?.credentials
+        self.netrc = netrc
+        delivers = options.whenRefused == .delivers
+        isOn = !policy.rules.allowed.isEmpty
+        readsSession = options.usesSession && options.sendsAhead
+        var isToken = false
+        if case .bearer? = explicit?.kind { isToken = true }
+        sendsOwnAhead = isToken || policy.rules.allowed == .basic
+    }
+
+    /// How a fetch looks for credentials.
+    func policy(mayAsk: Bool) -> SearchPolicy {
+        var policy = policy
+        if !mayAsk { policy.sources.subtract([.decision, .prompt]) }
+        return policy
+    }
+
+    /// The credentials in a URL the caller gave; nil when there are none.
+    ///
+    /// A user without a password is looked for in netrc when there is one.
+    func url(of target: TargetURI) -> Credentials? {
+        guard let user = target.user, !(target.password == nil && netrc != nil) else { return nil }
+        return Credentials(user: user, password: target.password ?? "")
+    }
+
+    /// Whether something may go out with a request for a URL before anybody asks.
+    func maySendOwnAhead(for target: TargetURI) -> Bool {
+        sendsOwnAhead && (explicit != nil || target.user != nil)
+    }
+}

@@ -1,0 +1,10 @@
+/// Asks a person for credentials, when nothing else has any.
+///
+/// Asked about one protection space at a time; other fetches go on meanwhile, and those that need the same wait and are
+/// given what worked.
+///
+/// - Source: ASIHTTPRequest's authentication dialog.
+public protocol CredentialPrompt: Sendable {
+    /// What the person says. Called on no particular thread.
+    func credential(for challenge: AuthenticationChallenge) async -> CredentialDecision
+}

@@ -1,0 +1,46 @@
+import TrawlHTTP
+import TrawlSession
+
+/// Where credentials are kept for good: a keyring, a helper program, a sealed file. The program chooses it.
+///
+/// Asked for fetches whose ``RequestOptions/Authentication/usesVault`` is on, after what was given, the session and netrc.
+/// Called on no particular thread, for several fetches at once.
+public protocol CredentialVault: Sendable {
+    /// The credentials of a protection space, or nil when there are none or the vault is not to be had.
+    func credential(for item: VaultItem) async -> Credential?
+    /// Keeps credentials that worked, in place of others of their space.
+    func save(_ credential: Credential, for item: VaultItem) async
+    /// Forgets the credentials of a space; nothing when there are none.
+    func remove(_ item: VaultItem) async
+    /// What is kept, without the credentials; empty where the vault cannot tell.
+    func items() async -> [VaultItem]
+}
+
+/// What credentials in a vault are for.
+public struct VaultItem: Sendable, Hashable, Codable {
+    /// Whether they are a proxy's.
+    public var isProxy: Bool
+    /// `http` or `https`; how a proxy is spoken to.
+    public var scheme: String
+    /// The host, in lower case and ASCII form.
+    public var host: String
+    /// The port.
+    public var port: Int
+    /// The realm; nil for any.
+    public var realm: String?
+
+    /// An item of its parts.
+    public init(scheme: String, host: String, port: Int, realm: String? = nil, isProxy: Bool = false) {
+        self.isProxy = isProxy
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.realm = realm
+    }
+
+    init(_ space: ProtectionSpace) {
+        self.init(
+            scheme: space.origin.scheme, host: space.origin.host, port: Int(space.origin.port), realm: space.realmText,
+            isProxy: space.side == .proxy)
+    }
+}

@@ -1,0 +1,68 @@
+import TrawlHTTP
+import TrawlSession
+
+/// What one fetch says about who it is made as, towards its server and its proxy. Fetches nobody asks have none.
+///
+/// Bound to the supervisor thread.
+final class FetchAuthentication {
+    /// The exchange with one of the two.
+    struct Side {
+        var search: CredentialSearch
+        /// What the hop says.
+        var proposal: CredentialSearch.Proposal?
+        /// The field's value, for schemes where it is the same each time.
+        var value: [UInt8]?
+        /// Stands for what is said, to the cache, where the field differs each time.
+        var identity: [UInt8]?
+        /// What the lease in flight proves, for Digest.
+        var proof: DigestProof?
+        /// Challenges answered.
+        var rounds = 0
+
+        init(_ search: CredentialSearch) { self.search = search }
+
+        /// For the response; nil when nothing was said.
+        var report: AuthenticationReport? {
+            proposal.map {
+                AuthenticationReport(
+                    scheme: $0.scheme.name, realm: ($0.space ?? search.lastSpace)?.realmText,
+                    source: .init($0.source), rounds: rounds, failures: search.attempts, isAhead: $0.isAhead)
+            }
+        }
+    }
+
+    /// What follows when the hop that was challenged is over.
+    enum Next {
+        case send(AuthenticationSide, CredentialSearch.Proposal)
+        case ask(AuthenticationSide, CredentialSource, ChallengeCandidate, failures: Int)
+        case fail(FetchError)
+    }
+
+    /// A question that is open.
+    struct Question {
+        /// Tells its answer from that of an earlier one.
+        let number: UInt64
+        let side: AuthenticationSide
+        let candidate: ChallengeCandidate
+        let source: CredentialSource
+        let failures: Int
+    }
+
+    var server: Side?
+    var proxy: Side?
+    /// Whether the hop's searches know that it began.
+    var isBegun = false
+    var next: Next?
+    var question: Question?
+    /// The head that challenged, for who is asked.
+    var head: TrawlHTTP.ResponseHead?
+    /// Whether the next challenge is the answer, since nobody has anything to say to it.
+    var deliversNext = false
+    /// Spaces for which others may wait for what this fetch proves.
+    var proving: ProtectionSpace?
+
+    subscript(side: AuthenticationSide) -> Side? {
+        get { side == .server ? server : proxy }
+        set { if side == .server { server = newValue } else { proxy = newValue } }
+    }
+}

@@ -1,0 +1,155 @@
+import Glibc
+import TrawlPlatform
+
+/// A vault behind a program that speaks git's credential format, such as `git credential-store` or a keyring's helper.
+///
+/// The program is started for each question with `get`, `store` or `erase` as its last argument, gets lines of
+/// `name=value` on its standard input and answers the same way. It has no terminal of ours to ask at unless it opens one. One
+/// that does not answer in time is killed, and has nothing to say.
+///
+/// - Source: gitcredentials(7), git-credential(1) "INPUT/OUTPUT FORMAT".
+public struct HelperVault: CredentialVault {
+    /// The longest answer that is read.
+    private static let longestAnswer = 64 << 10
+
+    private let command: [String]
+    private let environment: [String]?
+    private let timeout: Duration
+
+    /// A vault behind a program.
+    ///
+    /// - Parameters:
+    ///   - command: The program, looked for on `PATH` unless it is a path, and its arguments.
+    ///   - environment: Of the program, as `NAME=value`; nil is a copy of this process's.
+    ///   - timeout: How long it may take.
+    public init(command: [String], environment: [String]? = nil, timeout: Duration = .seconds(10)) {
+        self.command = command
+        self.environment = environment
+        self.timeout = timeout
+    }
+
+    /// The credentials of a space, or nil when there are none, or nothing can be had.
+    public func credential(for item: VaultItem) async -> Credential? {
+        guard let answer = await ask("get", lines(of: item, nil)) else { return nil }
+        var (user, password): (String?, String?)
+        for line in answer.split(separator: UInt8(ascii: "\n")) {
+            guard let sign = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
+            let value = String(decoding: line[(sign + 1)...], as: UTF8.self)
+            switch String(decoding: line[..<sign], as: UTF8.self) {
+            case "username": user = value
+            case "password": password = value
+            case "quit" where value == "1" || value == "true": return nil
+            default: break
+            }
+        }
+        guard let user, let password else { return nil }
+        return Credential(user: user, password: password)
+    }
+
+    /// Keeps credentials, in place of others of their space; what fails is not told.
+    public func save(_ credential: Credential, for item: VaultItem) async {
+        // The format knows users and passwords alone.
+        guard credential.user != nil, !credential.isBearer else { return }
+        _ = await ask("store", lines(of: item, credential))
+    }
+
+    /// Forgets the credentials of a space.
+    public func remove(_ item: VaultItem) async {
+        _ = await ask("erase", lines(of: item, nil))
+    }
+
+    /// The format has no question for that.
+    public func items() async -> [VaultItem] { [] }
+
+    private func lines(of item: VaultItem, _ credential: Credential?) -> [UInt8]? {
+        let port = item.port == (item.scheme == "https" ? 443 : 80) ? "" : ":\(item.port)"
+        var values = [("protocol", item.scheme), ("host", item.host + port)]
+        if let credential { values += [("username", credential.user ?? ""), ("password", credential.secret ?? "")] }
+        // A line's end in a value would be another line.
+        if values.contains(where: { $0.1.utf8.contains(UInt8(ascii: "\n")) || $0.1.utf8.contains(0) }) { return nil }
+        return Array(values.map { "\($0.0)=\($0.1)\n" }.joined().utf8) + [UInt8(ascii: "\n")]
+    }
+
+    /// Runs the program on a thread of its own; nil when it fails, is too slow or says too much.
+    private func ask(_ operation: String, _ input: [UInt8]?) async -> [UInt8]? {
+        guard let input, !command.isEmpty else { return nil }
+        return await withCheckedContinuation { continuation in
+            let thread = try? NamedThread.start(name: "trawl-vault") {
+                continuation.resume(returning: try? Self.run(command + [operation], environment, input, timeout))
+            }
+            if thread == nil { continuation.resume(returning: nil) }
+        }
+    }
+
+    /// As workers are started: in a process group of its own, with nothing of ours but its end of a socket.
+    private static func run(
+        _ command: [String], _ environment: [String]?, _ input: [UInt8], _ timeout: Duration
+    ) throws(SystemError) -> [UInt8]? {
+        // Blocking, as programs expect it of their standard streams.
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SystemError(errno: errno, call: "socketpair") }
+        let ours = Descriptor(adopting: ends[0])
+        let theirs = Descriptor(adopting: ends[1])
+        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
+        guard nothing >= 0 else { throw SystemError(errno: errno, call: "open") }
+        let process = try WorkerProcess.spawn(
+            executable: "/bin/sh",
+            arguments: ["sh", "-c", #"exec "$@" <&3 >&3 3>&- 4>&-"#, "sh"] + command,
+            environment: environment ?? WorkerExecutable.ownEnvironment(), control: theirs,
+            segment: Descriptor(adopting: nothing))
+        try theirs.close()
+        let deadline = MonotonicClock.now().advanced(by: timeout)
+        let answer = exchange(ours, input, until: deadline)
+        if answer == nil { _ = try process.signal(SIGKILL) }
+        // Its end is taken in any case, so that no dead process stays behind.
+        while try process.reap() == nil {
+            var watched = pollfd(fd: process.exitDescriptor, events: Int16(POLLIN), revents: 0)
+            let rest = MonotonicClock.now().duration(to: deadline)
+            if poll(&watched, 1, rest > .zero ? rest.pollMilliseconds : 100) == 0 { _ = try process.signal(SIGKILL) }
+        }
+        return try process.reap() == .exited(0) ? answer : nil
+    }
+
+    /// Sends all, says that it was all, and reads to the end.
+    private static func exchange(
+        _ socket: borrowing Descriptor, _ input: [UInt8], until deadline: MonotonicInstant
+    ) -> [UInt8]? {
+        var sent = 0
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let rest = MonotonicClock.now().duration(to: deadline)
+            guard rest > .zero, answer.count <= longestAnswer else { return nil }
+            let events = Int16(POLLIN) | (sent < input.count ? Int16(POLLOUT) : 0)
+            var watched = pollfd(fd: socket.rawValue, events: events, revents: 0)
+            if poll(&watched, 1, rest.pollMilliseconds) < 0, errno != EINTR { return nil }
+            if watched.revents & Int16(POLLOUT) != 0 {
+                let count = input[sent...].withUnsafeBytes {
+                    send(
+                        socket.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue | MSG_DONTWAIT.rawValue))
+                }
+                // Who does not read has perhaps answered already.
+                sent = count > 0 ? sent + count : errno == EAGAIN || errno == EINTR ? sent : input.count
+                if sent == input.count { shutdown(socket.rawValue, Int32(SHUT_WR)) }
+            }
+            if watched.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
+                let count = recv(socket.rawValue, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue))
+                if count > 0 {
+                    answer += buffer[..<count]
+                } else if count == 0 || errno == ECONNRESET {
+                    return answer
+                } else if errno != EAGAIN, errno != EINTR {
+                    return nil
+                }
+            }
+        }
+    }
+}
+
+extension Duration {
+    /// For poll(2): at least one, so that nobody spins.
+    fileprivate var pollMilliseconds: Int32 {
+        Int32(clamping: max(1, components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,236 @@
+import Glibc
+import TrawlCrypto
+import TrawlPlatform
+
+/// A vault in one file, sealed with a key made of a passphrase.
+///
+/// The file is readable by its owner alone, replaced as a whole when something changes, and says nothing without the
+/// passphrase: neither hosts nor how many entries there are beyond its size. Several processes may use it at once.
+///
+/// The file: `TRAWLVT1`, a byte for the cost of scrypt, 16 bytes of salt, then what `SealingKey.seal` makes of the entries
+/// with all of that before it as context. An entry is, each after its length in 32 bits (big endian): flags (1 byte: 1
+/// proxy, 2 a realm, 4 a token), scheme, host, port in decimal, realm, user, domain, secret.
+public final class SealedFileVault: CredentialVault {
+    /// Why a vault cannot be used.
+    public enum Fault: Error, Sendable, Hashable {
+        /// The passphrase is another one, or the file was changed.
+        case wrongPassphrase
+        /// The file is no vault, or of a later version.
+        case notAVault
+        /// The file cannot be read or written: an `errno`.
+        case system(Int32)
+        /// libcrypto is missing.
+        case noCryptography
+    }
+
+    private struct Entry {
+        var item: VaultItem
+        var credential: Credential
+    }
+
+    private static let magic = Array("TRAWLVT1".utf8)
+    private static let saltSize = 16
+    private static let headerSize = 8 + 1 + saltSize
+    private static let mostBytes = 16 << 20
+
+    private let path: String
+    private let header: [UInt8]
+    private let key: SealingKey
+    /// Held while the file is read and replaced.
+    private let turn = Guarded(())
+
+    /// Opens a vault, or makes an empty one when there is no file.
+    ///
+    /// Takes about a tenth of a second and 32 MiB, on purpose.
+    /// - Parameters:
+    ///   - path: The file; its directory must exist.
+    ///   - passphrase: Whatever opens it.
+    public init(path: String, passphrase: String) throws(Fault) {
+        self.path = path
+        let found = try Self.read(path)
+        var header = Self.magic + [15]
+        if let found {
+            guard found.count >= Self.headerSize, found.starts(with: Self.magic) else { throw .notAVault }
+            header = Array(found[..<Self.headerSize])
+        } else {
+            var random = SystemRandomNumberGenerator()
+            header += (0..<Self.saltSize).map { _ in UInt8.random(in: 0...255, using: &random) }
+        }
+        self.header = header
+        guard let key = SealingKey(passphrase: passphrase, salt: Array(header.suffix(Self.saltSize)), cost: header[8])
+        else { throw .noCryptography }
+        self.key = key
+        _ = try entries(found)
+    }
+
+    /// The credentials of a space, or nil when there are none, or nothing can be had.
+    public func credential(for item: VaultItem) async -> Credential? {
+        let entries = (try? turn.withLock { _ in try self.entries(try Self.read(path)) }) ?? []
+        let found = entries.first { $0.item == item } ?? entries.first { $0.item == item.withoutRealm }
+        return found?.credential
+    }
+
+    /// Keeps credentials, in place of others of their space; what fails is not told.
+    public func save(_ credential: Credential, for item: VaultItem) async {
+        try? store(credential, for: item)
+    }
+
+    /// Forgets the credentials of a space.
+    public func remove(_ item: VaultItem) async {
+        _ = try? delete(item)
+    }
+
+    /// What is kept.
+    public func items() async -> [VaultItem] { ((try? list()) ?? []).map(\.item) }
+
+    /// Keeps credentials, in place of others of their space.
+    public func store(_ credential: Credential, for item: VaultItem) throws(Fault) {
+        try change { entries in
+            entries.removeAll { $0.item == item }
+            entries.append(Entry(item: item, credential: credential))
+        }
+    }
+
+    /// Forgets credentials.
+    ///
+    /// - Returns: Whether there were any.
+    @discardableResult
+    public func delete(_ item: VaultItem) throws(Fault) -> Bool {
+        var isFound = false
+        try change { entries in
+            isFound = entries.contains { $0.item == item }
+            entries.removeAll { $0.item == item }
+        }
+        return isFound
+    }
+
+    /// What is kept, each with its user; nil for a token.
+    public func list() throws(Fault) -> [(item: VaultItem, user: String?)] {
+        try entries(try Self.read(path)).map { ($0.item, $0.credential.user) }
+    }
+
+    // MARK: - The file
+
+    private func change(_ body: (inout [Entry]) -> Void) throws(Fault) {
+        let result: Result<Void, Fault> = turn.withLock { _ in
+            do throws(Fault) {
+                let lock = try Self.lock(path)
+                defer { withExtendedLifetime(lock) {} }
+                var entries = try self.entries(try Self.read(path))
+                body(&entries)
+                try write(entries)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    private func entries(_ file: [UInt8]?) throws(Fault) -> [Entry] {
+        guard let file else { return [] }
+        guard file.count > Self.headerSize, Array(file[..<Self.headerSize]) == header else { throw .wrongPassphrase }
+        let plain = file[Self.headerSize...].withUnsafeBytes { key.open($0, context: header) }
+        guard var plain else { throw .wrongPassphrase }
+        defer { plain.withUnsafeMutableBytes(wipe) }
+        var entries: [Entry] = []
+        var rest = plain[...]
+        while !rest.isEmpty {
+            guard let entry = Self.entry(&rest) else { throw .notAVault }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    private func write(_ entries: [Entry]) throws(Fault) {
+        var plain: [UInt8] = []
+        defer { plain.withUnsafeMutableBytes(wipe) }
+        for entry in entries { Self.append(entry, to: &plain) }
+        guard let sealed = plain.withUnsafeBytes({ key.seal($0, context: header) }) else { throw .noCryptography }
+        do throws(SystemError) {
+            let part = "\(path).\(getpid()).part"
+            let opened = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard opened >= 0 else { throw SystemError(errno: errno, call: "open") }
+            let file = Descriptor(adopting: opened)
+            defer { unlink(part) }
+            try (header + sealed).span.withUnsafeBytes { (bytes) throws(SystemError) in try file.writeAll(bytes) }
+            guard fsync(file.rawValue) == 0, rename(part, path) == 0 else {
+                throw SystemError(errno: errno, call: "rename")
+            }
+        } catch {
+            throw .system(error.errno)
+        }
+    }
+
+    /// One who changes at a time; the file itself is replaced, so another is held.
+    private static func lock(_ path: String) throws(Fault) -> Descriptor {
+        let opened = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard opened >= 0 else { throw .system(errno) }
+        let file = Descriptor(adopting: opened)
+        while flock(file.rawValue, LOCK_EX) != 0 {
+            if errno != EINTR { throw .system(errno) }
+        }
+        return file
+    }
+
+    private static func read(_ path: String) throws(Fault) -> [UInt8]? {
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        if opened < 0 {
+            if errno == ENOENT { return nil }
+            throw .system(errno)
+        }
+        let file = Descriptor(adopting: opened)
+        var info = stat()
+        guard fstat(file.rawValue, &info) == 0 else { throw .system(errno) }
+        guard info.st_mode & S_IFMT == S_IFREG, info.st_size <= mostBytes else { throw .notAVault }
+        var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
+        let count = pread(file.rawValue, &bytes, bytes.count, 0)
+        guard count == bytes.count else { throw count < 0 ? .system(errno) : .notAVault }
+        return bytes
+    }
+
+    // MARK: - Entries
+
+    private static func append(_ entry: Entry, to bytes: inout [UInt8]) {
+        let (item, credential) = (entry.item, entry.credential)
+        let flags: UInt8 = (item.isProxy ? 1 : 0) | (item.realm != nil ? 2 : 0) | (credential.isBearer ? 4 : 0)
+        let texts = [
+            item.scheme, item.host, String(item.port), item.realm ?? "", credential.user ?? "", credential.domain,
+            credential.secret ?? "",
+        ]
+        for part in [[flags]] + texts.map({ Array($0.utf8) }) {
+            let count = UInt32(part.count)
+            bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
+            bytes += part
+        }
+    }
+
+    private static func entry(_ bytes: inout ArraySlice<UInt8>) -> Entry? {
+        var parts: [ArraySlice<UInt8>] = []
+        for _ in 0..<8 {
+            guard bytes.count >= 4 else { return nil }
+            let count = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            bytes = bytes.dropFirst(4)
+            guard bytes.count >= count else { return nil }
+            parts.append(bytes.prefix(count))
+            bytes = bytes.dropFirst(count)
+        }
+        guard let flags = parts[0].first else { return nil }
+        let texts = parts.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+        guard let port = Int(texts[2]) else { return nil }
+        let item = VaultItem(
+            scheme: texts[0], host: texts[1], port: port, realm: flags & 2 == 0 ? nil : texts[3],
+            isProxy: flags & 1 != 0)
+        let credential =
+            flags & 4 != 0
+            ? Credential(bearer: texts[6], persistence: .permanent)
+            : Credential(user: texts[4], password: texts[6], domain: texts[5], persistence: .permanent)
+        return Entry(item: item, credential: credential)
+    }
+}
+
+extension VaultItem {
+    fileprivate var withoutRealm: VaultItem {
+        VaultItem(scheme: scheme, host: host, port: port, isProxy: isProxy)
+    }
+}

@@ -1,0 +1,125 @@
+import TrawlHTTP
+import TrawlSession
+
+/// What worked in this session: credentials by origin, and the nonces of Digest with their counts.
+///
+/// Bound to the supervisor thread, which alone hands out counts.
+struct SessionCredentials {
+    /// Nonces that are remembered of one user in one space. A server that gives a new one to each request has many.
+    private static let mostNonces = 64
+    /// Spaces and users whose nonces are remembered.
+    private static let mostExchanges = 4096
+
+    private struct Exchange: Hashable {
+        let space: ProtectionSpace
+        let kind: Credentials.Kind
+    }
+
+    private var entries: [Origin: [SessionEntry]] = [:] {
+        didSet { if oldValue.isEmpty != entries.isEmpty { state.set(isKept: !entries.isEmpty) } }
+    }
+    private let state: CredentialState
+    /// The latest nonce last.
+    private var digests: [Exchange: [DigestSession]] = [:]
+    // Not before the first challenge of Digest: a library is loaded for it.
+    private lazy var hashes = DigestHashes.libcrypto
+
+    /// Nothing yet.
+    ///
+    /// - Parameter state: Told whether anything is kept.
+    init(_ state: CredentialState) { self.state = state }
+
+    /// Whether nothing is kept.
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// What is kept for a server or proxy.
+    func entries(of origin: Origin, _ side: AuthenticationSide) -> [SessionEntry] {
+        guard let all = entries[origin] else { return [] }
+        return all.filter { $0.space.side == side }
+    }
+
+    /// All that is kept.
+    var all: [SessionEntry] { entries.values.flatMap { $0 } }
+
+    /// The credentials of a space.
+    func credentials(for space: ProtectionSpace) -> Credentials? {
+        entries[space.origin]?.first { $0.space == space }?.credentials
+    }
+
+    /// Keeps credentials that worked, in place of others of their space.
+    mutating func keep(_ entry: SessionEntry) {
+        var list = entries[entry.space.origin] ?? []
+        var entry = entry
+        if let place = list.firstIndex(where: { $0.space == entry.space }) {
+            let known = list.remove(at: place)
+            if known.credentials.provesSame(as: entry.credentials) {
+                if var scope = known.scope, let other = entry.scope {
+                    scope.widen(to: other)
+                    entry.scope = scope
+                } else {
+                    entry.scope = entry.scope ?? known.scope
+                }
+            }
+        }
+        list.append(entry)
+        entries[entry.space.origin] = list
+    }
+
+    /// Forgets credentials that were refused, if they still are what is there.
+    mutating func forget(_ entry: SessionEntry) {
+        remove(entry.space) { $0.provesSame(as: entry.credentials) }
+    }
+
+    /// Forgets the credentials of a space.
+    /// - Returns: Whether there were any.
+    @discardableResult
+    mutating func remove(_ space: ProtectionSpace, where fits: (Credentials) -> Bool = { _ in true }) -> Bool {
+        guard var list = entries[space.origin],
+            let place = list.firstIndex(where: { $0.space == space && fits($0.credentials) })
+        else { return false }
+        list.remove(at: place)
+        entries[space.origin] = list.isEmpty ? nil : list
+        return true
+    }
+
+    /// Forgets all credentials. Nonces stay: their counts must not be handed out again.
+    mutating func removeAll() { entries = [:] }
+
+    /// Proves a request by Digest, with the next count of the nonce.
+    ///
+    /// - Parameter proposal: Answers a challenge, or is sent ahead with the nonce that is there.
+    mutating func prove(
+        _ request: DigestRequest, by proposal: CredentialSearch.Proposal
+    ) throws(CredentialsFault) -> DigestProof {
+        guard let space = proposal.space else { throw .kind }
+        let exchange = Exchange(space: space, kind: proposal.credentials.kind)
+        var sessions = digests.removeValue(forKey: exchange) ?? []
+        defer { digests[exchange] = sessions }
+        if let challenge = proposal.digest {
+            if let place = sessions.firstIndex(where: { $0.nonce == challenge.nonce }) {
+                // A nonce that many are given has one counter.
+                sessions.append(sessions.remove(at: place))
+            } else {
+                if sessions.count == Self.mostNonces { sessions.removeFirst() }
+                if digests.count >= Self.mostExchanges { digests.removeAll() }
+                var random = SystemRandomNumberGenerator()
+                sessions.append(
+                    try DigestSession(
+                        challenge, proposal.credentials, random: (random.next(), random.next()), hashes: hashes))
+            }
+        }
+        guard let last = sessions.indices.last else { throw .nonceUsedUp }
+        return try sessions[last].prove(request)
+    }
+
+    /// Takes what a server says of itself in the response to a request it accepted.
+    mutating func finish(
+        _ proof: DigestProof, of proposal: CredentialSearch.Proposal, _ fields: FieldLines,
+        from side: AuthenticationSide
+    ) {
+        guard let space = proposal.space else { return }
+        let exchange = Exchange(space: space, kind: proposal.credentials.kind)
+        guard let place = digests[exchange]?.firstIndex(where: { $0.nonce == proof.nonce }) else { return }
+        _ = digests[exchange]?[place].finish(proof, fields, from: side)
+    }
+}

@@ -1,0 +1,149 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlSession
+
+/// Questions that take time: to a vault, a program or a person. The fetch has given its place back, and its clock stands.
+extension Supervisor {
+    /// Asks a source, or waits for what another fetch is told.
+    mutating func ask(
+        _ source: CredentialSource, _ candidate: ChallengeCandidate, _ failures: Int, _ side: AuthenticationSide,
+        _ fetch: RunningFetch, _ authentication: FetchAuthentication
+    ) {
+        questions += 1
+        authentication.question = FetchAuthentication.Question(
+            number: questions, side: side, candidate: candidate, source: source, failures: failures)
+        authentication.proving = nil
+        stopClock(of: fetch)
+        // A vault answers each; a person is asked once.
+        if source == .vault { return put(fetch, authentication) }
+        switch broker.ask(candidate.space, by: fetch.engine.key) {
+        case .ask: put(fetch, authentication)
+        case .wait: break
+        }
+    }
+
+    /// Puts a fetch's question.
+    private func put(_ fetch: RunningFetch, _ authentication: FetchAuthentication) {
+        guard let question = authentication.question, let head = authentication.head else { return }
+        let challenge = AuthenticationChallenge(
+            question.candidate, failures: question.failures, url: fetch.engine.target.text, .init(head))
+        let (mailbox, decisions, prompt, vault) = (
+            mailbox, configuration.decisions, configuration.prompt, configuration.vault
+        )
+        Task {
+            let decision: CredentialDecision
+            switch question.source {
+            case .vault:
+                let found = await vault?.credential(for: VaultItem(question.candidate.space))
+                decision = found.map { .use($0) } ?? .useStored
+            case .decision: decision = await decisions?.credentials(for: challenge) ?? .useStored
+            case .prompt: decision = await prompt?.credential(for: challenge) ?? .useStored
+            case .explicit, .url, .session, .netrc: decision = .useStored
+            }
+            mailbox.post(.told(fetch, question: question.number, decision))
+        }
+    }
+
+    /// Somebody who was asked has answered.
+    mutating func told(_ fetch: RunningFetch, question number: UInt64, _ decision: CredentialDecision) {
+        guard fetches[fetch.engine.key] === fetch, let authentication = fetch.engine.authentication,
+            let question = authentication.question, question.number == number
+        else { return }
+        guard question.source != .vault else {
+            return resume(fetch, authentication, question, with: .init(decision))
+        }
+        let (space, key) = (question.candidate.space, fetch.engine.key)
+        switch decision {
+        case .use(let credential):
+            perform(broker.told(credential.credentials, for: space, to: key), for: space)
+        case .useStored, .reject:
+            let action = broker.left(space, by: key)
+            resume(fetch, authentication, question, with: .init(decision))
+            perform(action, for: space)
+        case .cancel:
+            let action = broker.cancelled(space, by: key, all: true)
+            resume(fetch, authentication, question, with: .cancel)
+            perform(action, for: space)
+        }
+    }
+
+    /// Does what the broker says of those that wait.
+    mutating func perform(_ action: AuthenticationBroker<FetchKey>.Action, for space: ProtectionSpace) {
+        switch action {
+        case .none: break
+        case .ask(let key):
+            if let fetch = fetches[key], let authentication = fetch.engine.authentication { put(fetch, authentication) }
+        case .prove(let key, let credentials): resume(key, with: credentials, proving: space)
+        case .resume(let keys, let credentials): for key in keys { resume(key, with: credentials, proving: nil) }
+        case .fail(let keys):
+            for key in keys {
+                guard let fetch = fetches[key], let authentication = fetch.engine.authentication,
+                    let question = authentication.question
+                else { continue }
+                resume(fetch, authentication, question, with: .cancel)
+            }
+        }
+    }
+
+    private mutating func resume(_ key: FetchKey, with credentials: Credentials, proving space: ProtectionSpace?) {
+        guard let fetch = fetches[key], let authentication = fetch.engine.authentication,
+            let question = authentication.question
+        else { return }
+        authentication.proving = space
+        resume(fetch, authentication, question, with: .use(credentials))
+    }
+
+    private mutating func resume(
+        _ fetch: RunningFetch, _ authentication: FetchAuthentication, _ question: FetchAuthentication.Question,
+        with answer: CredentialSearch.Answer
+    ) {
+        authentication.question = nil
+        startClock(of: fetch)
+        let action = authentication[question.side]?.search.answered(answer) ?? .none
+        act(on: action, question.side, fetch, authentication)
+    }
+
+    /// A fetch is over: whoever waited for what it would be told does not wait for it any more.
+    mutating func endAuthentication(of fetch: RunningFetch) {
+        guard fetch.engine.authentication != nil, !broker.isIdle else { return }
+        for (space, action) in broker.ended(fetch.engine.key) { perform(action, for: space) }
+    }
+
+    // MARK: - Clocks
+
+    /// The fetch's own limit does not count what others take their time for.
+    func stopClock(of fetch: RunningFetch) {
+        if fetch.engine.stoppedAt == nil { fetch.engine.stoppedAt = now }
+    }
+
+    /// The clock goes on as if no time had passed.
+    mutating func startClock(of fetch: RunningFetch) {
+        guard let since = fetch.engine.stoppedAt else { return }
+        fetch.engine.stoppedAt = nil
+        guard let deadline = fetch.engine.deadline else { return }
+        let later = deadline.advanced(by: since.duration(to: now))
+        fetch.engine.deadline = later
+        deadlines.insert(fetch.engine.key, deadline: later)
+    }
+
+    // MARK: - The vault
+
+    /// Keeps what a caller wants kept for good.
+    func saveInVault(_ entry: SessionEntry) {
+        guard let vault = configuration.vault else { return }
+        let item = VaultItem(entry.space)
+        let credential = Credential(entry.credentials)
+        Task { await vault.save(credential, for: item) }
+    }
+}
+
+extension CredentialSearch.Answer {
+    fileprivate init(_ decision: CredentialDecision) {
+        switch decision {
+        case .use(let credential): self = .use(credential.credentials)
+        case .useStored: self = .none
+        case .reject: self = .rejectSpace
+        case .cancel: self = .cancel
+        }
+    }
+}

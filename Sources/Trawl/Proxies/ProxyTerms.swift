@@ -1,0 +1,63 @@
+import TrawlHTTP
+import TrawlSession
+
+/// A proxy policy in the form hops use, shared by the fetches that have it. Never changed once made.
+final class ProxyTerms: Sendable {
+    let rules: ProxyRules
+    /// User and password for proxies that come without.
+    let credentials: Credentials?
+    /// Whether HTTP proxies are asked for tunnels to `http` URLs too.
+    let tunnelsAll: Bool
+    /// Field lines for HTTP proxies alone.
+    let fields: FieldLines
+
+    init(_ policy: ProxyPolicy) {
+        var rules = ProxyRules()
+        rules.http = policy.http?.value
+        rules.https = policy.https?.value
+        rules.bypass = BypassList(policy.exceptions.joined(separator: ","))
+        rules.script = policy.script
+        self.rules = rules
+        credentials = policy.credentials
+        tunnelsAll = policy.tunnelsAll
+        fields = policy.fields.lines
+    }
+
+    /// What is wrong with a policy, or nil.
+    static func problem(_ policy: ProxyPolicy) -> String? {
+        if let refused = policy.fields.refused { return "the field line \(refused) for the proxy cannot be sent" }
+        for name in ["Content-Length", "Transfer-Encoding", "Connection"] where policy.fields.lines.contains(name) {
+            return "the field \(name) belongs to the transfer"
+        }
+        return nil
+    }
+}
+
+/// How a hop gets to its origin.
+struct HopWay {
+    /// The ways to try, in their order; nil in it is no proxy. At least one.
+    let choices: [TrawlSession.Proxy?]
+    /// The one that is tried.
+    private(set) var index = 0
+    /// What the proxies have in common.
+    let terms: ProxyTerms
+
+    init(_ choices: [TrawlSession.Proxy?], _ terms: ProxyTerms) {
+        self.choices = choices
+        self.terms = terms
+    }
+
+    /// The proxy that is tried, with what it is told about us; nil is none.
+    var proxy: TrawlSession.Proxy? {
+        guard let proxy = choices[index] else { return nil }
+        return proxy.credentials == nil ? proxy.with(terms.credentials) : proxy
+    }
+
+    /// Goes on to the next way.
+    /// - Returns: False when there is none.
+    mutating func advance() -> Bool {
+        guard index + 1 < choices.count else { return false }
+        index += 1
+        return true
+    }
+}

@@ -1,0 +1,75 @@
+import TrawlHTTP
+import TrawlProtocol
+import TrawlSession
+
+/// Proxies: settled for each hop, and tried one after the other.
+extension Supervisor {
+    /// Finds out how a hop gets to its origin.
+    ///
+    /// - Returns: False when a script is asked; the hop goes on when it has answered.
+    mutating func hasWay(_ fetch: RunningFetch, front: Bool) -> Bool {
+        let terms = fetch.plan.terms.proxies ?? proxies
+        if terms.rules.isDirect || fetch.engine.way != nil { return true }
+        switch terms.rules.choice(for: fetch.engine.target.origin) {
+        case .direct: break
+        case .through(let proxy): fetch.engine.way = HopWay([proxy], terms)
+        case .script: break
+        }
+        return true
+    }
+
+    /// Whether a hop that failed before its proxy was of use goes another way; it is queued again then.
+    mutating func goesAnotherWay(_ fetch: RunningFetch, after failure: HopFailure, refused: Bool) -> Bool {
+        guard failure.kind == .proxy || failure.kind == .connectTimedOut, !refused, !failure.requestSent,
+            fetch.engine.way?.proxy != nil, fetch.engine.way?.advance() == true
+        else { return false }
+        enqueue(fetch, front: true)
+        return true
+    }
+
+    /// The proxy a hop is sent through; nil is none.
+    ///
+    /// - Parameter fields: The request's lines. What they say to a proxy by hand is taken out of them: it is for the next
+    ///   proxy and nobody behind it (RFC 9110 §11.7.2).
+    func proxyRoute(_ fetch: RunningFetch, _ fields: inout FieldLines) throws(FetchError) -> ProxyRoute? {
+        let name = AuthenticationSide.proxy.credentialsField
+        let byHand = fields.contains(name) ? fields.values(name) : []
+        if !byHand.isEmpty { fields.removeAll(name) }
+        guard let way = fetch.engine.way, let proxy = way.proxy else { return nil }
+        var route = ProxyRoute(proxy.kind, host: proxy.host, port: proxy.port)
+        guard proxy.kind.speaksHTTP else {
+            if case .password(let user, let password, _)? = proxy.credentials?.kind {
+                route.user = user
+                route.password = password.revealed
+                route.identity = Self.identity(of: proxy.credentials, FieldLines())
+            }
+            return route
+        }
+        route.tunnels = way.terms.tunnelsAll
+        route.fields = way.terms.fields
+        do {
+            if !byHand.isEmpty {
+                for value in byHand { try route.fields.append(name, value) }
+            } else if let credentials = proxy.credentials, !route.fields.contains(name) {
+                let value = try BasicScheme.fieldValue(credentials)
+                try route.fields.append(name, String(decoding: value, as: UTF8.self))
+            }
+        } catch let fault as CredentialsFault {
+            throw FetchError(
+                .badRequest, "the proxy \(proxy.text): \(fault.explanation)", url: fetch.engine.target.text)
+        } catch {
+            throw FetchError(.badRequest, "the proxy \(proxy.text): a field line", url: fetch.engine.target.text)
+        }
+        route.identity = Self.identity(of: proxy.credentials, route.fields)
+        return route
+    }
+
+    /// A number for whom a proxy takes us for: another one for others, of no use outside this process, and 0 for nobody.
+    private static func identity(of credentials: Credentials?, _ fields: FieldLines) -> UInt64 {
+        guard credentials != nil || !fields.isEmpty else { return 0 }
+        var hasher = Hasher()
+        hasher.combine(credentials?.kind)
+        hasher.combine(fields)
+        return UInt64(bitPattern: Int64(hasher.finalize())) | 1
+    }
+}

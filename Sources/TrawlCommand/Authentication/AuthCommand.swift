@@ -1,0 +1,236 @@
+import ArgumentParser
+import Glibc
+import Trawl
+import TrawlHTTP
+import TrawlJSON
+import TrawlPlatform
+import TrawlURL
+
+/// `trawl auth`: credentials that are kept for good.
+struct AuthCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "auth",
+        abstract: "Keep credentials in a sealed file, list and remove them, and try them.",
+        discussion: """
+            The vault is one file, by default trawl/vault in $XDG_CONFIG_HOME or ~/.config, sealed with a passphrase. get, \
+            batch and pipe use it with --vault. No secret is ever shown.
+
+            Exit status: 0 done, 1 nothing is kept that was asked for, or the server refused, 2 wrong usage, 73 the file \
+            cannot be written, 77 another passphrase, 78 no vault.
+            """,
+        subcommands: [
+            AuthSetCommand.self, AuthListCommand.self, AuthRemoveCommand.self, AuthClearCommand.self,
+            AuthTestCommand.self,
+        ])
+}
+
+/// What all subcommands of `auth` know.
+struct AuthVaultArguments: ParsableArguments {
+    @OptionGroup var vault: VaultArguments
+
+    /// The path of the vault.
+    func path() throws(CommandError) -> String {
+        if let file = vault.file { return file }
+        let variable = { (name: String) in getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
+        if let directory = variable("XDG_CONFIG_HOME") { return directory + "/trawl/vault" }
+        guard let home = variable("HOME") else {
+            throw CommandError("--vault is missing, and there is no home directory")
+        }
+        return home + "/.config/trawl/vault"
+    }
+
+    /// The vault, opened.
+    func open(isNew: Bool = false) throws(CommandError) -> SealedFileVault {
+        if vault.helper != nil { throw CommandError("--credential-helper: the helper has commands of its own") }
+        let path = try path()
+        if isNew, vault.file == nil {
+            do throws(SystemError) {
+                try LocalPath.makeDirectories(LocalPath.parent(path))
+            } catch {
+                throw CommandError(file: path, error.errno, status: ExitStatus.cannotCreate)
+            }
+        }
+        return try vault.sealed(path, isNew: isNew)
+    }
+
+    /// Does something with the vault.
+    func command<Value>(
+        _ body: (SealedFileVault) throws(SealedFileVault.Fault) -> Value
+    ) throws(CommandError) -> Value {
+        let vault = try open()
+        do throws(SealedFileVault.Fault) {
+            return try body(vault)
+        } catch {
+            throw error.command(try path())
+        }
+    }
+
+    /// What a URL's credentials are kept under.
+    static func item(_ url: String, realm: String?) throws(CommandError) -> VaultItem {
+        do throws(URLFailure) {
+            let origin = try URLParser().parse(URLText.completed(url)).origin
+            return VaultItem(scheme: origin.scheme, host: origin.host, port: Int(origin.port), realm: realm)
+        } catch {
+            throw CommandError("\(URLText.withoutUserInformation(url).terminalSafe): \(error.text)")
+        }
+    }
+}
+
+/// `trawl auth set URL`
+struct AuthSetCommand: RunnableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Keep the credentials of an origin.",
+        discussion: "User and password are asked for at the terminal; with -u the password alone.")
+
+    @Argument(help: ArgumentHelp("A URL of the origin.", valueName: "url")) var url: String
+    @Option(name: .customLong("realm"), parsing: .unconditional, help: "For this realm alone; by default for all.")
+    var realm: String?
+    @Option(
+        name: [.customShort("u", allowingJoined: true), .customLong("user")], parsing: .unconditional,
+        help: ArgumentHelp("The user, with the password behind a colon or not.", valueName: "user:password"))
+    var user: String?
+    @Flag(name: .customLong("bearer"), help: "Keep a bearer token, which is asked for.") var isBearer = false
+    @OptionGroup var storage: AuthVaultArguments
+
+    func execute() throws(CommandError) -> Int32 {
+        let item = try AuthVaultArguments.item(url, realm: realm)
+        let vault = try storage.open(isNew: true)
+        let credential: Credential
+        if isBearer {
+            credential = Credential(bearer: try Self.ask("Token: "), persistence: .permanent)
+        } else {
+            let user = if let user { user } else { try Self.ask("User: ", isShown: true) }
+            credential = try AuthenticationArguments.credential(user) { user throws(CommandError) in
+                try Self.ask("Password for \(user.terminalSafe): ")
+            }.kept(.permanent)
+        }
+        do throws(SealedFileVault.Fault) {
+            try vault.store(credential, for: item)
+        } catch {
+            throw error.command(try storage.path())
+        }
+        return ExitStatus.success
+    }
+
+    private static func ask(_ question: String, isShown: Bool = false) throws(CommandError) -> String {
+        guard let answer = SecretPrompt.read(question, isShown: isShown), !answer.isEmpty else {
+            throw CommandError("nothing is given, and there is no terminal to ask at")
+        }
+        return answer
+    }
+}
+
+/// `trawl auth ls`
+struct AuthListCommand: RunnableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ls", abstract: "List what is kept, without passwords and tokens.")
+
+    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var storage: AuthVaultArguments
+
+    func execute() throws(CommandError) -> Int32 {
+        var lines = ResultLines()
+        for entry in try storage.command({ (vault) throws(SealedFileVault.Fault) in try vault.list() }) {
+            let item = entry.item
+            if output.json {
+                try lines.add { writer in
+                    writer.key("scheme")
+                    writer.string(item.scheme)
+                    writer.key("host")
+                    writer.string(item.host)
+                    writer.key("port")
+                    writer.integer(item.port)
+                    if let realm = item.realm {
+                        writer.key("realm")
+                        writer.string(realm)
+                    }
+                    if let user = entry.user {
+                        writer.key("user")
+                        writer.string(user)
+                    }
+                }
+            } else {
+                let realm = item.realm.map { " \"\($0.terminalSafe)\"" } ?? ""
+                let who = entry.user?.terminalSafe ?? "(token)"
+                try lines.add("\(item.scheme)://\(item.host.terminalSafe):\(item.port)\(realm)  \(who)")
+            }
+        }
+        try lines.flush()
+        return ExitStatus.success
+    }
+}
+
+/// `trawl auth rm URL`
+struct AuthRemoveCommand: RunnableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Forget the credentials of an origin.")
+
+    @Argument(help: ArgumentHelp("A URL of the origin.", valueName: "url")) var url: String
+    @Option(
+        name: .customLong("realm"), parsing: .unconditional, help: "Of this realm; by default those for all realms.")
+    var realm: String?
+    @OptionGroup var storage: AuthVaultArguments
+
+    func execute() throws(CommandError) -> Int32 {
+        let item = try AuthVaultArguments.item(url, realm: realm)
+        let isFound = try storage.command { (vault) throws(SealedFileVault.Fault) in try vault.delete(item) }
+        return isFound ? ExitStatus.success : ExitStatus.someFailed
+    }
+}
+
+/// `trawl auth clear`
+struct AuthClearCommand: RunnableCommand {
+    static let configuration = CommandConfiguration(commandName: "clear", abstract: "Forget all credentials.")
+
+    @OptionGroup var storage: AuthVaultArguments
+
+    func execute() throws(CommandError) -> Int32 {
+        try storage.command { (vault) throws(SealedFileVault.Fault) in
+            for entry in try vault.list() { try vault.delete(entry.item) }
+        }
+        return ExitStatus.success
+    }
+}
+
+/// `trawl auth test URL`
+struct AuthTestCommand: RunnableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Fetch a URL with what is kept, and say whether the server takes it.",
+        discussion: "Nothing is written but the answer's status, the scheme and the realm.")
+
+    @Argument(help: ArgumentHelp("What to fetch.", valueName: "url")) var url: String
+    @OptionGroup var storage: AuthVaultArguments
+
+    func execute() throws(CommandError) -> Int32 {
+        var configuration: Configuration
+        do throws(FetchError) {
+            configuration = try Configuration.fromEnvironment()
+        } catch {
+            throw CommandError(error.detail)
+        }
+        configuration.workers = 1
+        configuration.store = .none
+        if configuration.workerExecutable == nil {
+            configuration.workerExecutable = OwnExecutable.path()
+            configuration.workerArguments = ["worker"]
+        }
+        configuration.vault = try storage.open()
+        var request = Request(URLText.completed(url))
+        request.options.authentication.usesVault = true
+        request.options.authentication.allowsClearText = true
+        request.options.authentication.whenRefused = .delivers
+        let coordinator = try Coordinator.started(configuration)
+        defer { coordinator.shutdownBlocking(grace: .zero) }
+        do throws(FetchError) {
+            let response = try coordinator.sendBlocking(request, into: .discard)
+            var lines = ResultLines()
+            let realm = response.authentication?.realm.map { " \"\($0.terminalSafe)\"" } ?? ""
+            let how = response.authentication.map { " \($0.scheme)\(realm)" } ?? " nobody asked"
+            try? lines.add("\(response.status)\(how)")
+            try? lines.flush()
+            return response.status == 401 || response.status == 407 ? ExitStatus.someFailed : ExitStatus.success
+        } catch {
+            throw CommandError("\(FailureText.url(url)): \(FailureText.of(error))", status: ExitStatus.someFailed)
+        }
+    }
+}

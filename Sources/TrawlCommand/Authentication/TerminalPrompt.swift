@@ -1,0 +1,41 @@
+import Trawl
+import TrawlPlatform
+
+/// Asks the person at the terminal for user and password (ASI-AUTH-17).
+///
+/// One question at a time, on a thread of its own, since a person takes time.
+final class TerminalPrompt: CredentialPrompt {
+    private let turn = Guarded(())
+
+    func credential(for challenge: AuthenticationChallenge) async -> CredentialDecision {
+        await withCheckedContinuation { continuation in
+            let thread = try? NamedThread.start(name: "trawl-prompt") { [self] in
+                continuation.resume(returning: turn.withLock { _ in Self.ask(challenge) })
+            }
+            if thread == nil { continuation.resume(returning: .useStored) }
+        }
+    }
+
+    private static func ask(_ challenge: AuthenticationChallenge) -> CredentialDecision {
+        guard let user = SecretPrompt.read(text(challenge) + "User: ", isShown: true), !user.isEmpty,
+            let password = SecretPrompt.read("Password: ")
+        else { return .useStored }
+        return .use(Credential(user: user, password: password))
+    }
+
+    /// Who asks, for what, and who could read the answer on its way. Words of the server are escaped: they are for a
+    /// terminal.
+    static func text(_ challenge: AuthenticationChallenge) -> String {
+        let who = challenge.isProxy ? "The proxy" : "The server"
+        let place = "\(challenge.scheme)://\(challenge.host):\(challenge.port)"
+        var text = "\(who) \(place.terminalSafe) asks for a user and a password"
+        if let realm = challenge.realm, !realm.isEmpty { text += " for \"\(realm.terminalSafe)\"" }
+        text += " (\(challenge.authenticationScheme)).\n"
+        if challenge.previousFailures > 0 { text += "The last ones were refused.\n" }
+        if !challenge.isSecure {
+            text += "Warning: the password is sent in clear; whoever is on the way can read it.\n"
+        }
+        if challenge.authenticationScheme == "NTLM" { text += "A domain is given as DOMAIN\\user.\n" }
+        return text
+    }
+}

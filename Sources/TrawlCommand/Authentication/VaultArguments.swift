@@ -1,0 +1,87 @@
+import ArgumentParser
+import Glibc
+import Trawl
+import TrawlHTTP
+
+/// Where credentials are kept for good.
+struct VaultArguments: ParsableArguments {
+    @Option(
+        name: .customLong("vault"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Use the credentials in this sealed file, which 'trawl auth set' fills.", valueName: "file"),
+        completion: .file())
+    var file: String?
+
+    @Option(
+        name: .customLong("vault-passphrase-file"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Its passphrase is the first line of this file; without it the passphrase is asked for.", valueName: "file"),
+        completion: .file())
+    var passphraseFile: String?
+
+    @Option(
+        name: .customLong("credential-helper"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Use credentials of this program, which speaks git's credential format.", valueName: "command"))
+    var helper: String?
+
+    func validate() throws {
+        if file != nil, helper != nil { throw ValidationError("--vault and --credential-helper exclude each other") }
+    }
+
+    /// Whether there is one.
+    var isNamed: Bool { file != nil || helper != nil }
+
+    /// The vault named; nil for none.
+    func vault() throws(CommandError) -> (any CredentialVault)? {
+        if let helper {
+            let words = helper.split(separator: " ").map(String.init)
+            if words.isEmpty { throw CommandError("--credential-helper: there is no command") }
+            return HelperVault(command: words)
+        }
+        guard let file else { return nil }
+        return try sealed(file)
+    }
+
+    /// The sealed file, opened.
+    ///
+    /// - Parameter isNew: Whether it may be made, and its passphrase is asked for twice then.
+    func sealed(_ path: String, isNew: Bool = false) throws(CommandError) -> SealedFileVault {
+        let exists = access(path, F_OK) == 0
+        guard exists || isNew else { throw CommandError(file: path, ENOENT, status: ExitStatus.configuration) }
+        let passphrase = try passphrase(isNew: !exists)
+        do throws(SealedFileVault.Fault) {
+            return try SealedFileVault(path: path, passphrase: passphrase)
+        } catch {
+            throw error.command(path)
+        }
+    }
+
+    private func passphrase(isNew: Bool) throws(CommandError) -> String {
+        if let passphraseFile {
+            let bytes = try StandardStreams.readAll(passphraseFile, limit: 64 << 10)
+            let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+            guard !line.isEmpty else { throw CommandError("\(passphraseFile.terminalSafe): the first line is empty") }
+            return String(decoding: line, as: UTF8.self)
+        }
+        guard let passphrase = SecretPrompt.read("Passphrase of the vault: "), !passphrase.isEmpty else {
+            throw CommandError("no passphrase is given, and there is no terminal to ask at")
+        }
+        if isNew, SecretPrompt.read("Once more: ") != passphrase { throw CommandError("the passphrases differ") }
+        return passphrase
+    }
+}
+
+extension SealedFileVault.Fault {
+    /// As the command tells it.
+    func command(_ path: String) -> CommandError {
+        switch self {
+        case .wrongPassphrase:
+            CommandError("\(path.terminalSafe): another passphrase, or a damaged file", status: ExitStatus.noPermission)
+        case .notAVault:
+            CommandError("\(path.terminalSafe): not a vault of this version", status: ExitStatus.configuration)
+        case .system(let number): CommandError(file: path, number, status: ExitStatus.cannotCreate)
+        case .noCryptography: CommandError("libcrypto cannot be loaded", status: ExitStatus.engineDown)
+        }
+    }
+}

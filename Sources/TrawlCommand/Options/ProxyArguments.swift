@@ -1,0 +1,128 @@
+import ArgumentParser
+import Trawl
+
+/// The way to servers.
+struct ProxyArguments: ParsableArguments {
+    @Option(
+        name: [.customShort("x", allowingJoined: true), .customLong("proxy")], parsing: .unconditional,
+        help: ArgumentHelp(
+            "Use this proxy: http, https, socks4, socks4a, socks5 or socks5h; an empty one is none.",
+            valueName: "[scheme://]host:port"))
+    var proxy: String?
+
+    @Option(
+        name: .customLong("socks4"), parsing: .unconditional,
+        help: ArgumentHelp("Use this SOCKS 4 proxy.", valueName: "host:port"))
+    var socks4: String?
+
+    @Option(
+        name: .customLong("socks4a"), parsing: .unconditional,
+        help: ArgumentHelp("Use this SOCKS 4a proxy, which resolves names.", valueName: "host:port"))
+    var socks4a: String?
+
+    @Option(
+        name: .customLong("socks5"), parsing: .unconditional,
+        help: ArgumentHelp("Use this SOCKS 5 proxy; names are resolved here.", valueName: "host:port"))
+    var socks5: String?
+
+    @Option(
+        name: .customLong("socks5-hostname"), parsing: .unconditional,
+        help: ArgumentHelp("Use this SOCKS 5 proxy, which resolves names.", valueName: "host:port"))
+    var socks5Hostname: String?
+
+    @Option(
+        name: .customLong("pac"), parsing: .unconditional,
+        help: ArgumentHelp("Ask the script at this URL or in this file for proxies.", valueName: "url"),
+        completion: .file())
+    var script: String?
+
+    @Option(
+        name: [.customShort("U", allowingJoined: true), .customLong("proxy-user")], parsing: .unconditional,
+        help: ArgumentHelp("User and password for the proxy.", valueName: "user:password"))
+    var user: String?
+
+    @Option(
+        name: .customLong("noproxy"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Hosts that need no proxy: names, *.names, addresses, networks, <local>, *.", valueName: "list"))
+    var exceptions: String?
+
+    @Option(
+        name: .customLong("proxy-header"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Send this field line to the proxy alone. As -H. Repeatable.", valueName: "name:value"))
+    var headers: [FieldArgument] = []
+
+    @Flag(name: [.customShort("p"), .customLong("proxytunnel")], help: "Tunnel http URLs through an HTTP proxy too.")
+    var tunnels = false
+
+    @Option(
+        name: .customLong("proxy-cacert"), parsing: .unconditional,
+        help: ArgumentHelp("Trust the certificates in this PEM file for an https proxy.", valueName: "file"),
+        completion: .file())
+    var caFile: String?
+
+    @Flag(name: .customLong("proxy-insecure"), help: "Do not check the certificate of an https proxy.")
+    var insecure = false
+
+    func validate() throws {
+        if [proxy, socks4, socks4a, socks5, socks5Hostname, script].compactMap({ $0 }).count > 1 {
+            throw ValidationError("of --proxy, the --socks options and --pac there may be one")
+        }
+        for case .remove(let name) in headers {
+            throw ValidationError("--proxy-header '\(name):': no such line is generated for the proxy")
+        }
+    }
+
+    /// Fills in what these options say about certificates.
+    func apply(to transport: inout RequestOptions.Transport) {
+        if insecure { transport.verifiesProxy = false }
+        transport.proxyCAFile = caFile
+    }
+
+    /// Changes what the environment said.
+    func apply(
+        to policy: inout ProxyPolicy, read: (String) throws(CommandError) -> [UInt8]
+    ) throws(CommandError) {
+        if let named = try named() {
+            let exceptions = policy.exceptions
+            policy = named
+            // As in curl, no_proxy counts for -x too.
+            policy.exceptions = exceptions
+        }
+        if let exceptions { policy.exceptions = [exceptions] }
+        if let user {
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            policy.setUser(String(parts[0]), password: parts.count > 1 ? String(parts[1]) : "")
+        }
+        policy.tunnelsAll = tunnels
+        guard !headers.isEmpty else { return }
+        var carrier = Request("")
+        try FieldArgument.apply(headers, to: &carrier, read: read)
+        policy.fields = carrier.fields
+        if let refused = policy.fields.refused {
+            throw CommandError("--proxy-header: the field line \(refused) cannot be sent")
+        }
+    }
+
+    /// The policy of the proxy that is named; nil when none is.
+    private func named() throws(CommandError) -> ProxyPolicy? {
+        if let script { return ProxyPolicy(script: script) }
+        if let proxy { return proxy.isEmpty ? .direct : ProxyPolicy(try Self.parse(proxy, "-x")) }
+        let choices: [(String?, String, String)] = [
+            (socks4, "socks4", "--socks4"), (socks4a, "socks4a", "--socks4a"), (socks5, "socks5", "--socks5"),
+            (socks5Hostname, "socks5h", "--socks5-hostname"),
+        ]
+        for case (let place?, let scheme, let option) in choices {
+            return ProxyPolicy(try Self.parse("\(scheme)://\(place)", option))
+        }
+        return nil
+    }
+
+    private static func parse(_ text: String, _ option: String) throws(CommandError) -> Proxy {
+        do throws(FetchError) {
+            return try Proxy(text)
+        } catch {
+            throw CommandError("\(option): \(error.detail)")
+        }
+    }
+}

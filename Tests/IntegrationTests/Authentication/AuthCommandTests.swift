@@ -1,0 +1,138 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite("The command and credentials", .timeLimit(.minutes(2)))
+struct AuthCommandTests {
+    private static let right = ChallengingOrigin.basic("me", "pass")
+
+    private func run(_ arguments: [String], input: String? = nil) throws -> CommandRun {
+        try CommandRun(arguments, input: input)
+    }
+
+    @Test("-u, a URL, netrc and a token; the 401 is the answer when they are wrong")
+    func sources() async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
+            let directory = scene.directory
+            try directory.put("netrc", Array("machine 127.0.0.1 login me password pass\n".utf8))
+            try directory.put("corrupt", Array("machine 127.0.0.1 login \"me\n".utf8))
+            let url = scene.origin.url("/x")
+            let inURL = url.replacingOccurrences(of: "//", with: "//me:pass@")
+            for arguments in [
+                ["-u", "me:pass", url], ["-ume:pass", url], ["--user=me:pass", "--basic", url], [inURL],
+                ["--netrc-file", directory.file("netrc"), url], ["--digest", "--anyauth", "-u", "me:pass", url],
+            ] {
+                let run = try run(arguments)
+                #expect(
+                    run.status == 0 && run.text == "welcome /x", "\(arguments.dropLast()): \(run.text) \(run.errors)")
+            }
+            let wrong = try run(["-u", "me:no", url])
+            #expect(wrong.status == 0 && wrong.text == "who?")
+            let failed = try run(["-f", "-u", "me:no", url])
+            #expect(failed.status == 22)
+            let corrupt = try run(["--netrc-file", directory.file("corrupt"), url])
+            #expect(corrupt.status != 0 && corrupt.errors.contains("line 1") && !corrupt.errors.contains("\"me"))
+            let optional = try run(["--netrc-optional", "--netrc-file", directory.file("none"), url])
+            #expect(optional.text == "who?")
+            let verbose = try run(["-v", "-u", "me:pass", url])
+            #expect(!verbose.errors.contains("pass") && !verbose.errors.contains("Basic bWU"), "\(verbose.errors)")
+        }
+    }
+
+    @Test("batch and pipe: each line may be somebody else, and no record says who")
+    func lines() async throws {
+        try await withScene(answering: { seen in
+            let user = seen.target == "/a" ? ("ann", "secret-a") : ("bob", "secret-b")
+            if seen.target == "/none" { return ChallengingOrigin.challenge() }
+            return ChallengingOrigin.taking(ChallengingOrigin.basic(user.0, user.1))(seen)
+        }) { scene in
+            let lines = [("/a", "ann", "secret-a"), ("/b", "bob", "secret-b"), ("/none", "bob", "wrong")].map {
+                #"{"url":"\#(scene.origin.url($0.0))","auth":{"username":"\#($0.1)","password":"\#($0.2)"}}"#
+            }
+            let pipe = try run(["pipe", "--store", scene.store], input: lines.joined(separator: "\n") + "\n")
+            let statuses = pipe.text.split(separator: "\n").map { line in
+                ["\"status\":200", "\"status\":401"].filter { line.contains($0) }.joined()
+            }
+            #expect(statuses.sorted() == ["\"status\":200", "\"status\":200", "\"status\":401"], "\(pipe.text)")
+            let bed = try BatchBed()
+            try bed.putList(
+                Array(lines.prefix(2)) + [
+                    scene.origin.url("/b").replacingOccurrences(of: "//", with: "//bob:secret-b@")
+                ])
+            let batch = try bed.run()
+            #expect(batch.status == 0, "\(batch.errors)")
+            let results = String(decoding: bed.directory.content("results") ?? [], as: UTF8.self)
+            for text in [results, batch.errors, pipe.errors] { #expect(!text.contains("secret")) }
+            #expect(!results.contains("@"))
+            // A second run knows them again.
+            let count = scene.count
+            let again = try bed.run()
+            #expect(again.status == 0 && scene.count == count)
+        }
+    }
+
+    @Test("no secret stays among the arguments")
+    func arguments() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        try await withScene(answering: { _ in
+            gate.wait()
+            return ScriptedOrigin.Answer(200, "fine")
+        }) { scene in
+            let url = scene.origin.url("/slow").replacingOccurrences(of: "//", with: "//u4:secret4@")
+            let child = try ChildProcess(
+                try BuiltProducts.trawl(),
+                [
+                    "get", "-u", "u1:secret1", "--oauth2-bearer=secret2", "-H", "Authorization: secret3",
+                    "-HCookie: secret5", url,
+                ], errors: scene.directory.file("errors"))
+            defer { child.end() }
+            // Bearer and user exclude each other: what is wrong with the arguments shows no secret either.
+            _ = await eventually { !child.isRunning }
+            #expect(!String(decoding: scene.directory.content("errors") ?? [], as: UTF8.self).contains("secret"))
+            let other = try ChildProcess(
+                try BuiltProducts.trawl(),
+                ["get", "-s", "-u", "u1:secret1", "-H", "X-Mine: 1", "-HCookie: secret5", url])
+            defer { other.end() }
+            let isAsking = await eventually { scene.count == 1 }
+            #expect(isAsking)
+            for process in ProcessTree.children(of: other.pid) + [other.pid] {
+                let line = (try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)) ?? ""
+                #expect(!line.contains("secret") && !line.isEmpty, "\(line)")
+            }
+            gate.signal()
+            _ = await eventually { !other.isRunning }
+        }
+    }
+
+    @Test("auth: set, ls, rm, clear, and get with the vault")
+    func vault() async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
+            let directory = scene.directory
+            try directory.put("passphrase", Array("open sesame\n".utf8))
+            let storage = ["--vault", directory.file("vault"), "--vault-passphrase-file", directory.file("passphrase")]
+            let url = scene.origin.url("/x")
+            let missing = try run(["auth", "ls"] + storage)
+            #expect(missing.status == 78)
+            let set = try run(["auth", "set", url, "-u", "me:pass"] + storage)
+            #expect(set.status == 0, "\(set.errors)")
+            let list = try run(["auth", "ls"] + storage)
+            #expect(list.text.contains("127.0.0.1") && list.text.contains("me") && !list.text.contains("pass"))
+            let json = try run(["auth", "ls", "--json"] + storage)
+            #expect(json.text.contains("\"user\":\"me\"") && !json.text.contains("pass"))
+            let fetched = try run(storage + [url])
+            #expect(fetched.text == "welcome /x", "\(fetched.errors)")
+            let test = try run(["auth", "test", url] + storage)
+            #expect(test.status == 0 && test.text == "200 Basic \"here\"\n", "\(test.text) \(test.errors)")
+            try directory.put("passphrase", Array("another\n".utf8))
+            let wrong = try run(["auth", "ls"] + storage)
+            #expect(wrong.status == 77)
+            try directory.put("passphrase", Array("open sesame\n".utf8))
+            for (arguments, status) in [(["rm", url], 0), (["rm", url], 1), (["clear"], 0)] as [([String], Int32)] {
+                let done = try run(["auth"] + arguments + storage)
+                #expect(done.status == status, "\(done.errors)")
+            }
+            let unanswered = try run(storage + [url])
+            #expect(unanswered.text == "who?")
+        }
+    }
+}

@@ -1,0 +1,267 @@
+import Foundation
+import Testing
+import Trawl
+
+@Suite("Challenges are answered, ASI-AUTH, ULS-AUTH", .timeLimit(.minutes(2)))
+struct AuthenticationTests {
+    private static let right = ChallengingOrigin.basic("me", "pass")
+
+    private static func options(
+        user: String = "me", password: String = "pass",
+        _ adjust: (inout RequestOptions.Authentication) -> Void = { _ in }
+    ) -> (inout RequestOptions) -> Void {
+        var authentication = RequestOptions.Authentication()
+        authentication.credential = Credential(user: user, password: password)
+        authentication.allowsClearText = true
+        adjust(&authentication)
+        return { [authentication] in $0.authentication = authentication }
+    }
+
+    @Test(
+        "a password is sent when it is asked for, kept for the session, and sent ahead then", arguments: Engine.allCases
+    )
+    func rounds(engine: Engine) async throws {
+        try await withScene(engine, answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            let first = try await coordinator.get(scene.origin.url("/a/one"), Self.options())
+            #expect(first.bodyText == "welcome /a/one")
+            #expect(first.authentication?.scheme == "Basic" && first.authentication?.realm == "here")
+            #expect(first.authentication?.rounds == 1 && first.authentication?.source == .request)
+            #expect(first.metrics.map(\.status) == [401, 200])
+            // Beneath the same directory nobody has to ask (RFC 7617 §2.2), and no credentials have to be given.
+            let ahead = try await coordinator.get(scene.origin.url("/a/b/two"), Self.clear)
+            #expect(ahead.bodyText == "welcome /a/b/two" && ahead.metrics.count == 1)
+            #expect(ahead.authentication?.isAhead == true && ahead.authentication?.source == .session)
+            // Elsewhere they are asked for, and found.
+            let elsewhere = try await coordinator.get(scene.origin.url("/c"), Self.clear)
+            #expect(elsewhere.bodyText == "welcome /c" && elsewhere.metrics.map(\.status) == [401, 200])
+            // Who does not use the session has none.
+            let without = try await coordinator.get(scene.origin.url("/a/three")) {
+                Self.clear(&$0)
+                $0.authentication.usesSession = false
+            }
+            #expect(without.status == 401 && without.bodyText == "who?")
+        }
+    }
+
+    private static func clear(_ options: inout RequestOptions) { options.authentication.allowsClearText = true }
+
+    @Test("user and password of a URL are used, and never sent in it")
+    func url() async throws {
+        let field = ChallengingOrigin.basic("m@e", "p:s/")
+        try await withScene(answering: ChallengingOrigin.taking(field)) { scene, coordinator in
+            let url = scene.origin.url("/x").replacingOccurrences(of: "http://", with: "http://m%40e:p%3as%2F@")
+            let response = try await coordinator.get(url, Self.clear)
+            #expect(response.bodyText == "welcome /x" && response.authentication?.source == .url)
+            #expect(!response.url.contains("@") && !response.originalURL.contains("@"))
+            #expect(scene.origin.seen().allSatisfy { $0.fields["host"]?.contains("@") == false && $0.target == "/x" })
+        }
+    }
+
+    @Test("wrong ones fail with error 3, or the challenge is the answer; the right ones are not asked for twice")
+    func wrong() async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            let error = await #expect(throws: FetchError.self) {
+                try await coordinator.get(scene.origin.url("/w"), Self.options(password: "no"))
+            }
+            #expect(error?.code == .authentication && error?.legacyCode == 3 && error?.urlErrorCode == -1013)
+            #expect(scene.count == 2)
+            let delivered = try await coordinator.get(
+                scene.origin.url("/w"), Self.options(password: "no") { $0.whenRefused = .delivers })
+            #expect(delivered.status == 401 && delivered.bodyText == "who?")
+            // Nobody has anything to do with credentials: an answer like any other.
+            let plain = try await coordinator.get(scene.origin.url("/w"))
+            #expect(plain.status == 401 && plain.bodyText == "who?" && plain.authentication == nil)
+            // In clear only where that is allowed.
+            let secret = await #expect(throws: FetchError.self) {
+                try await coordinator.get(scene.origin.url("/w"), Self.options { $0.allowsClearText = false })
+            }
+            #expect(secret?.code == .authentication)
+            #expect(!scene.origin.seen().contains { $0.fields["authorization"] == Self.right })
+        }
+    }
+
+    @Test("a 401 without a challenge is a response, and so is any to a field written by hand")
+    func unasked() async throws {
+        try await withScene(answering: { seen in
+            seen.target == "/bare" ? ScriptedOrigin.Answer(401, "bare") : ChallengingOrigin.challenge()
+        }) { scene, coordinator in
+            let bare = try await coordinator.get(scene.origin.url("/bare"), Self.options())
+            #expect(bare.status == 401 && bare.bodyText == "bare" && scene.count == 1)
+            var request = Request(scene.origin.url("/hand"))
+            try request.setAuthorization(token: "abc")
+            Self.options()(&request.options)
+            let hand = try await coordinator.send(request)
+            #expect(hand.status == 401 && hand.bodyText == "who?")
+            #expect(scene.origin.seen("/hand").map { $0.fields["authorization"] } == [#"Token token="abc""#])
+        }
+    }
+
+    @Test("where the body of the answer goes, the challenge's does not", arguments: Engine.allCases)
+    func bodies(engine: Engine) async throws {
+        try await withScene(engine, answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            var request = Request(scene.origin.url("/s"))
+            Self.options { $0.usesSession = false }(&request.options)
+            let fetch = coordinator.start(request, into: .stream)
+            let events = await allEvents(of: fetch)
+            #expect(
+                events.map(word) == [
+                    "started", "attempt 1", "authenticating Basic", "attempt 2", "head 200", "data", "ended",
+                ])
+            let found1 = try await readStream(coordinator.start(request, into: .stream))
+            #expect(found1 == Array("welcome /s".utf8))
+            // Beneath an output directory and elsewhere; errors are saved too, so only the answer may appear.
+            var options = Destination.FileOptions()
+            options.savesErrorBodies = true
+            options.replaces = false
+            for path in [scene.directory.file("out/inside"), scene.directory.file("outside")] {
+                let response = try await coordinator.send(request, into: .file(path, options: options))
+                #expect(response.status == 200 && response.file == path)
+                #expect(FileManager.default.contents(atPath: path) == Data("welcome /s".utf8))
+            }
+            request.options.authentication.credential = nil
+            let path = scene.directory.file("out/refused")
+            let refused = try await coordinator.send(request, into: .file(path, options: options))
+            #expect(refused.status == 401 && FileManager.default.contents(atPath: path) == Data("who?".utf8))
+        }
+    }
+
+    @Test("the body of a request goes out again", arguments: [10, 200_000])
+    func replay(size: Int) async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            var request = Request(.post, scene.origin.url("/p"))
+            request.body = .bytes([UInt8](repeating: 7, count: size))
+            Self.options()(&request.options)
+            let found2 = try await coordinator.send(request).status
+            #expect(found2 == 200)
+            #expect(scene.origin.seen().map { $0.fields["content-length"] } == ["\(size)", "\(size)"])
+        }
+    }
+
+    @Test("credentials do not follow a redirect to another origin, nor come back from there")
+    func redirects() async throws {
+        let other = try ScriptedOrigin { seen in
+            seen.target == "/back"
+                ? ScriptedOrigin.Answer(302, "", [("Location", seen.fields["x-home"] ?? "")])
+                : ChallengingOrigin.challenge()
+        }
+        defer { other.stop() }
+        try await withScene(answering: { seen in
+            switch seen.target {
+            case "/away": ScriptedOrigin.Answer(302, "", [("Location", other.url("/secret"))])
+            case "/round": ScriptedOrigin.Answer(302, "", [("Location", other.url("/back"))])
+            case "/user":
+                ScriptedOrigin.Answer(
+                    302, "", [("Location", other.url("/s2").replacingOccurrences(of: "//", with: "//a:b@"))])
+            default: ChallengingOrigin.taking(Self.right)(seen)
+            }
+        }) { scene, coordinator in
+            let home = scene.origin.url("/home")
+            for target in ["/away", "/round", "/user"] {
+                var request = Request(scene.origin.url(target), fields: ["X-Home": home])
+                Self.options {
+                    $0.whenRefused = .delivers
+                    $0.usesSession = false
+                }(&request.options)
+                let found3 = try await coordinator.send(request).status
+                #expect(found3 == 401, "\(target)")
+            }
+            #expect(other.seen().allSatisfy { $0.fields["authorization"] == nil } && other.seen().count == 3)
+            #expect(scene.origin.seen("/home").allSatisfy { $0.fields["authorization"] == nil })
+        }
+    }
+
+    @Test("a token goes out at once, and Basic when nothing else is allowed")
+    func ahead() async throws {
+        try await withScene(answering: { _ in ScriptedOrigin.Answer(200, "fine") }) { scene, coordinator in
+            _ = try await coordinator.get(scene.origin.url("/bearer")) {
+                Self.clear(&$0)
+                $0.authentication.credential = Credential(bearer: "tok")
+            }
+            _ = try await coordinator.get(scene.origin.url("/basic"), Self.options { $0.schemes = .basic })
+            _ = try await coordinator.get(scene.origin.url("/any"), Self.options { $0.usesSession = false })
+            // Not in clear unless that is allowed.
+            _ = try await coordinator.get(scene.origin.url("/clear")) {
+                $0.authentication.credential = Credential(bearer: "tok")
+                $0.authentication.usesSession = false
+            }
+            #expect(
+                scene.origin.seen().map { $0.fields["authorization"] } == ["Bearer tok", Self.right, nil, nil])
+        }
+    }
+
+    @Test("no count of a nonce is used twice, whichever worker sends it")
+    func nonceCounts() async throws {
+        let challenge = #"Digest realm="d", nonce="the same for all", qop="auth", algorithm=SHA-256"#
+        try await withScene(
+            workers: 8,
+            answering: { seen in
+                seen.fields["authorization"] == nil
+                    ? ChallengingOrigin.challenge(challenge) : ScriptedOrigin.Answer(200, "fine")
+            }
+        ) { scene, coordinator in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<400 {
+                    group.addTask {
+                        try await coordinator.get(
+                            scene.origin.url("/n/\(number)"), .doNotRead, Self.options()
+                        ).status
+                    }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+            let fields = scene.origin.seen().compactMap { $0.fields["authorization"] }
+            let counts = fields.compactMap { ChallengingOrigin.parameter("nc", of: $0) }
+            #expect(counts.count == 400 && Set(counts).count == 400, "\(counts.count), \(Set(counts).count)")
+            #expect(fields.allSatisfy { ChallengingOrigin.parameter("realm", of: $0) == "d" })
+        }
+    }
+
+    @Test("a nonce that is too old is renewed without asking, and endless challenges come to an end")
+    func stale() async throws {
+        try await withScene(answering: { seen in
+            let field = seen.fields["authorization"] ?? ""
+            switch seen.target {
+            case "/stale" where field.contains("second"): return ScriptedOrigin.Answer(200, "fine")
+            case "/stale":
+                let nonce = field.isEmpty ? "first" : "second"
+                return ChallengingOrigin.challenge(
+                    "Digest realm=d, nonce=\(nonce), qop=\"auth\", stale=\(!field.isEmpty)")
+            default:
+                return ChallengingOrigin.challenge("Digest realm=d, nonce=\(seen.number), qop=\"auth\", stale=true")
+            }
+        }) { scene, coordinator in
+            let response = try await coordinator.get(scene.origin.url("/stale"), Self.options())
+            #expect(response.status == 200 && scene.count == 3 && response.authentication?.failures == 0)
+            let error = await #expect(throws: FetchError.self) {
+                try await coordinator.get(scene.origin.url("/endless"), Self.options())
+            }
+            #expect(error?.code == .authentication && scene.origin.seen("/endless").count < 30)
+        }
+    }
+
+    @Test(
+        "ten thousand challenges and nonsense cost little and answer nothing",
+        arguments: [
+            String(repeating: "Basic realm=x, ", count: 6000), String(repeating: "A,", count: 40000), "=", "Basic",
+            "Digest realm=\"unended", "Digest nonce=", "Basic realm=\"\\\"", ",,,,", "\u{1}\u{7f}", "Negotiate !!!",
+        ])
+    func nonsense(value: String) async throws {
+        try await withScene(answering: { _ in ChallengingOrigin.challenge(value) }) { scene, coordinator in
+            let response = try await coordinator.get(
+                scene.origin.url("/bad"), Self.options { $0.whenRefused = .delivers })
+            #expect(response.status == 401 && response.bodyText == "who?" && scene.count <= 3)
+        }
+    }
+}
+
+extension Coordinator {
+    fileprivate func get(_ url: String, _ adjust: (inout RequestOptions) -> Void) async throws -> Response {
+        try await get(url, [], adjust)
+    }
+
+    fileprivate func get(
+        _ url: String, _ policy: CachePolicy, _ adjust: (inout RequestOptions) -> Void
+    ) async throws -> Response {
+        try await get(url, policy, fields: [:], into: .memory, adjust)
+    }
+}

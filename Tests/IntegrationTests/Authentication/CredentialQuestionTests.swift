@@ -1,0 +1,193 @@
+import Foundation
+import Testing
+import Trawl
+
+/// A program that answers questions for credentials as a test says.
+private final class Answering: FetchDecisions {
+    let asked = Locked([AuthenticationChallenge]())
+    let answer: @Sendable (AuthenticationChallenge) async -> CredentialDecision
+
+    init(_ answer: @escaping @Sendable (AuthenticationChallenge) async -> CredentialDecision) { self.answer = answer }
+
+    func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision {
+        asked.withLock { $0.append(challenge) }
+        return await answer(challenge)
+    }
+
+    var challenges: [AuthenticationChallenge] { asked.withLock { $0 } }
+}
+
+@Suite("A program is asked for credentials, ASI-AUTH-13…16, ULS-AUTH-04…05", .timeLimit(.minutes(2)))
+struct CredentialQuestionTests {
+    private static let right = ChallengingOrigin.basic("me", "pass")
+    private static let credential = Credential(user: "me", password: "pass")
+
+    private func run(
+        _ answering: Answering, origin: @escaping @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer,
+        _ body: (CacheScene, Coordinator) async throws -> Void
+    ) async throws {
+        try await withScene(adjust: { $0.decisions = answering }, answering: origin, body)
+    }
+
+    private func get(
+        _ coordinator: Coordinator, _ url: String, _ adjust: (inout RequestOptions) -> Void = { _ in }
+    ) async throws -> Response {
+        var request = Request(url)
+        request.options.authentication.allowsClearText = true
+        adjust(&request.options)
+        return try await coordinator.send(request)
+    }
+
+    @Test("of many fetches one asks, and all take what worked")
+    func oneQuestion() async throws {
+        let gate = Gate(width: 0)
+        let answering = Answering { _ in
+            await gate.enter()
+            return .use(Self.credential)
+        }
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<50 {
+                    group.addTask { try await self.get(coordinator, scene.origin.url("/q/\(number)")).bodyText }
+                }
+                // All have been refused and wait; their places are free meanwhile.
+                let isReached1 = await eventually { scene.count == 50 }
+                #expect(isReached1)
+                gate.leave()
+                var count = 0
+                for try await text in group where text.hasPrefix("welcome") { count += 1 }
+                #expect(count == 50)
+            }
+            #expect(answering.challenges.count == 1)
+            let challenge = try #require(answering.challenges.first)
+            #expect(challenge.realm == "here" && challenge.authenticationScheme == "Basic" && !challenge.isSecure)
+            #expect(!challenge.isProxy && challenge.response.status == 401 && challenge.previousFailures == 0)
+        }
+    }
+
+    @Test("asked again after a refusal, up to five times; what was refused is not proposed again")
+    func again() async throws {
+        let answering = Answering { .use(Credential(user: "me", password: "pass\($0.previousFailures)")) }
+        let fifth = ChallengingOrigin.basic("me", "pass4")
+        try await run(
+            answering,
+            origin: { seen in
+                seen.target == "/never" ? ChallengingOrigin.challenge() : ChallengingOrigin.taking(fifth)(seen)
+            }
+        ) { scene, coordinator in
+            let found1 = try await get(coordinator, scene.origin.url("/fifth")).bodyText
+            #expect(found1 == "welcome /fifth")
+            let failures = answering.challenges.map(\.previousFailures)
+            #expect(failures == [0, 1, 2, 3, 4])
+            let error = await #expect(throws: FetchError.self) {
+                try await get(coordinator, scene.origin.url("/never")) { $0.authentication.usesSession = false }
+            }
+            #expect(error?.code == .authentication && scene.origin.seen("/never").count == 6)
+        }
+    }
+
+    @Test("no clock runs while somebody is asked")
+    func clock() async throws {
+        let answering = Answering { _ in
+            try? await Task.sleep(for: .milliseconds(900))
+            return .use(Self.credential)
+        }
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            let response = try await get(coordinator, scene.origin.url("/slow")) {
+                $0.timeLimits.resource = .milliseconds(600)
+            }
+            #expect(response.status == 200)
+        }
+    }
+
+    @Test("the four answers are four: use, as without, not this space, stop")
+    func answers() async throws {
+        let three = #"Negotiate, Digest realm="d", nonce="n", qop="auth", Basic realm="b""#
+        let answering = Answering { challenge in
+            switch challenge.url.split(separator: "/").last {
+            case "reject": challenge.authenticationScheme == "Basic" ? .use(Self.credential) : .reject
+            case "default": .useStored
+            default: .cancel
+            }
+        }
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right, three)) { scene, coordinator in
+            let found2 = try await get(coordinator, scene.origin.url("/reject")).status
+            #expect(found2 == 200)
+            let schemes = answering.challenges.map(\.authenticationScheme)
+            #expect(schemes == ["Digest", "Basic"])
+            let none = await #expect(throws: FetchError.self) {
+                try await get(coordinator, scene.origin.url("/default")) { $0.authentication.usesSession = false }
+            }
+            #expect(none?.code == .authentication)
+            let delivered = try await get(coordinator, scene.origin.url("/default")) {
+                $0.authentication.usesSession = false
+                $0.authentication.whenRefused = .delivers
+            }
+            #expect(delivered.status == 401 && delivered.bodyText == "who?")
+            let stopped = await #expect(throws: FetchError.self) {
+                try await get(coordinator, scene.origin.url("/stop")) { $0.authentication.usesSession = false }
+            }
+            #expect(stopped?.code == .authenticationCancelled && stopped?.legacyCode == 3)
+        }
+    }
+
+    @Test("who cancels cancels for those that wait, unasked")
+    func cancels() async throws {
+        let gate = Gate(width: 0)
+        let answering = Answering { _ in
+            await gate.enter()
+            return .cancel
+        }
+        try await run(answering, origin: { _ in ChallengingOrigin.challenge() }) { scene, coordinator in
+            await withTaskGroup(of: FetchError.Code?.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        do {
+                            _ = try await self.get(coordinator, scene.origin.url("/c/\(number)"))
+                            return nil
+                        } catch {
+                            return (error as? FetchError)?.code
+                        }
+                    }
+                }
+                let isReached2 = await eventually { scene.count == 20 }
+                #expect(isReached2)
+                // Until the last has come to the broker.
+                try? await Task.sleep(for: .milliseconds(50))
+                gate.leave()
+                for await code in group { #expect(code == .authenticationCancelled) }
+            }
+            #expect(answering.challenges.count == 1)
+        }
+    }
+
+    @Test("a fetch that is cancelled leaves its question to the next; nobody is asked for who blocks a thread")
+    func leaving() async throws {
+        let gate = Gate(width: 0)
+        let answering = Answering { challenge in
+            if challenge.url.hasSuffix("/first") { await gate.enter() }
+            return .use(Self.credential)
+        }
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            var request = Request(scene.origin.url("/first"))
+            request.options.authentication.allowsClearText = true
+            let first = coordinator.start(request)
+            let isReached3 = await eventually { answering.challenges.count == 1 }
+            #expect(isReached3)
+            async let second = get(coordinator, scene.origin.url("/second"))
+            let isReached4 = await eventually { scene.origin.seen("/second").count == 1 }
+            #expect(isReached4)
+            first.cancel()
+            let found3 = try await second.bodyText
+            #expect(found3 == "welcome /second")
+            gate.leave()
+            var blocking = Request(scene.origin.url("/blocking"))
+            blocking.options.authentication.allowsClearText = true
+            blocking.options.authentication.usesSession = false
+            let asked = answering.challenges.count
+            let request2 = blocking
+            let response = try await Task.detached { try coordinator.sendBlocking(request2) }.value
+            #expect(response.status == 401 && answering.challenges.count == asked)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import Testing
+import Trawl
+
+@Suite("Vaults, ASI-AUTH-11", .timeLimit(.minutes(2)))
+struct VaultTests {
+    private let item = VaultItem(scheme: "https", host: "a.example", port: 443, realm: "r")
+
+    @Test("a sealed file says nothing without its passphrase, and all with it")
+    func sealed() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("vault")
+        let vault = try SealedFileVault(path: path, passphrase: "open sesame")
+        try vault.store(Credential(user: "someuser", password: "somepassword"), for: item)
+        await vault.save(Credential(bearer: "sometoken"), for: VaultItem(scheme: "http", host: "b.example", port: 80))
+        var info = stat()
+        #expect(stat(path, &info) == 0 && info.st_mode & 0o777 == 0o600)
+        let text = String(decoding: directory.content("vault") ?? [], as: UTF8.self)
+        for word in ["someuser", "somepassword", "sometoken", "a.example"] { #expect(!text.contains(word)) }
+        #expect(throws: SealedFileVault.Fault.wrongPassphrase) {
+            try SealedFileVault(path: path, passphrase: "open sesamE")
+        }
+        let again = try SealedFileVault(path: path, passphrase: "open sesame")
+        let found = await again.credential(for: item)
+        #expect(found?.user == "someuser" && found?.secret == "somepassword")
+        let items = await again.items()
+        #expect(items.count == 2)
+        // What is kept for no realm is for all.
+        let token = await again.credential(for: VaultItem(scheme: "http", host: "b.example", port: 80, realm: "any"))
+        #expect(token?.isBearer == true && token?.secret == "sometoken")
+        let isGone = try again.delete(item)
+        let isGoneTwice = try again.delete(item)
+        #expect(isGone && !isGoneTwice)
+        let rest = await vault.credential(for: item)
+        #expect(rest == nil)
+        // A bit that was changed anywhere.
+        var bytes = directory.content("vault") ?? []
+        bytes[bytes.count - 20] ^= 1
+        try directory.put("vault", bytes)
+        #expect(throws: SealedFileVault.Fault.wrongPassphrase) {
+            try SealedFileVault(path: path, passphrase: "open sesame")
+        }
+        try directory.put("vault", Array("short".utf8))
+        #expect(throws: SealedFileVault.Fault.notAVault) { try SealedFileVault(path: path, passphrase: "x") }
+    }
+
+    @Test("a helper speaks git's format, and one that hangs or fails has nothing to say")
+    func helper() async throws {
+        let directory = try TemporaryDirectory()
+        let script = """
+            #!/bin/sh
+            cat > "\(directory.path)/said.$1"
+            case "$1" in
+            get) printf 'username=me\\npassword=p=w\\n' ;;
+            esac
+            """
+        try directory.put("helper", Array(script.utf8))
+        chmod(directory.file("helper"), 0o700)
+        let vault = HelperVault(command: [directory.file("helper")])
+        let found = await vault.credential(for: VaultItem(scheme: "https", host: "a.example", port: 8443, realm: "r"))
+        #expect(found?.user == "me" && found?.secret == "p=w")
+        #expect(directory.content("said.get") == Array("protocol=https\nhost=a.example:8443\n\n".utf8))
+        await vault.save(Credential(user: "u", password: "p"), for: item)
+        #expect(
+            directory.content("said.store")
+                == Array("protocol=https\nhost=a.example\nusername=u\npassword=p\n\n".utf8))
+        await vault.remove(item)
+        #expect(directory.content("said.erase") == Array("protocol=https\nhost=a.example\n\n".utf8))
+        // A line's end would be another line.
+        try directory.put("said.store", [])
+        await vault.save(Credential(user: "u", password: "p\nhost=evil"), for: item)
+        #expect(directory.content("said.store") == [])
+        for command in [["sleep", "60"], ["false"], ["/no/such"], ["yes"]] {
+            let start = ContinuousClock.now
+            let none = await HelperVault(command: command, timeout: .milliseconds(300)).credential(for: item)
+            #expect(none == nil && ContinuousClock.now - start < .seconds(20), "\(command)")
+        }
+    }
+
+    @Test("a vault is asked on a challenge when that is wanted, and keeps what is to be kept")
+    func asked() async throws {
+        let directory = try TemporaryDirectory()
+        let vault = try SealedFileVault(path: directory.file("vault"), passphrase: "x")
+        try await withScene(
+            adjust: { $0.vault = vault }, answering: ChallengingOrigin.taking(ChallengingOrigin.basic("me", "pass"))
+        ) { scene, coordinator in
+            func send(_ target: String, _ adjust: (inout RequestOptions.Authentication) -> Void) async throws
+                -> Response
+            {
+                var request = Request(scene.origin.url(target))
+                request.options.authentication.allowsClearText = true
+                request.options.authentication.usesSession = false
+                adjust(&request.options.authentication)
+                return try await coordinator.send(request)
+            }
+            let kept = try await send("/a") {
+                $0.credential = Credential(user: "me", password: "pass", persistence: .permanent)
+                $0.usesSession = true
+                $0.sendsAhead = false
+            }
+            #expect(kept.status == 200)
+            let isKept = await eventually { await !vault.items().isEmpty }
+            #expect(isKept)
+            let unasked = try await send("/b") { $0.whenRefused = .delivers }
+            #expect(unasked.status == 401)
+            let asked = try await send("/b") { $0.usesVault = true }
+            #expect(asked.status == 200 && asked.authentication?.source == .vault)
+            for item in try vault.list() { try vault.delete(item.item) }
+            let empty = try await send("/b") {
+                $0.usesVault = true
+                $0.whenRefused = .delivers
+            }
+            #expect(empty.status == 401 && empty.bodyText == "who?")
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A squid of a test's own: in a directory of its own, one process, ports nobody else has.
+///
+/// The first port lets everybody in, the second those who say who they are by Basic: alice, whose password is `wonder:land`,
+/// and bob, whose is `builder`.
+final class SquidServer: Sendable {
+    let port: UInt16
+    let securedPort: UInt16
+    private let directory: TemporaryDirectory
+    private let process: ChildProcess
+    private let name: String
+
+    static let executable: String? = ["/usr/sbin/squid", "/usr/local/sbin/squid"].first { access($0, X_OK) == 0 }
+    private static let helper: String? = ["/usr/lib/squid", "/usr/lib64/squid", "/usr/libexec/squid"]
+        .map { $0 + "/basic_ncsa_auth" }.first { access($0, X_OK) == 0 }
+
+    /// Whether squid and what it needs to tell users apart are installed.
+    static let canRun = executable != nil && helper != nil && Certificate.openssl != nil
+
+    static let alice = (name: "alice", password: "wonder:land")
+    static let bob = (name: "bob", password: "builder")
+
+    init() async throws {
+        let executable = try #require(Self.executable, "squid is not installed")
+        for attempt in 1... {
+            let directory = try TemporaryDirectory()
+            // Started by root it goes on as a user of its own, who has to get in here.
+            chmod(directory.path, 0o755)
+            chmod(try directory.makeDirectory("run"), 0o777)
+            let ports = try [ListeningSocket(), ListeningSocket()].map(\.port)
+            let name = "trawl\(getpid())x\(ports[0])"
+            try Self.configure(directory, ports)
+            let process = try ChildProcess(
+                executable, ["-N", "-n", name, "-f", directory.file("squid.conf")], errors: directory.file("stderr"))
+            func log() -> String {
+                ["run/cache.log", "stderr"].map { String(decoding: directory.content($0) ?? [], as: UTF8.self) }
+                    .joined()
+            }
+            let isUp = await eventually(within: .seconds(30)) {
+                log().components(separatedBy: "Accepting HTTP Socket").count > 2 || !process.isRunning
+            }
+            if isUp, process.isRunning {
+                (port, securedPort) = (ports[0], ports[1])
+                self.directory = directory
+                self.process = process
+                self.name = name
+                return
+            }
+            process.end(grace: 1)
+            Self.forget(name)
+            guard log().contains("Address already in use"), attempt < 5 else {
+                throw ChildProcess.Failure(description: "squid does not start: \(log())")
+            }
+        }
+        throw ChildProcess.Failure(description: "squid does not start")
+    }
+
+    deinit { stop() }
+
+    /// The proxy's place, for everybody.
+    var place: String { "127.0.0.1:\(port)" }
+    /// The proxy's place, for its users.
+    var securedPlace: String { "127.0.0.1:\(securedPort)" }
+
+    /// What it was asked so far: `METHOD URL USER STATUS`, where the user is `-` when nobody said who it was.
+    func log() -> [String] {
+        let text = String(decoding: directory.content("run/access.log") ?? [], as: UTF8.self)
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    /// Waits until as many lines fulfil a condition: a tunnel is written down when it is closed.
+    func hasLogged(_ count: Int, _ condition: (String) -> Bool) async -> Bool {
+        await eventually { log().count(where: condition) >= count }
+    }
+
+    func stop() {
+        process.signal(SIGTERM)
+        process.end(grace: 10_000)
+        Self.forget(name)
+    }
+
+    /// It leaves shared memory behind when it is ended by force.
+    private static func forget(_ name: String) {
+        for part in ["metadata", "queues", "readers"] { shm_unlink("/\(name)-cf__\(part).shm") }
+    }
+
+    private static func configure(_ directory: TemporaryDirectory, _ ports: [UInt16]) throws {
+        var users = ""
+        for user in [alice, bob] {
+            let hash = try ChildProcess(try #require(Certificate.openssl), ["passwd", "-apr1", user.password])
+            users += "\(user.name):\(try #require(hash.readLine()))\n"
+        }
+        try directory.put("users", Array(users.utf8))
+        chmod(directory.file("users"), 0o644)
+        let configuration = """
+            http_port 127.0.0.1:\(ports[0])
+            http_port 127.0.0.1:\(ports[1]) name=secured
+            auth_param basic program \(try #require(helper)) \(directory.file("users"))
+            auth_param basic children 1
+            auth_param basic realm den of squids
+            acl users proxy_auth REQUIRED
+            acl secured myportname secured
+            acl forbidden dst 127.0.0.9
+            http_access deny forbidden
+            http_access deny secured !users
+            http_access allow all
+            cache deny all
+            memory_cache_shared off
+            logformat brief %rm %ru %un %>Hs
+            access_log stdio:\(directory.file("run/access.log")) brief
+            cache_log \(directory.file("run/cache.log"))
+            pid_filename \(directory.file("run/pid"))
+            coredump_dir \(directory.file("run"))
+            netdb_filename none
+            pinger_enable off
+            shutdown_lifetime 0 seconds
+            visible_hostname squid.test
+            buffered_logs off
+            strip_query_terms off
+
+            """
+        try directory.put("squid.conf", Array(configuration.utf8))
+        chmod(directory.file("squid.conf"), 0o644)
+    }
+}
