@@ -128,6 +128,10 @@ int32_t cplatform_mode_at(int32_t directory, const char *name, uint32_t *mode) {
     return 0;
 }
 
+int32_t cplatform_chmod_open(int32_t fd, uint32_t mode) {
+    return fchmod(fd, mode) == 0 ? 0 : -errno;
+}
+
 int64_t cplatform_random(void *bytes, size_t count) {
     ssize_t result = getrandom(bytes, count, 0);
     return result >= 0 ? result : -errno;

@@ -1,5 +1,5 @@
 /// Why a chunked body is not one. The connection it came on is useless afterwards.
-package enum ChunkError: Error, Sendable, Hashable {
+package enum ChunkError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A chunk size has no digit, or something other than an extension follows its digits.
     case invalidSize
     /// A chunk size has more than 16 digits or is above 2^63 - 1.
@@ -20,4 +20,20 @@ package enum ChunkError: Error, Sendable, Hashable {
     case trailerTooLarge
     /// The input ended before the body did.
     case truncated
+
+    /// In words, for a person.
+    package var description: String {
+        switch self {
+        case .invalidSize: "the size of a chunk is not a number"
+        case .sizeTooLarge: "the size of a chunk is too large"
+        case .invalidExtension: "a chunk extension holds a control byte"
+        case .extensionTooLong: "the chunk extensions are too long"
+        case .bareLF: "a line ends with LF alone"
+        case .bareCR: "a line ends with CR alone"
+        case .contentOverrun: "a chunk is longer than its size"
+        case .invalidTrailer: "a trailer is not a field line"
+        case .trailerTooLarge: "the trailers are too long"
+        case .truncated: "the chunked body has no end"
+        }
+    }
 }

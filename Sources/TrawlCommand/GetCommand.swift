@@ -21,6 +21,26 @@ struct GetCommand: RunnableCommand {
     @Argument(help: ArgumentHelp("What to fetch.", valueName: "url"))
     var urls: [String] = []
 
+    @Option(
+        name: .customLong("url"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Fetch this too, after the arguments. Repeatable.", valueName: "url"))
+    var namedURLs: [String] = []
+
+    @Option(
+        name: [.customShort("T", allowingJoined: true), .customLong("upload-file")], parsing: .unconditional,
+        help: ArgumentHelp(
+            "PUT this file; '-' is standard input. A URL that ends with a slash gets the file's name.",
+            valueName: "file"), completion: .file())
+    var upload: String?
+
+    @Option(
+        name: .customLong("retry"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Try so often again after a failure that may pass: lost connections, timeouts, and the statuses 408, 429, "
+                + "500, 502, 503 and 504. Default 0.",
+            valueName: "count"))
+    var retries: Int?
+
     @OptionGroup(title: "Request options") var request: RequestArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
     @OptionGroup(title: "Authentication options") var authentication: AuthenticationArguments
@@ -31,19 +51,27 @@ struct GetCommand: RunnableCommand {
     @OptionGroup(title: "Pool options") var pool: PoolArguments
     @OptionGroup(title: "Message options") var report: ReportArguments
 
+    /// All URLs but those of a list.
+    var allURLs: [String] { urls + namedURLs }
+
     func validate() throws {
-        if urls.isEmpty, output.inputFile == nil { throw ValidationError("no URL is given") }
-        if urls.contains("") { throw ValidationError("a URL is empty") }
-        if output.outputs.count > urls.count, output.inputFile == nil {
+        if allURLs.isEmpty, output.inputFile == nil { throw ValidationError("no URL is given") }
+        if allURLs.contains("") { throw ValidationError("a URL is empty") }
+        if output.outputs.count > allURLs.count, output.inputFile == nil {
             throw ValidationError("there are more -o than URLs")
         }
-        if urls.count > 1, !output.outputs.isEmpty, output.outputs.count < urls.count {
+        if allURLs.count > 1, !output.outputs.isEmpty, output.outputs.count < allURLs.count {
             throw ValidationError("there are fewer -o than URLs")
         }
+        if request.dataInQuery, output.inputFile != nil { throw ValidationError("-G and -i exclude each other") }
+        if upload != nil, request.hasBody { throw ValidationError("-T and --data exclude each other") }
+        if upload?.isEmpty == true { throw ValidationError("-T wants a file") }
+        if output.headFile?.isEmpty == true { throw ValidationError("-D wants a file") }
+        if let retries, !(0...1000).contains(retries) { throw ValidationError("--retry wants 0 to 1000") }
     }
 
     /// Whether there is one URL and no list: then exit statuses are curl's.
-    var endsLikeCurl: Bool { output.inputFile == nil && urls.count == 1 }
+    var endsLikeCurl: Bool { output.inputFile == nil && allURLs.count == 1 }
 
     func execute() throws(CommandError) -> Int32 {
         let plan = try GetPlan(self)

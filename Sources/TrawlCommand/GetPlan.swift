@@ -24,6 +24,10 @@ struct GetPlan {
     /// Absolute; where remote names go.
     let directory: String
     let writesHeads: Bool
+    /// Where heads go besides; `-` is standard output.
+    let headFile: String?
+    /// Tries after the first.
+    let retries: Int
     let namesFromHeads: Bool
     let failsOnErrorStatus: Bool
     /// Whether `-o -` was said: then binary bytes may go to a terminal.
@@ -53,18 +57,29 @@ struct GetPlan {
             output = .named
         }
         let outputs = output == .named ? arguments.outputs : []
-        requests = command.urls.enumerated().map { index, url in
-            ListedRequest(url: URLText.completed(url), out: outputs.indices.contains(index) ? outputs[index] : nil)
+        let query = try command.request.query { path throws(CommandError) in try StandardStreams.readAll(path) }
+        let uploaded = command.upload.flatMap { $0 == "-" ? nil : LocalPath.name(of: $0) }
+        requests = command.allURLs.enumerated().map { index, url in
+            var url = URLText.adding(query: query, to: URLText.completed(url))
+            if let uploaded { url = URLText.adding(name: uploaded, to: url) }
+            return ListedRequest(url: url, out: outputs.indices.contains(index) ? outputs[index] : nil)
         }
+        retries = command.retries ?? 0
+        headFile = arguments.headFile
         // What is shown of one conversation is not to be mixed with another.
         let passesThrough =
-            output == .standardOutput || writesHeads || namesFromHeads || report.verbose
+            output == .standardOutput || writesHeads || headFile != nil || namesFromHeads || report.verbose
             || outputs.contains { LocalPath.isStandardOutput($0) || LocalPath.isSpecial($0) }
         isSequential = isSingle || passesThrough
 
-        directory = try Self.directory(arguments)
-        template = try RunSetup.template(
+        directory = try Self.directory(arguments, isStandardOutput: output == .standardOutput)
+        var template = try RunSetup.template(
             command.request, command.authentication, command.transfer, command.proxy, command.tls, command.cache)
+        if let upload = command.upload {
+            template.body = .bytes(try StandardStreams.readAll(upload))
+            if template.method == nil { template.method = .put }
+        }
+        self.template = template
         writeOut = try RunSetup.writeOut(report)
         parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(requests.count, 64) : 64)
         var configuration = try RunSetup.configuration(
@@ -83,9 +98,16 @@ struct GetPlan {
         }
     }
 
-    private static func directory(_ arguments: OutputArguments) throws(CommandError) -> String {
+    private static func directory(
+        _ arguments: OutputArguments, isStandardOutput: Bool
+    ) throws(CommandError) -> String {
         do throws(SystemError) {
             guard let name = arguments.directory, name != "." else {
+                // A working directory that is gone or closed matters to who writes there.
+                let writesNothing = arguments.outputs.allSatisfy { $0.hasPrefix("/") || LocalPath.isStandardOutput($0) }
+                if writesNothing, isStandardOutput || !arguments.outputs.isEmpty {
+                    return try prepared((try? LocalPath.current()) ?? "/", arguments)
+                }
                 return try prepared(LocalPath.current(), arguments)
             }
             return try prepared(LocalPath.absolute(name), arguments)

@@ -21,7 +21,9 @@ extension PartFile {
         let result = path.withBytes { path in
             let name = UnsafeRawBufferPointer(rebasing: path[nameStart...])
             let result = appear(as: name)
-            return result == -EEXIST && replacing ? replace(name) : result
+            guard result == -EEXIST, replacing else { return result }
+            keepMode(of: name)
+            return replace(name)
         }
         _ = try check(result, "link")
         try finish(sync: sync)
@@ -106,6 +108,14 @@ extension PartFile {
                 }
             }
         }
+    }
+
+    /// Gives the file the permissions of the one it is to replace: who made that one secret meant its content. Where that
+    /// is not allowed, nothing was promised.
+    private func keepMode(of name: UnsafeRawBufferPointer) {
+        var mode: UInt32 = 0
+        let found = withCString(name) { cplatform_mode_at(directory.descriptor.rawValue, $0, &mode) }
+        if found == 0, mode & UInt32(S_IFMT) == UInt32(S_IFREG) { _ = cplatform_chmod_open(rawValue, mode & 0o777) }
     }
 
     /// Puts the file in the place of another: zero, or `-errno`.

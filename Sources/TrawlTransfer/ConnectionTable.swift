@@ -69,11 +69,17 @@ final class ConnectionTable {
     private var lastNumber: UInt32 = 0
     /// The buffer of connections to come; 0 leaves it to the system.
     var buffer: Int32 = 0
+    /// `errno` of the last socket, when it could not be opened: libcurl tells nothing but that there is no connection.
+    private(set) var openFailure: Int32 = 0
 
     /// Opens a socket for libcurl.
     func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
         let socket = ccurl_socket_open(address)
-        guard socket >= 0 else { return -1 }
+        guard socket >= 0 else {
+            openFailure = -socket
+            return -1
+        }
+        openFailure = 0
         lastNumber &+= 1
         let connection = Connection(number: lastNumber, socket: socket)
         // Before it connects: what was offered to the peer once cannot be taken back.

@@ -131,6 +131,7 @@ struct HeadAssembler {
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isFolded: Bool, to fields: inout FieldLines,
         _ facts: inout HeadFacts
     ) throws(HeadError) {
+        var name = name
         do throws(FieldLines.Refusal) {
             try fields.append(name: name, value: value)
         } catch {
@@ -140,8 +141,13 @@ struct HeadAssembler {
                 throw .malformed("a field value holds CR, LF or NUL")
             case .name:
                 // RFC 9112 §5.1: space before the colon has been used to have two readers see different framing.
-                guard !HeadFacts.isFraming(trimmedEnd(name)) else { throw .malformed("a damaged framing field") }
-                return
+                let trimmed = trimmedEnd(name)
+                guard !HeadFacts.isFraming(trimmed) else { throw .malformed("a damaged framing field") }
+                // Elsewhere that space is no part of the name; what is no name without it is no field.
+                guard trimmed.count < name.count, (try? fields.append(name: trimmed, value: value)) != nil else {
+                    return
+                }
+                name = trimmed
             }
         }
         let isFraming = try facts.note(name, value)

@@ -259,7 +259,10 @@ extension Transfer {
                 guard decode(run) else { return false }
             }
         } catch {
-            failure = HopFailure(.malformedResponse, detail: "chunked: \(error)")
+            // What libcurl would have said of it.
+            failure = HopFailure(
+                .malformedResponse, curlCode: CURLE_RECV_ERROR.rawValue, detail: "the chunked body is damaged: \(error)"
+            )
             return false
         }
         if let chunks, chunks.excess > 0 {
@@ -333,11 +336,18 @@ extension Transfer {
         if !rest.isEmpty { pending.append(contentsOf: rest) }
     }
 
+    /// When the lease must be over, on the loop's running clock; nil without a limit, while the clock rests, and when it is.
+    var timeLimit: UInt64? {
+        guard lease.timeout > 0, restingSince == nil, place >= 0 else { return nil }
+        let (nanoseconds, overflow) = lease.timeout.multipliedReportingOverflow(by: 1_000_000)
+        return overflow ? nil : startedAt.addingReportingOverflow(nanoseconds).overflow ? nil : startedAt + nanoseconds
+    }
+
     /// Ends the transfer when one of its times is up.
     func checkTimes() {
         guard restingSince == nil else { return }
         let now = loop.runningClock
-        if lease.timeout > 0, now - startedAt >= lease.timeout &* 1_000_000 {
+        if let timeLimit, now >= timeLimit {
             failure = HopFailure(.timedOut, detail: "not complete after \(lease.timeout) ms")
             conclude(CURLE_OPERATION_TIMEDOUT)
             return

@@ -171,6 +171,7 @@ final class Transfer {
         requestFileOffset = 0
         startedAt = loop.runningClock
         restingSince = nil
+        if let timeLimit { loop.note(limit: timeLimit) }
         lastUploaded = 0
         if case .stream(let credit) = lease.sink { self.credit = Int(credit) } else { credit = 0 }
         progress.begin(lease: lease.id)
@@ -287,6 +288,7 @@ final class Transfer {
         startedAt += loop.runningClock - since
         lastActivity = loop.runningClock
         restingSince = nil
+        if let timeLimit { loop.note(limit: timeLimit) }
     }
 
     /// Goes on as far as answer, credit and the coordinator's buffer allow.
@@ -381,7 +383,7 @@ final class Transfer {
         do throws(ChunkError) {
             try chunks?.finish()
         } catch {
-            failure = HopFailure(.truncated, detail: "the chunked body has no end")
+            failure = HopFailure(.truncated, detail: "\(ChunkError.truncated)")
             return
         }
         if let missing, missing > 0 {
@@ -455,10 +457,18 @@ final class Transfer {
             failure = HopFailure(
                 kind, curlCode: result.rawValue, systemError: Int32(truncatingIfNeeded: error), detail: text)
             if let ofProxy = proxyFailure(insteadOf: failure, result) { return ofProxy }
+            // No server's fault.
+            if kind == .cannotConnect, error == 0, loop.connections.openFailure != 0 {
+                failure.systemError = loop.connections.openFailure
+                failure.detail = "\(SystemError(errno: failure.systemError, call: "socket"))"
+            }
             // What is no HTTP/1 response at all is HTTP/0.9 to libcurl, which does not speak it.
             if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }
             // 7.88 reports a field line of more than 100 KiB as lack of memory.
-            if kind == .outOfMemory, requestsBegun > 0, head == nil { failure.kind = .headTooLarge }
+            if kind == .outOfMemory, requestsBegun > 0, head == nil {
+                failure.kind = .headTooLarge
+                failure.detail = "a field line is longer than 100 KiB"
+            }
             // A head of more than 300 KiB, as of 7.88.1 with later corrections, has no code of its own either.
             if result == CURLE_RECV_ERROR, head == nil, text.hasPrefix("Too large response headers") {
                 failure.kind = .headTooLarge

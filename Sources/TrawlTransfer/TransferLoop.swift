@@ -48,6 +48,8 @@ package final class TransferLoop {
     /// Leases whose responses will not be stored, to be told unless they end in this turn.
     @Unchecked private var unshared: ContiguousArray<UInt64> = []
     private var lastTick: UInt64 = 0
+    /// When the first limit of a lease's time may be met, on the running clock.
+    private var nextLimit = UInt64.max
     /// Transfers that had their share of this turn and have more to decode.
     @Unchecked private var unfinished: ContiguousArray<Transfer> = []
     /// Transfers that wait for bandwidth, and when the next may go on, by the monotonic clock.
@@ -194,7 +196,7 @@ package final class TransferLoop {
     package func wait(control: Int32, wantsToWrite: Bool, milliseconds: Int32) -> (readable: Bool, writable: Bool) {
         var watched = curl_waitfd(
             fd: control, events: Int16(CURL_WAIT_POLLIN) | (wantsToWrite ? Int16(CURL_WAIT_POLLOUT) : 0), revents: 0)
-        let limit = unfinished.isEmpty ? untilBandwidth(milliseconds) : 0
+        let limit = unfinished.isEmpty ? untilBandwidth(min(milliseconds, untilLimit)) : 0
         let code: CURLMcode
         if someAwaitRoom {
             (code, watched) = waitWithPaced(watched, milliseconds: limit)
@@ -234,11 +236,28 @@ package final class TransferLoop {
             transfer.end(result)
         }
         if !unshared.isEmpty { tellUnshared() }
-        if runningClock &- lastTick >= Self.tick {
+        let isTick = runningClock &- lastTick >= Self.tick
+        if isTick || runningClock >= nextLimit {
             lastTick = runningClock
             if !uncommitted.isEmpty { tellOverdue() }
-            for transfer in active { transfer.checkTimes() }
+            nextLimit = .max
+            // The list gets shorter by those that end.
+            for transfer in active {
+                transfer.checkTimes()
+                if let limit = transfer.timeLimit { note(limit: limit) }
+            }
         }
+    }
+
+    /// A lease must be over by then, on the running clock.
+    func note(limit: UInt64) {
+        if limit < nextLimit { nextLimit = limit }
+    }
+
+    /// Milliseconds until the next limit of a lease's time.
+    private var untilLimit: Int32 {
+        if nextLimit == .max { return .max }
+        return nextLimit > runningClock ? Int32(clamping: (nextLimit - runningClock) / 1_000_000 + 1) : 0
     }
 
     /// Others need not wait for the response of a lease. Most are over in the turn that brings their head: their end tells.

@@ -43,4 +43,18 @@ struct DeadlineQueueTests {
         while let key = queue.next(dueAt: instant(.max)) { places.append(key.place) }
         #expect(places == Array(0..<10).reversed())
     }
+
+    @Test("all may be put off by as much")
+    func postponing() {
+        var queue = DeadlineQueue()
+        for (place, time) in [30, 10, 20].enumerated() {
+            queue.insert(FetchKey(use: 1, place: place), deadline: instant(UInt64(time)))
+        }
+        queue.postpone(by: .nanoseconds(100))
+        #expect(queue.earliest == instant(110))
+        #expect(queue.next(dueAt: instant(109)) == nil)
+        #expect(queue.next(dueAt: instant(125))?.place == 1)
+        #expect(queue.next(dueAt: instant(125))?.place == 2)
+        #expect(queue.next(dueAt: instant(125)) == nil)
+    }
 }

@@ -13,7 +13,7 @@ struct FetchLifeTests {
         var life = FetchLife()
         #expect(life.isWaiting && !life.isAnswered && life.activeLease == nil)
         #expect(life.leaseEnded(lease) == .none)
-        #expect(life.concluded() == .answerAndWithdraw)
+        #expect(life.concluded(waitsForWorker: false) == .answerAndWithdraw)
         #expect(life.isAnswered)
     }
 
@@ -23,13 +23,40 @@ struct FetchLifeTests {
         life.leased(lease)
         #expect(life.activeLease == lease && !life.isWaiting)
         #expect(life.leaseEnded(other) == .none)
-        #expect(life.concluded() == .answerAndCancel(lease))
+        #expect(life.concluded(waitsForWorker: false) == .answerAndCancel(lease))
         #expect(life.isAnswered && life.activeLease == nil)
-        #expect(life.concluded() == .none)
+        #expect(life.concluded(waitsForWorker: false) == .none)
         #expect(life.leaseEnded(other) == .none)
         #expect(life.leaseEnded(lease) == .forget)
         #expect(life.leaseEnded(lease) == .none)
-        #expect(life.concluded() == .none)
+        #expect(life.concluded(waitsForWorker: false) == .none)
+    }
+
+    @Test("one whose worker is to stop first is answered when that has, once")
+    func ending() {
+        var life = FetchLife()
+        #expect(life.concluded(waitsForWorker: true) == .answerAndWithdraw)
+        life = FetchLife()
+        life.leased(lease)
+        #expect(life.concluded(waitsForWorker: true) == .cancel(lease))
+        #expect(!life.isAnswered && life.activeLease == lease && !life.isWaiting)
+        #expect(life.concluded(waitsForWorker: true) == .none)
+        #expect(life.leaseEnded(other) == .none)
+        #expect(life.leaseEnded(lease) == .finish)
+        life.answered()
+        #expect(life.isAnswered)
+        #expect(life.leaseEnded(lease) == .none)
+        #expect(life.concluded(waitsForWorker: true) == .none)
+    }
+
+    @Test("there may be no time to wait for its worker any more")
+    func noMoreTime() {
+        var life = FetchLife()
+        life.leased(lease)
+        #expect(life.concluded(waitsForWorker: true) == .cancel(lease))
+        #expect(life.concluded(waitsForWorker: false) == .answerAndCancel(lease))
+        #expect(life.isAnswered)
+        #expect(life.leaseEnded(lease) == .forget)
     }
 
     @Test("the end of its lease counts once, and it may go on with another")
@@ -44,7 +71,7 @@ struct FetchLifeTests {
         #expect(life.leaseEnded(other) == .accept)
         life.answered()
         #expect(life.isAnswered)
-        #expect(life.concluded() == .none)
+        #expect(life.concluded(waitsForWorker: false) == .none)
         #expect(life.leaseEnded(other) == .none)
     }
 }

@@ -60,6 +60,17 @@ struct HeadAssemblerTests {
         #expect(throws: HeadError.self) { try parse(text) }
     }
 
+    @Test("white space before a colon is no part of a name, but where it would hide a framing field")
+    func spaceBeforeColon() throws {
+        let (head, facts) = try parse("HTTP/1.1 200 OK\r\nLocation : /x\r\nX-A\t: 1\r\nX B: 2\r\n : 3\r\n\r\n")
+        #expect(head.fields.values("Location") == ["/x"] && head.fields.values("X-A") == ["1"])
+        #expect(head.fields.count == 2)
+        _ = facts
+        for line in ["Content-Length : 1", "Transfer-Encoding\t: chunked"] {
+            #expect(throws: HeadError.self) { try parse("HTTP/1.1 200 OK\r\n\(line)\r\n\r\n") }
+        }
+    }
+
     @Test("fields keep order and spelling, folded ones become one line, bad names are dropped")
     func fields() throws {
         let (head, _) = try parse("HTTP/1.1 200 OK\r\nB: 1\r\na:  x \r\n\ty\r\nB:2\r\nE:\r\nbad name: 1\r\n\r\n")

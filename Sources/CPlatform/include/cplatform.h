@@ -71,6 +71,8 @@ int64_t cplatform_set_position(int32_t fd, int64_t position);
 int64_t cplatform_regular_size_at(int32_t directory, const char *name);
 /// st_mode, following symbolic links.
 int32_t cplatform_mode_at(int32_t directory, const char *name, uint32_t *mode);
+/// Sets the permissions of an open file.
+int32_t cplatform_chmod_open(int32_t fd, uint32_t mode);
 /// getrandom(2) from the system's generator.
 int64_t cplatform_random(void *bytes, size_t count);
 

@@ -38,9 +38,8 @@ extension Coordinator {
     /// Fetches into memory.
     func send(_ request: Request, through cache: ProgramCache) async throws(FetchError) -> Response {
         var plan = try planner.plan(request, into: .memory, wantsEvents: false)
-        var deadline = plan.terms.resourceLimit.map { limit in
-            MonotonicClock.now().advanced(by: .nanoseconds(Int64(clamping: limit)))
-        }
+        // Hops here are fetches of their own: the limits of the fetch are kept over all of them.
+        var deadline = plan.terms.wholeLimit.map { MonotonicClock.now().advanced(by: $0) }
         let original = plan
         var redirects: [Response.RedirectHop] = []
         var metrics: [HopReport] = []
@@ -100,7 +99,7 @@ extension Coordinator {
         if let deadline {
             let left = MonotonicClock.now().duration(to: deadline)
             guard left > .zero else {
-                let limit = plan.options.timeLimits.resource
+                let limit = plan.terms.wholeLimit ?? .zero
                 throw FetchError(.timeout, "the fetch took longer than \(limit)", url: plan.target.text)
             }
             rest = left
@@ -131,7 +130,10 @@ extension FetchPlan {
         options.contentDecoding = .off
         // They are among the fields.
         options.cookies.manual = []
-        if let limit { options.timeLimits.resource = limit }
+        if let limit {
+            options.timeLimits.resource = limit
+            options.timeLimits.exchange = .zero
+        }
         return FetchPlan(
             originalURL: originalURL, target: target, method: method, fields: fields, body: body, sink: .memory,
             fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)

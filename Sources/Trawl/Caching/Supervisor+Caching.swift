@@ -179,6 +179,7 @@ extension Supervisor {
                 || (leading.profile == terms.profile && leading.options.proxy == terms.options.proxy)
         else { return false }
         leader.engine.followers.append(fetch.engine.key)
+        if leader.engine.life.activeLease != nil { startExchange(of: fetch) }
         return true
     }
 

@@ -29,6 +29,12 @@ struct DeadlineQueue: Sendable {
         }
     }
 
+    /// Moves all deadlines by as much.
+    mutating func postpone(by pause: Duration) {
+        // The order stays, but for those at the clock's end, which never come up.
+        heap = heap.map { Entry(deadline: $0.deadline.advanced(by: pause), fetch: $0.fetch) }
+    }
+
     /// Removes and returns the next entry that is due.
     mutating func next(dueAt now: MonotonicInstant) -> FetchKey? {
         guard let first = heap.first, first.deadline <= now else { return nil }

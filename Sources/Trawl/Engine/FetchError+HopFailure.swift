@@ -33,7 +33,8 @@ extension FetchError {
             mayPass = true
         case .timedOut:
             code = .timeout
-            detail = "the fetch took longer than \(fetch.plan.options.timeLimits.resource)"
+            detail = "the fetch took longer than \(fetch.engine.limit)"
+            mayPass = true
         case .connectionLost:
             code = .connectionLost
             mayPass = true

@@ -39,6 +39,14 @@ struct FetchPlan: Sendable {
         case rooted(root: Int, path: String, collision: FileCollision)
         /// Written by the worker to a file the coordinator opened.
         case opened(OpenedDestination)
+
+        /// Whether the worker itself gives a complete file its name.
+        var isNamedByWorker: Bool {
+            switch self {
+            case .rooted: true
+            case .memory, .discard, .stream, .opened: false
+            }
+        }
     }
 
     let originalURL: String

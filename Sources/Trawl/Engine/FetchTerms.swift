@@ -20,6 +20,8 @@ final class FetchTerms: Sendable {
     let keepsConnection: Bool
     /// The limit of the whole fetch in nanoseconds; nil is none.
     let resourceLimit: UInt64?
+    /// The limit from its first lease on, in nanoseconds; nil is none.
+    let exchangeLimit: UInt64?
     /// How the cache is used; nil when it is not.
     let cache: CacheBinding?
     /// How cookies are used; nil when none are.
@@ -55,8 +57,18 @@ final class FetchTerms: Sendable {
         let isSingleUse = options.transport.version == .http2PriorKnowledge
         reusesConnection = options.reusesConnection && !isSingleUse
         keepsConnection = options.keepsConnection && !isSingleUse
-        let limit = options.timeLimits.resource
-        resourceLimit = limit > .zero ? UInt64(limit.clampedNanoseconds) : nil
+        resourceLimit = Self.limit(options.timeLimits.resource)
+        exchangeLimit = Self.limit(options.timeLimits.exchange)
+    }
+
+    /// The shorter of both limits, for who does not tell waiting from the rest.
+    var wholeLimit: Duration? {
+        let limits = [resourceLimit, exchangeLimit].compactMap { $0 }
+        return limits.min().map { .nanoseconds(Int64(clamping: $0)) }
+    }
+
+    private static func limit(_ limit: Duration) -> UInt64? {
+        limit > .zero ? UInt64(limit.clampedNanoseconds) : nil
     }
 
     /// The terms of other options, with the same caches.

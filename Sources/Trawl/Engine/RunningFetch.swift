@@ -123,6 +123,12 @@ final class RunningFetch: @unchecked Sendable {
         var stoppedAt: MonotonicInstant?
         /// Who it is made as; nil while nobody has asked and nothing is to be said.
         var authentication: FetchAuthentication?
+        /// The limit that deadline is of.
+        var limit = Duration.zero
+        /// Whether the clock of its exchange runs.
+        var isExchanging = false
+        /// What the caller will be told when the worker, told to stop, ends the hop without a response.
+        var ending: FetchError?
         var lastProgress: UInt64 = 0
 
         init(plan: borrowing FetchPlan) {

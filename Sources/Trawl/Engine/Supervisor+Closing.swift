@@ -12,7 +12,7 @@ extension Supervisor {
             closing = .draining(until: now.advanced(by: grace))
             validationsEnd = now.advanced(by: max(grace, configuration.validationGrace))
             for fetch in fetches.all where fetch.engine.life.isWaiting && !mayStillValidate(fetch) {
-                conclude(fetch, with: .failure(shutDownError(fetch)))
+                conclude(fetch, shutDownError(fetch))
             }
         case .draining(let until):
             // Asked again: the shorter grace counts.
@@ -32,8 +32,10 @@ extension Supervisor {
         case .draining(let until):
             guard now >= until || fetches.count == 0 else { return }
             for fetch in fetches.all where !mayStillValidate(fetch) {
-                conclude(fetch, with: .failure(shutDownError(fetch)))
+                conclude(fetch, shutDownError(fetch))
             }
+            // Files that are complete by now are told of, as those of before.
+            if now < until.advanced(by: Self.exitGrace), isEndingFiles { return }
             // Who was served what is stale was promised that it is validated (RFC 5861 §3), also when that is all.
             if !revalidations.isEmpty, now < validationsEnd { return }
             for slot in slots.indices { endWorker(slot) }
@@ -54,6 +56,12 @@ extension Supervisor {
         case .retire: break
         }
         if let link = links[slot], case .thread = link.engine { workerExited(link) }
+    }
+
+    /// Whether workers are still to say what became of files.
+    private var isEndingFiles: Bool {
+        for key in cancelling.keys where fetches[key]?.engine.ending != nil { return true }
+        return false
     }
 
     private func mayStillValidate(_ fetch: RunningFetch) -> Bool {

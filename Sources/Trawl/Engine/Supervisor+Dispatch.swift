@@ -14,19 +14,13 @@ extension Supervisor {
     mutating func submit(_ fetch: RunningFetch) {
         if case .nobody = fetch.reply, !admitRevalidation(fetch) { return }
         fetch.engine.key = fetches.insert(fetch)
-        if let downReason { return conclude(fetch, with: .failure(downReason)) }
+        if let downReason { return conclude(fetch, downReason) }
         if case .no = closing {
         } else {
             return conclude(
-                fetch,
-                with: .failure(FetchError(.shutDown, "the coordinator is shut down", url: fetch.plan.target.text)))
+                fetch, FetchError(.shutDown, "the coordinator is shut down", url: fetch.plan.target.text))
         }
-        if let limit = fetch.plan.terms.resourceLimit {
-            let (end, overflow) = now.nanoseconds.addingReportingOverflow(limit)
-            let deadline = MonotonicInstant(nanoseconds: overflow ? .max : end)
-            fetch.engine.deadline = deadline
-            deadlines.insert(fetch.engine.key, deadline: deadline)
-        }
+        if let limit = fetch.plan.terms.resourceLimit { limitTime(of: fetch, to: limit) }
         if fetch.plan.wantsEvents { observed.insert(fetch.engine.key) }
         begin(fetch, front: false)
     }
@@ -91,6 +85,7 @@ extension Supervisor {
         fetch.engine.interim = []
         fetch.engine.delivered = 0
         let terms = fetch.plan.terms
+        startExchange(of: fetch)
         settleRequestAgain(of: fetch)
         var fields = fetch.engine.sent
         do throws(CredentialsFault) {

@@ -14,6 +14,8 @@ extension Supervisor {
         switch fetch.engine.life.leaseEnded(lost.lease) {
         case .none: return
         case .forget: return forget(fetch)
+        case .finish:
+            if let error = fetch.engine.ending { return answer(fetch, with: .failure(error)) }
         case .accept: break
         }
         switch lost.verdict {
@@ -81,9 +83,14 @@ extension Supervisor {
         origins.release(fetch.engine.origin, of: &queues)
     }
 
-    /// Answers a fetch before its hop is over: cancelled, out of time, shutdown.
-    mutating func conclude(_ fetch: RunningFetch, with result: Result<Response, FetchError>) {
-        switch fetch.engine.life.concluded() {
+    /// Ends a fetch before its hop is over: cancelled, out of time, shutdown.
+    ///
+    /// A worker that is to give a file its name may just have done so: it is asked to stop, and what it says to that is the
+    /// answer. So no file stays that nobody was told of.
+    ///
+    /// - Parameter waitsForWorker: Whether there is time for that.
+    mutating func conclude(_ fetch: RunningFetch, _ error: FetchError, waitsForWorker: Bool = true) {
+        switch fetch.engine.life.concluded(waitsForWorker: waitsForWorker && fetch.plan.sink.isNamedByWorker) {
         case .none: return
         case .answerAndWithdraw:
             if let place = fetch.engine.place {
@@ -94,17 +101,26 @@ extension Supervisor {
                 leaveHost(fetch)
             }
             release(fetch, .promote)
-            deliver(fetch, result)
+            deliver(fetch, .failure(error))
             forget(fetch)
+        case .cancel(let lease):
+            fetch.engine.ending = error
+            withdrawQuestion(fetch)
+            release(fetch, .promote)
+            cancel(lease, of: fetch)
         case .answerAndCancel(let lease):
             release(fetch, .promote)
-            if let worker = leases.cancelRequested(lease), let link = links[worker] {
-                _ = link.send(.cancel(lease: lease.rawValue))
-                markDirty(worker)
-            }
-            cancelling[fetch.engine.key] = now.advanced(by: configuration.tolerance.cancelGrace)
-            deliver(fetch, result)
+            cancel(lease, of: fetch)
+            deliver(fetch, .failure(fetch.engine.ending ?? error))
         }
+    }
+
+    private mutating func cancel(_ lease: LeaseID, of fetch: RunningFetch) {
+        if let worker = leases.cancelRequested(lease), let link = links[worker] {
+            _ = link.send(.cancel(lease: lease.rawValue))
+            markDirty(worker)
+        }
+        cancelling[fetch.engine.key] = now.advanced(by: configuration.tolerance.cancelGrace)
     }
 
     mutating func answer(_ fetch: RunningFetch, with result: Result<Response, FetchError>) {

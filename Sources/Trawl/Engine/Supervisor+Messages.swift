@@ -34,6 +34,8 @@ extension Supervisor {
             if fetch.channel != nil, redirect(of: head, fetch) == nil, challenge == .deliver {
                 fetch.channel?.post(.head(Response.ResponseHead(head)))
             }
+            // Nobody waits for its body any more.
+            guard fetch.engine.ending == nil else { return true }
             if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
             guard questions.contains(.disposition) else { break }
             switch head.status {
@@ -106,11 +108,23 @@ extension Supervisor {
             forget(fetch)
             slots[link.slot].completedLease()
             return true
+        case .finish:
+            if let error = fetch.engine.ending, !isResponse(end, fetch) {
+                answer(fetch, with: .failure(error))
+                slots[link.slot].completedLease()
+                return true
+            }
         case .accept: break
         }
         settle(fetch, end, memory, from: link)
         slots[link.slot].completedLease()
         return true
+    }
+
+    /// Whether the end of a hop is a response for the caller, as far as a caller who gave it up is concerned.
+    private mutating func isResponse(_ end: LeaseEnd, _ fetch: RunningFetch) -> Bool {
+        guard case .complete = end.outcome, let head = end.head ?? fetch.engine.head else { return false }
+        return redirect(of: head, fetch) == nil
     }
 
     /// Maps the memory file that came with an end, and closes whatever came.

@@ -48,11 +48,11 @@ extension Supervisor {
         withdrawQuestion(fetch)
         let url = fetch.engine.target.text
         switch answer {
-        case .cancel: return conclude(fetch, with: .failure(FetchError(.cancelled, "", url: url)))
-        case .refuse(let error): return conclude(fetch, with: .failure(error))
+        case .cancel: return conclude(fetch, FetchError(.cancelled, "", url: url))
+        case .refuse(let error): return conclude(fetch, error)
         case .late:
             let detail = RedirectAnswer.lateDetail(configuration.decisionTimeout)
-            return conclude(fetch, with: .failure(FetchError(.timeout, detail, url: url)))
+            return conclude(fetch, FetchError(.timeout, detail, url: url))
         case .follow, .replace, .stop: break
         }
         let head = question.head

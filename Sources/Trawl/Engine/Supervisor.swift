@@ -140,7 +140,9 @@ struct Supervisor: ~Copyable {
                 goDown(FetchError(.engineDown, "\(error)", cause: .system(error.errno)))
                 break
             }
+            let before = now
             now = MonotonicClock.now()
+            passOver(from: before, expecting: wake)
             for event in events { handle(event) }
             for command in mailbox.take(reusing: &commands) { handle(command) }
             if now >= nextTick {
@@ -180,7 +182,8 @@ struct Supervisor: ~Copyable {
         if hasRoom, let time = queues.nextWakeUp, time < wake { wake = time }
         switch closing {
         case .no: break
-        case .draining(let until): wake = min(wake, now < until ? until : validationsEnd)
+        case .draining(let until):
+            wake = min(wake, now < until ? until : max(validationsEnd, until.advanced(by: Self.exitGrace)))
         case .ending(let next): wake = min(wake, next)
         }
         return wake
@@ -214,7 +217,7 @@ struct Supervisor: ~Copyable {
         case .credentials(let request): request.perform(&credentials)
         case .told(let fetch, let question, let decision): told(fetch, question: question, decision)
         case .cancel(let fetch):
-            conclude(fetch, with: .failure(FetchError(.cancelled, "", url: fetch.engine.target.text)))
+            conclude(fetch, FetchError(.cancelled, "", url: fetch.engine.target.text))
         case .storeOpened(let fetch, let front): storeOpened(fetch, front: front)
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
         case .shutDown(let grace): beginShutdown(grace: grace)
@@ -241,20 +244,7 @@ struct Supervisor: ~Copyable {
                 start(slot)
             }
         }
-        while let key = deadlines.next(dueAt: now) {
-            // No clock runs while somebody decides, and the time it took is added afterwards.
-            guard let fetch = fetches[key], fetch.engine.question == nil, fetch.engine.stoppedAt == nil,
-                (fetch.engine.deadline ?? now) <= now
-            else { continue }
-            let limit = fetch.plan.options.timeLimits.resource
-            conclude(
-                fetch,
-                with: .failure(
-                    FetchError(
-                        .timeout, "the fetch took longer than \(limit)", url: fetch.engine.target.text,
-                        isRetryable: fetch.engine.method.isIdempotent)))
-        }
-        deadlines.compact(living: fetches.count) { fetches[$0] != nil }
+        meetDeadlines()
         runClosing()
     }
 
@@ -275,13 +265,13 @@ struct Supervisor: ~Copyable {
     /// Nothing will ever be fetched again: everybody who waits is told why.
     mutating func goDown(_ reason: FetchError) {
         if downReason == nil { downReason = reason }
-        for fetch in fetches.all { conclude(fetch, with: .failure(reason)) }
+        for fetch in fetches.all { conclude(fetch, reason, waitsForWorker: false) }
     }
 
     private mutating func finish() {
         let late = mailbox.close()
         let error = downReason ?? FetchError(.shutDown, "the coordinator is shut down")
-        for fetch in fetches.all { conclude(fetch, with: .failure(error)) }
+        for fetch in fetches.all { conclude(fetch, error, waitsForWorker: false) }
         finishDriving()
         answers.post()
         for command in late {

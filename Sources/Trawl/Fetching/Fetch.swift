@@ -46,7 +46,8 @@ public final class Fetch: Sendable {
         }
     }
 
-    /// Ends the fetch: it fails with ``FetchError/Code/cancelled`` unless it is over already. Files it was writing go.
+    /// Ends the fetch: it fails with ``FetchError/Code/cancelled`` unless it is over already, or its file is complete by the
+    /// time its worker hears of it. Files it was writing go.
     public func cancel() {
         if let running { running.coordinator.post(.cancel(running.fetch)) }
     }

@@ -89,6 +89,9 @@ extension RequestOptions {
         public var inactivity = Duration.seconds(60)
         /// The whole fetch: waiting, redirects and retries included. Default 7 days.
         public var resource = Duration.seconds(7 * 24 * 3600)
+        /// The fetch once its turn has come: from when a worker gets its first hop, redirects, retries and what they wait
+        /// for included. Waiting for that, because others are in front of it, does not count. Default none.
+        public var exchange = Duration.zero
 
         /// The defaults.
         public init() {}

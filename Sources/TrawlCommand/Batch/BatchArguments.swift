@@ -43,7 +43,8 @@ struct BatchArguments: ParsableArguments {
         name: .customLong("retry"), parsing: .unconditional,
         help: ArgumentHelp(
             "Try so often again after a failure that may pass: lost connections, timeouts, and the statuses 408, 429, "
-                + "500, 502, 503 and 504. Default 0.",
+                + "500, 502, 503 and 504, which count as failures after the last try. Requests that must not be sent "
+                + "twice, such as POST, are not. Default 0.",
             valueName: "count"))
     var retries: Int?
 

@@ -20,6 +20,8 @@ struct BatchJob {
     /// Lines dealt with before signals and workers are looked at again: most lists are of requests, which need room, but
     /// there are those of lines that are done or bad.
     private static let linesInATurn = 4096
+    /// Seconds that a request waits for descriptors before the run is given up.
+    private static let mostShortages = 10
 
     private let plan: BatchPlan
     private let coordinator: Coordinator
@@ -76,7 +78,7 @@ struct BatchJob {
         finish(answers)
         var turn = DriverTurn()
         startMore(&turn)
-        lookAhead.note(isFull: !table.hasRoom(for: lookAhead.count))
+        lookAhead.note(isFull: !hasRoom)
         if let failure = outputs.write() { outputFailed(failure) }
         showProgress()
         if turn.wakeAt == nil { turn.wakeAt = retries.next }
@@ -89,6 +91,9 @@ struct BatchJob {
     private var isStopping: Bool {
         stopping.count > 0 || tally.engineIsDown || tally.outputIsBroken || tally.outputIsClosed
     }
+
+    /// Whether one more request may be read ahead.
+    private var hasRoom: Bool { table.hasRoom(for: lookAhead.count, waiting: retries.count) }
 
     // MARK: Starting
 
@@ -103,7 +108,7 @@ struct BatchJob {
         while let tag = retries.takeDue(at: now) { prepare(tag, into: &turn.start) }
         var lines = Self.linesInATurn
         // Without room in the outputs, a turn comes when there is some again.
-        while !isInputOver, table.hasRoom(for: lookAhead.count), outputs.hasRoom(), !tally.outputIsBroken {
+        while !isInputOver, hasRoom, outputs.hasRoom(), !tally.outputIsBroken {
             guard lines > 0 else {
                 turn.wakeAt = now
                 return
@@ -156,7 +161,7 @@ struct BatchJob {
         switch plan.files {
         case .none: destination = .discard
         case .new:
-            let name = try names.name(of: fetch, target, adopts: templates.isIdempotent(fetch.request))
+            let name = try names.name(of: fetch, target)
             fetch.path = name.path
             destination = .file(name.path, name.collision)
         case .replacing:
@@ -185,7 +190,11 @@ struct BatchJob {
     private mutating func finish(_ answers: [FetchAnswer]) {
         if !answers.isEmpty { cacheWarning.tell(coordinator, on: console) }
         for answer in answers {
-            if isUnfinished(answer.result) {
+            if isShortage(answer) {
+                table[answer.tag].shortages += 1
+                table[answer.tag].attempts -= 1
+                retries.insert(answer.tag, at: now.advanced(by: .seconds(1)))
+            } else if isUnfinished(answer.result) {
                 leavesRequests = true
                 table.remove(answer.tag)
             } else if let delay = retryDelay(answer) {
@@ -193,12 +202,19 @@ struct BatchJob {
                 removeFile(of: answer)
                 table[answer.tag].isRetry = true
                 retries.insert(answer.tag, at: now.advanced(by: delay))
-            } else if isAnothersFile(answer) {
-                retries.insert(answer.tag, at: now)
             } else {
+                if plan.failsAfterRetries, case .success(let response) = answer.result, RetryQueue.mayPass(response) {
+                    removeFile(of: answer)
+                }
                 end(answer.tag, answer.result)
             }
         }
+    }
+
+    /// Whether nothing was wrong but that too many files were open, which may pass.
+    private func isShortage(_ answer: FetchAnswer) -> Bool {
+        guard case .failure(let error) = answer.result else { return false }
+        return error.isLackOfDescriptors && table[answer.tag].shortages < Self.mostShortages
     }
 
     /// Whether the answer says nothing about the request, which the next run does again.
@@ -212,8 +228,12 @@ struct BatchJob {
             return true
         default: break
         }
-        guard error.isOfTheWholeOutput else { return false }
-        breakOff(FailureText.of(error))
+        if error.isOfTheWholeOutput || error.isLackOfDescriptors {
+            breakOff(FailureText.of(error))
+            return true
+        }
+        guard error.code == .file, let obstacle = plan.root?.obstacle else { return false }
+        breakOff("\(plan.directory.terminalSafe): \(SystemError.reason(obstacle))")
         return true
     }
 
@@ -229,7 +249,8 @@ struct BatchJob {
         let fetch = table[answer.tag]
         guard fetch.attempts <= plan.retries else { return nil }
         return RetryQueue.delay(
-            after: answer.result, attempt: fetch.attempts, isIdempotent: templates.mayRetry(fetch.request))
+            after: answer.result, attempt: fetch.attempts,
+            mayRepeat: plan.retriesAnyMethod || templates.mayRetry(fetch.request))
     }
 
     /// The body of an error that is tried again is not what the request was for. One that was taken over from another
@@ -240,27 +261,22 @@ struct BatchJob {
         unlink(absolute(file))
     }
 
-    /// Whether a run that goes on took over a file that is another request's: both asked for one name and got the same
-    /// bytes. Then it is fetched once more, for a file of its own.
-    private mutating func isAnothersFile(_ answer: FetchAnswer) -> Bool {
-        guard case .success(let response) = answer.result, let file = response.file, names.adoptsFiles else {
-            return false
-        }
-        let fetch = table[answer.tag]
-        if source.wasRecorded(file: file), fetch.mistakes < FileNames.mostMistakes,
-            templates.isIdempotent(fetch.request)
-        {
-            fetch.firstNumber = names.number(after: file)
-            fetch.mistakes += 1
-            fetch.attempts -= 1
-            return true
+    /// The file of a response, this request's own.
+    ///
+    /// A run that goes on takes over files of the same bytes that no record names. Where several requests want one name and
+    /// get the same bytes, one may have taken over another's, which was recorded a moment ago: then it gets a copy.
+    private mutating func ownFile(of response: Response) throws(SystemError) -> String? {
+        guard let file = response.file, names.adoptsFiles else { return response.file }
+        var own = file
+        if source.wasRecorded(file: file) {
+            own = try FileCopy.copy(file, in: plan.directory)
         }
         do throws(SystemError) {
-            try source.record(file: file)
+            try source.record(file: own)
         } catch {
             breakOff("no room to remember file names: \(SystemError.reason(error.errno))")
         }
-        return false
+        return own
     }
 
     private mutating func end(_ tag: UInt64, _ result: Result<Response, FetchError>) {
@@ -269,11 +285,25 @@ struct BatchJob {
         var file: String?
         switch result {
         case .success(let response):
-            file = response.file
+            let isGivenUp = plan.failsAfterRetries && RetryQueue.mayPass(response)
+            do throws(SystemError) {
+                file = isGivenUp ? nil : try ownFile(of: response)
+            } catch {
+                let message = "\((response.file ?? "").terminalSafe): \(SystemError.reason(error.errno))"
+                if error.isOfTheWholeOutput {
+                    leavesRequests = true
+                    return breakOff(message)
+                }
+                failure = Failure(message: message, curlCode: ExitStatus.Curl.writeError)
+            }
             if let file, let path = fetch.path, file != path { names.collided(path, became: file) }
             tally.bytes += response.receivedLength
             tally.cache.count(response.source)
-            if plan.failsOnErrorStatus { failure = failureOfStatus(response, fetch) }
+            if plan.failsOnErrorStatus, failure == nil { failure = failureOfStatus(response, fetch) }
+            if isGivenUp {
+                failure = Failure(
+                    message: "the response's status is \(response.status)", curlCode: ExitStatus.Curl.httpError)
+            }
         case .failure(let error):
             failure = Failure(message: FailureText.of(error), curlCode: ExitStatus.curlCode(for: error))
         }
@@ -333,11 +363,13 @@ struct BatchJob {
     /// Looks after the outputs that have threads of their own.
     private mutating func checkOutputs() {
         if tally.outputIsClosed || tally.outputIsBroken { return }
-        if let failure = outputs.failure() { outputFailed(failure) }
+        if let failure = outputs.failure(at: now) { outputFailed(failure) }
     }
 
     /// To be called when the outputs were given their time: what is not written by now is left for another run.
     mutating func closeOutputs() {
+        // However short the run was.
+        now = now.advanced(by: .seconds(2))
         checkOutputs()
         if !outputs.isOver { tally.wasStopped = true }
     }
@@ -356,12 +388,22 @@ struct BatchJob {
     private mutating func showProgress() {
         guard progress.isShown else { return }
         let done = tally.succeeded + tally.failed + tally.skipped
-        let total = source.total ?? (isInputOver ? done + table.count : nil)
-        var many = ProgressLine.Many(done: done, failed: tally.failed, total: total, bytes: tally.bytes)
+        let begun = done + table.count
+        var many = ProgressLine.Many(done: done, failed: tally.failed, total: nil, bytes: tally.bytes)
+        // After a signal the end is that of what is in flight.
+        if !isStopping {
+            many.total = source.total ?? (isInputOver ? begun : nil)
+            if many.total == nil, let share = source.share, share > 0 {
+                many.total = max(begun, Int(clampedCount(Double(begun) / share)))
+                many.isEstimated = true
+            }
+        }
         if tally.cache.isOfUse { many.cache = tally.cache }
         many.isStopping = stopping.count > 0
         progress.state.withLock { $0 = .many(many) }
     }
+
+    private func clampedCount(_ count: Double) -> Double { min(count, 1e15) }
 
     func summarize(_ elapsed: Duration) {
         let isCaching = plan.usesCache && coordinator.cacheProblem == nil

@@ -1,4 +1,5 @@
 import Glibc
+import TrawlHTTP
 import TrawlJSON
 import TrawlPlatform
 
@@ -32,8 +33,11 @@ struct BatchOutputs {
     /// Whether all that was ever handed over is written.
     var isOver: Bool { results?.isOver != false && printer?.isOver != false }
 
-    /// What became of outputs that have threads of their own.
-    func failure() -> Failure? {
+    /// What became of outputs that have threads of their own, or of the results' name.
+    func failure(at now: MonotonicInstant) -> Failure? {
+        if let results, !results.isInPlace(at: now) {
+            return .broken("\(results.name): removed or replaced while records were written to it")
+        }
         if let results, let error = results.failure { return Self.failure(error, results.name) }
         if let printer, let error = printer.failure { return Self.failure(error, "standard output") }
         return nil

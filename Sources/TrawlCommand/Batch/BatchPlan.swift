@@ -23,12 +23,18 @@ struct BatchPlan {
     let files: Files
     /// Absolute.
     let directory: String
+    /// The same, where new files are made beneath it.
+    let root: OutputDirectory?
     let results: String?
     let retriesFailed: Bool
     let naming: NameRule
     let namesFromHeads: Bool
     let failsOnErrorStatus: Bool
     let retries: Int
+    /// Whether requests are tried again after such a status whatever their method is, as in curl.
+    let retriesAnyMethod: Bool
+    /// Whether a status for which requests are tried again is a failure when no try is left.
+    let failsAfterRetries: Bool
     let writeOut: WriteOut?
     /// Whether a line at the end tells what became of it all.
     let summarizes: Bool
@@ -50,6 +56,8 @@ struct BatchPlan {
         namesFromHeads = arguments.headerName
         failsOnErrorStatus = arguments.fail
         retries = arguments.retries ?? 0
+        retriesAnyMethod = false
+        failsAfterRetries = retries > 0
         report = command.report
         if let pattern = arguments.pattern {
             naming = .template(try NameTemplate(pattern))
@@ -57,7 +65,12 @@ struct BatchPlan {
             naming = arguments.remoteName ? .lastPart : .url
         }
         files = arguments.dropsBodies ? .none : .new
-        directory = arguments.dropsBodies ? "" : try Self.directory(arguments.directory)
+        if arguments.dropsBodies {
+            (directory, root) = ("", nil)
+        } else {
+            let (path, opened) = try Self.directory(arguments.directory)
+            (directory, root) = (path, opened)
+        }
         var template = try RunSetup.template(
             command.request, command.authentication, command.transfer, command.proxy, command.tls, command.cache)
         template.options.redirects.mode = arguments.noLocation ? .manual : .standard
@@ -81,12 +94,15 @@ struct BatchPlan {
         form = .plain
         files = plan.output == .remoteNames ? .replacing : .named
         directory = plan.directory
+        root = nil
         results = nil
         retriesFailed = false
         naming = .lastPart
         namesFromHeads = false
         failsOnErrorStatus = plan.failsOnErrorStatus
-        retries = 0
+        retries = plan.retries
+        retriesAnyMethod = true
+        failsAfterRetries = false
         writeOut = plan.writeOut
         summarizes = false
         // Nothing is opened, and no time of a fetch runs, before its turn has come.
@@ -95,13 +111,15 @@ struct BatchPlan {
         configuration = plan.configuration
     }
 
-    private static func directory(_ name: String?) throws(CommandError) -> String {
+    private static func directory(_ name: String?) throws(CommandError) -> (String, OutputDirectory) {
         do throws(SystemError) {
-            guard let name else { return try LocalPath.current() }
+            guard let name else {
+                let path = try LocalPath.current()
+                return (path, try OutputDirectory(path))
+            }
             let path = try LocalPath.absolute(name)
             try LocalPath.makeDirectories(path)
-            try LocalPath.checkDirectory(path)
-            return path
+            return (path, try OutputDirectory(path))
         } catch {
             throw CommandError(file: name ?? ".", error.errno, status: ExitStatus.cannotCreate)
         }

@@ -36,7 +36,7 @@ final class BatchRun: FetchDriver {
             }
         let signals = Signals.block()
         if list != nil { Scheduling.preferThroughput() }
-        let coordinator = try Coordinator.started(plan.configuration)
+        let coordinator = try Coordinator.started(plan.configuration, console)
         let stopping: StopRequests
         let attention: WakeUp
         var printer: OutputThread<[UInt8]>?
@@ -50,6 +50,7 @@ final class BatchRun: FetchDriver {
                 coordinator.wakeDriver()
             }
             try results?.begin(changed: changed)
+            try console.detach()
             if plan.writeOut != nil {
                 printer = try OutputThread(mostLoad: LineWriter.mostLoad) {
                     LineWriter(descriptor: STDOUT_FILENO)
@@ -68,6 +69,7 @@ final class BatchRun: FetchDriver {
         printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }
         run.job.closeOutputs()
         if plan.summarizes { run.job.summarize(start.duration(to: MonotonicClock.now())) }
+        console.settle()
         return run.job.tally.status
     }
 

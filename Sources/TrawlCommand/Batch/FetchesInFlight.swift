@@ -12,12 +12,10 @@ final class FetchInFlight {
     var attempts = 0
     /// Whether the next attempt is one because the last failed.
     var isRetry = false
+    /// How often there was no descriptor for it.
+    var shortages = 0
     /// The file asked for in the latest attempt.
     var path: String?
-    /// The number its name starts at: above 0 when the names before it are others'.
-    var firstNumber: UInt32 = 0
-    /// How often it took over a file that is another's.
-    var mistakes = 0
 
     init(_ request: ListedRequest, line: Int, isAgain: Bool = false, at now: MonotonicInstant) {
         self.request = request
@@ -41,9 +39,15 @@ struct FetchesInFlight {
     var count: Int { places.count - free.count }
 
     /// Whether one more may be read ahead.
-    func hasRoom(for most: Int) -> Bool {
-        count < most && bodyBytes < Self.mostBodyBytes && bodies < Self.mostBodies
+    ///
+    /// - Parameter waiting: How many of them wait to be tried again: they take no place of the others, so that a host that is
+    ///   down or busy does not keep the rest of the list waiting. There is an end to that, too.
+    func hasRoom(for most: Int, waiting: Int = 0) -> Bool {
+        count - min(waiting, Self.mostWaiting) < most && bodyBytes < Self.mostBodyBytes && bodies < Self.mostBodies
     }
+
+    /// A few hundred bytes each.
+    private static let mostWaiting = 16_384
 
     private static let mostBodyBytes = 64 << 20
     private static let mostBodies = 256

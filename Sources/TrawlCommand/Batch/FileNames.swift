@@ -14,10 +14,6 @@ struct FileNames {
     /// Collided names that are remembered, so that a name wanted often does not try all its numbers each time.
     private static let hintsKept = 4096
 
-    /// A request of which there are many, all with the same bytes, takes over others' files at first. Each costs a fetch, so
-    /// at last it gets a new one.
-    static let mostMistakes = 8
-
     private let naming: NameRule
     private let source: RequestSource
     /// Whether responses name their files: then nothing is known of a name before its response.
@@ -35,14 +31,12 @@ struct FileNames {
 
     /// The path to ask for, relative to the output directory.
     ///
-    /// - Parameter adopts: Whether a file an earlier run left may be taken over: only where a second fetch does no harm,
-    ///   should it turn out to be another's.
     /// - Throws: When the line lacks what its name is made of.
     mutating func name(
-        of fetch: FetchInFlight, _ target: TargetURI, adopts: Bool
+        of fetch: FetchInFlight, _ target: TargetURI
     ) throws(FetchError) -> (path: String, collision: FileCollision) {
         let request = fetch.request
-        let adopts = adopts && source.isResumed && fetch.mistakes < Self.mostMistakes
+        let adopts = source.isResumed
         let path: String
         if let out = request.out {
             path = out
@@ -54,14 +48,14 @@ struct FileNames {
             }
         }
         if namesFromHeads, request.out == nil {
-            return (path, .number(from: fetch.firstNumber, adoptsIdentical: adopts))
+            return (path, .number(from: 0, adoptsIdentical: adopts))
         }
         let hint = hints[path] ?? 0
-        var number = max(hint, fetch.firstNumber)
+        var number = hint
         if source.isResumed {
             while source.wasRecorded(file: Self.numbered(path, number)) { number += 1 }
             // Those are looked at once, however many requests want the name.
-            if number > hint, fetch.firstNumber == 0 { remember(path, number) }
+            if number > hint { remember(path, number) }
         }
         return (path, .number(from: number, adoptsIdentical: adopts))
     }
@@ -95,11 +89,12 @@ struct FileNames {
         if !source.isResumed { remember(path, number &+ 1) }
     }
 
-    /// The number to start at when the file of that name is another's.
-    func number(after file: String) -> UInt32 {
-        guard let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")) else { return 1 }
-        let number = UInt32(file.utf8[file.utf8.index(after: dot)...]) ?? 0
-        return number < 1_000_000 ? number + 1 : 1
+    /// What comes after a name in the row of `NAME`, `NAME.1`, …: the name without its number, and the next one.
+    static func next(after file: String) -> (name: String, number: UInt32) {
+        guard let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")),
+            let number = UInt32(file.utf8[file.utf8.index(after: dot)...]), number < 1_000_000
+        else { return (file, 1) }
+        return (String(file[..<dot]), number + 1)
     }
 
     private mutating func remember(_ path: String, _ number: UInt32) {

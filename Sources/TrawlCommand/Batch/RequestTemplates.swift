@@ -27,7 +27,9 @@ final class RequestTemplates {
         self.namesFromHeads = namesFromHeads
         plainIsIdempotent = Self.isIdempotent(base)
         do throws(FetchError) {
-            plain = try coordinator.template(of: base, files: Self.files(savesErrorBodies, namesFromHeads))
+            plain = try coordinator.template(
+                of: base,
+                files: Self.files(for: base, savesErrorBodies: savesErrorBodies, namesFromHeads: namesFromHeads))
         } catch {
             throw CommandError(FailureText.of(error))
         }
@@ -45,7 +47,9 @@ final class RequestTemplates {
         var whole = request.own.map(base.changed) ?? base
         if isRetry { whole.cachePolicy.insert(.doNotRead) }
         let template = try coordinator.template(
-            of: whole, files: Self.files(savesErrorBodies, namesFromHeads && !isNamed))
+            of: whole,
+            files: Self.files(
+                for: whole, savesErrorBodies: savesErrorBodies, namesFromHeads: namesFromHeads && !isNamed))
         if isPlain { plainRetry = template }
         return template
     }
@@ -62,7 +66,7 @@ final class RequestTemplates {
     }
 
     /// Whether the request may be done twice (RFC 9110 §9.2.2).
-    func isIdempotent(_ request: ListedRequest) -> Bool {
+    private func isIdempotent(_ request: ListedRequest) -> Bool {
         request.own.map { Self.isIdempotent(base.changed(by: $0)) } ?? plainIsIdempotent
     }
 
@@ -70,9 +74,12 @@ final class RequestTemplates {
         TrawlHTTP.Method(request.effectiveMethod.name)?.isIdempotent ?? false
     }
 
-    private static func files(_ savesErrorBodies: Bool, _ namesFromHeads: Bool) -> Destination.FileOptions {
+    private static func files(
+        for request: Request, savesErrorBodies: Bool, namesFromHeads: Bool
+    ) -> Destination.FileOptions {
         var files = Destination.FileOptions()
-        files.createsEmptyFile = true
+        // What has no body by its method (RFC 9110 §9.3.2) is no empty file either.
+        files.createsEmptyFile = request.effectiveMethod != .head
         files.savesErrorBodies = savesErrorBodies
         files.namesFromDisposition = namesFromHeads
         return files
@@ -97,7 +104,7 @@ extension Request {
         }
         if let follows = listed.follows { request.options.redirects.mode = follows ? .standard : .manual }
         if let limit = listed.maxRedirects { request.options.redirects.limit = limit }
-        if let timeout = listed.timeout { request.options.timeLimits.resource = timeout }
+        if let timeout = listed.timeout { request.options.timeLimits.exchange = timeout }
         if let mode = listed.cacheMode { request.cachePolicy = mode.policy }
         if let credential = listed.credential { request.options.authentication.credential = credential }
         return request

@@ -63,6 +63,10 @@ struct ResultRecord {
             writer.key("id")
             id.json.withUnsafeBytes { writer.raw($0) }
         }
+        if let url = bad.url {
+            writer.key("url")
+            writer.string(url)
+        }
         writer.key("key")
         Self.key(of: bad, line: line).write(to: &writer)
         writer.key("ok")

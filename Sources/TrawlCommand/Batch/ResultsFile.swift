@@ -1,5 +1,6 @@
 import Glibc
 import Trawl
+import TrawlHTTP
 import TrawlJSON
 import TrawlPlatform
 
@@ -23,12 +24,17 @@ final class ResultsFile {
     let directory: String
 
     private let isRegular: Bool
+    /// Where it was opened.
+    private let path: String
+    /// When it was last looked for there.
+    private var lookedAt = MonotonicInstant(nanoseconds: 0)
     /// Writes to what is no regular file, whose reader may not read.
     private var thread: OutputThread<[UInt8]>?
 
     /// Opens or makes the file, locks it and mends its end. `-` is standard output, which is only written to.
     init(_ path: String) throws(CommandError) {
         directory = LocalPath.parent(path)
+        self.path = path
         let isStandardOutput = LocalPath.isStandardOutput(path)
         name = isStandardOutput ? "standard output" : path.terminalSafe
         var number: Int32 = -1
@@ -36,7 +42,10 @@ final class ResultsFile {
         if isStandardOutput {
             number = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
         } else {
-            let flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY
+            // A pipe is not opened for reading too: its end would never be seen.
+            var info = stat()
+            let isRead = stat(path, &info) != 0 || info.st_mode & S_IFMT == S_IFREG
+            let flags = (isRead ? O_RDWR : O_WRONLY) | O_APPEND | O_CLOEXEC | O_NOCTTY
             number = open(path, flags)
             if number < 0, errno == ENOENT {
                 number = open(path, flags | O_CREAT, 0o666)
@@ -83,6 +92,16 @@ final class ResultsFile {
 
     /// Why no more records can be written.
     var failure: SystemError? { thread?.failure }
+
+    /// Whether the file is still where it was opened; looked for once a second. What is appended to a file without a name
+    /// is lost, and one that took its place does not know of it.
+    func isInPlace(at now: MonotonicInstant) -> Bool {
+        guard end != nil, lookedAt.duration(to: now) >= .seconds(1) else { return true }
+        lookedAt = now
+        var (open, named) = (stat(), stat())
+        guard fstat(descriptor.rawValue, &open) == 0, stat(path, &named) == 0 else { return false }
+        return open.st_dev == named.st_dev && open.st_ino == named.st_ino
+    }
 
     /// Nothing more comes: see ``OutputThread/finish(_:wokenBy:drain:)``.
     func finish(_ stopping: StopRequests, _ attention: WakeUp) {

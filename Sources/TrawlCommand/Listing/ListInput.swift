@@ -30,6 +30,11 @@ final class ListInput {
     private static let packedStep = 1 << 10
 
     let descriptor: Int32
+    /// Of a regular file, in bytes; nil for what has no size.
+    let size: Int64?
+    /// Bytes of the list that were read and are not held back here, packed ones as they are in the file.
+    var position: Int64 { readBytes - Int64(pending.count - used) }
+    private var readBytes: Int64 = 0
     private let isOwned: Bool
     private let decoders = DecoderPool(capacity: 1)
     private var kind: Kind = .unknown
@@ -44,9 +49,9 @@ final class ListInput {
         descriptor = isOwned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
         guard descriptor >= 0 else { throw SystemError(errno: errno, call: "open") }
         var info = stat()
-        if fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFDIR {
-            throw SystemError(errno: EISDIR, call: "read")
-        }
+        let isKnown = fstat(descriptor, &info) == 0
+        size = isKnown && info.st_mode & S_IFMT == S_IFREG ? Int64(info.st_size) : nil
+        if isKnown, info.st_mode & S_IFMT == S_IFDIR { throw SystemError(errno: EISDIR, call: "read") }
     }
 
     deinit {
@@ -104,6 +109,7 @@ final class ListInput {
             if got < 0 { failure = errno }
             return max(0, got)
         }
+        readBytes += Int64(max(0, got))
         if failure != 0, failure != EINTR, failure != EAGAIN {
             throw .system(SystemError(errno: failure, call: "read"))
         }
@@ -136,10 +142,12 @@ final class ListInput {
             }
             if let failure { throw failure }
             used = end
-            return .some
         } catch {
             throw .damaged(Self.reason(error))
         }
+        // What gzip(1) warns of: here it may be half of the list.
+        if decoder.ignoredBytes > 0 { throw .damaged("what follows its end is not compressed") }
+        return .some
     }
 
     // MARK: Byte order mark
@@ -183,6 +191,7 @@ final class ListInput {
             if failure == EINTR || failure == EAGAIN { continue }
             if failure != 0 { throw .system(SystemError(errno: failure, call: "read")) }
             if pending.isEmpty { pending = chunk } else { pending += chunk }
+            readBytes += Int64(chunk.count)
             if chunk.isEmpty { isAtEnd = true }
             return chunk.count
         }

@@ -103,4 +103,6 @@ struct BadLine: Error, Sendable, Equatable {
     var reason: String
     /// The line's id, when it could be read.
     var id: RequestID?
+    /// The URL it names, when that could be read, without user information.
+    var url: String?
 }

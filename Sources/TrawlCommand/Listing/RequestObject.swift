@@ -43,10 +43,10 @@ struct RequestObject {
             try reader.finish()
         } catch {
             // What was wrong first is said first.
-            return .bad(BadLine(reason: fault ?? error.description, id: id))
+            return .bad(BadLine(reason: fault ?? error.description, id: id, url: shownURL))
         }
         if fault == nil, url == nil { fault = "url is missing" }
-        if let fault { return .bad(BadLine(reason: fault, id: id)) }
+        if let fault { return .bad(BadLine(reason: fault, id: id, url: shownURL)) }
         return .request(
             ListedRequest(
                 url: url ?? "", id: id, out: out,
@@ -63,6 +63,9 @@ struct RequestObject {
         if credential == nil, URLText.withoutUserInformation(url) == url { return RequestKey(line: line) }
         return RequestKey(url: url, user: credential?.user ?? "")
     }
+
+    /// For a line that is refused.
+    private var shownURL: String? { url.map(URLText.withoutUserInformation) }
 
     private mutating func readMember(_ name: JSONString, _ reader: inout JSONReader) throws(JSONError) {
         guard let member = member(name, reader) else {

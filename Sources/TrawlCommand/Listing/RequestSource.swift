@@ -1,4 +1,5 @@
 import Glibc
+import Trawl
 import TrawlPlatform
 
 /// The requests of a run that are still to be done: those of the arguments, then those of a list, which is read as it is
@@ -30,6 +31,10 @@ final class RequestSource {
     private let form: RequestLine.Form
     private let retriesFailed: Bool
     private var finished: FinishedRequests
+    /// Bad lines since the last request, of whatever kind.
+    private var refused = 0
+    /// So many in a row, and the input is no list.
+    private static let mostRefused = 100
 
     /// Requests of arguments and then those of a list.
     ///
@@ -85,6 +90,9 @@ final class RequestSource {
         self.finished = finished
     }
 
+    /// How much of the list has been handed out, from 0 to 1; nil without one, or where nobody knows how long it is.
+    var share: Double? { list?.share }
+
     /// To be polled when the next line has not come yet.
     var descriptor: Int32? { list?.descriptor }
 
@@ -116,10 +124,16 @@ final class RequestSource {
         switch line {
         case .nothing: return .nothing
         case .request(let request):
+            refused = 0
             let ending = finished.take(request.key)
             if let ending, isOver(ending) { return .skipped(ending) }
             return .request(request, line: number, isAgain: ending != nil)
         case .bad(let bad):
+            refused += 1
+            if refused > Self.mostRefused {
+                return .unreadable(
+                    "\(list.name): not a list of URLs: \(bad.reason.terminalSafe), after \(Self.mostRefused) bad lines")
+            }
             let ending = finished.take(ResultRecord.key(of: bad, line: number))
             if let ending, isOver(ending) { return .skipped(ending) }
             return .bad(bad, line: number, isAgain: ending != nil)

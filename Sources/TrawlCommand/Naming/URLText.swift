@@ -12,6 +12,28 @@ enum URLText {
         return "http://" + String(decoding: text, as: UTF8.self)
     }
 
+    /// The URL with more at the end of its query.
+    static func adding(query: String?, to url: String) -> String {
+        guard let query else { return url }
+        let end = url.firstIndex(of: "#") ?? url.endIndex
+        let rest = url[end...]
+        let start = url[..<end]
+        let mark = !start.contains("?") ? "?" : start.hasSuffix("?") || start.hasSuffix("&") ? "" : "&"
+        return start + mark + query + rest
+    }
+
+    /// The URL of a file in the directory that a URL ending with a slash stands for; other URLs as they are.
+    static func adding(name: String, to url: String) -> String {
+        let end = url.firstIndex { $0 == "?" || $0 == "#" } ?? url.endIndex
+        guard url[..<end].hasSuffix("/") || !url[..<end].drop(while: { $0 != ":" }).dropFirst(3).contains("/") else {
+            return url
+        }
+        var path = url[..<end]
+        if !path.hasSuffix("/") { path += "/" }
+        return path + String(decoding: RequestBody.percentEncoded(Array(name.utf8), space: "%20"), as: UTF8.self)
+            + url[end...]
+    }
+
     /// The text without what stands before an `@` in its authority (RFC 3986 §3.2.1), for messages and records.
     static func withoutUserInformation(_ text: String) -> String {
         // Asked of every record; as a sequence of bytes it takes many times as long.

@@ -4,16 +4,15 @@
 /// subcommand, so one table is enough; a test compares it with the help texts. Those of `cache` are not meant: it knows no
 /// `-K`.
 enum OptionTable {
-    private static let letters = "AEHKUXdeijmouwx"
+    private static let letters = "ADEHKTUXdeijmoruwx"
     private static let names: Set<Substring> = [
         "cacert", "cache-policy", "cache-size", "cache-ttl", "cert", "config", "connect-timeout", "connect-to",
-        "credential-helper", "data",
-        "data-ascii", "data-binary", "data-raw",
+        "credential-helper", "data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "dump-header",
         "header", "input-file", "interface", "json", "key", "limit-rate", "max-filesize", "max-redirs", "max-time",
         "netrc-file", "noproxy", "oauth2-bearer", "out", "output", "output-dir", "pac", "parallel", "per-host",
-        "progress", "proto", "proxy", "proxy-cacert", "proxy-header", "proxy-user", "read-timeout", "referer",
+        "progress", "proto", "proxy", "proxy-cacert", "proxy-header", "proxy-user", "range", "read-timeout", "referer",
         "request", "resolve", "results", "retry", "socks4", "socks4a", "socks5", "socks5-hostname", "store", "tls-max",
-        "user", "user-agent", "vault", "vault-passphrase-file", "warc", "workers", "write-out",
+        "upload-file", "url", "user", "user-agent", "vault", "vault-passphrase-file", "warc", "workers", "write-out",
     ]
 
     static func takesValue(short letter: Character) -> Bool { letters.contains(letter) }

@@ -34,6 +34,12 @@ struct OutputArguments: ParsableArguments {
     @Flag(name: .customLong("include"), help: "Write response heads before bodies. (-i is --input-file.)")
     var include = false
 
+    @Option(
+        name: [.customShort("D", allowingJoined: true), .customLong("dump-header")], parsing: .unconditional,
+        help: ArgumentHelp("Write response heads to this file; '-' is standard output.", valueName: "file"),
+        completion: .file())
+    var headFile: String?
+
     @Flag(name: [.customShort("f"), .customLong("fail")], help: "A status of 400 or more is a failure; write nothing.")
     var fail = false
 

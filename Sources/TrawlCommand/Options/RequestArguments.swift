@@ -47,13 +47,37 @@ struct RequestArguments: ParsableArguments {
     var dataBinary: [RequestBody.Piece] = []
 
     @Option(
+        name: .customLong("data-urlencode"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "As --data, percent-encoded: 'TEXT', 'NAME=TEXT', '@FILE' or 'NAME@FILE', the name as it is.",
+            valueName: "data"),
+        transform: { RequestBody.Piece(.encoded, $0) })
+    var dataEncoded: [RequestBody.Piece] = []
+
+    @Option(
         name: .customLong("json"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp("POST this as JSON and ask for JSON; '@FILE' reads a file. Repeatable.", valueName: "data"),
         transform: { RequestBody.Piece(.binary, $0) })
     var json: [RequestBody.Piece] = []
 
-    @Flag(name: [.customShort("I"), .customLong("head")], help: "Ask for the head alone and print it.")
+    @Flag(name: [.customShort("I"), .customLong("head")], help: "Ask for the head alone; get prints it.")
     var head = false
+
+    @Flag(
+        name: [.customShort("G"), .customLong("get")],
+        help: "Put what --data and its like say into the query of the URLs given as arguments.")
+    var dataInQuery = false
+
+    @Option(
+        name: [.customShort("r", allowingJoined: true), .customLong("range")], parsing: .unconditional,
+        help: ArgumentHelp("Ask for these bytes alone, such as 0-499, 500- or -500.", valueName: "range"))
+    var range: String?
+
+    // What they turn off or on in curl is so here anyway.
+    @Flag(name: [.customShort("g"), .customLong("globoff")], help: .hidden)
+    var doesNotGlob = false
+    @Flag(name: .customShort("Z"), help: .hidden)
+    var isParallel = false
 
     @Flag(name: .customLong("compressed"), help: "Ask for compressed responses and decompress them.")
     var compressed = false
@@ -67,9 +91,33 @@ struct RequestArguments: ParsableArguments {
     var config: [String] = []
 
     func validate() throws {
-        let forms = !data.isEmpty || !dataRaw.isEmpty || !dataBinary.isEmpty
+        let forms = !pieces.isEmpty
         if forms, !json.isEmpty { throw ValidationError("--json and --data exclude each other") }
-        if head, forms || !json.isEmpty { throw ValidationError("--head and --data exclude each other") }
+        if head, forms && !dataInQuery || !json.isEmpty {
+            throw ValidationError("--head and --data exclude each other")
+        }
+        if dataInQuery, !json.isEmpty { throw ValidationError("-G and --json exclude each other") }
+        if let range, !Self.isRange(range) { throw ValidationError("-r wants bytes such as 0-499, not '\(range)'") }
+    }
+
+    /// Whether these options make a body.
+    var hasBody: Bool { !json.isEmpty || !pieces.isEmpty && !dataInQuery }
+
+    private var pieces: [RequestBody.Piece] { data + dataRaw + dataBinary + dataEncoded }
+
+    /// One or more ranges (RFC 9110 §14.1.2).
+    private static func isRange(_ text: String) -> Bool {
+        text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { range in
+            let ends = range.split(separator: "-", omittingEmptySubsequences: false)
+            return ends.count == 2 && !(ends[0].isEmpty && ends[1].isEmpty)
+                && ends.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        }
+    }
+
+    /// What `-G` adds to the query of URLs; nil without it.
+    func query(_ read: (String) throws(CommandError) -> [UInt8]) throws(CommandError) -> String? {
+        guard dataInQuery, !pieces.isEmpty else { return nil }
+        return String(decoding: try RequestBody.bytes(of: pieces, separator: "&", read: read), as: UTF8.self)
     }
 
     /// Fills in what these options say.
@@ -77,6 +125,7 @@ struct RequestArguments: ParsableArguments {
         if head { request.method = .head }
         if let method { request.method = Request.Method(method) }
         request.options.setUserAgent(userAgent)
+        if let range { request.fields.add("Range", "bytes=\(range)") }
         if let referer, !referer.isEmpty { request.fields.add("Referer", referer) }
         try FieldArgument.apply(headers, to: &request, read: read)
         request.options.acceptsCompressedResponses = compressed
@@ -91,7 +140,7 @@ struct RequestArguments: ParsableArguments {
         func setDefault(_ name: String, _ value: String) {
             if request.fields[name] == nil, !omitted.contains(name.lowercased()) { request.fields.add(name, value) }
         }
-        let pieces = json.isEmpty ? data + dataRaw + dataBinary : json
+        let pieces = json.isEmpty ? dataInQuery ? [] : pieces : json
         if pieces.isEmpty { return }
         setDefault("Content-Type", json.isEmpty ? "application/x-www-form-urlencoded" : "application/json")
         if !json.isEmpty { setDefault("Accept", "application/json") }

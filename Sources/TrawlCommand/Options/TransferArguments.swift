@@ -16,7 +16,8 @@ struct TransferArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("m", allowingJoined: true), .customLong("max-time")], parsing: .unconditional,
-        help: ArgumentHelp("Give up on a URL after so long, everything included.", valueName: "seconds"))
+        help: ArgumentHelp(
+            "Give up on a URL after so long, from when its turn has come; redirects included.", valueName: "seconds"))
     var maximumTimeText: String?
 
     @Option(
@@ -92,7 +93,7 @@ struct TransferArguments: ParsableArguments {
         options.redirects.mode = location ? .standard : .manual
         options.redirects.allowsDowngrade = allowsDowngrade
         if let count = maximumRedirects?.value { options.redirects.limit = count < 0 ? 1000 : count }
-        if let maximumTime { options.timeLimits.resource = maximumTime.duration }
+        if let maximumTime { options.timeLimits.exchange = maximumTime.duration }
         if let connectTimeout { options.timeLimits.connect = connectTimeout.duration }
         if let readTimeout { options.timeLimits.inactivity = readTimeout.duration }
         if let maximumSize, maximumSize.bytes > 0 { options.sizeLimits.bodyBytes = maximumSize.bytes }

@@ -51,14 +51,16 @@ final class PipeRun {
         let limits = ListReader.Limits(line: PipePlan.longestLine, endless: nil, badLines: nil)
         let list = try ListReader("-", limits: limits)
         let signals = Signals.block()
-        let coordinator = try Coordinator.started(plan.configuration)
+        let console = Console(isSilent: plan.isSilent)
+        let coordinator = try Coordinator.started(plan.configuration, console)
         let answers: AnswerQueue
         let stopping: StopRequests
         let output: OutputThread<PipeResponse?>
         do throws(SystemError) {
             answers = try AnswerQueue()
-            stopping = StopRequests(coordinator, Console(isSilent: plan.isSilent)) { answers.wake() }
+            stopping = StopRequests(coordinator, console) { answers.wake() }
             try stopping.watch(signals)
+            try console.detach()
             output = try OutputThread(mostLoad: PipeOutput.mostLoad) {
                 PipeOutput()
             } changed: {
@@ -72,6 +74,7 @@ final class PipeRun {
         // The workers have done all there was to do; what they sent may still be on its way out.
         coordinator.shutdownBlocking(grace: .zero)
         run.finishOutput()
+        console.settle()
         return run.status
     }
 
@@ -144,7 +147,7 @@ final class PipeRun {
             }
             switch line {
             case .nothing: break
-            case .bad(let bad): responses.append(PipeResponse(bad.id, url: nil, badRequest: bad.reason))
+            case .bad(let bad): responses.append(PipeResponse(bad.id, url: bad.url, badRequest: bad.reason))
             case .request(let request): start(request, into: &prepared)
             }
         }

@@ -56,6 +56,15 @@ final class BodyWriter {
         }
     }
 
+    /// A file that is written where it is, from its start.
+    ///
+    /// - Parameter path: Absolute.
+    static func emptied(_ path: String) throws(SystemError) -> BodyWriter {
+        let number = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o666)
+        guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
+        return BodyWriter(.device(number), name: path.terminalSafe, replaces: true)
+    }
+
     /// Saves the body of a redirect that was not followed: with `--fail` workers save those of 2xx alone.
     static func saveRedirect(_ response: Response, _ path: String) throws(SystemError) {
         guard response.file == nil, response.status < 400, !response.isSuccess else { return }

@@ -9,6 +9,8 @@ final class Console: Sendable {
     private let makesNotes: Bool
     /// Columns of the progress line that stands there now.
     private let drawn = Mutex(0)
+    /// Writes for a run that must not wait.
+    private let thread = Mutex<MessageThread?>(nil)
 
     init(_ arguments: ReportArguments) {
         tellsFailures = arguments.tellsFailures
@@ -18,6 +20,22 @@ final class Console: Sendable {
     init(isSilent: Bool) {
         tellsFailures = !isSilent
         makesNotes = !isSilent
+    }
+
+    /// From now on nobody waits for who reads standard error, until `settle()`.
+    func detach() throws(SystemError) {
+        let started = try MessageThread()
+        thread.withLock { $0 = started }
+    }
+
+    /// What was said is written, if anybody reads it; from now on all is written at once again.
+    func settle() {
+        thread.withLock { $0.take() }?.finish()
+    }
+
+    private func put(_ text: String) {
+        if let thread = thread.withLock({ $0 }) { return thread.write(text) }
+        StandardStreams.writeText(text, to: STDERR_FILENO)
     }
 
     /// Something failed.
@@ -33,7 +51,7 @@ final class Console: Sendable {
     /// Whole lines, as they are.
     func write(_ lines: String) {
         drawn.withLock { drawn in
-            StandardStreams.writeText(Self.erasing(&drawn) + lines, to: STDERR_FILENO)
+            put(Self.erasing(&drawn) + lines)
         }
     }
 
@@ -45,7 +63,7 @@ final class Console: Sendable {
         drawn.withLock { drawn in
             let count = line.utf8.count
             let rest = String(repeating: " ", count: max(0, min(drawn, width - 1) - count))
-            StandardStreams.writeText("\r" + line + rest, to: STDERR_FILENO)
+            put("\r" + line + rest)
             drawn = count
         }
     }
@@ -54,7 +72,7 @@ final class Console: Sendable {
     func erase() {
         drawn.withLock { drawn in
             let text = Self.erasing(&drawn)
-            if !text.isEmpty { StandardStreams.writeText(text, to: STDERR_FILENO) }
+            if !text.isEmpty { put(text) }
         }
     }
 

@@ -2,7 +2,11 @@ import Trawl
 
 extension Coordinator {
     /// Starts the workers of a command; what makes that impossible becomes a message and an exit status.
-    static func started(_ configuration: Configuration) throws(CommandError) -> Coordinator {
+    ///
+    /// - Parameter console: Told what is done otherwise than it was asked for.
+    static func started(_ configuration: Configuration, _ console: Console) throws(CommandError) -> Coordinator {
+        var configuration = configuration
+        if let note = DescriptorLimit.fit(&configuration) { console.note(note) }
         do throws(FetchError) {
             return try Coordinator(configuration)
         } catch {

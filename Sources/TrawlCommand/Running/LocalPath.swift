@@ -37,6 +37,11 @@ enum LocalPath {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// The last part of a path.
+    static func name(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+
     /// Makes a directory and those above it, where they are missing.
     static func makeDirectories(_ path: String) throws(SystemError) {
         if mkdir(path, 0o777) == 0 || errno == EEXIST { return }

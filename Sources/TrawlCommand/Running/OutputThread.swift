@@ -83,14 +83,19 @@ final class OutputThread<Item: Sendable>: Sendable {
     /// Why writing ended early.
     var failure: SystemError? { state.withLock { $0.failure } }
 
+    /// Nothing more comes; `changed` is called when all is written.
+    func end() {
+        state.withLock { $0.isEnded = true }
+        wakeUp.signal()
+    }
+
     /// Nothing more comes: waits until all is written; after a signal, not for long.
     ///
     /// - Parameters:
     ///   - descriptor: Readable after `changed` was called, and after a signal.
     ///   - drain: Makes it unreadable.
     func finish(_ stopping: StopRequests, wokenBy descriptor: Int32, drain: () -> Void) {
-        state.withLock { $0.isEnded = true }
-        wakeUp.signal()
+        end()
         var deadline: MonotonicInstant?
         while !isOver {
             var timeout: Int32 = -1

@@ -51,9 +51,18 @@ enum SequentialRun {
         let source = try RequestSource(
             plan.requests, plan.list.map { path throws(CommandError) in try ListReader(path) }, .plain,
             rememberingIn: plan.directory)
+        let heads = try plan.headFile.map { file throws(CommandError) in
+            if LocalPath.isStandardOutput(file) { return BodyWriter.standardOutput() }
+            let path = try plan.path(file)
+            do throws(SystemError) {
+                return try BodyWriter.emptied(path)
+            } catch {
+                throw CommandError(file: file, error.errno, status: ExitStatus.cannotCreate)
+            }
+        }
         let signals = Signals.block()
-        let coordinator = try Coordinator.started(plan.configuration)
         let console = Console(plan.report)
+        let coordinator = try Coordinator.started(plan.configuration, console)
         let kind = plan.report.progressKind(
             onTerminal: Terminal.isTerminal(STDERR_FILENO),
             sharesTerminal: plan.output == .standardOutput && Terminal.isTerminal(STDOUT_FILENO))
@@ -91,8 +100,16 @@ enum SequentialRun {
                 tally.failed += 1
                 break loop
             case .request(let request, let line, _):
-                var single = SingleFetch(request, source.place(line), plan, coordinator, console, progress)
-                status = single.run(names: &names) { current.set($0) }
+                var single = SingleFetch(
+                    request, source.place(line), plan, coordinator, console, progress, heads: heads)
+                status = single.run(names: &names) {
+                    current.set($0)
+                } pause: { delay in
+                    // A signal ends the wait, and with it the fetch.
+                    var poller = pollfd(fd: interrupt.rawValue, events: Int16(POLLIN), revents: 0)
+                    _ = poll(&poller, 1, Int32(clamping: delay.clampedMilliseconds))
+                    return current.signal == nil
+                }
                 current.set(nil)
                 cacheWarning.tell(coordinator, on: console)
                 if status == ExitStatus.success { tally.succeeded += 1 } else { tally.failed += 1 }

@@ -23,12 +23,17 @@ struct SingleFetch {
     private var received: UInt64 = 0
     /// Why the fetch was ended by this side, with its exit code.
     private var refusal: (message: String, code: Int32)?
+    /// Takes the heads for `-D`.
+    private let heads: BodyWriter?
+    /// Attempts that were begun, and how long to wait before another one.
+    private var attempts = 0
+    private var delay: Duration?
     private(set) var outputIsClosed = false
     private(set) var outputIsBroken = false
 
     init(
         _ request: ListedRequest, _ place: String, _ plan: GetPlan, _ coordinator: Coordinator, _ console: Console,
-        _ progress: ProgressDisplay
+        _ progress: ProgressDisplay, heads: BodyWriter?
     ) {
         self.request = request
         self.place = place
@@ -36,6 +41,7 @@ struct SingleFetch {
         self.coordinator = coordinator
         self.console = console
         self.progress = progress
+        self.heads = heads
     }
 
     /// Fetches.
@@ -43,8 +49,11 @@ struct SingleFetch {
     /// - Parameters:
     ///   - names: The file names given so far.
     ///   - announce: Told the fetch while it runs.
+    ///   - pause: Waits before another attempt; false when there is to be none.
     /// - Returns: curl's exit code.
-    mutating func run(names: inout FileNames, announce: (Fetch) -> Void) -> Int32 {
+    mutating func run(
+        names: inout FileNames, announce: (Fetch) -> Void, pause: (Duration) -> Bool
+    ) -> Int32 {
         var request = plan.template
         request.url = self.request.url
         let destination: Destination
@@ -58,10 +67,23 @@ struct SingleFetch {
             $0 = .single(.init(name: FileName.ofURL(request.url), received: 0, expected: nil))
         }
         let start = MonotonicClock.now()
-        let fetch = coordinator.start(request, into: destination)
-        announce(fetch)
         var result: Result<Response, FetchError>?
-        while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
+        repeat {
+            if let delay {
+                guard pause(delay) else { break }
+                self.delay = nil
+                // What is stored may be that failure.
+                request.cachePolicy.insert(.doNotRead)
+            }
+            attempts += 1
+            result = nil
+            let fetch = coordinator.start(request, into: destination)
+            announce(fetch)
+            while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
+            if case .failure(let error) = result, mayTryAgain, error.isRetryable {
+                delay = RetryQueue.delay(nil, attempt: attempts)
+            }
+        } while delay != nil
         let code = settle(result)
         var values = WriteOutValues(
             url: URLText.withoutUserInformation(request.url), method: request.effectiveMethod.name, exitCode: code,
@@ -78,6 +100,11 @@ struct SingleFetch {
             }
         }
         return code
+    }
+
+    /// Whether another attempt is left, and nothing of this one has gone anywhere.
+    private var mayTryAgain: Bool {
+        attempts <= plan.retries && received == 0 && refusal == nil && delay == nil && !outputIsClosed
     }
 
     // MARK: Where the body goes
@@ -158,6 +185,11 @@ struct SingleFetch {
             show(hop.head, of: fetch)
         case .head(let head):
             self.head = head
+            if mayTryAgain, RetryQueue.mayPass(status: head.status) {
+                delay = RetryQueue.delay(head.fields["Retry-After"], attempt: attempts)
+                fetch.cancel()
+                return
+            }
             if plan.failsOnErrorStatus, head.status >= 400 {
                 if plan.report.verbose { console.write(HeadText.lines(head, prefix: "< ")) }
                 refuse(fetch, "the response's status is \(head.status)", ExitStatus.Curl.httpError)
@@ -169,6 +201,7 @@ struct SingleFetch {
             show(head, of: fetch)
             setProgress(expected: head.fields["Content-Length"].flatMap { UInt64($0) })
         case .data(let bytes):
+            guard delay == nil else { return }
             received += UInt64(bytes.count)
             setProgress(expected: nil)
             guard refusal == nil, !outputIsClosed else { return }
@@ -193,6 +226,12 @@ struct SingleFetch {
 
     private mutating func show(_ head: Response.ResponseHead, of fetch: Fetch) {
         if plan.report.verbose { console.write(HeadText.lines(head, prefix: "< ")) }
+        if let heads {
+            let bytes = HeadText.bytes(head)
+            attempt(fetch) { _ throws(SystemError) in
+                try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try heads.write(bytes) }
+            }
+        }
         guard plan.writesHeads, let writer, refusal == nil else { return }
         if writer.isTerminal {
             write(Array(HeadText.lines(head, prefix: "").utf8), of: fetch)

@@ -13,8 +13,10 @@ struct ProgressLine: Equatable, Sendable {
     struct Many: Equatable, Sendable {
         var done: Int
         var failed: Int
-        /// Nil while the list is not read to its end.
+        /// Nil when nobody can tell.
         var total: Int?
+        /// Whether the total is a guess, by how much of the list has been read.
+        var isEstimated = false
         var bytes: UInt64
         /// What the cache did, once it did something.
         var cache: CacheTally?
@@ -47,7 +49,8 @@ struct ProgressLine: Equatable, Sendable {
     ///   - fetchRate: Fetches per second.
     ///   - width: Columns; the line takes fewer, and none when there is no room.
     static func text(_ many: Many, rate: Double, fetchRate: Double, width: Int) -> String {
-        var parts = [many.total.map { "\(many.done)/\($0)" } ?? "\(many.done) done"]
+        let tilde = many.isEstimated ? "~" : ""
+        var parts = [many.total.map { "\(many.done)/\(tilde)\($0)" } ?? "\(many.done) done"]
         if many.failed > 0 { parts.append("\(many.failed) failed") }
         if let cache = many.cache { parts.append(cache.text) }
         parts += [ByteText.short(many.bytes), ByteText.short(rate) + "/s"]

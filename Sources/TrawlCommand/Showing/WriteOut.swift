@@ -19,6 +19,7 @@ struct WriteOut: Equatable, Sendable {
         case responseCode = "response_code"
         case httpVersion = "http_version"
         case method
+        case numberOfConnects = "num_connects"
         case numberOfRedirects = "num_redirects"
         case redirectURL = "redirect_url"
         case remoteAddress = "remote_ip"

@@ -1,4 +1,6 @@
 import Trawl
+import TrawlHTTP
+import TrawlURL
 
 /// What one fetch gives to `-w`.
 struct WriteOutValues: Sendable {
@@ -23,11 +25,12 @@ struct WriteOutValues: Sendable {
         case .httpCode, .responseCode: return Self.padded(response?.status ?? 0, to: 3)
         case .httpVersion: return response.map { String($0.head.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
         case .method: return method
+        case .numberOfConnects: return String(response?.metrics.count { !$0.reusedConnection } ?? 0)
         case .numberOfRedirects: return String(response?.redirects.count ?? 0)
         case .redirectURL: return response.flatMap(Self.redirectURL) ?? ""
         case .remoteAddress: return last?.remoteAddress.map { Self.address($0).host } ?? ""
         case .remotePort: return last?.remoteAddress.map { Self.address($0).port } ?? "0"
-        case .scheme: return String((response?.url ?? url).prefix { $0 != ":" })
+        case .scheme: return (response?.url ?? url).prefix { $0 != ":" }.uppercased()
         case .sizeDownload: return String(response?.receivedLength ?? 0)
         case .sizeHeader: return String(response.map { HeadText.bytes($0.head).count } ?? 0)
         case .source: return response?.source.rawValue ?? ""
@@ -59,9 +62,14 @@ struct WriteOutValues: Sendable {
         return UInt64(min(Double(length) / seconds, 1e18))
     }
 
-    /// Where a redirect that was not followed leads; the field as it came.
+    /// Where a redirect that was not followed leads; the field as it came when it leads nowhere.
     private static func redirectURL(_ response: Response) -> String? {
-        (300..<400).contains(response.status) ? response.fields["Location"] : nil
+        guard (300..<400).contains(response.status), let location = response.fields["Location"] else { return nil }
+        let urls = URLParser()
+        guard let base = try? urls.parse(response.url), let target = try? urls.resolve(location, against: base) else {
+            return location
+        }
+        return target.textWithFragment
     }
 
     /// Cuts `127.0.0.1:80` or `[::1]:80`.

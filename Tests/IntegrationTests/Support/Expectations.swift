@@ -33,6 +33,8 @@ struct SeenRequest: Decodable {
     let fields: [[String]]
     let bodyLength: Int
     let bodyFNV1a64: String
+    /// In Base64; nil where it is long.
+    let body: String?
 
     /// The values of all field lines of a name.
     func values(_ name: String) -> [String] {

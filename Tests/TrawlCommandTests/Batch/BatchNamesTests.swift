@@ -32,44 +32,43 @@ struct BatchNamesTests {
     func fresh() throws {
         var (names, _) = try names(nil)
         let (a, target) = try fetch("http://h/x/a")
-        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 0, adoptsIdentical: false)))
+        #expect(try names.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: false)))
         names.collided("a", became: "a.4")
-        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 5, adoptsIdentical: false)))
+        #expect(try names.name(of: a, target) == ("a", .number(from: 5, adoptsIdentical: false)))
         names.collided("a", became: "a.2")
         names.collided("a", became: "b.9")
         names.collided("a", became: "a.x")
-        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 5, adoptsIdentical: false)))
+        #expect(try names.name(of: a, target) == ("a", .number(from: 5, adoptsIdentical: false)))
         let (own, ownTarget) = try fetch("http://h/x/a", out: "d/e")
-        #expect(try names.name(of: own, ownTarget, adopts: true) == ("d/e", .number(from: 0, adoptsIdentical: false)))
+        #expect(try names.name(of: own, ownTarget) == ("d/e", .number(from: 0, adoptsIdentical: false)))
     }
 
     @Test("a run that goes on passes recorded names over and takes files over that no record names")
     func resumed() throws {
         var (names, source) = try names((0..<30).map { record($0 == 0 ? "a" : "a.\($0)", $0) }.joined())
         let (a, target) = try fetch("http://h/x/a")
-        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 30, adoptsIdentical: true)))
+        #expect(try names.name(of: a, target) == ("a", .number(from: 30, adoptsIdentical: true)))
         #expect(source.wasRecorded(file: "a.29") && !source.wasRecorded(file: "a.30"))
         try source.record(file: "a.30")
-        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 31, adoptsIdentical: true)))
-        // What must not be done twice takes nothing over: it could not be corrected.
-        #expect(try names.name(of: a, target, adopts: false) == ("a", .number(from: 31, adoptsIdentical: false)))
-        // It got another's: its own may be behind it; at last it gets a new one.
-        a.firstNumber = names.number(after: "a.31")
-        a.mistakes = 1
-        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 32, adoptsIdentical: true)))
-        a.mistakes = FileNames.mostMistakes
-        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 32, adoptsIdentical: false)))
+        #expect(try names.name(of: a, target) == ("a", .number(from: 31, adoptsIdentical: true)))
+    }
+
+    @Test(
+        "of a name that is another's, the next one is known",
+        arguments: [("a", "a", 1), ("a.7", "a", 8), ("a.b", "a.b", 1)])
+    func next(file: String, name: String, number: UInt32) {
+        #expect(FileNames.next(after: file) == (name, number))
     }
 
     @Test("where a response names the file, nothing is known of the name before")
     func fromHeads() throws {
         var (names, _) = try names(record("a", 1), fromHeads: true)
         let (a, target) = try fetch("http://h/x/a")
-        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 0, adoptsIdentical: true)))
+        #expect(try names.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: true)))
         names.collided("a", became: "a.7")
-        #expect(try names.name(of: a, target, adopts: true) == ("a", .number(from: 0, adoptsIdentical: true)))
+        #expect(try names.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: true)))
         let (own, ownTarget) = try fetch("http://h/x/y", out: "a")
-        #expect(try names.name(of: own, ownTarget, adopts: true) == ("a", .number(from: 1, adoptsIdentical: true)))
+        #expect(try names.name(of: own, ownTarget) == ("a", .number(from: 1, adoptsIdentical: true)))
     }
 
     @Test("where earlier files are replaced, a name that was given is given again with a number")
@@ -130,6 +129,6 @@ struct OwnTermsTests {
     func terms() throws {
         #expect(try changed(follows: false).options.redirects.mode == .manual)
         #expect(try changed(maxRedirects: 3).options.redirects.limit == 3)
-        #expect(try changed(timeout: .seconds(2)).options.timeLimits.resource == .seconds(2))
+        #expect(try changed(timeout: .seconds(2)).options.timeLimits.exchange == .seconds(2))
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import TrawlHTTP
 import TrawlJSON
 import TrawlPlatform
 
@@ -23,6 +24,20 @@ struct ResultsFileTests {
             #expect(line == lines.count)
         }
         return lines
+    }
+
+    @Test("a file that lost its name, or whose name another has, is noticed within a second")
+    func inPlace() throws {
+        let directory = try ScratchDirectory()
+        func at(_ seconds: UInt64) -> MonotonicInstant { MonotonicInstant(nanoseconds: seconds * 1_000_000_000) }
+        let file = try ResultsFile(directory.path + "/results")
+        #expect(file.isInPlace(at: at(10)))
+        try directory.put("other", "")
+        rename(directory.path + "/other", directory.path + "/results")
+        #expect(file.isInPlace(at: at(10)))
+        #expect(!file.isInPlace(at: at(11)))
+        unlink(directory.path + "/results")
+        #expect(!file.isInPlace(at: at(12)))
     }
 
     @Test("records are appended after those that are there")

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -27,7 +28,7 @@ struct RetryQueueTests {
 
     private func delay(_ code: FetchError.Code, isRetryable: Bool, attempt: Int = 1) -> Duration? {
         RetryQueue.delay(
-            after: .failure(FetchError(code, "", isRetryable: isRetryable)), attempt: attempt, isIdempotent: true)
+            after: .failure(FetchError(code, "", isRetryable: isRetryable)), attempt: attempt, mayRepeat: true)
     }
 
     @Test("waits double, to ten minutes; what cannot pass is not waited for")
@@ -53,15 +54,15 @@ struct RetryQueueTests {
     @Test("statuses that may pass are tried again, after what Retry-After says")
     func statuses() throws {
         for status in [408, 429, 500, 502, 503, 504] as [UInt16] {
-            #expect(RetryQueue.delay(after: try response(status, nil), attempt: 1, isIdempotent: true) == .seconds(1))
-            #expect(RetryQueue.delay(after: try response(status, nil), attempt: 1, isIdempotent: false) == nil)
+            #expect(RetryQueue.delay(after: try response(status, nil), attempt: 1, mayRepeat: true) == .seconds(1))
+            #expect(RetryQueue.delay(after: try response(status, nil), attempt: 1, mayRepeat: false) == nil)
         }
         for status in [200, 301, 400, 404, 501] as [UInt16] {
-            #expect(RetryQueue.delay(after: try response(status, nil), attempt: 1, isIdempotent: true) == nil)
+            #expect(RetryQueue.delay(after: try response(status, nil), attempt: 1, mayRepeat: true) == nil)
         }
         for (text, seconds) in [("7", 7), ("0", 0), ("99999", 600), ("-1", 2), ("soon", 2), ("", 2)] {
             #expect(
-                RetryQueue.delay(after: try response(503, text), attempt: 2, isIdempotent: true) == .seconds(seconds))
+                RetryQueue.delay(after: try response(503, text), attempt: 2, mayRepeat: true) == .seconds(seconds))
         }
     }
 }
@@ -91,5 +92,41 @@ struct FetchesInFlightTests {
             #expect(table.count == tags.count && table.isEmpty == tags.isEmpty)
         }
         #expect(most <= 41)
+    }
+
+    @Test("they come up in the order of their times, whenever they were put in", arguments: [1, 2, 3] as [UInt64])
+    func random(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var queue = RetryQueue()
+        var waiting: [UInt64] = []
+        var last: UInt64 = 0
+        for tag in 0..<2000 as Range<UInt64> {
+            let time = last + UInt64.random(in: 0..<50, using: &generator)
+            queue.insert(time << 32 | tag, at: MonotonicInstant(nanoseconds: time))
+            waiting.append(time)
+            if Bool.random(using: &generator) { last += 3 }
+            while let taken = queue.takeDue(at: MonotonicInstant(nanoseconds: last)) {
+                #expect(taken >> 32 == waiting.min())
+                waiting.remove(at: waiting.firstIndex(of: taken >> 32) ?? 0)
+            }
+            #expect(queue.count == waiting.count)
+            #expect(queue.next?.nanoseconds == waiting.min())
+        }
+    }
+
+    @Test("those that wait take no place of others, within a bound")
+    func room() {
+        var table = FetchesInFlight()
+        let request = ListedRequest(url: "http://h/", out: nil)
+        func add(_ count: Int) {
+            for _ in 0..<count {
+                _ = table.insert(FetchInFlight(request, line: 1, at: MonotonicInstant(nanoseconds: 0)))
+            }
+        }
+        add(100)
+        #expect(!table.hasRoom(for: 100))
+        #expect(table.hasRoom(for: 100, waiting: 1))
+        add(16_384)
+        #expect(!table.hasRoom(for: 100, waiting: 16_484))
     }
 }

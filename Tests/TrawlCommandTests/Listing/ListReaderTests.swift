@@ -85,6 +85,28 @@ struct ListReaderTests {
         #expect(try fixture.lines(of: packed) == ["1 a", "2 bc", "3 d"])
     }
 
+    @Test("what follows a packed list is not dropped in silence; zeros are padding")
+    func trailing() throws {
+        let fixture = try ListFixture()
+        let packed = ListFixture.gzip(Array("a\n".utf8))
+        let lines = try fixture.lines(of: packed + Array("http://lost/\n".utf8))
+        #expect(lines.last == "LIST: the compressed list is damaged: what follows its end is not compressed")
+        #expect(try fixture.lines(of: packed + [0, 0, 0, 0]) == ["1 a"])
+    }
+
+    @Test("how much of a list has been handed out is known where its length is")
+    func share() throws {
+        let directory = try ScratchDirectory()
+        try directory.put("list", "ab\ncd\n")
+        let reader = try ListReader(directory.path + "/list")
+        #expect(reader.share == 0)
+        _ = try reader.next(interrupt: -1)
+        #expect(reader.share == 0.5)
+        _ = try reader.next(interrupt: -1)
+        #expect(reader.share == 1)
+        #expect(try ListReader("/dev/null").share == nil)
+    }
+
     @Test("of a packed list cut anywhere come whole lines only, then the error")
     func cut() throws {
         let fixture = try ListFixture()

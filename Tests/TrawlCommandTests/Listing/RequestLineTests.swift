@@ -141,8 +141,23 @@ struct RequestLineTests {
     func refused(members: String, reason: String) {
         let expected = reason == "url is missing" ? "\"x\" is not known here" : reason
         let id = RequestID(json: Array("\"i\"".utf8))
-        #expect(read("{\"id\":\"i\",\(members)}", .pipe) == .bad(BadLine(reason: expected, id: id)))
-        #expect(read("{\(members),\"id\":\"i\"}", .pipe) == .bad(BadLine(reason: expected, id: id)))
+        for line in ["{\"id\":\"i\",\(members)}", "{\(members),\"id\":\"i\"}"] {
+            guard case .bad(let bad) = read(line, .pipe) else {
+                Issue.record("\(line) is taken")
+                continue
+            }
+            #expect(bad.reason == expected && bad.id == id)
+        }
+    }
+
+    @Test("a line that is refused names its URL when that could be read, without user information")
+    func refusedURL() {
+        func url(_ text: String) -> String? {
+            if case .bad(let bad) = read(text, .pipe) { bad.url } else { nil }
+        }
+        #expect(url(#"{"url":"http://u:p@h/x","method":"A B"}"#) == "http://h/x")
+        #expect(url(#"{"url":"http://h/x","method":"GET""#) == "http://h/x")
+        #expect(url(#"{"method":"A B","url":5}"#) == nil)
     }
 
     @Test("what is wrong within a value is told with its place")

@@ -27,6 +27,15 @@ struct ProgressLineTests {
                 == "5/20  1 failed  10.0M  2.0M/s  ETA 0:05")
     }
 
+    @Test("a total that is a guess says so")
+    func estimate() {
+        var many = many
+        many.isEstimated = true
+        #expect(
+            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200)
+                == "5/~20  1 failed  10.0M  2.0M/s  ETA 0:05")
+    }
+
     @Test("a list that is being stopped says so, and promises no time")
     func stopping() {
         var many = many

@@ -15,7 +15,7 @@ struct WriteOutTests {
             ("%{http_code}\\n", "000\n"), ("a\\tb\\r\\\\", "a\tb\r\\"), ("100%%", "100%"), ("%", "%"), ("%x", "%x"),
             ("%{exitcode} %{errormsg}", "28 too slow"), ("%{time_total}", "1.020300"), ("\\q", "\\q"),
             ("%{url_effective}|%{size_download}|%{num_redirects}", "http://h/|0|0"), ("%header{x}.", "."), ("%{", "%{"),
-            ("%{method}%{scheme}", "GEThttp"),
+            ("%{method}%{scheme}", "GETHTTP"),
         ])
     func output(format: String, text: String) throws {
         #expect(try WriteOut(format).text(values).output == text)

@@ -1,0 +1,81 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlSupervision
+
+/// When fetches must end, and who sees to it.
+///
+/// There are two limits and one deadline, the earlier: the limit of the whole fetch runs from its start, that of the
+/// exchange from its first lease. While a worker has the hop, the worker's own clock decides, so that a response which is
+/// complete in time is one, on whichever side of the socket it is; the coordinator's clock is there for workers that do not
+/// answer, and for the time in between.
+extension Supervisor {
+    /// How much later than a worker the coordinator ends a hop.
+    static let headStart = Duration.milliseconds(500)
+    /// How long a turn may take before the rest of it does not count.
+    static let longestTurn = Duration.seconds(1)
+
+    /// A limit, in nanoseconds, runs from now on.
+    mutating func limitTime(of fetch: RunningFetch, to limit: UInt64) {
+        let (end, overflow) = now.nanoseconds.addingReportingOverflow(limit)
+        let deadline = MonotonicInstant(nanoseconds: overflow ? .max : end)
+        if let earlier = fetch.engine.deadline, earlier <= deadline { return }
+        fetch.engine.deadline = deadline
+        fetch.engine.limit = .nanoseconds(Int64(clamping: limit))
+        deadlines.insert(fetch.engine.key, deadline: deadline)
+    }
+
+    /// A worker gets the first hop of a fetch, or of the identical one it waits for, or a later one: the clock of the
+    /// exchange runs from the first of these.
+    mutating func startExchange(of fetch: RunningFetch) {
+        if !fetch.engine.isExchanging {
+            fetch.engine.isExchanging = true
+            if let limit = fetch.plan.terms.exchangeLimit { limitTime(of: fetch, to: limit) }
+        }
+        for key in fetch.engine.followers {
+            if let follower = fetches[key], !follower.engine.isExchanging { startExchange(of: follower) }
+        }
+    }
+
+    /// Ends the fetches whose time is up.
+    mutating func meetDeadlines() {
+        while let key = deadlines.next(dueAt: now) {
+            // No clock runs while somebody decides, and the time it took is added afterwards.
+            guard let fetch = fetches[key], fetch.engine.question == nil, fetch.engine.stoppedAt == nil,
+                let deadline = fetch.engine.deadline, deadline <= now
+            else { continue }
+            if fetch.engine.life.activeLease != nil {
+                let end = deadline.advanced(by: Self.headStart)
+                guard end <= now else {
+                    deadlines.insert(key, deadline: end)
+                    continue
+                }
+            }
+            conclude(fetch, .tookTooLong(fetch))
+        }
+        deadlines.compact(living: fetches.count) { fetches[$0] != nil }
+    }
+
+    /// Adds to all deadlines what a turn took beyond what was expected of it: this process was stopped, with its workers,
+    /// or it starved. Their clocks rest then, too.
+    mutating func passOver(from before: MonotonicInstant, expecting wake: MonotonicInstant) {
+        let expected = max(before, wake).advanced(by: Self.longestTurn)
+        guard expected < now else { return }
+        let pause = max(before, wake).duration(to: now)
+        deadlines.postpone(by: pause)
+        for fetch in fetches.all {
+            // The time that a decision takes is added when it is over.
+            guard fetch.engine.question == nil, fetch.engine.stoppedAt == nil, let deadline = fetch.engine.deadline
+            else { continue }
+            fetch.engine.deadline = deadline.advanced(by: pause)
+        }
+    }
+}
+
+extension FetchError {
+    /// One of the limits of time was met.
+    static func tookTooLong(_ fetch: RunningFetch) -> FetchError {
+        FetchError(
+            .timeout, "the fetch took longer than \(fetch.engine.limit)", url: fetch.engine.target.text,
+            isRetryable: fetch.engine.method.isIdempotent)
+    }
+}

@@ -1,0 +1,41 @@
+import Glibc
+import Trawl
+import TrawlPlatform
+
+/// How many files and sockets a process may have open, and what that means for fetches at a time.
+enum DescriptorLimit {
+    /// A transfer has a socket and a file.
+    private static let perTransfer = 2
+    /// What a process has open beside: streams, the control socket, directories, the cache.
+    private static let others = 40
+
+    /// The configuration that fits the limit, which is raised where that is allowed; workers inherit it.
+    ///
+    /// - Returns: What a person is to know when fewer fetches run at a time than were asked for.
+    static func fit(_ configuration: inout Configuration) -> String? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        let needed = rlim_t(perTransfer * configuration.transfersPerWorker + others)
+        if limit.rlim_cur < needed {
+            limit.rlim_cur = min(limit.rlim_max, needed)
+            _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        }
+        let most = transfers(within: Int(clamping: limit.rlim_cur))
+        guard configuration.transfersPerWorker > most else { return nil }
+        configuration.transfersPerWorker = most
+        let inAll = min(configuration.transfersInAll, most * configuration.workers)
+        return "\(inAll) fetches at a time: more would need more than the \(limit.rlim_cur) open files allowed"
+    }
+
+    /// How many transfers a worker may have with that limit.
+    static func transfers(within limit: Int) -> Int { max(1, (limit - others) / perTransfer) }
+}
+
+extension FetchError {
+    /// Whether a worker, or the whole system, had too many files open: neither the server's fault nor the request's.
+    var isLackOfDescriptors: Bool {
+        guard case .system(let number) = cause else { return false }
+        return number == EMFILE || number == ENFILE
+    }
+}

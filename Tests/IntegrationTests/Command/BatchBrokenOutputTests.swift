@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What a run does when what it writes to breaks under it: it says so, stops, and the same command goes on later.
+@Suite("trawl batch, outputs that break", .serialized, .timeLimit(.minutes(3)))
+struct BatchBrokenOutputTests {
+    private func shell(_ script: String) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", script]
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    @Test("an output directory that is removed ends the run, which loses no request")
+    func removed() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let urls = (0..<100).map { origin.url("/delay/50?n=\($0)") }
+            try bed.putList(urls)
+            let run = try bed.start(["-j", "2", "-O"])
+            #expect(await eventually { bed.recordCount() > 3 })
+            // A file may appear while the others are removed.
+            #expect(await eventually { (try? FileManager.default.removeItem(atPath: bed.out)) != nil })
+            #expect(run.exitStatus(within: 20_000) == 74)
+            #expect(bed.errors.contains("\(bed.out): "), "\(bed.errors)")
+            #expect(try bed.records().allSatisfy { $0.isFetched == true })
+            #expect(try bed.run(["-j", "16", "-O"]).status == 0)
+            #expect(bed.recordCount() == 100)
+        }
+    }
+
+    @Test("one that nothing can be written to is told before anything is fetched", .enabled(if: geteuid() != 0))
+    func unwritable() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            _ = try bed.directory.makeDirectory("out")
+            chmod(bed.out, 0o555)
+            try bed.putList([origin.url("/bytes/1")])
+            let run = try bed.run()
+            #expect(run.status == 73 && run.errors.contains("out: Permission denied"), "\(run.errors)")
+            #expect(try origin.log(prefix: "/bytes").isEmpty && bed.recordCount() == 0)
+        }
+    }
+
+    @Test("results into a named pipe end with their reader")
+    func reader() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList((0..<400).map { origin.url("/delay/10?n=\($0)") })
+            let pipe = bed.directory.file("pipe")
+            let status = try shell(
+                """
+                mkfifo \(pipe); head -n 2 \(pipe) > \(bed.directory.file("two")) &
+                timeout 60 \(try BuiltProducts.trawl()) batch \(bed.list) --no-files --results \(pipe) \
+                2>\(bed.directory.file("errors"))
+                """)
+            #expect(status == 0, "\(bed.errors)")
+            #expect(bed.directory.content("two")?.count { $0 == 0x0A } == 2)
+            #expect(try origin.concurrency().total < 400)
+        }
+    }
+
+    @Test("results whose file is taken away end the run", arguments: ["removed", "replaced"])
+    func resultsGone(how: String) async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList((0..<400).map { origin.url("/delay/50?n=\($0)") })
+            let run = try bed.start(["-j", "4"])
+            #expect(await eventually { bed.recordCount() > 3 })
+            if how == "removed" {
+                unlink(bed.results)
+            } else {
+                // As when a log is rotated.
+                try bed.directory.put("other", [])
+                rename(bed.directory.file("other"), bed.results)
+            }
+            #expect(run.exitStatus(within: 20_000) == 74)
+            #expect(bed.errors.contains("results: removed or replaced"), "\(bed.errors)")
+        }
+    }
+
+    @Test("few descriptors mean fewer fetches at a time, not failures")
+    func descriptors() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList((0..<150).map { origin.url("/delay/50?n=\($0)") })
+            let arguments = bed.arguments(["-j", "128", "--per-host", "128"]).joined(separator: " ")
+            let errors = bed.directory.file("errors")
+            let status = try shell("ulimit -n 64; exec \(try BuiltProducts.trawl()) \(arguments) 2>\(errors)")
+            #expect(status == 0, "\(bed.errors)")
+            #expect(bed.errors.contains("the 64 open files allowed"), "\(bed.errors)")
+            #expect(try bed.records().allSatisfy { $0.isFetched == true } && bed.recordCount() == 150)
+        }
+    }
+
+    @Test("messages nobody reads hold up nothing")
+    func unreadMessages() async throws {
+        let bed = try BatchBed()
+        // Far more than a pipe holds.
+        try bed.putList((0..<5000).map { "http://127.0.0.1:1/\($0)" })
+        let pipe = bed.directory.file("pipe")
+        let status = try shell(
+            """
+            mkfifo \(pipe); exec 3<>\(pipe)
+            exec timeout 60 \(try BuiltProducts.trawl()) batch \(bed.list) --no-files 2>\(pipe)
+            """)
+        #expect(status == 1)
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// What is tried again, and what that means for the others.
+@Suite("trawl batch, requests done again", .serialized, .timeLimit(.minutes(3)))
+struct BatchRetryTests {
+    @Test("a host that is down does not keep the rest of the list waiting")
+    func dead() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let dead = (0..<1200).map { "http://127.0.0.1:1/\($0)" }
+            try bed.putList(dead + (0..<5).map { origin.url("/bytes/9?n=\($0)") })
+            #expect(try bed.run(["--retry", "2"]).status == 1)
+            #expect(try bed.records().prefix(5).allSatisfy { $0.isFetched == true })
+            #expect(bed.recordCount() == 1205)
+        }
+    }
+
+    @Test("a status that stays one of failure after the last try is a failure, and leaves no file")
+    func exhausted() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url("/status/503?body=no"), origin.url("/status/404?body=none")])
+            let run = try bed.run(["--retry", "1", "-O"])
+            #expect(run.status == 1 && run.errors.contains("the response's status is 503"), "\(run.errors)")
+            let records = try bed.records().sorted { ($0.line ?? 0) < ($1.line ?? 0) }
+            #expect(records.map(\.isFetched) == [false, true])
+            #expect(records.map(\.attempts) == [2, nil])
+            #expect(try bed.files() == ["404"])
+            #expect(try bed.run(["--retry", "1", "-O", "--retry-failed"]).status == 1)
+            #expect(try origin.log(prefix: "/status/503").count == 4)
+        }
+    }
+
+    @Test("a run that goes on sends each request once, however many want one name and get the same bytes")
+    func sameBytes() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let first = (0..<60).map { origin.url("/bytes/9?a=\($0)") }
+            let second = (0..<60).map { origin.url("/bytes/9?b=\($0)") }
+            try bed.putList(first)
+            #expect(try bed.run(["-O", "-j", "32", "--per-host", "32"]).status == 0)
+            // Left by a run that was killed between a file and its record.
+            try bed.directory.put("out/9.60", ReferenceBytes.bytes(9))
+            try bed.putList(first + second)
+            #expect(try bed.run(["-O", "-j", "32", "--per-host", "32"]).status == 0)
+            #expect(try origin.log(prefix: "/bytes/9?b").count == 60)
+            try bed.expectComplete((first + second).map { .init($0, body: ReferenceBytes.bytes(9)) })
+            #expect(try bed.files().count == 120)
+        }
+    }
+
+    @Test("requests for heads make no files")
+    func heads() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let own = #"{"url":"\#(origin.url("/bytes/8"))","method":"HEAD","out":"h"}"#
+            try bed.putList([origin.url("/bytes/9"), own])
+            #expect(try bed.run(["-I"]).status == 0)
+            #expect(try bed.files().isEmpty)
+            #expect(try bed.records().allSatisfy { $0.isFetched == true && $0.file == nil })
+        }
+    }
+
+    @Test(
+        "lines that are no requests, one after the other without end, are no list",
+        arguments: [#"{"a"#, #"{"id":1}"#])
+    func noList(line: String) async throws {
+        let bed = try BatchBed()
+        try bed.putList(Array(repeating: line, count: 5000))
+        let run = try bed.run()
+        #expect(run.status == 1 && run.errors.contains("not a list of URLs"), "\(run.errors)")
+        #expect(bed.recordCount() == 100)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What `-m` and `timeout` count, and what a request that runs out of time leaves.
+@Suite("Time limits of the commands, ASI-RTY-02", .serialized, .timeLimit(.minutes(3)))
+struct BatchTimeLimitTests {
+    @Test("-m runs from when a request's turn has come, not while it waits for others")
+    func turns() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            // Two at a time, three seconds in all.
+            try bed.putList((0..<20).map { origin.url("/delay/300?n=\($0)") })
+            let run = try bed.run(["--per-host", "2", "-m", "2"])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try bed.records().allSatisfy { $0.isFetched == true })
+        }
+    }
+
+    @Test("a request of the pipe has its timeout for itself")
+    func pipe() async throws {
+        try await withOrigin { origin in
+            let pipe = try PipeProcess(["--per-host", "2"])
+            let lines = (0..<14).map { #"{"id":\#($0),"url":"\#(origin.url("/delay/300?n=\($0)"))","timeout":1.5}"# }
+            async let writing: Void = pipe.write(lines, ends: true)
+            var statuses: [Int?] = []
+            while let answer = await pipe.next() { statuses.append(answer.status) }
+            await writing
+            #expect(statuses == Array(repeating: 200, count: 14))
+        }
+    }
+
+    @Test("redirects are within it", arguments: ["/redirect-to?url=/delay/30000", "/delay/30000"])
+    func redirects(target: String) async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url(target)])
+            let run = try bed.run(["-m", "0.5"])
+            #expect(run.status == 1 && run.errors.contains("longer than 0.5 seconds"), "\(run.errors)")
+        }
+    }
+
+    @Test(
+        "what is complete when its time is up is fetched, and what is not leaves no file",
+        arguments: [[], ["--retry", "2"]])
+    func race(retries: [String]) async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList((0..<120).map { origin.url("/delay/\(270 + $0 % 60)?n=\($0)") })
+            _ = try bed.run(["-j", "120", "--per-host", "0", "-m", "0.3"] + retries)
+            let records = try bed.records()
+            #expect(records.count == 120)
+            let named = records.compactMap(\.file)
+            #expect(Set(named).count == named.count)
+            #expect(try bed.files() == named.sorted())
+            #expect(records.allSatisfy { ($0.isFetched == true) == ($0.file != nil) })
+        }
+    }
+
+    @Test("the time in which a run is stopped does not count")
+    func stopped() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url("/delay/1500")])
+            let run = try bed.start(["-m", "3"])
+            #expect(await eventually { (try? origin.log(prefix: "/delay").count) == 1 })
+            let processes = ProcessTree.children(of: run.pid) + [run.pid]
+            for process in processes { kill(process, SIGSTOP) }
+            #expect(await eventually { processes.allSatisfy { ProcessTree.state(of: $0) == "T" } })
+            // Longer than the limit.
+            try await Task.sleep(for: .seconds(3))
+            for process in processes { kill(process, SIGCONT) }
+            #expect(run.exitStatus(within: 20_000) == 0, "\(bed.errors)")
+            #expect(try bed.records().map(\.status) == [200])
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Options of `trawl get` that are spelled and mean as in curl.
+@Suite("trawl get, more of curl's options", .serialized, .timeLimit(.minutes(3)))
+struct GetFlagTests {
+    private func seen(_ run: CommandRun) throws -> SeenRequest {
+        try JSONDecoder().decode(SeenRequest.self, from: run.output)
+    }
+
+    private func shell(_ script: String) throws -> (status: Int32, output: String, errors: String) {
+        let directory = try TemporaryDirectory()
+        for name in ["output", "errors"] { try directory.put(name, []) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", "trawl=\(try BuiltProducts.trawl())\n" + script]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle(forWritingAtPath: directory.file("output"))
+        process.standardError = FileHandle(forWritingAtPath: directory.file("errors"))
+        try process.run()
+        process.waitUntilExit()
+        func text(_ name: String) -> String { String(decoding: directory.content(name) ?? [], as: UTF8.self) }
+        return (process.terminationStatus, text("output"), text("errors"))
+    }
+
+    @Test("data goes into the query with -G, encoded where that is asked for")
+    func query() async throws {
+        try await withOrigin { origin in
+            let run = try CommandRun([
+                "-G", "--data-urlencode", "a=b c&d~", "-d", "x=1", "--data-urlencode", "=é", "--url",
+                origin.url("/anything?q=1#part"),
+            ])
+            #expect(try seen(run).target == "/anything?q=1&a=b+c%26d~&x=1&%C3%A9", "\(run.errors)")
+            #expect(try seen(run).method == "GET")
+        }
+    }
+
+    @Test("a form field is sent encoded, and a part of a body asked for")
+    func parts() async throws {
+        try await withOrigin { origin in
+            let form = try seen(try CommandRun(["--data-urlencode", "a=b c", "-g", "-Z", origin.url("/anything")]))
+            #expect(form.method == "POST" && form.body == Data("a=b+c".utf8).base64EncodedString())
+            let part = try CommandRun(["-r", "2-5", "--no-cache", origin.url("/bytes/9")])
+            #expect(Array(part.output) == Array(ReferenceBytes.bytes(9)[2...5]), "\(part.errors)")
+            #expect(try CommandRun(["-r", "x", origin.url("/bytes/9")]).status == 2)
+        }
+    }
+
+    @Test("a file is uploaded, and named where the URL is a directory")
+    func upload() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("a b", Array("body".utf8))
+        try await withOrigin { origin in
+            let run = try seen(try CommandRun(["-T", directory.file("a b"), origin.url("/anything")]))
+            #expect(run.method == "PUT" && run.body == Data("body".utf8).base64EncodedString())
+            let named = try CommandRun(["-T", directory.file("a b"), origin.url("/status/200/")])
+            #expect(named.status == 0, "\(named.errors)")
+            #expect(try origin.log(prefix: "/status").map(\.target) == ["/status/200/a%20b"])
+        }
+    }
+
+    @Test("heads go into a file of their own with -D")
+    func heads() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let run = try CommandRun(["-L", "-D", directory.file("heads"), origin.url("/redirect/1")])
+            #expect(run.status == 0, "\(run.errors)")
+            let text = String(decoding: directory.content("heads") ?? [], as: UTF8.self)
+            #expect(text.hasPrefix("HTTP/1.1 302 ") && text.contains("\r\n\r\nHTTP/1.1 200 OK\r\n"))
+            #expect(!run.text.hasPrefix("HTTP/"))
+        }
+    }
+
+    @Test("a failure that may pass is tried again, and nothing of it is written", arguments: ["-s", "-o"])
+    func retry(option: String) async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let url = origin.url("/status/503?body=no&field=Retry-After:%200")
+            let output = option == "-o" ? ["-o", directory.file("x")] : [option]
+            let run = try CommandRun(["--retry", "2", "-w", "%{http_code}", url] + output)
+            #expect(run.status == 0 && run.text == (option == "-o" ? "503" : "no503"), "\(run.text) \(run.errors)")
+            #expect(try origin.log(prefix: "/status").count == 3)
+            if option == "-o" { #expect(directory.content("x") == Array("no".utf8)) }
+            #expect(try CommandRun(["--retry", "1", "http://127.0.0.1:1/"]).status == 7)
+        }
+    }
+
+    @Test("-w knows where a redirect leads, the scheme as curl has it, and connections made")
+    func values() async throws {
+        try await withOrigin { origin in
+            let format = "%{redirect_url} %{scheme} %{num_connects}"
+            let run = try CommandRun(["-w", format, "-o", "/dev/null", origin.url("/redirect-to?url=/x")])
+            #expect(run.text == "\(origin.url("/x")) HTTP 1", "\(run.errors)")
+        }
+    }
+
+    @Test("a working directory that is gone matters to who writes there alone")
+    func noDirectory() async throws {
+        try await withOrigin { origin in
+            let url = origin.url("/status/200?body=hello")
+            let gone = "cd $(mktemp -d) && rmdir $PWD && "
+            #expect(try shell(gone + "$trawl '\(url)'").output == "hello")
+            #expect(try shell(gone + "$trawl -o /dev/null '\(url)'").status == 0)
+            #expect(try shell(gone + "$trawl -O '\(url)'").status != 0)
+        }
+    }
+
+    @Test("an argument that is not UTF-8 is refused, and nothing else is fetched, sent or written")
+    func notText() async throws {
+        try await withOrigin { origin in
+            let url = origin.url("/anything")
+            for arguments in [#"'\#(url)'$'\xe9'"#, #"-d $'caf\xe9' '\#(url)'"#, #"-o $'n\xe9' '\#(url)'"#] {
+                let run = try shell("$trawl get \(arguments)")
+                #expect(run.status == 2 && run.errors.contains("is not text in UTF-8"), "\(run)")
+            }
+            #expect(try origin.log(prefix: "/anything").isEmpty)
+        }
+    }
+
+    @Test("a file that is replaced keeps its permissions, and a link that leads to none gets one")
+    func permissions() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("secret", Array("old".utf8))
+        chmod(directory.file("secret"), 0o600)
+        symlink("target", directory.file("link"))
+        try await withOrigin { origin in
+            let url = origin.url("/bytes/9")
+            #expect(try CommandRun(["-o", directory.file("secret"), url]).status == 0)
+            var info = stat()
+            #expect(stat(directory.file("secret"), &info) == 0 && info.st_mode & 0o777 == 0o600 && info.st_size == 9)
+            let linked = try CommandRun(["-o", directory.file("link"), url])
+            #expect(linked.status == 0, "\(linked.errors)")
+            #expect(directory.content("target") == ReferenceBytes.bytes(9))
+            #expect(lstat(directory.file("link"), &info) == 0 && info.st_mode & S_IFMT == S_IFLNK)
+        }
+    }
+
+    @Test("a damaged chunk ends with curl's status, and is told in words")
+    func chunk() async throws {
+        try await withOrigin { origin in
+            let run = try CommandRun([origin.url("/bad-chunk?kind=size")])
+            #expect(run.status == 56 && run.errors.contains("the size of a chunk is not a number"), "\(run.errors)")
+            #expect(try CommandRun([origin.url("/big-head?bytes=200000&one=1")]).errors.contains("100 KiB"))
+            #expect(try CommandRun(["file:///etc/passwd"]).status == 1)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Glibc
+import Testing
+import Trawl
+
+@testable import TrawlCommand
+
+@Suite("What a run may open and write")
+struct OutputLimitTests {
+    @Test(
+        "a transfer has two descriptors, and a process some more",
+        arguments: [(64, 12), (1024, 492), (12, 1), (41, 1)])
+    func transfers(limit: Int, count: Int) {
+        #expect(DescriptorLimit.transfers(within: limit) == count)
+    }
+
+    @Test("a directory that is removed takes no more files")
+    func removed() throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path + "/out"
+        mkdir(path, 0o777)
+        let directory = try OutputDirectory(path)
+        #expect(directory.obstacle == nil)
+        rename(path, scratch.path + "/moved")
+        #expect(directory.obstacle == nil)
+        rmdir(scratch.path + "/moved")
+        #expect(directory.obstacle == ENOENT)
+        #expect(throws: (any Error).self) { try OutputDirectory(path) }
+    }
+
+    @Test("bytes of arguments are looked at as they are")
+    func arguments() {
+        func isUTF8(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { ArgumentBytes.isUTF8($0) } }
+        #expect(isUTF8(Array("café".utf8)) && isUTF8([]))
+        #expect(!isUTF8([0x63, 0xE9]))
+        #expect(ArgumentBytes.firstNotUTF8() == nil)
+    }
+}
