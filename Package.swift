@@ -154,7 +154,9 @@ let package = Package(
         .testTarget(
             name: "TrawlCommandTests",
             dependencies: [
-                "TestSupport", "TrawlCommand", "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlPlatform", "TrawlURL", "CZlib",
+                "TestSupport", "TrawlCommand", "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlPlatform", "TrawlSession",
+                "TrawlURL",
+                "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `trawl get URL…`
-struct GetCommand: RunnableCommand {
+struct GetCommand: FetchingCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         // Where it is parsed alone, the parser then does not look for requests for completions first.
@@ -45,6 +45,7 @@ struct GetCommand: RunnableCommand {
     @OptionGroup(title: "Output options") var output: OutputArguments
     @OptionGroup(title: "Authentication options") var authentication: AuthenticationArguments
     @OptionGroup(title: "Cache options") var cache: CacheArguments
+    @OptionGroup(title: "Cookie options") var cookies: CookieArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
     @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments

@@ -36,6 +36,7 @@ struct GetPlan {
     let report: ReportArguments
     let parallel: Int
     let configuration: Configuration
+    let cookieFiles: CookieFiles?
 
     init(_ command: GetCommand) throws(CommandError) {
         let arguments = command.output
@@ -73,17 +74,17 @@ struct GetPlan {
         isSequential = isSingle || passesThrough
 
         directory = try Self.directory(arguments, isStandardOutput: output == .standardOutput)
-        var template = try RunSetup.template(
-            command.request, command.authentication, command.transfer, command.proxy, command.tls, command.cache)
+        var template = try RunSetup.template(command.request, of: command)
         if let upload = command.upload {
             template.body = .bytes(try StandardStreams.readAll(upload))
             if template.method == nil { template.method = .put }
         }
         self.template = template
+        cookieFiles = command.cookies.files
         writeOut = try RunSetup.writeOut(report)
         parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(requests.count, 64) : 64)
         var configuration = try RunSetup.configuration(
-            command.pool, command.authentication, command.proxy, command.cache, parallel: parallel,
+            command, parallel: parallel,
             root: !isSequential && output == .remoteNames ? directory : nil)
         configuration.transfersInAll = parallel
         self.configuration = configuration

@@ -24,10 +24,11 @@ enum Main {
         let isPipe = given.first == PipeCommand.configuration.commandName
         let isNamed = given.first == GetCommand.configuration.commandName
         let isGet = isNamed || !TrawlCommand.isSubcommand(given.first ?? "")
-        // Its options are its own, and -K is none of them.
-        let hasOwnOptions =
-            given.first == CacheCommand.configuration.commandName
-            || given.first == AuthCommand.configuration.commandName
+        // Their options are their own, and -K is none of them.
+        let hasOwnOptions = [CacheCommand.configuration, CookiesCommand.configuration, AuthCommand.configuration]
+            .contains {
+                given.first == $0.commandName
+            }
         let arguments: [String]
         do throws(CommandError) {
             arguments =

@@ -22,7 +22,10 @@ struct TrawlCommand: ParsableCommand {
         abstract: "Fetches URLs with a pool of worker processes.",
         discussion: "Without a subcommand, get is meant: trawl URL",
         version: BuildIdentity.text,
-        subcommands: [GetCommand.self, BatchCommand.self, PipeCommand.self, CacheCommand.self, AuthCommand.self],
+        subcommands: [
+            GetCommand.self, BatchCommand.self, PipeCommand.self, CacheCommand.self, CookiesCommand.self,
+            AuthCommand.self,
+        ],
         defaultSubcommand: GetCommand.self)
 
     /// Whether a first argument names a subcommand, be it one of the parser's own.

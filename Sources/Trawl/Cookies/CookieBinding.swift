@@ -104,12 +104,18 @@ final class CookieBinding: Sendable {
     func field(for target: TargetURI, manual: [ManualCookie]) -> [UInt8]? {
         let now = WallClock.time()
         switch source {
-        case .none: return CookieTarget.with(target) { CookieSelection(for: $0, at: now).field(manual: manual) }
+        case .none: return Self.field(of: manual, target, now)
         case .memory(let jar): return jar.field(for: target, trustsLoopback: trustsLoopback, manual: manual, at: now)
         case .store(let state, let name):
             let found = state.store().flatMap { stored(for: target, in: $0, name, manual, now) }
-            return found ?? CookieTarget.with(target) { CookieSelection(for: $0, at: now).field(manual: manual) }
+            return found ?? Self.field(of: manual, target, now)
         }
+    }
+
+    /// The field of cookies by hand alone.
+    private static func field(of manual: [ManualCookie], _ target: TargetURI, _ now: WallTime) -> [UInt8]? {
+        if manual.isEmpty { return nil }
+        return CookieTarget.with(target) { CookieSelection(for: $0, at: now).field(manual: manual) }
     }
 
     /// As above, from the store; nil when nothing is stored, or it cannot be read.

@@ -34,7 +34,7 @@ final class MemoryJar: Sendable {
     }
 
     /// Runs `body` on the jar while no fetch uses it.
-    func withJar<Result>(_ body: (inout TrawlSession.CookieJar) -> sending Result) -> sending Result {
+    func withJar<Result: Sendable>(_ body: (inout TrawlSession.CookieJar) -> Result) -> Result {
         jar.withLock { body(&$0) }
     }
 }

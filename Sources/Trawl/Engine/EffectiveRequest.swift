@@ -58,7 +58,7 @@ struct EffectiveRequest {
     /// one field line (RFC 6265bis §5.8.1).
     private func withCookies(of cookies: CookieBinding) -> FieldLines {
         var manual = sendsManual ? cookies.manual : []
-        let lines = asked.values("Cookie")
+        let lines = asked.contains("Cookie") ? asked.values("Cookie") : []
         if !lines.isEmpty {
             let joined = lines.joined(separator: "; ")
             // What is no list of cookies is the caller's business, and stays alone.
@@ -83,14 +83,20 @@ extension Supervisor {
     /// Settles what goes on the wire for the next hop of a fetch.
     func settleRequest(of fetch: RunningFetch) {
         // Asked first: what changes meanwhile is seen when the hop is leased.
-        fetch.engine.settledAt = fetch.plan.terms.cookies?.changes
+        fetch.engine.settledAt = now
+        fetch.engine.settledChanges = fetch.plan.terms.cookies?.changes
         fetch.engine.sent = EffectiveRequest(fetch).fields()
     }
 
-    /// Settles it once more when something changed while the hop waited for its turn, so that it sees what fetches stored
-    /// that ended meanwhile.
+    /// How long a hop may wait for its turn before what was settled is looked at again.
+    private static let settlingTime = Duration.milliseconds(250)
+
+    /// Settles it once more when the hop waited long for its turn and something changed meanwhile, so that it sees what
+    /// fetches stored that ended in that time.
     func settleRequestAgain(of fetch: RunningFetch) {
-        guard let cookies = fetch.plan.terms.cookies, cookies.changes != fetch.engine.settledAt else { return }
+        guard let cookies = fetch.plan.terms.cookies, fetch.engine.settledAt.duration(to: now) >= Self.settlingTime,
+            cookies.changes != fetch.engine.settledChanges
+        else { return }
         settleRequest(of: fetch)
     }
 }

@@ -74,8 +74,9 @@ final class RunningFetch: @unchecked Sendable {
         var fields: FieldLines
         /// What goes on the wire; see `EffectiveRequest`.
         var sent: FieldLines
-        /// The count of the jar's changes when it was settled.
-        var settledAt: UInt64?
+        /// When it was settled, and the count of the jar's changes then.
+        var settledAt = MonotonicInstant(nanoseconds: 0)
+        var settledChanges: UInt64?
         /// Whether a redirect has led to another origin than that of the request.
         var hasLeftOrigin = false
         var sendsBody: Bool

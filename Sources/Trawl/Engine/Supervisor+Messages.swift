@@ -179,7 +179,9 @@ extension Supervisor {
             url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
             version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics)
         // What refuses a tunnel is the proxy, which has no say in the origin's cookies.
-        if let head, end.cache.source == .network, !end.isProxyFailure { fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target) }
+        if let head, end.cache.source == .network, !end.isProxyFailure {
+            fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
+        }
         // An array of one is made in one step; one that grows is not.
         if fetch.engine.metrics.isEmpty { fetch.engine.metrics = [report] } else { fetch.engine.metrics.append(report) }
         switch end.outcome {

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `trawl batch [FILE|-]`
-struct BatchCommand: RunnableCommand {
+struct BatchCommand: FetchingCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch",
         abstract: "Fetch a list of any length into files, every URL exactly once.",
@@ -25,6 +25,7 @@ struct BatchCommand: RunnableCommand {
     @OptionGroup(title: "Request options") var request: RequestArguments
     @OptionGroup(title: "Authentication options") var authentication: AuthenticationArguments
     @OptionGroup(title: "Cache options") var cache: CacheArguments
+    @OptionGroup(title: "Cookie options") var cookies: CookieArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
     @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments

@@ -42,6 +42,7 @@ struct BatchPlan {
     let lookAhead: Int
     let report: ReportArguments
     let configuration: Configuration
+    let cookieFiles: CookieFiles?
     /// Whether there is a cache.
     var usesCache: Bool { configuration.store != .none && configuration.cache.isOn }
 
@@ -71,15 +72,15 @@ struct BatchPlan {
             let (path, opened) = try Self.directory(arguments.directory)
             (directory, root) = (path, opened)
         }
-        var template = try RunSetup.template(
-            command.request, command.authentication, command.transfer, command.proxy, command.tls, command.cache)
+        var template = try RunSetup.template(command.request, of: command)
+        cookieFiles = command.cookies.files
         template.options.redirects.mode = arguments.noLocation ? .manual : .standard
         self.template = template
         writeOut = try RunSetup.writeOut(report)
         let parallel = command.pool.parallel?.value ?? 64
         lookAhead = max(1024, 16 * parallel)
         var configuration = try RunSetup.configuration(
-            command.pool, command.authentication, command.proxy, command.cache, parallel: parallel,
+            command, parallel: parallel,
             root: files == .new ? directory : nil)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? max(6, parallel / 8)
         configuration.transfersInAll = parallel
@@ -109,6 +110,7 @@ struct BatchPlan {
         lookAhead = plan.parallel
         report = plan.report
         configuration = plan.configuration
+        cookieFiles = plan.cookieFiles
     }
 
     private static func directory(_ name: String?) throws(CommandError) -> (String, OutputDirectory) {

@@ -37,6 +37,7 @@ final class BatchRun: FetchDriver {
         let signals = Signals.block()
         if list != nil { Scheduling.preferThroughput() }
         let coordinator = try Coordinator.started(plan.configuration, console)
+        try plan.cookieFiles?.load(into: coordinator)
         let stopping: StopRequests
         let attention: WakeUp
         var printer: OutputThread<[UInt8]>?
@@ -65,6 +66,7 @@ final class BatchRun: FetchDriver {
         coordinator.run(run)
         run.job.progress.finish()
         coordinator.shutdownBlocking(grace: .zero)
+        plan.cookieFiles?.save(from: coordinator)
         results?.finish(stopping, attention)
         printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }
         run.job.closeOutputs()

@@ -66,7 +66,7 @@ struct CacheAtHand {
 
 extension CommandError {
     /// What a store says when it cannot be used.
-    init(_ error: StoreError, in directory: String) {
+    init(_ error: StoreError, in directory: String, _ what: StaticString = "the cache") {
         let status: Int32 =
             switch error {
             case .damaged: ExitStatus.dataError
@@ -79,6 +79,6 @@ extension CommandError {
             }
         let reason =
             if case .system(let error) = error { SystemError.reason(error.errno) } else { error.description }
-        self.init("the cache in \(directory.terminalSafe): \(reason.terminalSafe)", status: status)
+        self.init("\(what) in \(directory.terminalSafe): \(reason.terminalSafe)", status: status)
     }
 }

@@ -30,6 +30,13 @@ struct ResultLines {
         if bytes.count >= Self.pieceSize { try flush() }
     }
 
+    /// Adds an object as a line to other bytes.
+    mutating func gather(_ members: (inout JSONWriter) -> Void, into bytes: inout [UInt8]) {
+        json.removeAll()
+        Self.write(to: &json, members)
+        bytes += json.bytes
+    }
+
     /// Writes an object and the end of its line.
     static func write(to writer: inout JSONWriter, _ members: (inout JSONWriter) -> Void) {
         writer.beginObject()

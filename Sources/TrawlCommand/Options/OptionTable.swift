@@ -1,18 +1,20 @@
 /// Which options take a value.
 ///
 /// The parser knows it too, but only while it parses; `-K` needs it before. One spelling means the same in every
-/// subcommand, so one table is enough; a test compares it with the help texts. Those of `cache` are not meant: it knows no
+/// subcommand, so one table is enough; a test compares it with the help texts. Those of `cache` and `cookies` are not meant: they know no
 /// `-K`.
 enum OptionTable {
-    private static let letters = "ADEHKTUXdeijmoruwx"
+    private static let letters = "ADEHKTUXbcdeijmoruwx"
     private static let names: Set<Substring> = [
         "cacert", "cache-policy", "cache-size", "cache-ttl", "cert", "config", "connect-timeout", "connect-to",
-        "credential-helper", "data", "data-ascii", "data-binary", "data-raw", "data-urlencode", "dump-header",
-        "header", "input-file", "interface", "json", "key", "limit-rate", "max-filesize", "max-redirs", "max-time",
-        "netrc-file", "noproxy", "oauth2-bearer", "out", "output", "output-dir", "pac", "parallel", "per-host",
-        "progress", "proto", "proxy", "proxy-cacert", "proxy-header", "proxy-user", "range", "read-timeout", "referer",
-        "request", "resolve", "results", "retry", "socks4", "socks4a", "socks5", "socks5-hostname", "store", "tls-max",
-        "upload-file", "url", "user", "user-agent", "vault", "vault-passphrase-file", "warc", "workers", "write-out",
+        "cookie",
+        "cookie-jar", "credential-helper", "data", "data-ascii", "data-binary", "data-raw", "data-urlencode",
+        "dump-header", "header", "input-file", "interface", "jar", "json", "key", "limit-rate", "max-filesize",
+        "max-redirs", "max-time", "netrc-file", "noproxy", "oauth2-bearer", "out", "output", "output-dir", "pac",
+        "parallel", "per-host", "progress", "proto", "proxy", "proxy-cacert", "proxy-header", "proxy-user", "range",
+        "read-timeout", "referer", "request", "resolve", "results", "retry", "socks4", "socks4a", "socks5",
+        "socks5-hostname", "store", "tls-max", "upload-file", "url", "user", "user-agent", "vault",
+        "vault-passphrase-file", "warc", "workers", "write-out",
     ]
 
     static func takesValue(short letter: Character) -> Bool { letters.contains(letter) }

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `trawl pipe`
-struct PipeCommand: RunnableCommand {
+struct PipeCommand: FetchingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pipe",
         abstract: "Answer requests of another program: JSON lines in, JSON lines out.",
@@ -20,6 +20,7 @@ struct PipeCommand: RunnableCommand {
     @OptionGroup(title: "Pipe options") var pipe: PipeArguments
     @OptionGroup(title: "Authentication options") var authentication: AuthenticationArguments
     @OptionGroup(title: "Cache options") var cache: CacheArguments
+    @OptionGroup(title: "Cookie options") var cookies: CookieArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
     @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments

@@ -10,11 +10,13 @@ struct PipePlan {
     let lookAhead: Int
     let isSilent: Bool
     let configuration: Configuration
+    let cookieFiles: CookieFiles?
 
     init(_ command: PipeCommand) throws(CommandError) {
         isSilent = command.pipe.silent
+        cookieFiles = command.cookies.files
         template = try RunSetup.template(
-            command.authentication, command.transfer, command.proxy, command.tls, command.cache
+            command
         ) { request throws(CommandError) in
             request.options.redirects.mode = .standard
             request.options.setUserAgent(command.pipe.userAgent)
@@ -26,7 +28,7 @@ struct PipePlan {
         let parallel = command.pool.parallel?.value ?? 128
         lookAhead = 2 * parallel
         var configuration = try RunSetup.configuration(
-            command.pool, command.authentication, command.proxy, command.cache, parallel: parallel, root: nil)
+            command, parallel: parallel, root: nil)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? 0
         configuration.transfersInAll = parallel
         self.configuration = configuration

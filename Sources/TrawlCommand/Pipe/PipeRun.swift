@@ -53,6 +53,7 @@ final class PipeRun {
         let signals = Signals.block()
         let console = Console(isSilent: plan.isSilent)
         let coordinator = try Coordinator.started(plan.configuration, console)
+        try plan.cookieFiles?.load(into: coordinator)
         let answers: AnswerQueue
         let stopping: StopRequests
         let output: OutputThread<PipeResponse?>
@@ -73,6 +74,7 @@ final class PipeRun {
         run.answerAll()
         // The workers have done all there was to do; what they sent may still be on its way out.
         coordinator.shutdownBlocking(grace: .zero)
+        plan.cookieFiles?.save(from: coordinator)
         run.finishOutput()
         console.settle()
         return run.status

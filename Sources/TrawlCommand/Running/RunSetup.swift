@@ -8,21 +8,20 @@ enum RunSetup {
     ///
     /// - Parameter fill: Fills in what the options of the subcommand's own say.
     static func template(
-        _ authentication: AuthenticationArguments, _ transfer: TransferArguments, _ proxy: ProxyArguments,
-        _ tls: TLSArguments, _ cache: CacheArguments, _ fill: (inout Request) throws(CommandError) -> Void
+        _ command: some FetchingCommand, _ fill: (inout Request) throws(CommandError) -> Void
     ) throws(CommandError) -> Request {
         var request = Request("")
-        if let file = tls.unreadableFile({ access($0, R_OK) == 0 }) {
+        if let file = command.tls.unreadableFile({ access($0, R_OK) == 0 }) {
             throw CommandError(file: file, errno, curlStatus: ExitStatus.Curl.certificateError)
         }
-        if let file = proxy.caFile, access(file, R_OK) != 0 {
+        if let file = command.proxy.caFile, access(file, R_OK) != 0 {
             throw CommandError(file: file, errno, curlStatus: ExitStatus.Curl.certificateFileError)
         }
-        transfer.apply(to: &request.options)
-        tls.apply(to: &request.options.transport)
-        proxy.apply(to: &request.options.transport)
-        cache.apply(to: &request.options)
-        try authentication.apply(
+        command.transfer.apply(to: &request.options)
+        command.tls.apply(to: &request.options.transport)
+        command.proxy.apply(to: &request.options.transport)
+        command.cache.apply(to: &request.options)
+        try command.authentication.apply(
             to: &request.options.authentication, home: getenv("HOME").map { String(cString: $0) }
         ) { user throws(CommandError) in
             guard let password = SecretPrompt.read("Password for \(user.terminalSafe): ") else {
@@ -30,6 +29,7 @@ enum RunSetup {
             }
             return password
         }
+        try command.cookies.apply(to: &request.options)
         try fill(&request)
         if let refused = request.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }
         return request
@@ -37,10 +37,9 @@ enum RunSetup {
 
     /// As above, with the request options of `get` and `batch`.
     static func template(
-        _ arguments: RequestArguments, _ authentication: AuthenticationArguments, _ transfer: TransferArguments,
-        _ proxy: ProxyArguments, _ tls: TLSArguments, _ cache: CacheArguments
+        _ arguments: RequestArguments, of command: some FetchingCommand
     ) throws(CommandError) -> Request {
-        try template(authentication, transfer, proxy, tls, cache) { request throws(CommandError) in
+        try template(command) { request throws(CommandError) in
             try arguments.apply(to: &request) { path throws(CommandError) in try StandardStreams.readAll(path) }
         }
     }
@@ -57,8 +56,7 @@ enum RunSetup {
     ///   - parallel: Fetches at a time over all workers.
     ///   - root: The directory workers write files beneath; nil when they write none by themselves.
     static func configuration(
-        _ pool: PoolArguments, _ authentication: AuthenticationArguments, _ proxy: ProxyArguments,
-        _ cache: CacheArguments, parallel: Int, root: String?
+        _ command: some FetchingCommand, parallel: Int, root: String?
     ) throws(CommandError) -> Configuration {
         var configuration: Configuration
         do throws(FetchError) {
@@ -66,7 +64,7 @@ enum RunSetup {
         } catch {
             throw CommandError(error.detail)
         }
-        if let workers = pool.workers?.value {
+        if let workers = command.pool.workers?.value {
             configuration.workers = workers
         } else if getenv("TRAWL_WORKERS") == nil {
             configuration.workers = max(1, min(configuration.workers, parallel))
@@ -75,18 +73,20 @@ enum RunSetup {
         configuration.workers = max(1, configuration.workers)
         configuration.transfersPerWorker = max(
             1, min(1024, (parallel + configuration.workers - 1) / configuration.workers))
-        if let perHost = pool.perHost?.value { configuration.connectionsPerHost = perHost }
+        if let perHost = command.pool.perHost?.value { configuration.connectionsPerHost = perHost }
         if configuration.workerExecutable == nil {
             configuration.workerExecutable = OwnExecutable.path()
             configuration.workerArguments = ["worker"]
         }
-        if let rate = pool.rate { configuration.bandwidth = BandwidthLimit(rate.bytesPerSecond) }
+        if let rate = command.pool.rate { configuration.bandwidth = BandwidthLimit(rate.bytesPerSecond) }
         if let root { configuration.outputDirectories = [root] }
-        try proxy.apply(to: &configuration.proxy) { path throws(CommandError) in try StandardStreams.readAll(path) }
-        cache.apply(to: &configuration)
+        try command.proxy.apply(to: &configuration.proxy) { path throws(CommandError) in
+            try StandardStreams.readAll(path)
+        }
+        command.cache.apply(to: &configuration)
         // Each run of the command is a coordinator of its own; what a login set must be there for the next.
         configuration.cookies.endsSessionCookies = false
-        try authentication.apply(to: &configuration)
+        try command.authentication.apply(to: &configuration)
         configuration.validationGrace = .seconds(5)
         return configuration
     }

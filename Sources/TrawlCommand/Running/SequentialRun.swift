@@ -63,6 +63,7 @@ enum SequentialRun {
         let signals = Signals.block()
         let console = Console(plan.report)
         let coordinator = try Coordinator.started(plan.configuration, console)
+        try plan.cookieFiles?.load(into: coordinator)
         let kind = plan.report.progressKind(
             onTerminal: Terminal.isTerminal(STDERR_FILENO),
             sharesTerminal: plan.output == .standardOutput && Terminal.isTerminal(STDOUT_FILENO))
@@ -123,6 +124,7 @@ enum SequentialRun {
         // Asked twice, it waits for nothing.
         if current.end() { coordinator.beginShutdown(grace: .zero) }
         coordinator.shutdownBlocking(grace: .zero)
+        plan.cookieFiles?.save(from: coordinator)
         if let signal = current.signal {
             if plan.isSingle { Signals.die(of: signal) }
             tally.wasStopped = true

@@ -49,8 +49,7 @@ package struct CookieJar: Sendable {
     /// Stores a cookie of the program's own.
     @discardableResult
     package mutating func set(_ record: CookieRecord, at now: WallTime) -> CookieChange {
-        let isExpired = record.withView { $0.isExpired(at: now) }
-        return store(ReceivedCookie(record: record, isExpired: isExpired, mustSpareSecure: false), at: now)
+        store(ReceivedCookie(own: record, at: now), at: now)
     }
 
     private mutating func store(_ received: ReceivedCookie, at now: WallTime) -> CookieChange {

@@ -26,4 +26,23 @@ package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
     case policy
     /// A line of a file that does not have the form of one.
     case syntax
+
+    /// The reason in words.
+    package var text: String {
+        switch self {
+        case .forbiddenByte: "it has a control character, or a separator where none may be"
+        case .empty: "name and value are both empty"
+        case .tooLong: "name and value have more than 4096 bytes together"
+        case .path: "the path is too long, or does not start with a slash"
+        case .domain: "the domain is empty, too long, or has characters that no host has"
+        case .foreignDomain: "the host is not in the domain of the cookie"
+        case .publicSuffix: "the domain is a public suffix"
+        case .insecureOrigin: "Secure from an origin that is not secure"
+        case .securePrefix: "__Secure- without Secure"
+        case .hostPrefix: "__Host- without Secure or Path=/, or with Domain"
+        case .hidesSecure: "it would hide a secure cookie"
+        case .policy: "the accept policy does not want it"
+        case .syntax: "this is no cookie"
+        }
+    }
 }

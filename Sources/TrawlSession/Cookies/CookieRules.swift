@@ -55,6 +55,11 @@ package struct ReceivedCookie: Sendable, Hashable {
         return old == nil ? .insert : .replace
     }
 
+    /// A cookie of the program's own.
+    package init(own record: CookieRecord, at now: WallTime) {
+        self.init(record: record, isExpired: record.withView { $0.isExpired(at: now) }, mustSpareSecure: false)
+    }
+
     init(record: CookieRecord, isExpired: Bool, mustSpareSecure: Bool) {
         self.record = record
         self.isExpired = isExpired

@@ -14,6 +14,9 @@ package enum NetscapeCookies {
         package var expired = 0
         /// Lines that are not taken, by their number from 1, and why.
         package var refused: [(line: Int, reason: CookieRefusal)] = []
+
+        /// Nothing.
+        package init() {}
     }
 
     /// The lines before the cookies; other programs look for the first.

@@ -149,6 +149,21 @@ struct CookieFlowTests {
         }
     }
 
+    @Test("a flood is bounded: as many as a domain may have, and a field of 64 KiB", arguments: Engine.allCases)
+    func flood(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            let value = String(repeating: "v", count: 100)
+            return ScriptedOrigin.Answer(
+                200, "\((request.fields["cookie"] ?? "").utf8.count)",
+                (0..<450).map { ("Set-Cookie", "n\(request.number)x\($0)=\(value)") })
+        } _: { scene, coordinator in
+            for _ in 0..<4 { _ = try await coordinator.get(scene.origin.url("/")) }
+            #expect(try coordinator.cookies.cookies().count == 1000)
+            let length = try #require(Int(try await coordinator.get(scene.origin.url("/")).bodyText))
+            #expect((60_000...65_536).contains(length))
+        }
+    }
+
     @Test("what is answered from the cache is answered for the cookies of the request, and sets nothing anew")
     func cached() async throws {
         try await withScene {

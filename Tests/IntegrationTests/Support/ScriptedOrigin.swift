@@ -13,6 +13,8 @@ final class ScriptedOrigin: Sendable {
         let fields: [String: String]
         /// How many requests there have been for this target, this one included.
         let number: Int
+        /// The head as it came.
+        let head: [UInt8]
     }
 
     /// How the end of a body is told.
@@ -26,6 +28,8 @@ final class ScriptedOrigin: Sendable {
     struct Answer: Sendable {
         var status = 200
         var fields: [(String, String)] = []
+        /// Field lines as they are sent, bytes and all.
+        var lines: [[UInt8]] = []
         var body: [UInt8] = []
         /// The length the head announces; nil is that of the body.
         var announced: Int?
@@ -128,7 +132,8 @@ final class ScriptedOrigin: Sendable {
             if head == nil, !fill() { return nil }
         }
         guard let head else { return nil }
-        let lines = String(decoding: waiting[..<head.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        let bytes = Array(waiting[..<head.lowerBound])
+        let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
         var fields: [String: String] = [:]
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":") else { continue }
@@ -144,7 +149,7 @@ final class ScriptedOrigin: Sendable {
         let target = String(words[1])
         return state.withLock { state in
             let number = state.seen.count { $0.target == target } + 1
-            let seen = Seen(method: String(words[0]), target: target, fields: fields, number: number)
+            let seen = Seen(method: String(words[0]), target: target, fields: fields, number: number, head: bytes)
             state.seen.append(seen)
             return seen
         }
@@ -161,7 +166,9 @@ final class ScriptedOrigin: Sendable {
         let isChunked = hasBody && answer.framing == .chunked
         if isChunked { head += "Transfer-Encoding: chunked\r\n" }
         if hasBody, answer.framing == .length { head += "Content-Length: \(answer.announced ?? length)\r\n" }
-        var bytes = Array((head + "\r\n").utf8)
+        var bytes = Array(head.utf8)
+        for line in answer.lines { bytes += line + Array("\r\n".utf8) }
+        bytes += Array("\r\n".utf8)
         if hasBody, request.method != "HEAD" {
             if isChunked, !answer.body.isEmpty { bytes += Array("\(String(answer.body.count, radix: 16))\r\n".utf8) }
             bytes += answer.body

@@ -55,7 +55,10 @@ struct BatchNamesTests {
 
     @Test(
         "of a name that is another's, the next one is known",
-        arguments: [("a", "a", 1), ("a.7", "a", 8), ("a.b", "a.b", 1)])
+        arguments: [
+            ("a", "a", 1), ("a.7", "a", 8), ("a.html", "a.html", 1), ("a.99999999", "a.99999999", 1), ("a.", "a.", 1),
+        ]
+    )
     func next(file: String, name: String, number: UInt32) {
         #expect(FileNames.next(after: file) == (name, number))
     }
@@ -85,12 +88,6 @@ struct BatchNamesTests {
         #expect(try names.unused("c") == "c.2")
         #expect(try names.unused("c.2") == "c.2.1")
         #expect(try names.unused("c.1") == "c.1.1")
-    }
-
-    @Test("the number after a name", arguments: [("a", 1), ("a.html", 1), ("a.3", 4), ("a.99999999", 1), ("a.", 1)])
-    func numbers(file: String, next: UInt32) throws {
-        let (names, _) = try names(nil)
-        #expect(names.number(after: file) == next)
     }
 }
 

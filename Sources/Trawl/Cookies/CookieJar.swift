@@ -1,0 +1,259 @@
+package import TrawlHTTP
+import TrawlPlatform
+package import TrawlSession
+import TrawlStore
+import TrawlURL
+
+/// A cookie jar, for programs that look into it or change it by hand.
+///
+/// All coordinators and workers that use its store see what is done here, and what they do is seen here.
+public struct CookieJar: Sendable {
+    private enum Place: Sendable {
+        case store(StateShelf, jar: String)
+        case memory(MemoryJar)
+    }
+
+    private let place: Place
+    private let session: UInt64
+    private let hasStore: Bool
+
+    init(_ settings: CookieSettings, _ jar: RequestOptions.Cookies.Jar) {
+        session = settings.state.sessionID.halves.first
+        hasStore = settings.state.directory != nil
+        switch jar {
+        case .shared, .none: place = hasStore ? .store(settings.state, jar: "") : .memory(settings.memory.jar(""))
+        case .named(let name):
+            place = hasStore ? .store(settings.state, jar: name) : .memory(settings.memory.jar(name))
+        case .memory(let name): place = .memory(settings.memory.jar(name))
+        }
+    }
+
+    // MARK: Looking
+
+    /// All cookies whose time is not over, oldest first.
+    ///
+    /// Looks on the calling thread.
+    /// - Throws: ``FetchError/Code/storeUnusable``.
+    public func cookies() throws(FetchError) -> [Cookie] {
+        let now = WallClock.time()
+        switch place {
+        case .memory(let jar): return jar.withJar { $0.cookies(at: now).map { Cookie($0) } }
+        case .store(let state, let name):
+            return try stored(state, name) { (stored) throws(StoreError) in try stored.cookies(at: now) }
+                .map { Cookie($0) }
+        }
+    }
+
+    /// The cookies that go along with a request for a URL, in the order in which they are sent.
+    ///
+    /// Looks on the calling thread, for a few microseconds.
+    /// - Throws: ``FetchError/Code/invalidURL``, ``FetchError/Code/storeUnusable``.
+    public func cookies(for url: String) throws(FetchError) -> [Cookie] {
+        let target = try Self.target(of: url)
+        let now = WallClock.time()
+        switch place {
+        case .memory(let jar):
+            return jar.withJar { jar in
+                CookieTarget.with(target) { target in jar.cookies(for: target, at: now).map { Cookie($0) } }
+            }
+        case .store(let state, let name):
+            return try stored(state, name) { (stored) throws(StoreError) in
+                try CookieTarget.with(target) { (target) throws(StoreError) in
+                    try stored.cookies(for: target, at: now)
+                }
+            }.map { Cookie($0) }
+        }
+    }
+
+    // MARK: Changing
+
+    /// Stores cookies by hand; one whose time is over removes its like.
+    ///
+    /// - Throws: ``FetchError/Code/badRequest`` for a cookie that the rules do not allow, and then none is stored;
+    ///   ``FetchError/Code/storeUnusable``.
+    public func set(_ cookies: [Cookie]) async throws(FetchError) {
+        let now = WallClock.time()
+        var records: [CookieRecord] = []
+        for cookie in cookies { records.append(try record(of: cookie, at: now)) }
+        switch place {
+        case .memory(let jar):
+            let made = records
+            jar.withJar { jar in for record in made { jar.set(record, at: now) } }
+        case .store(let state, let name):
+            do throws(StoreError) {
+                guard let store = state.store() else { throw .closed }
+                try await StoredCookies(store, jar: name).set(records, at: now)
+            } catch {
+                throw failure(error, state)
+            }
+        }
+    }
+
+    /// Stores a cookie by hand.
+    public func set(_ cookie: Cookie) async throws(FetchError) { try await set([cookie]) }
+
+    /// Removes the cookie of that name, domain and path.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func remove(_ cookie: Cookie) async throws(FetchError) -> Bool {
+        let (name, path, isHostOnly) = (cookie.content.name, Array(cookie.path.utf8), cookie.isHostOnly)
+        let domain = cookie.domain.utf8.map(FieldSyntax.lowercased)
+        return try await removeViews { view in
+            view.flags.contains(.hostOnly) == isHostOnly && view.name.elementsEqual(name)
+                && view.domain.elementsEqual(domain) && view.path.elementsEqual(path)
+        } > 0
+    }
+
+    /// Removes those that satisfy a condition, which may be asked more than once.
+    ///
+    /// - Returns: How many went.
+    @discardableResult
+    public func removeAll(
+        where condition: @escaping @Sendable (Cookie) -> Bool = { _ in true }
+    ) async throws(FetchError) -> Int {
+        try await removeViews { condition(Cookie(TrawlSession.Cookie($0))) }
+    }
+
+    /// Removes those that were made then or later.
+    ///
+    /// - Parameter moment: Milliseconds since 1970.
+    @discardableResult
+    public func removeAll(since moment: Int64) async throws(FetchError) -> Int {
+        try await removeViews { $0.creation.milliseconds >= moment }
+    }
+
+    /// Removes those that this coordinator's fetches have taken, however long they would last (ASI-COOK-04).
+    @discardableResult
+    public func removeAcceptedInSession() async throws(FetchError) -> Int {
+        let mark = session
+        return try await removeViews { $0.session == mark }
+    }
+
+    private func removeViews(_ condition: @escaping @Sendable (CookieView) -> Bool) async throws(FetchError) -> Int {
+        switch place {
+        case .memory(let jar): return jar.withJar { $0.remove(where: condition) }
+        case .store(let state, let name):
+            do throws(StoreError) {
+                guard let store = state.store() else { throw .closed }
+                return try await StoredCookies(store, jar: name).remove(where: condition)
+            } catch {
+                throw failure(error, state)
+            }
+        }
+    }
+
+    // MARK: Files
+
+    /// Stores the cookies of a file as curl writes it (`cookies.txt`), or of `Set-Cookie:` lines with a domain.
+    ///
+    /// - Parameter dropsSessionCookies: Whether those without a time are left out.
+    /// - Returns: How many are stored, and the numbers of the lines that are no cookies.
+    public func importNetscape(
+        _ text: [UInt8], dropsSessionCookies: Bool = false
+    ) async throws(FetchError) -> (stored: Int, refusedLines: [Int]) {
+        let now = WallClock.time()
+        let contents = text.withUnsafeBytes {
+            NetscapeCookies.read($0, suffixes: CookieSettings.suffixes, at: now)
+        }
+        let records = contents.cookies.filter { !dropsSessionCookies || $0.isPersistent }
+        try await set(records.map { record in Cookie(record.withView { TrawlSession.Cookie($0) }) })
+        return (records.count, contents.refused.map(\.line))
+    }
+
+    /// All cookies as a file that curl and others read. Those with a tab in them, which no line can hold, are left out.
+    public func exportNetscape() throws(FetchError) -> [UInt8] {
+        var text: [UInt8] = []
+        _ = NetscapeCookies.write(try cookies().map(\.content), to: &text)
+        return text
+    }
+
+    /// Stores cookies in a jar in memory, on the calling thread; those of other jars are left alone.
+    package func insertInMemory(_ records: [CookieRecord], at now: WallTime) {
+        guard case .memory(let jar) = place else { return }
+        jar.withJar { jar in for record in records { jar.set(record, at: now) } }
+    }
+
+    /// All cookies of a jar in memory, oldest first; none of others.
+    package func contentInMemory(at now: WallTime) -> [TrawlSession.Cookie] {
+        guard case .memory(let jar) = place else { return [] }
+        return jar.withJar { $0.cookies(at: now) }
+    }
+
+    // MARK: Notices
+
+    /// A number for each time at which the jars were seen changed, whoever changed them; it rises. Changes that follow each
+    /// other within a tenth of a second are one (ASI-COOK-09).
+    public var changes: AsyncStream<UInt64> {
+        let (stream, continuation) = AsyncStream<UInt64>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let count = { @Sendable [place] () -> UInt64? in
+            switch place {
+            case .memory(let jar): jar.changes
+            case .store(let state, _): state.store()?.changes(of: .cookies)
+            }
+        }
+        let first = count()
+        let task = Task {
+            var last = first
+            while (try? await Task.sleep(for: .milliseconds(100))) != nil {
+                guard let now = count() else { break }
+                if now != last { continuation.yield(now) }
+                last = now
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
+    }
+
+    /// Why the jar of the store could not be used, when it could not: then fetches went on without cookies.
+    public var problem: FetchError? {
+        if case .store(let state, _) = place { return state.problem }
+        return nil
+    }
+
+    // MARK: Parts
+
+    private func record(of cookie: Cookie, at now: WallTime) throws(FetchError) -> CookieRecord {
+        var content = cookie.content
+        if content.creation.milliseconds == 0 { content.creation = now }
+        content.lastAccess = now
+        content.session = session
+        do throws(CookieRefusal) {
+            return try content.record(CookieSettings.suffixes)
+        } catch {
+            throw FetchError(.badRequest, "the cookie \(cookie) is not allowed: \(error.text)")
+        }
+    }
+
+    private func stored<Value>(
+        _ state: StateShelf, _ name: String, _ body: (StoredCookies) throws(StoreError) -> [Value]
+    ) throws(FetchError) -> [Value] {
+        do throws(StoreError) {
+            guard let store = state.store() else { throw .closed }
+            return try body(StoredCookies(store, jar: name))
+        } catch {
+            throw failure(error, state)
+        }
+    }
+
+    private func failure(_ error: StoreError, _ state: StateShelf) -> FetchError {
+        state.problem ?? FetchError(.storeUnusable, "\(error)")
+    }
+
+    private static func target(of url: String) throws(FetchError) -> TargetURI {
+        do throws(URLFailure) {
+            return try URLParser().parse(url)
+        } catch {
+            throw FetchError(error)
+        }
+    }
+}
+
+extension Coordinator {
+    /// The shared cookie jar: that of the store, or one in memory when there is no store.
+    public var cookies: CookieJar { cookies(in: .shared) }
+
+    /// A cookie jar, as requests name it.
+    public func cookies(in jar: RequestOptions.Cookies.Jar) -> CookieJar { CookieJar(cookieSettings, jar) }
+}

@@ -1,0 +1,41 @@
+import Glibc
+import Trawl
+import TrawlHTTP
+import TrawlPlatform
+import TrawlSession
+
+/// The files of `-b` and `-c`: a jar of the run's own, as in curl.
+struct CookieFiles {
+    /// The jar that fetches of such a run use.
+    static let jar = RequestOptions.Cookies.Jar.memory("")
+
+    /// What is read at the beginning. An empty name, and a file that is not there, is one without cookies.
+    let inputs: [String]
+    /// What is written at the end; nil is nothing.
+    let output: String?
+    /// Whether cookies without a time are left out of what is read.
+    let dropsSessionCookies: Bool
+
+    /// Reads the files, before anything is fetched.
+    func load(into coordinator: Coordinator) throws(CommandError) {
+        let now = WallClock.time()
+        for file in inputs where !file.isEmpty && (file == "-" || access(file, F_OK) == 0) {
+            let contents = CookieFile.read(try StandardStreams.readAll(file, limit: 1 << 28), at: now)
+            coordinator.cookies(in: Self.jar).insertInMemory(
+                contents.cookies.filter { !dropsSessionCookies || $0.isPersistent }, at: now)
+        }
+    }
+
+    /// Writes the jar. What cannot be written is told, and no reason for another exit status, as in curl.
+    func save(from coordinator: Coordinator) {
+        guard let output else { return }
+        var text: [UInt8] = []
+        _ = NetscapeCookies.write(
+            coordinator.cookies(in: Self.jar).contentInMemory(at: WallClock.time()), to: &text)
+        do throws(CommandError) {
+            try CookieFileWriter.write(text, to: output)
+        } catch {
+            StandardStreams.writeText("trawl: \(error.message)\n", to: 2)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Trawl
+import TrawlHTTP
+import TrawlSession
+import TrawlStore
+
+/// `trawl cookies import FILE…`
+struct CookiesImportCommand: CookiesSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Store the cookies of files: cookies.txt as curl and browsers write it, or JSON lines.",
+        discussion: """
+            Cookies whose time is over are left out. A line that is no cookie is told and left out, and the exit status is 1.
+            """)
+
+    @Argument(help: ArgumentHelp("What to read; '-' is standard input.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Flag(name: .customLong("junk-session-cookies"), help: "Leave out those that have no time.")
+    var dropsSessionCookies = false
+
+    @OptionGroup var jar: CookieJarArguments
+    @OptionGroup var output: CacheOutputArguments
+
+    var makesStore: Bool { true }
+
+    func execute(on jar: CookiesAtHand) throws(CommandError) -> Int32 {
+        var records: [CookieRecord] = []
+        var isWhole = true
+        for file in files {
+            let contents = CookieFile.read(try StandardStreams.readAll(file, limit: 1 << 28), at: jar.now)
+            records += contents.cookies.filter { !dropsSessionCookies || $0.isPersistent }
+            for (line, reason) in contents.refused {
+                isWhole = false
+                let name = file == "-" ? "standard input" : file.terminalSafe
+                StandardStreams.writeText("trawl: \(name):\(line): \(reason.text)\n", to: 2)
+            }
+        }
+        let stored = records
+        try jar.with(()) { (jarOfStore) throws(StoreError) in try jarOfStore.set(stored, at: jar.now) }
+        var lines = ResultLines()
+        try lines.add(stored.count, "stored", asJSON: output.json)
+        try lines.flush()
+        return isWhole ? ExitStatus.success : ExitStatus.someFailed
+    }
+}
+
+/// A file of cookies, in either form.
+enum CookieFile {
+    /// What it holds.
+    static func read(_ text: [UInt8], at now: WallTime) -> NetscapeCookies.Contents {
+        let isJSON = text.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D } == UInt8(ascii: "{")
+        guard isJSON else {
+            return text.withUnsafeBytes { NetscapeCookies.read($0, suffixes: CookiesAtHand.suffixes, at: now) }
+        }
+        var contents = NetscapeCookies.Contents()
+        var number = 0
+        for line in text.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            number += 1
+            if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+            line.withUnsafeBytes { line in
+                do throws(CookieObject.Failure) {
+                    if let record = try CookieObject.read(line, at: now) {
+                        contents.cookies.append(record)
+                    } else {
+                        contents.expired += 1
+                    }
+                } catch {
+                    switch error {
+                    case .syntax: contents.refused.append((number, .syntax))
+                    case .refused(let reason): contents.refused.append((number, reason))
+                    }
+                }
+            }
+        }
+        return contents
+    }
+}

@@ -1,0 +1,114 @@
+package import TrawlHTTP
+package import TrawlSession
+
+/// The cookies of one jar of a store, for whoever looks at them or changes them by hand.
+package struct StoredCookies: Sendable {
+    private let state: StateStore
+    private let jar: String
+
+    /// - Parameter jar: The jar's name; the empty one is shared.
+    package init(_ state: StateStore, jar: String) {
+        self.state = state
+        self.jar = jar
+    }
+
+    /// All whose time is not over, oldest first.
+    package func cookies(at now: WallTime) throws(StoreError) -> [Cookie] {
+        var all: [(cookie: Cookie, order: UInt64)] = []
+        _ = try state.read(.cookies) { (snapshot) throws(StoreError) in
+            all = []
+            try CookieTable.forEach(in: jar, snapshot) { cookie in
+                if !cookie.isExpired(at: now) { all.append((Cookie(cookie), cookie.order)) }
+            }
+        }
+        all.sort { ($0.cookie.creation.milliseconds, $0.order) < ($1.cookie.creation.milliseconds, $1.order) }
+        return all.map(\.cookie)
+    }
+
+    /// Those that go along with a request, in the order in which they are sent.
+    package func cookies(for target: CookieTarget, at now: WallTime) throws(StoreError) -> [Cookie] {
+        let found = try state.read(.cookies) { (snapshot) throws(StoreError) -> [Cookie] in
+            var selection = CookieSelection(for: target, at: now)
+            try CookieTable.offer(to: &selection, for: target, jar: jar, snapshot)
+            var cookies: [Cookie] = []
+            selection.forEach { cookies.append(Cookie($0)) }
+            return cookies
+        }
+        return found ?? []
+    }
+
+    /// The names of the jars that were ever used beside the shared one.
+    package static func jars(of state: StateStore) throws(StoreError) -> [String] {
+        try state.read(.cookies) { (snapshot) throws(StoreError) in try CookieTable.jars(snapshot) } ?? []
+    }
+
+    /// Stores cookies of the program's own, on the calling thread; one whose time is over removes its like.
+    package func set(_ cookies: [CookieRecord], at now: WallTime) throws(StoreError) {
+        // Others write in between when there are many.
+        for start in stride(from: 0, to: cookies.count, by: 512) {
+            let part = cookies[start..<min(start + 512, cookies.count)]
+            try state.perform(.cookies) { (transaction) throws(StoreError) in
+                try set(part, at: now, in: transaction)
+            }
+        }
+    }
+
+    /// As above, on the store thread.
+    package func set(_ cookies: [CookieRecord], at now: WallTime) async throws(StoreError) {
+        try await change { (transaction) throws(StoreError) in
+            try set(cookies[...], at: now, in: transaction)
+            return 0
+        }
+    }
+
+    private func set(
+        _ cookies: ArraySlice<CookieRecord>, at now: WallTime, in transaction: borrowing Transaction
+    ) throws(StoreError) {
+        for cookie in cookies {
+            _ = try CookieTable.store(
+                ReceivedCookie(own: cookie, at: now), jar: jar, order: transaction.nextOrder(), at: now,
+                in: transaction)
+        }
+    }
+
+    /// Removes those that satisfy a condition, on the calling thread: how many.
+    ///
+    /// - Parameter condition: May be asked more than once.
+    package func remove(where condition: (CookieView) -> Bool) throws(StoreError) -> Int {
+        // What was never stored need not be looked for.
+        if state.changes(of: .cookies) == 0 { return 0 }
+        return try state.perform(.cookies) { (transaction) throws(StoreError) in
+            try CookieTable.remove(from: jar, in: transaction, where: condition)
+        }
+    }
+
+    /// As above, on the store thread.
+    package func remove(where condition: @escaping @Sendable (CookieView) -> Bool) async throws(StoreError) -> Int {
+        if state.changes(of: .cookies) == 0 { return 0 }
+        return try await change { (transaction) throws(StoreError) in
+            try CookieTable.remove(from: jar, in: transaction, where: condition)
+        }
+    }
+
+    @discardableResult
+    private func change(
+        _ work: @escaping @Sendable (borrowing Transaction) throws(StoreError) -> Int
+    ) async throws(StoreError) -> Int {
+        let run = ChangeRun()
+        let result: Result<Int, StoreError> = await withCheckedContinuation { continuation in
+            state.submit(.cookies) { (transaction) throws(StoreError) in
+                run.value = try work(transaction)
+            } completion: { result in
+                continuation.resume(returning: result.map { run.value })
+            }
+        }
+        return try result.get()
+    }
+}
+
+/// What a change came to, set on the store thread and read there after the commit.
+///
+/// `@unchecked Sendable`: the work and its completion run on the same thread, one after the other.
+private final class ChangeRun: @unchecked Sendable {
+    var value = 0
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Glibc
+import Testing
+
+@Suite("trawl cookies, -b and -c", .serialized, .timeLimit(.minutes(5)))
+struct CookieCommandTests {
+    private static let curl = "/usr/bin/curl"
+    private let directory: TemporaryDirectory
+    private let origin: ScriptedOrigin
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        origin = try ScriptedOrigin { request in
+            let query = request.target.split(separator: "?").dropFirst().first?.split(separator: "&") ?? []
+            let fields = query.filter { !$0.hasPrefix("to=") }.map {
+                ("Set-Cookie", $0.removingPercentEncoding ?? "")
+            }
+            if let to = query.first(where: { $0.hasPrefix("to=") }) {
+                return ScriptedOrigin.Answer(302, "", fields + [("Location", String(to.dropFirst(3)))])
+            }
+            return ScriptedOrigin.Answer(200, (request.fields["cookie"] ?? "none") + "\n", fields)
+        }
+    }
+
+    private var store: String { directory.file("store") }
+
+    private func get(_ target: String, _ options: [String] = []) throws -> String {
+        let run = try CommandRun(["get", "--store", store] + options + [origin.url(target)])
+        #expect(run.status == 0, "\(run.errors)")
+        return run.text
+    }
+
+    private func cookies(_ arguments: String..., input: String? = nil) throws -> CommandRun {
+        try CommandRun(["cookies"] + arguments + ["--store", store], input: input)
+    }
+
+    private func curl(_ arguments: String...) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.curl)
+        process.arguments = ["-s", "-q", "--noproxy", "*"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    @Test("the next run sends what a run was given, unless it is told not to")
+    func runs() throws {
+        defer { origin.stop() }
+        #expect(try get("/?a=1&b=2%3bMax-Age=600") == "none\n")
+        #expect(try get("/") == "a=1; b=2\n")
+        #expect(try get("/", ["--no-cookies"]) == "none\n")
+        #expect(try get("/", ["--jar", "other"]) == "none\n")
+        #expect(try get("/?c=3", ["--jar", "other"]) == "none\n")
+        #expect(try get("/", ["--jar", "other"]) == "c=3\n")
+        #expect(try get("/", ["-b", "a=hand; d=4"]) == "a=hand; d=4; b=2\n")
+        #expect(try get("/", ["--no-cookies", "-b", "d=4", "-b", "e=5"]) == "d=4; e=5\n")
+        #expect(try get("/?to=/", ["-L", "--no-cookies", "-b", "d=4"]) == "d=4\n")
+        #expect(try CommandRun(["get", "-b", "a=1\n", "--store", store, origin.url("/")]).status == 2)
+    }
+
+    @Test("listed, set, removed and cleared")
+    func subcommands() throws {
+        defer { origin.stop() }
+        #expect(try cookies("ls").text.isEmpty)
+        #expect(try !directory.names().contains("store"))
+        #expect(try cookies("set", origin.url("/"), "a=1; Path=/; HttpOnly; SameSite=Lax").status == 0)
+        #expect(
+            try cookies("set", "https://x.example.org/", "-", input: "b=2; Secure; Domain=example.org\nc=3\n").status
+                == 0)
+        #expect(try cookies("set", "http://x.example.org/", "s=1; Secure").status == 1)
+        #expect(try get("/") == "a=1\n")
+        let list = try cookies("ls", "--json")
+        let objects = try list.output.split(separator: 0x0A).map { line in
+            try #require(JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+        }
+        #expect(objects.map { $0["name"] as? String } == ["a", "b", "c"])
+        #expect(objects[0]["same_site"] as? String == "Lax" && objects[0]["http_only"] as? Bool == true)
+        #expect(objects[1]["domain"] as? String == "example.org" && objects[1]["host_only"] as? Bool == false)
+        #expect(objects[1]["expires"] is NSNull)
+        let text = try cookies("ls", "example.org").text
+        #expect(text.contains(".example.org/  b=2") && text.contains("x.example.org/  c=3") && !text.contains("a=1"))
+        #expect(try cookies("rm", "example.org").text == "1 removed\n")
+        #expect(try cookies("rm", "example.org", "c", "--subdomains").text == "1 removed\n")
+        #expect(try cookies("clear", "--json").text == "{\"v\":1,\"removed\":1}\n")
+        #expect(try get("/") == "none\n")
+    }
+
+    @Test("curl reads what is exported, and what curl wrote is imported", .enabled(if: access(curl, X_OK) == 0))
+    func interchange() throws {
+        defer { origin.stop() }
+        let file = directory.file("jar")
+        #expect(try get("/?a=1&b=2%3bMax-Age=600%3bHttpOnly&c=3%3bPath=/p") == "none\n")
+        #expect(try cookies("export", file).status == 0)
+        #expect(try curl("-b", file, origin.url("/p")) == "c=3; a=1; b=2\n")
+        var facts = stat()
+        #expect(stat(file, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+
+        let theirs = directory.file("theirs")
+        _ = try curl("-c", theirs, origin.url("/?x=1&y=2%3bMax-Age=600%3bHttpOnly&z=3%3bPath=/p"))
+        #expect(try cookies("import", theirs, "--jar", "curl").text == "3 stored\n")
+        #expect(try get("/p", ["--jar", "curl"]) == "z=3; x=1; y=2\n")
+        let copy = directory.file("copy.json")
+        #expect(try cookies("export", copy, "--json", "--jar", "curl").status == 0)
+        #expect(try cookies("import", copy, "--jar", "copy", "--junk-session-cookies").text == "1 stored\n")
+        #expect(try get("/p", ["--jar", "copy"]) == "y=2\n")
+    }
+
+    @Test(
+        "-b reads and -c writes files as curl does, and the store has no part in it",
+        .enabled(if: access(curl, X_OK) == 0))
+    func files() throws {
+        defer { origin.stop() }
+        let file = directory.file("jar")
+        #expect(try get("/?kept=1") == "none\n")
+        // A file that is not there is one without cookies, as in curl.
+        #expect(try get("/?a=1&b=2%3bMax-Age=600&to=/", ["-L", "-b", file, "-c", file]) == "a=1; b=2\n")
+        #expect(try curl("-b", file, origin.url("/")) == "a=1; b=2\n")
+        _ = try curl("-b", file, "-c", file, origin.url("/?c=3"))
+        #expect(try get("/", ["-b", file]) == "a=1; b=2; c=3\n")
+        #expect(try get("/", ["-b", file, "--junk-session-cookies"]) == "b=2\n")
+        #expect(try get("/", ["-b", file, "-b", "x=9"]) == "x=9; a=1; b=2; c=3\n")
+        #expect(try get("/") == "kept=1\n")
+        let shown = try get("/", ["-b", file, "-c", "-", "-o", "/dev/null"])
+        #expect(shown.hasPrefix("# Netscape HTTP Cookie File\n") && shown.contains("\tc\t3\n"))
+        let bad = try CommandRun(
+            ["get", "--store", store, "-c", directory.file("no/such"), "-o", "/dev/null", origin.url("/")])
+        #expect(bad.status == 0 && bad.errors.contains("no/such"))
+    }
+
+    @Test("a pipe keeps cookies in the store, live for others")
+    func pipe() async throws {
+        defer { origin.stop() }
+        let requests = ["/?a=1", "/"].map { "{\"url\":\"\(origin.url($0))\"}\n" }
+        let run = try CommandRun(["pipe", "-j", "1", "--store", store], input: requests.joined())
+        #expect(run.status == 0)
+        #expect(origin.seen("/").last?.fields["cookie"] == "a=1")
+        #expect(try get("/") == "a=1\n")
+    }
+}

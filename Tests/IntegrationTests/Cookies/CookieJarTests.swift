@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+import Trawl
+
+/// ASI-COOK-03, ASI-COOK-04, ASI-COOK-05, ASI-COOK-09, ASI-COOK-11.
+@Suite("Cookie jars in a program's hands", .timeLimit(.minutes(3)))
+struct CookieJarTests {
+    static let jars: [RequestOptions.Cookies.Jar] = [.shared, .named("own"), .memory("")]
+
+    @Test("cookies are put in, found, listed and taken out", arguments: jars)
+    func changes(jar: RequestOptions.Cookies.Jar) async throws {
+        try await withScene { request in
+            ScriptedOrigin.Answer(200, request.fields["cookie"] ?? "none")
+        } _: { scene, coordinator in
+            let cookies = coordinator.cookies(in: jar)
+            #expect(try cookies.cookies().isEmpty)
+            var cookie = Cookie("a", "1", domain: "127.0.0.1")
+            try await cookies.set(cookie)
+            cookie.value = "2"
+            cookie.path = "/p"
+            cookie.expires = Int64(Date().timeIntervalSince1970 + 600) * 1000
+            try await cookies.set(cookie)
+            let response = try await coordinator.get(scene.origin.url("/p")) { $0.cookies.jar = jar }
+            #expect(response.bodyText == "a=2; a=1")
+            #expect(try cookies.cookies().map(\.value) == ["1", "2"])
+            #expect(try cookies.cookies(for: scene.origin.url("/")).map(\.value) == ["1"])
+            #expect(try await cookies.remove(cookie))
+            #expect(try await !cookies.remove(cookie))
+            #expect(try cookies.cookies().map(\.value) == ["1"])
+            #expect(try await cookies.removeAll(since: .max) == 0)
+            #expect(try await cookies.removeAll { $0.name == "a" } == 1)
+            #expect(try cookies.cookies().isEmpty)
+            await #expect(throws: FetchError.self) { try await cookies.set(Cookie("a", "1\r\n2", domain: "x.org")) }
+            await #expect(throws: FetchError.self) { try await cookies.set(Cookie("__Host-a", "1", domain: "x.org")) }
+            try await cookies.set(Cookie("a", CookieText.encoded("1\r\n;2"), domain: "127.0.0.1"))
+            #expect(try cookies.cookies().first.map { CookieText.decoded($0.value) } == "1\r\n;2")
+        }
+    }
+
+    @Test("what this coordinator's fetches took can be removed, whatever its end; what was there before stays")
+    func accepted() async throws {
+        try await withScene { request in
+            ScriptedOrigin.Answer(200, request.fields["cookie"] ?? "none", [("Set-Cookie", "new=1; Max-Age=600")])
+        } _: { scene in
+            try await scene.withCoordinator { before in
+                var cookie = Cookie("old", "1", domain: "127.0.0.1")
+                cookie.expires = Int64(Date().timeIntervalSince1970 + 600) * 1000
+                try await before.cookies.set(cookie)
+            }
+            try await scene.withCoordinator { coordinator in
+                let response = try await coordinator.get(scene.origin.url("/"))
+                #expect(response.bodyText == "old=1")
+                #expect(response.cookies.map(\.name) == ["new"])
+                #expect(try coordinator.cookies.cookies().map(\.name) == ["old", "new"])
+                #expect(try await coordinator.cookies.removeAcceptedInSession() == 1)
+                #expect(try await coordinator.get(scene.origin.url("/")).bodyText == "old=1")
+            }
+        }
+    }
+
+    @Test("changes are told, those of other coordinators too")
+    func notices() async throws {
+        try await withScene { _ in
+            ScriptedOrigin.Answer(200, "", [("Set-Cookie", "a=1")])
+        } _: { scene in
+            try await scene.withCoordinator { watcher in
+                try await scene.withCoordinator { other in
+                    var changes = watcher.cookies.changes.makeAsyncIterator()
+                    _ = try await other.get(scene.origin.url("/"))
+                    let first = try #require(await changes.next())
+                    try await other.cookies.set(Cookie("b", "1", domain: "x.org"))
+                    let second = try #require(await changes.next())
+                    #expect(second > first)
+                }
+            }
+        }
+    }
+
+    @Test("a file as curl writes it goes in and comes out again")
+    func files() async throws {
+        try await withScene { _ in
+            ScriptedOrigin.Answer()
+        } _: { _, coordinator in
+            let text = """
+                # Netscape HTTP Cookie File
+
+                #HttpOnly_.example.org\tTRUE\t/\tTRUE\t4102444800\ta\t1
+                example.org\tFALSE\t/p\tFALSE\t0\tb\t2
+                no cookie
+                """
+            let (stored, refused) = try await coordinator.cookies.importNetscape(Array(text.utf8))
+            #expect(stored == 2 && refused == [5])
+            let out = String(decoding: try coordinator.cookies.exportNetscape(), as: UTF8.self)
+            #expect(out.contains("#HttpOnly_.example.org\tTRUE\t/\tTRUE\t4102444800\ta\t1\n"))
+            #expect(out.contains("\nexample.org\tFALSE\t/p\tFALSE\t0\tb\t2\n"))
+            #expect("\(try coordinator.cookies.cookies()[0])" == "a for .example.org/")
+        }
+    }
+}
