@@ -127,6 +127,7 @@ let package = Package(
         .testTarget(
             name: "TrawlCodingTests", dependencies: ["TestSupport", "TrawlCoding", "TrawlHTTP", "CZlib"],
             swiftSettings: common),
+        .testTarget(name: "TrawlCryptoTests", dependencies: ["TrawlCrypto"], swiftSettings: common),
         .testTarget(name: "TrawlURLTests", dependencies: ["TrawlURL", "TrawlHTTP"], swiftSettings: common),
         .testTarget(
             name: "TrawlStoreTests",

@@ -1,4 +1,5 @@
 import Glibc
+import TrawlHTTP
 import TrawlPlatform
 
 /// A vault behind a program that speaks git's credential format, such as `git credential-store` or a keyring's helper.
@@ -127,14 +128,14 @@ public struct HelperVault: CredentialVault {
             if watched.revents & Int16(POLLOUT) != 0 {
                 let count = input[sent...].withUnsafeBytes {
                     send(
-                        socket.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue | MSG_DONTWAIT.rawValue))
+                        socket.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
                 }
                 // Who does not read has perhaps answered already.
                 sent = count > 0 ? sent + count : errno == EAGAIN || errno == EINTR ? sent : input.count
                 if sent == input.count { shutdown(socket.rawValue, Int32(SHUT_WR)) }
             }
             if watched.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
-                let count = recv(socket.rawValue, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue))
+                let count = recv(socket.rawValue, &buffer, buffer.count, Int32(MSG_DONTWAIT))
                 if count > 0 {
                     answer += buffer[..<count]
                 } else if count == 0 || errno == ECONNRESET {

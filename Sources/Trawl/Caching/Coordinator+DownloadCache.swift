@@ -165,16 +165,16 @@ extension FetchPlan {
 
     fileprivate func redirected(by redirect: Redirect, to target: TargetURI) -> FetchPlan {
         let changesOrigin = target.origin != self.target.origin
-        var terms = terms
+        var terms = self.terms(for: target)
         if !options.cookies.manual.isEmpty, changesOrigin || !options.cookies.repeatsManual {
-            var options = options
+            var options = terms.options
             options.cookies.manual = []
             terms = terms.changed(to: options)
         }
         return FetchPlan(
             originalURL: originalURL, target: target, method: redirect.method,
             fields: redirect.fields(from: fields, changesOrigin: changesOrigin),
-            body: redirect.keepsBody ? body : .none, sink: sink, fileOptions: fileOptions, path: nil,
-            terms: terms(for: target), wantsEvents: false)
+            body: redirect.keepsBody ? body : .none, sink: sink, fileOptions: fileOptions, path: nil, terms: terms,
+            wantsEvents: false)
     }
 }

@@ -8,7 +8,7 @@ final class ApacheServer: Sendable {
     static let canRun = executable != nil && modules != nil
     static let missing: Comment = "apache2 is not installed"
     /// Where its modules are, if they are anywhere.
-    static let modules = ["/usr/lib/apache2/modules", "/usr/lib64/httpd/modules"].first {
+    static let modules: String? = ["/usr/lib/apache2/modules", "/usr/lib64/httpd/modules"].first {
         access($0, R_OK) == 0
     }
 

@@ -81,9 +81,13 @@ final class KerberosRealm: Sendable {
         let cache = "KRB5CCNAME=FILE:\(directory.file("ticket-\(user)"))"
         // The KDC may not listen yet.
         let isThere = await eventually(within: .seconds(20)) {
-            let run = try? Self.run(
-                "/usr/bin/kinit", [user], environment + [cache], directory, input: String(user.reversed()) + "\n")
-            return run != nil
+            do {
+                try Self.run(
+                    "/usr/bin/kinit", [user], environment + [cache], directory, input: String(user.reversed()) + "\n")
+                return true
+            } catch {
+                return false
+            }
         }
         #expect(isThere, "no ticket for \(user)")
         return environment + [cache]
