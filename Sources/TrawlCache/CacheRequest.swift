@@ -77,8 +77,8 @@ package final class CacheRequest: Sendable {
             case .authorization:
                 traits.insert(.authorization)
                 if credentials == nil { secrets = tag(value).following(secrets) }
-            // What a server answers to a cookie is as much one account's as what it answers to a password.
-            case .cookie: secrets = tag(value).following(secrets ?? SecretTag(high: 0, low: 1))
+            // What a server answers to a cookie given by hand is as much one account's as what it answers to a password.
+            case .cookie where !sharesCookies: secrets = tag(value).following(secrets ?? SecretTag(high: 0, low: 1))
             case .acceptEncoding: traits.insert(.acceptEncoding)
             case .host: if !target.hasAuthority(FieldSyntax.trimmed(value)) { traits.insert(.otherHost) }
             default: break

@@ -33,7 +33,7 @@ final class InflateLayer {
     /// On the heap because zlib's inner state points back at it.
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Bytes after the end of the coded data, zero padding included.
+    /// Bytes after the end of the coded data; zeros around gzip members are padding and do not count.
     private(set) var ignoredBytes = 0
 
     init() throws(DecodingError) {
@@ -102,9 +102,7 @@ final class InflateLayer {
                 guard let byte = input.first else { return 0 }
                 if byte == Self.magic.0 {
                     state = .sniffedMember
-                } else if byte == 0 {
-                    ignoredBytes += 1
-                } else {
+                } else if byte != 0 {
                     state = .ended
                     continue
                 }

@@ -154,6 +154,8 @@ extension Transfer {
     ///
     /// Nothing is taken before it is clear that it can be: what libcurl is told to keep, it delivers again.
     func received(_ piece: UnsafeRawBufferPointer) -> Int {
+        // libcurl keeps the bodies of an exchange it goes on with.
+        if handshakes > 0, head == nil { endHandshake() }
         guard failure == nil else { return -1 }
         if awaitsAnswer || isBackedUp || source != nil || loop.output.isCongested {
             isPaused = true

@@ -68,7 +68,7 @@ struct ContentDecoderTests {
         for cut in 0...body.count {
             let result = decode(body, [.gzip], cuts: [cut])
             #expect(result.error == nil && result.bytes == Vectors.text + Vectors.text, "cut at \(cut)")
-            #expect(result.ignored == 2 * padding.count)
+            #expect(result.ignored == 0)
         }
         for length in 1..<body.count {
             let result = decode(Array(body[..<length]), [.gzip])
@@ -85,7 +85,7 @@ struct ContentDecoderTests {
             ([.gzip], Vectors.gzip, Array("garbage".utf8), 7),
             ([.gzip], Vectors.gzip, [0x1F], 1),
             ([.gzip], Vectors.gzip, [0x1F, 0x1F, 0x8B], 3),
-            ([.gzip], Vectors.gzip, [0, 0, 0x1F, 0x00, 0x1F, 0x8B], 6),
+            ([.gzip], Vectors.gzip, [0, 0, 0x1F, 0x00, 0x1F, 0x8B], 4),
             ([.gzip], Vectors.gzip, [1] + Vectors.gzip, 1 + Vectors.gzip.count),
             ([.deflate], Vectors.zlib, [1, 2, 3], 3),
             ([.deflate], Vectors.bare, [1, 2, 3], 3),

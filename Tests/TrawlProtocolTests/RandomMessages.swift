@@ -118,7 +118,7 @@ extension Lease {
         lease.limits =
             [.unlimited, LimitNumbers(0), LimitNumbers(0, 1022), LimitNumbers(7, 0, 9)].randomElement(using: &random)
             ?? .unlimited
-        lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...31, using: &random))
+        lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...63, using: &random))
         if random.bool() { lease.proxy = .random(using: &random) }
         return lease
     }

@@ -52,7 +52,7 @@ struct URLParserTests {
             ("", URLFailure.empty),
             ("http:///path", .noHost),
             ("http://", .noHost),
-            ("file:///etc/passwd", .noHost),
+            ("file:///etc/passwd", .unsupportedScheme("file")),
             ("mailto:someone@example.org", .unsupportedScheme("mailto")),
             ("JavaScript:alert(1)", .unsupportedScheme("javascript")),
             ("http:/example.org/", .unsupportedScheme("http")),

@@ -9,6 +9,13 @@ extension Supervisor {
         _ source: CredentialSource, _ candidate: ChallengeCandidate, _ failures: Int, _ side: AuthenticationSide,
         _ fetch: RunningFetch, _ authentication: FetchAuthentication
     ) {
+        // Another fetch may have found them between this one's head and its end.
+        if source != .vault, let found = credentials.credentials(for: candidate.space),
+            authentication[side]?.search.wouldTake(found) == true
+        {
+            return act(
+                on: authentication[side]?.search.answered(.use(found)) ?? .none, side, fetch, authentication)
+        }
         questions += 1
         authentication.question = FetchAuthentication.Question(
             number: questions, side: side, candidate: candidate, source: source, failures: failures)

@@ -83,12 +83,14 @@ final class CacheBinding: Sendable {
     ///   - identity: Stands for what `Authorization` will say, where that differs each time.
     ///   - opens: Whether the cache may be opened now, which waits for the disk; else it is none until it is open.
     func request(
-        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool, identity: [UInt8]? = nil,
-        opens: Bool = true
+        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, identity: [UInt8]? = nil,
+        sharesCookies: Bool = false, hasBody: Bool, opens: Bool = true
     ) -> (CacheRequest, ResponseStore)? {
         if !mayServe(target) { return nil }
         guard let store = store(opens: opens) else { return nil }
-        return (request(method, target, fields, hasBody: hasBody, identity: identity, store.rules), store)
+        let request = request(
+            method, target, fields, identity: identity, sharesCookies: sharesCookies, hasBody: hasBody, store.rules)
+        return (request, store)
     }
 
     /// Once closed, it is found empty; who asks then learns from the supervisor that the coordinator is shut down.
@@ -110,12 +112,12 @@ final class CacheBinding: Sendable {
 
     /// The request as rules see it.
     func request(
-        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, hasBody: Bool, identity: [UInt8]? = nil,
-        _ rules: CacheRules
+        _ method: TrawlHTTP.Method, _ target: TargetURI, _ fields: FieldLines, identity: [UInt8]? = nil,
+        sharesCookies: Bool = false, hasBody: Bool, _ rules: CacheRules
     ) -> CacheRequest {
         CacheRequest(
             method: method, target: target, fields: fields, policy: policy,
-            credentials: identity.map { $0.withUnsafeBytes(rules.tag) }, hasBody: hasBody,
+            credentials: identity.map { $0.withUnsafeBytes(rules.tag) }, sharesCookies: sharesCookies, hasBody: hasBody,
             decodesContent: decodesContent, tag: rules.tag)
     }
 }

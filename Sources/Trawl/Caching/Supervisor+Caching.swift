@@ -186,8 +186,9 @@ extension Supervisor {
     /// The next hop of a fetch as the cache sees it; nil when there is no cache for it.
     private func cacheRequest(of fetch: RunningFetch) -> (CacheRequest, ResponseStore)? {
         fetch.plan.terms.cache?.request(
-            fetch.engine.method, fetch.engine.target, fetch.engine.sent, hasBody: fetch.body != .none,
-            identity: fetch.engine.authentication?.server?.identity, opens: false)
+            fetch.engine.method, fetch.engine.target, fetch.engine.sent,
+            identity: fetch.engine.authentication?.server?.identity,
+            sharesCookies: EffectiveRequest(fetch).sharesCookies, hasBody: fetch.body != .none, opens: false)
     }
 
     /// What becomes of those who waited for a fetch.

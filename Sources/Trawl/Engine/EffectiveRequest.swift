@@ -83,20 +83,14 @@ extension Supervisor {
     /// Settles what goes on the wire for the next hop of a fetch.
     func settleRequest(of fetch: RunningFetch) {
         // Asked first: what changes meanwhile is seen when the hop is leased.
-        fetch.engine.settledAt = now
         fetch.engine.settledChanges = fetch.plan.terms.cookies?.changes
         fetch.engine.sent = EffectiveRequest(fetch).fields()
     }
 
-    /// How long a hop may wait for its turn before what was settled is looked at again.
-    private static let settlingTime = Duration.milliseconds(250)
-
-    /// Settles it once more when the hop waited long for its turn and something changed meanwhile, so that it sees what
-    /// fetches stored that ended in that time.
+    /// Settles it once more when cookies changed while the hop waited for its turn, so that it sees those of fetches that
+    /// ended in that time.
     func settleRequestAgain(of fetch: RunningFetch) {
-        guard let cookies = fetch.plan.terms.cookies, fetch.engine.settledAt.duration(to: now) >= Self.settlingTime,
-            cookies.changes != fetch.engine.settledChanges
-        else { return }
+        guard let cookies = fetch.plan.terms.cookies, cookies.changes != fetch.engine.settledChanges else { return }
         settleRequest(of: fetch)
     }
 }

@@ -75,7 +75,6 @@ final class RunningFetch: @unchecked Sendable {
         /// What goes on the wire; see `EffectiveRequest`.
         var sent: FieldLines
         /// When it was settled, and the count of the jar's changes then.
-        var settledAt = MonotonicInstant(nanoseconds: 0)
         var settledChanges: UInt64?
         /// Whether a redirect has led to another origin than that of the request.
         var hasLeftOrigin = false

@@ -29,13 +29,13 @@ extension Supervisor {
                 return false
             }
             fetch.engine.head = head
+            // Nobody waits for its body, or answers it, any more.
+            guard fetch.engine.ending == nil else { return true }
             let challenge = meet(head, fetch)
             if challenge == .deliver { learn(head, fetch) }
             if fetch.channel != nil, redirect(of: head, fetch) == nil, challenge == .deliver {
                 fetch.channel?.post(.head(Response.ResponseHead(head)))
             }
-            // Nobody waits for its body any more.
-            guard fetch.engine.ending == nil else { return true }
             if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
             guard questions.contains(.disposition) else { break }
             switch head.status {
@@ -124,6 +124,8 @@ extension Supervisor {
     /// Whether the end of a hop is a response for the caller, as far as a caller who gave it up is concerned.
     private mutating func isResponse(_ end: LeaseEnd, _ fetch: RunningFetch) -> Bool {
         guard case .complete = end.outcome, let head = end.head ?? fetch.engine.head else { return false }
+        // A challenge that would be answered is no more the end than a redirect that would be followed.
+        if head.status == 401 || head.status == 407, answersChallenges(fetch) { return false }
         return redirect(of: head, fetch) == nil
     }
 

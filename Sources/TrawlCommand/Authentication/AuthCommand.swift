@@ -10,7 +10,7 @@ import TrawlURL
 struct AuthCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "auth",
-        abstract: "Keep credentials in a sealed file, list and remove them, and try them.",
+        abstract: "Keep credentials in a sealed file; list, remove and try them.",
         discussion: """
             The vault is one file, by default trawl/vault in $XDG_CONFIG_HOME or ~/.config, sealed with a passphrase. get, \
             batch and pipe use it with --vault. No secret is ever shown.
@@ -219,7 +219,7 @@ struct AuthTestCommand: RunnableCommand {
         request.options.authentication.usesVault = true
         request.options.authentication.allowsClearText = true
         request.options.authentication.whenRefused = .delivers
-        let coordinator = try Coordinator.started(configuration)
+        let coordinator = try Coordinator.started(configuration, Console(isSilent: false))
         defer { coordinator.shutdownBlocking(grace: .zero) }
         do throws(FetchError) {
             let response = try coordinator.sendBlocking(request, into: .discard)

@@ -268,8 +268,9 @@ struct BatchJob {
     private mutating func ownFile(of response: Response) throws(SystemError) -> String? {
         guard let file = response.file, names.adoptsFiles else { return response.file }
         var own = file
-        if source.wasRecorded(file: file) {
-            own = try FileCopy.copy(file, in: plan.directory)
+        while source.wasRecorded(file: own) {
+            let (name, number) = names.unrecorded(after: own)
+            own = try FileCopy.copy(file, in: plan.directory, to: name, from: number)
         }
         do throws(SystemError) {
             try source.record(file: own)

@@ -4,20 +4,23 @@ import TrawlPlatform
 
 /// Copies of files within an output directory.
 enum FileCopy {
-    /// Copies a file to the first free name of those that follow its own: of `NAME.3` to `NAME.4`, `NAME.5` and so on. It
-    /// appears there when it is complete.
+    /// Copies a file to the first free name of a row, `NAME.4`, `NAME.5` and so on, where it appears when it is complete; or
+    /// finds its like under one of them.
     ///
     /// The caller waits for it: what is copied is what many URLs answer with, such as an error page.
     ///
     /// - Parameters:
     ///   - file: Relative to `directory`.
     ///   - directory: Absolute.
+    ///   - name: The row's, relative to `directory`.
+    ///   - number: The first of the row that may be the copy's.
     /// - Returns: The copy's name, relative to `directory`.
-    static func copy(_ file: String, in directory: String) throws(SystemError) -> String {
+    static func copy(
+        _ file: String, in directory: String, to name: String, from number: UInt32
+    ) throws(SystemError) -> String {
         let source = open(LocalPath.joined(directory, file), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw SystemError(errno: errno, call: "open") }
         defer { close(source) }
-        let (name, number) = FileNames.next(after: file)
         let root = try OutputRoot(path: directory)
         let part: PartFile
         do throws(OutputError) {
@@ -30,7 +33,7 @@ enum FileCopy {
         }
         do throws(SystemError) {
             try fill(part, from: source)
-            try part.publish(numberedFrom: number, adoptsIdentical: false, sync: false)
+            try part.publish(numberedFrom: number, adoptsIdentical: true, sync: false)
         } catch {
             part.discard()
             throw error

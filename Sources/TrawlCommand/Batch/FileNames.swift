@@ -89,6 +89,13 @@ struct FileNames {
         if !source.isResumed { remember(path, number &+ 1) }
     }
 
+    /// The next name of the row of `file` that no record has, as the row's name and the number in it.
+    func unrecorded(after file: String) -> (name: String, number: UInt32) {
+        var (name, number) = Self.next(after: file)
+        while source.wasRecorded(file: Self.numbered(name, number)) { number += 1 }
+        return (name, number)
+    }
+
     /// What comes after a name in the row of `NAME`, `NAME.1`, …: the name without its number, and the next one.
     static func next(after file: String) -> (name: String, number: UInt32) {
         guard let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")),

@@ -1,4 +1,5 @@
-/// Puts the options of `-K FILE` in its place, before anything is parsed.
+/// What happens to arguments before they are parsed: options of `-K FILE` take its place, and a value joined to its
+/// letter is parted from it where it holds an equals sign (`-ba=1`), which the parser would look for a long name before.
 enum ArgumentExpansion {
     /// The arguments without any `-K`.
     ///
@@ -8,8 +9,8 @@ enum ArgumentExpansion {
     static func expand(
         _ arguments: [String], read: (String) throws(CommandError) -> [UInt8]
     ) throws(CommandError) -> [String] {
-        // Almost always there is none, and then nothing is looked at twice.
-        guard arguments.contains(where: mayNameFile) else { return arguments }
+        // Almost always there is nothing to do, and then nothing is looked at twice.
+        guard arguments.contains(where: { mayNameFile($0) || mayJoin($0) }) else { return arguments }
         var result: [String] = []
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -45,8 +46,12 @@ enum ArgumentExpansion {
         }
         let joined = argument[argument.index(after: letter)...]
         guard argument[letter] == "K" else {
-            result.append(argument)
-            if joined.isEmpty, let value = rest.popFirst() { result.append(value) }
+            if joined.utf8.contains(UInt8(ascii: "=")) {
+                result += [String(argument[...letter]), String(joined)]
+            } else {
+                result.append(argument)
+                if joined.isEmpty, let value = rest.popFirst() { result.append(value) }
+            }
             return
         }
         let flags = argument[..<letter]
@@ -59,5 +64,9 @@ enum ArgumentExpansion {
 
     private static func mayNameFile(_ argument: String) -> Bool {
         argument.hasPrefix("--config") || argument.hasPrefix("-") && argument.utf8.contains(UInt8(ascii: "K"))
+    }
+
+    private static func mayJoin(_ argument: String) -> Bool {
+        argument.hasPrefix("-") && !argument.hasPrefix("--") && argument.utf8.contains(UInt8(ascii: "="))
     }
 }

@@ -90,15 +90,36 @@ package enum CookieTable {
 
     // MARK: Writing
 
-    /// Stores a cookie, unless that would hide a secure one.
+    /// Stores cookies, without those that would hide a secure one.
     ///
-    /// - Parameter order: Above that of all cookies stored before.
+    /// Limits are looked after when all are stored, since that takes a look at all cookies of a domain.
+    ///
+    /// - Returns: What each changed; nil for one that was not stored.
+    @discardableResult
     package static func store(
-        _ received: ReceivedCookie, jar name: String, order: UInt64, at now: WallTime,
+        _ received: some Sequence<ReceivedCookie>, jar name: String, at now: WallTime,
         in transaction: borrowing Transaction, limits: CookieLimits = limits
+    ) throws(StoreError) -> [CookieChange?] {
+        var changes: [CookieChange?] = []
+        var grown: Set<[UInt8]> = []
+        for cookie in received {
+            guard let jar = try number(of: name, makes: !cookie.isExpired, in: transaction) else {
+                changes.append(.nothing)
+                continue
+            }
+            let change = try store(cookie, jar, at: now, in: transaction)
+            changes.append(change)
+            if case .insert = change { grown.insert(cookie.record.withView { CookieKey.domain($0.domain, jar: jar) }) }
+        }
+        if !grown.isEmpty { try evict(grown, limits, now, in: transaction) }
+        return changes
+    }
+
+    private static func store(
+        _ received: ReceivedCookie, _ jar: UInt32, at now: WallTime, in transaction: borrowing Transaction
     ) throws(StoreError) -> CookieChange? {
         var received = received
-        guard let jar = try number(of: name, makes: !received.isExpired, in: transaction) else { return .nothing }
+        let order = transaction.nextOrder()
         if received.mustSpareSecure, try hidesSecure(received.record, jar, now, in: transaction) { return nil }
         let key = received.record.withView { Self.key(jar, $0) }
         let old: CookieRecord? = try key.span.withUnsafeBytes { (key) throws(StoreError) in
@@ -128,9 +149,7 @@ package enum CookieTable {
             return .remove
         }
         try put(received.record, key, in: transaction)
-        if old != nil { return .replace }
-        try evict(received.record, jar, limits, now, in: transaction)
-        return .insert
+        return old == nil ? .insert : .replace
     }
 
     /// Notes that cookies were sent.
@@ -253,13 +272,16 @@ package enum CookieTable {
         return isFound
     }
 
-    /// Keeps to the limits after a cookie was added.
+    /// Keeps to the limits after cookies were added to domains.
+    ///
+    /// - Parameter domains: What the keys of each begin with.
     private static func evict(
-        _ record: CookieRecord, _ jar: UInt32, _ limits: CookieLimits, _ now: WallTime,
-        in transaction: borrowing Transaction
+        _ domains: Set<[UInt8]>, _ limits: CookieLimits, _ now: WallTime, in transaction: borrowing Transaction
     ) throws(StoreError) {
-        let prefix = record.withView { CookieKey.domain($0.domain, jar: jar) }
-        try removeExcess(of: prefix, keeping: limits.perDomain, above: limits.perDomain, limits, now, in: transaction)
+        for domain in domains {
+            try removeExcess(
+                of: domain, keeping: limits.perDomain, above: limits.perDomain, limits, now, in: transaction)
+        }
         let rows = try transaction.statistics(StateSchema.cookies).rows
         guard rows > UInt64(limits.highWater) else { return }
         try removeExcess(of: [], keeping: limits.total, above: limits.highWater, limits, now, in: transaction)

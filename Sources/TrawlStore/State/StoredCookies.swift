@@ -64,11 +64,8 @@ package struct StoredCookies: Sendable {
     private func set(
         _ cookies: ArraySlice<CookieRecord>, at now: WallTime, in transaction: borrowing Transaction
     ) throws(StoreError) {
-        for cookie in cookies {
-            _ = try CookieTable.store(
-                ReceivedCookie(own: cookie, at: now), jar: jar, order: transaction.nextOrder(), at: now,
-                in: transaction)
-        }
+        let received = cookies.lazy.map { ReceivedCookie(own: $0, at: now) }
+        try CookieTable.store(received, jar: jar, at: now, in: transaction)
     }
 
     /// Removes those that satisfy a condition, on the calling thread: how many.

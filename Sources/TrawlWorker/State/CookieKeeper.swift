@@ -42,9 +42,7 @@ final class CookieKeeper: StateKeeper {
         let number = commits.next()
         let (commits, cookies) = (commits, received)
         store.submit(.cookies, leases >= Self.crowd ? .soon : .now) { (transaction) throws(StoreError) in
-            for cookie in cookies {
-                _ = try CookieTable.store(cookie, jar: jar, order: transaction.nextOrder(), at: now, in: transaction)
-            }
+            try CookieTable.store(cookies, jar: jar, at: now, in: transaction)
         } completion: { result in
             if case .success = result {
                 commits.add(number, isStored: true)

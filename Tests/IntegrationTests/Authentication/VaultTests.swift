@@ -71,7 +71,7 @@ struct VaultTests {
         try directory.put("said.store", [])
         await vault.save(Credential(user: "u", password: "p\nhost=evil"), for: item)
         #expect(directory.content("said.store") == [])
-        for command in [["sleep", "60"], ["false"], ["/no/such"], ["yes"]] {
+        for command in [["/bin/sh", "-c", "exec sleep 60"], ["false"], ["/no/such"], ["yes"]] {
             let start = ContinuousClock.now
             let none = await HelperVault(command: command, timeout: .milliseconds(300)).credential(for: item)
             #expect(none == nil && ContinuousClock.now - start < .seconds(20), "\(command)")

@@ -298,7 +298,7 @@ struct CachePolicyTests {
                 let response = try await coordinator.get(url)
                 #expect(summary(response) == "network 200 v3")
             }
-            #expect(try !scene.directory.names().contains("store"))
+            #expect(try !scene.directory.names().contains("store/cache"))
             try await scene.withCoordinator(engine) { coordinator in
                 let response = try await coordinator.get(url) { $0.caching.cache = .none }
                 #expect(summary(response) == "network 200 v4")

@@ -100,9 +100,12 @@ struct GetFlagTests {
         try await withOrigin { origin in
             let url = origin.url("/status/200?body=hello")
             let gone = "cd $(mktemp -d) && rmdir $PWD && "
-            #expect(try shell(gone + "$trawl '\(url)'").output == "hello")
-            #expect(try shell(gone + "$trawl -o /dev/null '\(url)'").status == 0)
-            #expect(try shell(gone + "$trawl -O '\(url)'").status != 0)
+            let printed = try shell(gone + "$trawl '\(url)'")
+            #expect(printed.output == "hello")
+            let dropped = try shell(gone + "$trawl -o /dev/null '\(url)'")
+            #expect(dropped.status == 0)
+            let named = try shell(gone + "$trawl -O '\(url)'")
+            #expect(named.status != 0)
         }
     }
 

@@ -28,7 +28,7 @@ struct PipeCommandTests {
         let lines = [
             "nonsense", "[1]", #"{"id":1}"#, #"{"id":2,"url":"http://a/","colour":"red"}"#,
             #"{"id":3,"url":"http://a/","url":"http://b/"}"#, #"{"id":4,"url":5}"#, #"{"id":5,"url":"http://a/""#,
-            #"{"id":true,"url":"http://a/"}"#, #"{"id":6,"url":"http://a:b@c/"}"#,
+            #"{"id":true,"url":"http://a/"}"#, #"{"id":6,"url":"http://a/","auth":["u","p"]}"#,
             #"{"id":7,"url":"http://a/","auth":{"username":"u"}}"#,
             #"{"id":8,"url":"http://a/","cache_policy":"often"}"#,
             #"{"id":9,"url":"http://a/","headers":[["A B","x"]]}"#,

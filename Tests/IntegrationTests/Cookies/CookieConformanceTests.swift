@@ -58,7 +58,7 @@ struct CookieConformanceTests {
                     }
                     // A byte that no field may hold fails the transfer, and nothing is stored.
                     do { try await get(test.set_url) } catch let error as FetchError {
-                        #expect(error.code == .protocol, "\(test.id): \(error)")
+                        #expect(error.code == .protocolViolation, "\(test.id): \(error)")
                     }
                     lines.withLock { $0 = [] }
                     try await get(test.then_url)

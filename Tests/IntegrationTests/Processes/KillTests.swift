@@ -76,7 +76,7 @@ struct KillTests {
         let origin = try LoopbackOriginProcess()
         defer { origin.stop() }
         let storm = Storm(seed: 5, hits: hits, sparing: Set(ProcessTree.children()))
-        let complete = Atomic(0)
+        let complete = Collected()
         let clock = ContinuousClock()
         try await withTestCoordinator(workers: 4) { configuration in
             configuration.bandwidth = BandwidthLimit(UInt64(limit))
@@ -90,14 +90,14 @@ struct KillTests {
                             let request = Request(origin.url("/bytes/\(size)?seed=\(round * 24 + lane)"))
                             let course = await storm.follow(coordinator.start(request, into: .discard))
                             #expect(course.response?.receivedLength == UInt64(size))
-                            complete.add(1, ordering: .relaxed)
+                            complete.add("")
                             if storm.isOver { return }
                         }
                     }
                 }
             }
             let seconds = (clock.now - begin) / .seconds(1)
-            let rate = Double(complete.load(ordering: .relaxed) * size) / seconds
+            let rate = Double(complete.all.count * size) / seconds
             // What was under way when its worker was killed is fetched twice.
             #expect(rate < 1.05 * Double(limit), "\(rate) bytes/s")
             #expect(rate > 0.2 * Double(limit), "\(rate) bytes/s")

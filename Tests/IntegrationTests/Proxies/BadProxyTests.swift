@@ -91,6 +91,30 @@ struct BadProxyTests {
         }
     }
 
+    @Test("SOCKS4a is told the name, and its user (ASI-PRX-07)")
+    func socks4a() async throws {
+        let heard = Mutexed<[UInt8]>([])
+        try await withOrigin { origin in
+            try await withPeer { connection, _ in
+                guard let wish = connection.read(8), wish.prefix(2) == [4, 1], wish.suffix(4) == [0, 0, 0, 1] else {
+                    return
+                }
+                // User and name, each to a NUL.
+                for _ in 0..<2 {
+                    while let byte = connection.read(1), byte != [0] { heard.withLock { $0 += byte } }
+                    heard.withLock { $0.append(UInt8(ascii: ";")) }
+                }
+                connection.send([0, 90, 0, 0, 0, 0, 0, 0])
+                connection.tunnel(to: origin.port)
+            } _: { peer, coordinator in
+                let response = try await coordinator.send(
+                    try request("http://named.invalid/anything", "socks4a://user@\(peer.place)"))
+                #expect(response.status == 200)
+                #expect(heard.withLock { String(decoding: $0, as: UTF8.self) } == "user;named.invalid;")
+            }
+        }
+    }
+
     @Test("a SOCKS proxy is told user and password, and the name when it resolves names (ASI-PRX-07)")
     func socksUser() async throws {
         let heard = Mutexed<[[UInt8]]>([])

@@ -60,6 +60,7 @@ final class TerminalProcess: Sendable {
                 posix_spawn_file_actions_adddup2(&actions, 0, number)
             }
         }
+        actions.closeOthers()
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

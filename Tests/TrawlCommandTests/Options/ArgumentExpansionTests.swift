@@ -46,6 +46,14 @@ struct ArgumentExpansionTests {
         }
     }
 
+    @Test("a value joined to its letter may hold an equals sign")
+    func joined() throws {
+        #expect(try expand(["-ba=1", "u"]) == ["-b", "a=1", "u"])
+        #expect(try expand(["get", "-sSuuser:a=b"]) == ["get", "-sSu", "user:a=b"])
+        #expect(try expand(["-d", "-ba=1", "--data=x", "--", "-ba=1"]) == ["-d", "-ba=1", "--data=x", "--", "-ba=1"])
+        #expect(try expand(["-o", "a=b", "-fs=", "http://h/?a=b"]) == ["-o", "a=b", "-fs=", "http://h/?a=b"])
+    }
+
     @Test(
         "a line is one option",
         arguments: [

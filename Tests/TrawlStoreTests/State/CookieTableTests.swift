@@ -94,6 +94,24 @@ struct CookieTableTests {
         }
     }
 
+    @Test("a flood of one response keeps to the limits too, of each of its domains")
+    func flood() throws {
+        try withState { state in
+            let limits = CookieLimits(perDomain: 5, total: 100, crowded: 3)
+            try state.set("old=1", from: "http://a.x.org/", at: noon.plus(seconds: -1), limits: limits)
+            let received = try (0..<20).map { index in
+                let line = index % 2 == 0 ? "c\(index)=1" : "c\(index)=1; Domain=x.org"
+                return try #require(receive(line, from: "http://a.x.org/"))
+            }
+            let changes = try state.perform(.cookies) { (transaction) throws(StoreError) in
+                try CookieTable.store(received, jar: "", at: noon, in: transaction, limits: limits)
+            }
+            #expect(changes.count == 20 && changes.allSatisfy { if case .insert = $0 { true } else { false } })
+            // The last of each: of one moment, those go first that came first.
+            #expect(state.names.count == 10 && state.names.contains("c19") && !state.names.contains("old"))
+        }
+    }
+
     @Test("all together keep to theirs: domains with many lose theirs first")
     func total() throws {
         try withState { state in
@@ -146,8 +164,7 @@ struct CookieTableTests {
                 for index in 0..<50 {
                     let received = try #require(receive("c\(number)x\(index)=1", from: "http://x\(number).org/"))
                     other.submit(.cookies, .soon) { (transaction) throws(StoreError) in
-                        _ = try CookieTable.store(
-                            received, jar: "", order: transaction.nextOrder(), at: noon, in: transaction)
+                        try CookieTable.store([received], jar: "", at: noon, in: transaction)
                     } completion: { _ in
                         done.arrive()
                     }

@@ -300,6 +300,11 @@ package struct CredentialSearch: Sendable {
         return .send(proposal)
     }
 
+    /// Whether what the session has got meanwhile is worth trying before anybody is asked.
+    package func wouldTake(_ credentials: Credentials) -> Bool {
+        policy.sources.contains(.session) && !refused.contains(credentials.kind)
+    }
+
     /// Somebody who was asked has answered.
     package mutating func answered(_ answer: Answer) -> Action {
         guard case .asking(var question) = state else { return .none }
