@@ -56,6 +56,22 @@ static void load(void) {
     /* From the library behind it: the search goes on among a library's dependencies. */
     complete &= resolve(handle, "SSL_has_pending", &found.ssl_has_pending);
     complete &= resolve(handle, "SSL_get0_alpn_selected", &found.ssl_get0_alpn_selected);
+    complete &= resolve(handle, "SSL_get_verify_result", &found.ssl_get_verify_result);
+    complete &= resolve(handle, "SSL_get_peer_cert_chain", &found.ssl_get_peer_cert_chain);
+    complete &= resolve(handle, "OPENSSL_sk_num", &found.sk_num);
+    complete &= resolve(handle, "OPENSSL_sk_value", &found.sk_value);
+    complete &= resolve(handle, "X509_check_host", &found.x509_check_host);
+    complete &= resolve(handle, "X509_check_ip_asc", &found.x509_check_ip_asc);
+    complete &= resolve(handle, "SSL_CTX_load_verify_file", &found.load_verify_file);
+    complete &= resolve(handle, "SSL_CTX_load_verify_dir", &found.load_verify_dir);
+    complete &= resolve(handle, "SSL_CTX_get_cert_store", &found.get_cert_store);
+    complete &= resolve(handle, "X509_STORE_set_flags", &found.store_set_flags);
+    complete &= resolve(handle, "X509_STORE_add_cert", &found.store_add_cert);
+    complete &= resolve(handle, "BIO_new_mem_buf", &found.bio_new_mem_buf);
+    complete &= resolve(handle, "BIO_free", &found.bio_free);
+    complete &= resolve(handle, "PEM_read_bio_X509", &found.pem_read_bio_x509);
+    complete &= resolve(handle, "X509_free", &found.x509_free);
+    complete &= resolve(handle, "i2d_X509", &found.i2d_x509);
     if (complete) {
         ccurl_library = found;
         outcome = 0;

@@ -32,6 +32,22 @@ struct ccurl_library {
     void (*free)(void *pointer);
     int (*ssl_has_pending)(const void *ssl);
     void (*ssl_get0_alpn_selected)(const void *ssl, const unsigned char **name, unsigned int *length);
+    long (*ssl_get_verify_result)(const void *ssl);
+    void *(*ssl_get_peer_cert_chain)(const void *ssl);
+    int (*sk_num)(const void *stack);
+    void *(*sk_value)(const void *stack, int place);
+    int (*x509_check_host)(void *certificate, const char *name, size_t length, unsigned int flags, char **peer);
+    int (*x509_check_ip_asc)(void *certificate, const char *address, unsigned int flags);
+    int (*load_verify_file)(void *tls, const char *path);
+    int (*load_verify_dir)(void *tls, const char *path);
+    void *(*get_cert_store)(const void *tls);
+    int (*store_set_flags)(void *store, unsigned long flags);
+    int (*store_add_cert)(void *store, void *certificate);
+    void *(*bio_new_mem_buf)(const void *bytes, int length);
+    int (*bio_free)(void *bio);
+    void *(*pem_read_bio_x509)(void *bio, void **certificate, void *callback, void *context);
+    void (*x509_free)(void *certificate);
+    int (*i2d_x509)(const void *certificate, unsigned char **out);
 };
 
 /// The table, all entries there once `ccurl_load` gave 0; empty otherwise.

@@ -22,6 +22,11 @@ CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
     return ccurl_library.easy_setopt(easy, option, value);
 }
 
+CURLcode ccurl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t length) {
+    struct curl_blob blob = {.data = (void *)bytes, .len = length, .flags = CURL_BLOB_COPY};
+    return ccurl_library.easy_setopt(easy, option, bytes == NULL ? NULL : &blob);
+}
+
 CURLcode ccurl_set_write(CURL *easy, ccurl_data_callback callback, void *context) {
     CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback);
     return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_WRITEDATA, context) : code;
@@ -50,6 +55,11 @@ CURLcode ccurl_set_prerequest(CURL *easy, ccurl_prerequest_callback callback, vo
 CURLcode ccurl_set_open_socket(CURL *easy, ccurl_open_callback callback, void *context) {
     CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
     return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context) : code;
+}
+
+CURLcode ccurl_set_tls(CURL *easy, ccurl_tls_callback callback, void *context) {
+    CURLcode code = ccurl_library.easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
+    return code == CURLE_OK ? ccurl_library.easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context) : code;
 }
 
 CURLcode ccurl_set_close_socket(CURL *easy, ccurl_close_callback callback, void *context) {

@@ -38,6 +38,12 @@ public struct Configuration: Sendable {
     public var proxy = ProxyPolicy.direct
     /// Decides what a program may decide; nil leaves everything to the rules.
     public var decisions: (any FetchDecisions)?
+    /// Whether hosts that ask for secure transport only get it (RFC 6797). Default true; a coordinator remembers them as long
+    /// as it lives.
+    public var usesHSTS = true
+    /// A file with such hosts in the form of curl's `--hsts`, read at the start and written at the shutdown; nil is none. One
+    /// that cannot be written then is left as it is.
+    public var hstsFile: String?
     /// How long a decision about a redirect may take before the fetch fails. Default 30 s.
     public var decisionTimeout = Duration.seconds(30)
     /// Asks a person for credentials; nil asks nobody.

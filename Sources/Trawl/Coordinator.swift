@@ -30,6 +30,7 @@ public final class Coordinator: Sendable {
     let meter: BandwidthMeter
     /// The limit of all fetches together.
     let bandwidth: Guarded<BandwidthLimit>
+    private let hstsFile: String?
 
     /// Starts the workers.
     ///
@@ -48,6 +49,8 @@ public final class Coordinator: Sendable {
         cookieSettings = CookieSettings(configuration, state: state)
         planner = FetchPlanner(configuration: configuration, shelf: shelf, cookies: cookieSettings)
         defaultGrace = configuration.shutdownGrace
+        hstsFile = configuration.usesHSTS ? configuration.hstsFile : nil
+        if let hstsFile { try planner.secureHosts.read(hstsFile) }
         let ended = EndGate()
         self.ended = ended
         do throws(SystemError) {
@@ -104,7 +107,7 @@ public final class Coordinator: Sendable {
     private func programCache(for options: RequestOptions) -> ProgramCache? {
         guard let programCache, shelf.settings.isOn, options.caching.cache == .shared else { return nil }
         // What a server says to the owner of a certificate is for no other.
-        return options.transport.clientCertificate == nil ? programCache : nil
+        return options.tls.identity == nil && options.tls.identities.isEmpty ? programCache : nil
     }
 
     /// Starts a fetch and returns its handle at once. A request that cannot be sent fails through the handle.
@@ -143,6 +146,7 @@ public final class Coordinator: Sendable {
         await ended.wait()
         thread.join()
         state.close()
+        if let hstsFile { try? planner.secureHosts.write(hstsFile) }
         shelf.close()
     }
 
@@ -151,6 +155,7 @@ public final class Coordinator: Sendable {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         thread.join()
         state.close()
+        if let hstsFile { try? planner.secureHosts.write(hstsFile) }
         shelf.close()
     }
 

@@ -63,16 +63,24 @@ extension FetchError {
         public static let cannotConnect = Code("connect")
         /// The connection ended before the response was complete.
         public static let connectionLost = Code("connection_lost")
-        /// TLS could not be set up; see ``FetchError/tlsReason``.
+        /// TLS could not be set up.
         public static let tls = Code("tls")
-        /// The certificate's chain leads to no trusted root.
+        /// The certificate's chain leads to no trusted root, or nobody accepted it.
         public static let tlsUntrusted = Code("tls_untrusted")
-        /// The certificate is out of its dates.
+        /// The certificate is signed by itself, or by a root that is not trusted.
+        public static let tlsSelfSigned = Code("tls_self_signed")
+        /// The server has none of the public keys that are accepted.
+        public static let tlsPin = Code("tls_pin")
+        /// The certificate is not valid yet.
+        public static let tlsNotYetValid = Code("tls_not_yet_valid")
+        /// The certificate has expired.
         public static let tlsCertificateDate = Code("tls_certificate_date")
         /// The certificate is for another host.
         public static let tlsHostMismatch = Code("tls_host_mismatch")
-        /// The server wants a client certificate, or refused ours.
+        /// The client certificate cannot be used, or the server refused it.
         public static let tlsClientCertificate = Code("tls_client_certificate")
+        /// The server wants a client certificate.
+        public static let tlsClientCertificateRequired = Code("tls_client_certificate_required")
         /// More redirects than allowed.
         public static let tooManyRedirects = Code("too_many_redirects")
         /// A redirect that may not be followed: to another scheme, from https to http, to no URL.
@@ -140,9 +148,11 @@ extension FetchError {
         case .file: -3000
         case .tls: -1200
         case .tlsCertificateDate: -1201
-        case .tlsUntrusted: -1202
-        case .tlsHostMismatch: -1203
-        case .tlsClientCertificate: -1206
+        case .tlsUntrusted, .tlsSelfSigned: -1203
+        case .tlsHostMismatch, .tlsPin: -1202
+        case .tlsNotYetValid: -1204
+        case .tlsClientCertificate: -1205
+        case .tlsClientCertificateRequired: -1206
         default: -1
         }
     }

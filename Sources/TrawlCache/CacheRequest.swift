@@ -47,10 +47,13 @@ package final class CacheRequest: Sendable {
     ///
     /// - Parameter credentials: Stands for what `Authorization` says, where that is known apart from the field (one of
     ///   Digest differs each time); by default the field's tag does.
-    /// - Parameter tag: Makes tags of secrets; called for those two only.
+    /// - Parameter trust: Whom the caller trusts where that is not the system's choice: what came from whom others trust
+    ///   is no answer for it, nor the other way round. Counts for `https`.
+    /// - Parameter tag: Makes tags of secrets; called for those and `trust` only.
     package init(
         method: Method, target: TargetURI, fields: FieldLines, policy: CachePolicy = CachePolicy(),
         default standard: CachePolicy.Options = [], credentials: SecretTag? = nil, sharesCookies: Bool = false,
+        trust: [UInt8] = [],
         hasBody: Bool = false, decodesContent: Bool = true, tag: (UnsafeRawBufferPointer) -> SecretTag
     ) {
         self.method = method
@@ -90,7 +93,9 @@ package final class CacheRequest: Sendable {
         if scheme != "https", scheme != "http" { traits.insert(.otherScheme) }
         self.traits = traits
         self.control = control
-        isAuthorized = credentials != nil || traits.contains(.authorization)
+        let hasOwnTrust = !trust.isEmpty && scheme == "https"
+        if hasOwnTrust { secrets = trust.withUnsafeBytes(tag).following(secrets ?? SecretTag(high: 0, low: 2)) }
+        isAuthorized = credentials != nil || traits.contains(.authorization) || hasOwnTrust
         self.credentials = secrets
     }
 

@@ -34,8 +34,10 @@ enum ExitStatus {
         case .proxy: proxyCode(for: error)
         case .timeout: 28
         case .tls: refined(error, among: [53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91], else: 35)
-        case .tlsUntrusted: refined(error, among: [77, 82, 83, 90, 91], else: 60)
-        case .tlsCertificateDate, .tlsHostMismatch: 60
+        case .tlsUntrusted: refined(error, among: [77, 82, 83, 91], else: 60)
+        case .tlsCertificateDate, .tlsNotYetValid, .tlsSelfSigned, .tlsHostMismatch: 60
+        case .tlsPin: 90
+        case .tlsClientCertificateRequired: refined(error, among: [35, 56], else: 98)
         case .tlsClientCertificate: 58
         case .tooManyRedirects: 47
         case .protocolViolation: refined(error, among: [1, 16, 56, 92], else: 8)

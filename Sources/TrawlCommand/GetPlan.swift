@@ -87,6 +87,7 @@ struct GetPlan {
             command, parallel: parallel,
             root: !isSequential && output == .remoteNames ? directory : nil)
         configuration.transfersInAll = parallel
+        command.tls.apply(to: &configuration)
         self.configuration = configuration
     }
 

@@ -10,7 +10,7 @@ package struct HopFailure: Error, Sendable, Hashable {
         case tlsHandshake
         /// No trusted authority signed the certificate.
         case tlsUntrusted
-        /// The certificate is not valid yet or no more.
+        /// The certificate is not valid any more.
         case tlsCertificateDate
         /// The certificate names another host.
         case tlsHostMismatch
@@ -52,6 +52,16 @@ package struct HopFailure: Error, Sendable, Hashable {
         case internalError
         /// What is stored cannot answer: it is gone, damaged, or a 304 or 206 does not go with it.
         case storedResponse
+        /// The certificate is not valid yet.
+        case tlsNotYetValid
+        /// The certificate is signed by itself, or by a root that is not trusted.
+        case tlsSelfSigned
+        /// The server has none of the public keys that are accepted.
+        case tlsPin
+        /// The server wants a client certificate.
+        case tlsClientCertificateRequired
+        /// The certificate is good, and has to be accepted all the same.
+        case tlsUndecided
     }
 
     /// What went wrong.
@@ -64,6 +74,8 @@ package struct HopFailure: Error, Sendable, Hashable {
     package var requestSent: Bool
     /// What a person needs to act. Never a credential or a body.
     package var detail: String
+    /// The server's chain in DER form, its own first, where the coordinator can still accept it.
+    package var certificates: [[UInt8]] = []
 
     /// A failure of its parts.
     package init(
@@ -82,6 +94,8 @@ package struct HopFailure: Error, Sendable, Hashable {
         writer.write(systemError)
         writer.write(requestSent)
         writer.write(detail)
+        writer.write(UInt8(truncatingIfNeeded: certificates.count))
+        for certificate in certificates { writer.write(certificate) }
     }
 
     init(from reader: inout WireReader) throws(FrameError) {
@@ -89,5 +103,6 @@ package struct HopFailure: Error, Sendable, Hashable {
         self.init(
             kind, curlCode: try reader.uint32(), systemError: try reader.int32(), requestSent: try reader.bool(),
             detail: try reader.text())
+        for _ in 0..<(try reader.byte()) { certificates.append(try reader.data()) }
     }
 }

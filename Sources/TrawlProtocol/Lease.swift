@@ -49,6 +49,8 @@ package struct Lease: Sendable, Hashable {
     package var limits = LimitNumbers.unlimited
     /// The proxy the hop goes through; nil is none.
     package var proxy: ProxyRoute?
+    /// The certificate of the server, in DER form, that is accepted whatever the rules say; empty is none.
+    package var trusted: [UInt8] = []
     /// Keys of sealed records this hop needs; opaque here.
     package var keys: [UInt8] = []
     /// Who the connection is opened as; nil for nobody.
@@ -105,6 +107,7 @@ package struct Lease: Sendable, Hashable {
         writer.write(cache.rawValue)
         writer.write(limits.packed)
         if let proxy { proxy.write(to: &writer) } else { writer.write(UInt8(0)) }
+        writer.write(trusted)
     }
 
     /// Reads a lease. (No initializer: one that can fail half-way copies what it has made.)
@@ -135,6 +138,7 @@ package struct Lease: Sendable, Hashable {
         let limits = try LimitNumbers(from: &reader)
         let proxyKind = try reader.byte()
         let proxy = proxyKind == 0 ? nil : try ProxyRoute(kind: proxyKind, from: &reader)
+        let trusted = try reader.data()
         var lease = Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields)
@@ -145,6 +149,7 @@ package struct Lease: Sendable, Hashable {
         lease.keys = keys
         lease.identity = identity
         lease.login = login
+        lease.trusted = trusted
         lease.cache = cache
         lease.limits = limits
         lease.proxy = proxy

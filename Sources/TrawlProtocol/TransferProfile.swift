@@ -28,11 +28,6 @@ package struct TransferProfile: Sendable, Hashable {
         case any, ipv4, ipv6
     }
 
-    /// TLS versions, in the order of their age.
-    package enum TLSVersion: UInt8, Sendable, Hashable {
-        case any, tls1_0, tls1_1, tls1_2, tls1_3
-    }
-
     /// Which protocol version is asked for.
     package var version = Version.http1_1
     /// What happens to content codings.
@@ -63,20 +58,8 @@ package struct TransferProfile: Sendable, Hashable {
     package var allowsHTTP = true
     /// Whether `https` URLs are fetched.
     package var allowsHTTPS = true
-    /// Whether the server's certificate must be one that is trusted.
-    package var verifiesPeer = true
-    /// Whether the server's certificate must name the host.
-    package var verifiesHost = true
-    /// The oldest version accepted.
-    package var minimumTLS = TLSVersion.tls1_2
-    /// The newest version offered; `any` is no limit.
-    package var maximumTLS = TLSVersion.any
-    /// A file of trusted certificates in PEM form; empty is the system's.
-    package var caFile = ""
-    /// A client certificate in PEM form; empty is none.
-    package var clientCertificate = ""
-    /// Its key; empty when the certificate's file has it.
-    package var clientKey = ""
+    /// Whom is trusted, and who we are.
+    package var tls = TLSTerms()
     /// `host:port:address` entries that replace name resolution.
     package var resolve: [String] = []
     /// `host:port:host:port` entries that replace the place connected to.
@@ -111,13 +94,7 @@ package struct TransferProfile: Sendable, Hashable {
         writer.write(receiveBuffer)
         writer.write(allowsHTTP)
         writer.write(allowsHTTPS)
-        writer.write(verifiesPeer)
-        writer.write(verifiesHost)
-        writer.write(minimumTLS.rawValue)
-        writer.write(maximumTLS.rawValue)
-        writer.write(caFile)
-        writer.write(clientCertificate)
-        writer.write(clientKey)
+        tls.write(to: &writer)
         writer.write(verifiesProxy)
         writer.write(proxyCAFile)
         writer.write(interface)
@@ -149,16 +126,7 @@ package struct TransferProfile: Sendable, Hashable {
         receiveBuffer = try reader.uint32()
         allowsHTTP = try reader.bool()
         allowsHTTPS = try reader.bool()
-        verifiesPeer = try reader.bool()
-        verifiesHost = try reader.bool()
-        guard let minimum = TLSVersion(rawValue: try reader.byte()),
-            let maximum = TLSVersion(rawValue: try reader.byte())
-        else { throw .invalid(.version) }
-        minimumTLS = minimum
-        maximumTLS = maximum
-        caFile = try reader.text()
-        clientCertificate = try reader.text()
-        clientKey = try reader.text()
+        tls = try TLSTerms(from: &reader)
         verifiesProxy = try reader.bool()
         proxyCAFile = try reader.text()
         interface = try reader.text()

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import TrawlProtocol
 
 /// One connection as the guard knows it.
 final class Connection {
@@ -15,6 +16,8 @@ final class Connection {
     /// Nanoseconds of the monotonic clock after which the server closes it, or nil (`Keep-Alive: timeout`).
     var deadline: UInt64?
     var isHTTP2 = false
+    /// How its TLS was set up; nil in clear and before its first request.
+    var tls: TLSTerms?
     /// The last response had no body, so libcurl would not have shown bytes beyond it.
     var mayHideExcess = false
     /// Segments that limits of bandwidth know of.

@@ -28,24 +28,49 @@ enum CurlFailure {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED,
             CURLE_SSL_SHUTDOWN_FAILED:
             .tlsHandshake
-        case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: .tlsClientCertificate
+        case CURLE_SSL_CERTPROBLEM: .tlsClientCertificate
+        case CURLE_SSL_CLIENTCERT: .tlsClientCertificateRequired
         case CURLE_PEER_FAILED_VERIFICATION: verification(easy)
-        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
-            CURLE_SSL_INVALIDCERTSTATUS:
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .tlsPin
+        case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE, CURLE_SSL_INVALIDCERTSTATUS:
             .tlsUntrusted
         case CURLE_REMOTE_ACCESS_DENIED: .malformedRequest
         default: .internalError
         }
     }
 
+    /// What an alert of the server's says about our certificate, by the names OpenSSL gives them (RFC 8446 §6.2); nil when
+    /// the text tells of no such alert.
+    ///
+    /// In TLS 1.3 it comes when the client believes the handshake to be over, as an error in reading.
+    static func alert(in text: String, sentCertificate: Bool) -> HopFailure.Kind? {
+        guard let range = text.firstRange(of: " alert ") else { return nil }
+        let name = text[range.upperBound...]
+        if name.hasPrefix("certificate required") { return .tlsClientCertificateRequired }
+        let names = [
+            "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired",
+            "certificate unknown", "unknown ca", "access denied",
+        ]
+        if names.contains(where: name.hasPrefix) { return .tlsClientCertificate }
+        // What servers of TLS 1.2 send for want of a certificate, and for much else.
+        return sentCertificate && name.hasPrefix("handshake failure") ? .tlsClientCertificate : nil
+    }
+
     /// Which check of the certificate failed, by OpenSSL's X509_V_ERR codes.
     private static func verification(_ easy: UnsafeMutableRawPointer) -> HopFailure.Kind {
         var result = 0
         _ = ccurl_get_long(easy, CURLINFO_SSL_VERIFYRESULT, &result)
+        return verification(result)
+    }
+
+    /// What an X509_V_ERR code means.
+    static func verification(_ result: Int) -> HopFailure.Kind {
         switch result {
         // The chain is good, or not looked at yet (libcurl begins with 1): it was libcurl's own check of the name.
         case 0, 1, 62, 63, 64: return .tlsHostMismatch
-        case 9, 10, 13, 14: return .tlsCertificateDate
+        case 9, 13: return .tlsNotYetValid
+        case 10, 14: return .tlsCertificateDate
+        case 18, 19: return .tlsSelfSigned
         default: return .tlsUntrusted
         }
     }

@@ -1,4 +1,6 @@
 import CCurl
+import TrawlHTTP
+import TrawlProtocol
 
 /// One libcurl easy handle that is used again and again, with a memory of what its options are set to.
 ///
@@ -13,12 +15,18 @@ final class EasyHandle {
     var profile: ResolvedProfile?
     /// The options of the request that are set.
     var shape = RequestShape()
+    /// The client certificate that is set.
+    var identity: TLSIdentity?
+    /// Whether the callback is set that sees the TLS of each connection.
+    var asksForTrust = false
+    private var blobs: [UInt32: SecretBytes] = [:]
     /// The field lines that are set.
     var fields: FieldList?
     /// The proxy that is set; nil before the first transfer.
     var proxy: ProxySetting?
     /// Where this build of libcurl looks for trusted certificates.
-    private let defaultCAFile: String?
+    let defaultCAFile: String?
+    let defaultCADirectory: String?
     /// The URL as libcurl takes it without printing it anew; nil when it cannot be made.
     private let parsed: OpaquePointer?
     private var usesParsed = false
@@ -31,6 +39,9 @@ final class EasyHandle {
         var path: UnsafePointer<CChar>?
         _ = ccurl_get_string(raw, CURLINFO_CAINFO, &path)
         defaultCAFile = path.map { String(cString: $0) }
+        path = nil
+        _ = ccurl_get_string(raw, CURLINFO_CAPATH, &path)
+        defaultCADirectory = path.map { String(cString: $0) }
         parsed = curl_url()
     }
 
@@ -84,9 +95,29 @@ final class EasyHandle {
     /// As `setFixedOptions` has them for URLs in text.
     private static let urlFlags = UInt32(CURLU_DISALLOW_USER | CURLU_PATH_AS_IS)
 
-    /// Sets the file of trusted certificates; empty is the system's.
-    func setTrust(_ path: String) {
-        set(CURLOPT_CAINFO, path.isEmpty ? defaultCAFile : path)
+    /// Sets an option that is a piece of memory, of which libcurl takes a copy; nil is none.
+    func setBlob(_ option: CURLoption, _ value: SecretBytes?) {
+        guard blobs[option.rawValue] != value else { return }
+        blobs[option.rawValue] = value
+        if let value {
+            _ = value.revealed.withUnsafeBytes { ccurl_set_blob(raw, option, $0.baseAddress, $0.count) }
+        } else {
+            _ = ccurl_set_blob(raw, option, nil, 0)
+        }
+    }
+
+    /// Sets an option that is a text nobody else is to see; it is not remembered here. Nil is libcurl's default.
+    func setSecret(_ option: CURLoption, _ value: SecretBytes?) {
+        guard let value else {
+            _ = ccurl_set_string(raw, option, nil)
+            return
+        }
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: value.revealed.count + 1) { text in
+            text.initialize(repeating: 0)
+            for (index, byte) in value.revealed.enumerated() { text[index] = CChar(bitPattern: byte) }
+            _ = ccurl_set_string(raw, option, text.baseAddress)
+            text.update(repeating: 0)
+        }
     }
 
     /// As above, for `https` proxies.

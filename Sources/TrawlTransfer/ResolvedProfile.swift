@@ -57,15 +57,7 @@ final class ResolvedProfile {
         easy.set(CURLOPT_MAXAGE_CONN, Int(profile.idleLifetime))
         easy.set(CURLOPT_BUFFERSIZE, receiveBuffer)
         easy.set(CURLOPT_PROTOCOLS_STR, protocols)
-        easy.set(CURLOPT_SSL_VERIFYPEER, profile.verifiesPeer ? 1 : 0)
-        easy.set(CURLOPT_SSL_VERIFYHOST, profile.verifiesHost ? 2 : 0)
-        easy.set(CURLOPT_SSLVERSION, Int(minimumTLS | maximumTLS))
-        easy.setTrust(profile.caFile)
-        easy.set(CURLOPT_SSLCERT, profile.clientCertificate.isEmpty ? nil : profile.clientCertificate)
-        easy.set(
-            CURLOPT_SSLKEY,
-            profile.clientCertificate.isEmpty
-                ? nil : profile.clientKey.isEmpty ? profile.clientCertificate : profile.clientKey)
+        apply(profile.tls, to: easy)
         easy.set(CURLOPT_PROXY_SSL_VERIFYPEER, profile.verifiesProxy ? 1 : 0)
         easy.set(CURLOPT_PROXY_SSL_VERIFYHOST, profile.verifiesProxy ? 2 : 0)
         easy.set(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
@@ -73,25 +65,5 @@ final class ResolvedProfile {
         easy.set(CURLOPT_INTERFACE, profile.interface.isEmpty ? nil : profile.interface)
         _ = ccurl_set_pointer(easy.raw, CURLOPT_CONNECT_TO, connectTo)
         easy.profile = self
-    }
-
-    private var minimumTLS: Int {
-        switch profile.minimumTLS {
-        case .any: Int(CURL_SSLVERSION_DEFAULT)
-        case .tls1_0: Int(CURL_SSLVERSION_TLSv1_0)
-        case .tls1_1: Int(CURL_SSLVERSION_TLSv1_1)
-        case .tls1_2: Int(CURL_SSLVERSION_TLSv1_2)
-        case .tls1_3: Int(CURL_SSLVERSION_TLSv1_3)
-        }
-    }
-
-    private var maximumTLS: Int {
-        switch profile.maximumTLS {
-        case .any: Int(CURL_SSLVERSION_MAX_DEFAULT)
-        case .tls1_0: Int(CURL_SSLVERSION_MAX_TLSv1_0)
-        case .tls1_1: Int(CURL_SSLVERSION_MAX_TLSv1_1)
-        case .tls1_2: Int(CURL_SSLVERSION_MAX_TLSv1_2)
-        case .tls1_3: Int(CURL_SSLVERSION_MAX_TLSv1_3)
-        }
     }
 }

@@ -46,6 +46,13 @@ func onRequest(
     return Int32(mayGo ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
 }
 
+func onTLS(_ easy: UnsafeMutableRawPointer?, _ tls: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?)
+    -> CURLcode
+{
+    transfer(context)?._withUnsafeGuaranteedRef { $0.trust(in: tls) }
+    return CURLE_OK
+}
+
 func onOpenSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
@@ -82,6 +89,11 @@ extension Transfer {
                 wantsFreshConnection = true
                 return false
             }
+            if isReused, let tls = connection.tls, tls != profile.profile.tls {
+                // It proves somebody else, or was trusted by other rules. libcurl 7.88 compares neither keys nor passphrases.
+                wantsFreshConnection = true
+                return false
+            }
             if isReused, !connection.isHTTP2, !isFit(connection) {
                 connection.isSpoiled = true
                 _ = ccurl_socket_shutdown(connection.socket)
@@ -94,11 +106,16 @@ extension Transfer {
                 connection.isHTTP2 =
                     profile.profile.version == .http2PriorKnowledge || ccurl_tls_is_http2(easy.raw) == 1
             }
+            if lease.isSecure {
+                guard mayTrust() else { return false }
+                if connection.tls == nil { connection.tls = profile.profile.tls }
+            }
             connection.uses += 1
             connection.deadline = nil
             if let limits { connection.setBuffer(limits.buffer) }
         } else {
             isReused = false
+            if lease.isSecure, !mayTrust() { return false }
         }
         // Before the first byte is handed to the system: a coordinator that finds this worker dead must know.
         if !mayHaveBeenSent {

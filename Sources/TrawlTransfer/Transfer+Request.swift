@@ -45,6 +45,12 @@ extension Transfer {
     /// - Returns: Why the request cannot be made, if so.
     func setOptions(_ fields: FieldLines) -> HopFailure? {
         profile.apply(to: easy, receiveBuffer: loop.receiveBuffer(for: profile))
+        let decidesTrust = profile.profile.tls.question != .never
+        if decidesTrust != easy.asksForTrust {
+            easy.asksForTrust = decidesTrust
+            _ = ccurl_set_tls(
+                easy.raw, decidesTrust ? onTLS : nil, Unmanaged.passUnretained(self).toOpaque())
+        }
         guard lease.url.withCString({ isAllowed($0) }) else {
             return HopFailure(.unsupportedScheme, detail: "only http and https are fetched, as far as allowed")
         }

@@ -463,6 +463,12 @@ final class Transfer {
                 failure.detail = "\(SystemError(errno: failure.systemError, call: "socket"))"
             }
             // What is no HTTP/1 response at all is HTTP/0.9 to libcurl, which does not speak it.
+            let isTLSFailure = kind == .tlsHandshake || kind == .connectionLost
+            if isTLSFailure,
+                let alert = CurlFailure.alert(in: text, sentCertificate: profile.profile.tls.identity != nil)
+            {
+                failure.kind = alert
+            }
             if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }
             // 7.88 reports a field line of more than 100 KiB as lack of memory.
             if kind == .outOfMemory, requestsBegun > 0, head == nil {

@@ -71,13 +71,7 @@ extension TransferProfile {
         profile.receiveBuffer = random.integer()
         profile.allowsHTTP = random.bool()
         profile.allowsHTTPS = random.bool()
-        profile.verifiesPeer = random.bool()
-        profile.verifiesHost = random.bool()
-        profile.minimumTLS = random.pick([.any, .tls1_0, .tls1_1, .tls1_2, .tls1_3])
-        profile.maximumTLS = random.pick([.any, .tls1_0, .tls1_1, .tls1_2, .tls1_3])
-        profile.caFile = random.text()
-        profile.clientCertificate = random.text()
-        profile.clientKey = random.text()
+        profile.tls = .random(using: &random)
         profile.resolve = random.texts()
         profile.connectTo = random.texts()
         profile.verifiesProxy = random.bool()
@@ -118,6 +112,7 @@ extension Lease {
         lease.limits =
             [.unlimited, LimitNumbers(0), LimitNumbers(0, 1022), LimitNumbers(7, 0, 9)].randomElement(using: &random)
             ?? .unlimited
+        lease.trusted = random.bytes(upTo: 64)
         lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...63, using: &random))
         if random.bool() { lease.proxy = .random(using: &random) }
         return lease
@@ -135,6 +130,33 @@ extension ProxyRoute {
         route.fields = .random(using: &random)
         route.identity = random.integer()
         return route
+    }
+}
+
+extension TLSTerms {
+    static func random(using random: inout SeededGenerator) -> TLSTerms {
+        var tls = TLSTerms()
+        tls.verifiesPeer = random.bool()
+        tls.verifiesHost = random.bool()
+        tls.question = random.pick([.never, .unlessVerified, .always])
+        tls.minimum = random.pick([.any, .tls1_0, .tls1_1, .tls1_2, .tls1_3])
+        tls.maximum = random.pick([.any, .tls1_0, .tls1_1, .tls1_2, .tls1_3])
+        tls.caFile = random.text()
+        tls.caDirectory = random.text()
+        tls.caData = random.bytes(upTo: 40)
+        tls.pins = random.text()
+        tls.ciphers = random.text()
+        tls.ciphers13 = random.text()
+        if random.bool() {
+            var identity = TLSIdentity(certificate: .path(random.text()))
+            if random.bool() { identity.certificate = .data(SecretBytes(random.bytes(upTo: 40))) }
+            identity.certificateFormat = random.pick([.pem, .der, .pkcs12])
+            if random.bool() { identity.key = .path(random.text()) }
+            identity.keyFormat = random.pick([.pem, .der])
+            identity.passphrase = SecretBytes(random.bytes(upTo: 20))
+            tls.identity = identity
+        }
+        return tls
     }
 }
 
@@ -170,9 +192,10 @@ extension FileCollision {
 extension LeaseEnd {
     static func random(using random: inout SeededGenerator) -> LeaseEnd {
         let length: UInt64 = random.integer()
-        let failure = HopFailure(
+        var failure = HopFailure(
             random.pick(HopFailure.Kind.allCases), curlCode: random.integer(),
             systemError: Int32(bitPattern: random.integer()), requestSent: random.bool(), detail: random.text())
+        failure.certificates = (0..<random.pick([0, 0, 3])).map { _ in random.bytes(upTo: 50) }
         var end = LeaseEnd(
             lease: random.integer(),
             outcome: random.pick([

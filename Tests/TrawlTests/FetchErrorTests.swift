@@ -10,8 +10,9 @@ struct FetchErrorTests {
             (FetchError.Code.cannotConnect, 1, -1004), (.hostNotFound, 1, -1003), (.timeout, 2, -1001),
             (.cancelled, 4, -999), (.badRequest, 5, -1000), (.unsupportedURL, 5, -1002), (.file, 8, -3000),
             (.tooManyRedirects, 9, -1007), (.workerLost, 10, -1005), (.decoding, 11, -1015),
-            (.connectionLost, 1, -1005), (.tls, 1, -1200), (.tlsCertificateDate, 1, -1201), (.tlsUntrusted, 1, -1202),
-            (.tlsHostMismatch, 1, -1203), (.tlsClientCertificate, 1, -1206),
+            (.connectionLost, 1, -1005), (.tls, 1, -1200), (.tlsCertificateDate, 1, -1201), (.tlsUntrusted, 1, -1203),
+            (.tlsHostMismatch, 1, -1202), (.tlsClientCertificate, 1, -1205), (.tlsNotYetValid, 1, -1204),
+            (.tlsSelfSigned, 1, -1203), (.tlsPin, 1, -1202), (.tlsClientCertificateRequired, 1, -1206),
         ])
     func numbers(code: FetchError.Code, legacy: Int, loading: Int) {
         let error = FetchError(code, "")

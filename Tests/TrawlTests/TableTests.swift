@@ -38,8 +38,8 @@ struct TableTests {
         options.timeLimits.inactivity = .zero
         options.sizeLimits.bodyBytes = 7
         options.sizeLimits.headBytes = 1 << 30
-        options.transport.verifiesPeer = false
-        options.transport.minimumTLS = .tls1_3
+        options.tls.verification = .none
+        options.tls.minimum = .tls1_3
         options.contentDecoding = .onRead
         options.transport.resolve = ["a:80:127.0.0.1"]
         let profile = options.profile
@@ -48,8 +48,8 @@ struct TableTests {
         #expect(profile.inactivityTimeout == 0)
         #expect(profile.bodyBytes == 7)
         #expect(profile.headBytes == UInt32(WireProtocol.maximumHead))
-        #expect(!profile.verifiesPeer)
-        #expect(profile.minimumTLS == .tls1_3)
+        #expect(!profile.tls.verifiesPeer && !profile.tls.verifiesHost)
+        #expect(profile.tls.minimum == .tls1_3)
         #expect(profile.decoding == .off)
         #expect(profile.resolve == ["a:80:127.0.0.1"])
     }

@@ -18,6 +18,8 @@ CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode ccurl_set_offset(CURL *easy, CURLoption option, int64_t value);
 CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value);
 CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value);
+/// A blob option; libcurl takes a copy. NULL takes what was set away.
+CURLcode ccurl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t length);
 
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*ccurl_seek_callback)(void *context, curl_off_t offset, int origin);
@@ -25,6 +27,7 @@ typedef int (*ccurl_prerequest_callback)(
     void *context, char *remote_ip, char *local_ip, int remote_port, int local_port);
 typedef curl_socket_t (*ccurl_open_callback)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*ccurl_close_callback)(void *context, curl_socket_t socket);
+typedef CURLcode (*ccurl_tls_callback)(CURL *easy, void *tls, void *context);
 
 /// Each sets a callback together with its context.
 CURLcode ccurl_set_write(CURL *easy, ccurl_data_callback callback, void *context);
@@ -33,6 +36,8 @@ CURLcode ccurl_set_read(CURL *easy, ccurl_data_callback callback, void *context)
 CURLcode ccurl_set_seek(CURL *easy, ccurl_seek_callback callback, void *context);
 CURLcode ccurl_set_prerequest(CURL *easy, ccurl_prerequest_callback callback, void *context);
 CURLcode ccurl_set_open_socket(CURL *easy, ccurl_open_callback callback, void *context);
+/// Called with the SSL_CTX of each connection, before its handshake; NULL is never.
+CURLcode ccurl_set_tls(CURL *easy, ccurl_tls_callback callback, void *context);
 CURLcode ccurl_set_close_socket(CURL *easy, ccurl_close_callback callback, void *context);
 
 // curl_easy_getinfo.
@@ -58,6 +63,17 @@ CURLUcode ccurl_url_ascii_host(CURLU *url, char **host);
 int32_t ccurl_tls_pending(CURL *easy);
 /// Whether TLS agreed on HTTP/2: 1, else 0.
 int32_t ccurl_tls_is_http2(CURL *easy);
+
+/// Has an SSL_CTX trust the certificates of a file, a directory, and memory, all in PEM form; NULL is none. libcurl leaves
+/// that out when it does not check the certificate itself. Returns 0, or -1 when one of them cannot be used.
+int32_t ccurl_tls_trust(void *tls, const char *file, const char *directory, const void *bytes, size_t length);
+/// SSL_get_verify_result: 0 is X509_V_OK; -1 when it has no TLS.
+int64_t ccurl_tls_verify_result(CURL *easy);
+/// Whether the peer's certificate is for that host name or address (without brackets): 1 or 0.
+int32_t ccurl_tls_names_host(CURL *easy, const char *host);
+/// The DER form of the peer's certificate of that place in its chain, 0 the server's own: its length, and the bytes when
+/// there is room for them; -1 when there is none.
+int32_t ccurl_tls_certificate(CURL *easy, int32_t place, uint8_t *bytes, size_t room);
 
 // The process.
 

@@ -14,6 +14,8 @@ final class CacheBinding: Sendable {
     private let storesDownloads: Bool
     /// Whether nothing is stored: what came over a connection that was not verified must not answer those who verify.
     private let isUnverified: Bool
+    /// Whom fetches trust, where that is not the system's choice.
+    private let trust: [UInt8]
     /// Whether names lead elsewhere than for others; only TLS tells then who answers.
     private let isRerouted: Bool
     /// Whether what is stored ends with the coordinator.
@@ -34,7 +36,8 @@ final class CacheBinding: Sendable {
         self.policy = policy
         decodesContent = options.contentDecoding == .streaming
         storesDownloads = caching.storesDownloads
-        isUnverified = !options.transport.verifiesPeer || !options.transport.verifiesHost
+        isUnverified = options.tls.verification != .full || options.tls.question != .never
+        trust = options.tls.terms.trustBytes
         isRerouted = !options.transport.resolve.isEmpty || !options.transport.connectTo.isEmpty
         var terms = CacheTerms(directory: directory ?? "", budget: shelf.settings.byteBudget)
         terms.options = policy.options.rawValue
@@ -117,7 +120,8 @@ final class CacheBinding: Sendable {
     ) -> CacheRequest {
         CacheRequest(
             method: method, target: target, fields: fields, policy: policy,
-            credentials: identity.map { $0.withUnsafeBytes(rules.tag) }, sharesCookies: sharesCookies, hasBody: hasBody,
+            credentials: identity.map { $0.withUnsafeBytes(rules.tag) }, sharesCookies: sharesCookies, trust: trust,
+            hasBody: hasBody,
             decodesContent: decodesContent, tag: rules.tag)
     }
 }

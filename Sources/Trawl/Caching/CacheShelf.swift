@@ -56,7 +56,7 @@ final class CacheShelf: Sendable {
     /// How fetches of these options use a cache; nil when they use none.
     func binding(for options: RequestOptions) -> CacheBinding? {
         // What a server says to the owner of a certificate is for no other.
-        guard options.transport.clientCertificate == nil else { return nil }
+        guard options.tls.identity == nil else { return nil }
         let path: String
         switch options.caching.cache {
         case .none: return nil

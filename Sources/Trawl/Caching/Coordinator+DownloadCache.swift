@@ -61,8 +61,10 @@ extension Coordinator {
             let answer = await answer(to: redirect, to: next, hop.head, plan, original, redirects.count, cache)
             deadline = deadline?.advanced(by: askedAt.duration(to: MonotonicClock.now()))
             switch answer {
-            case .follow: plan = plan.redirected(by: redirect, to: next)
-            case .replace(let other): plan = plan.replaced(by: other)
+            case .follow:
+                plan = plan.redirected(by: redirect, to: next, planner.following(plan.terms, to: next, from: target))
+            case .replace(let other):
+                plan = plan.replaced(by: other, planner.following(plan.terms, to: other.target, from: target))
             case .stop: return try hop.response(originalURL: original.originalURL, redirects: redirects, plan)
             case .cancel: throw FetchError(.cancelled, "", url: target.text)
             case .late:
@@ -149,23 +151,23 @@ extension FetchPlan {
     }
 
     /// The terms of the next hop: credentials of the request do not leave its origin, and do not come back.
-    private func terms(for target: TargetURI) -> FetchTerms {
+    private func without(credentialsFor target: TargetURI, _ terms: FetchTerms) -> FetchTerms {
         guard target.origin != self.target.origin, options.authentication.credential != nil else { return terms }
-        var options = options
+        var options = terms.options
         options.authentication.credential = nil
         return terms.changed(to: options)
     }
 
-    fileprivate func replaced(by other: RedirectReplacement) -> FetchPlan {
+    fileprivate func replaced(by other: RedirectReplacement, _ terms: FetchTerms) -> FetchPlan {
         FetchPlan(
             originalURL: originalURL, target: other.target, method: other.method, fields: other.fields,
             body: other.keepsBody ? body : other.body, sink: sink, fileOptions: fileOptions, path: nil,
-            terms: terms(for: other.target), wantsEvents: false)
+            terms: without(credentialsFor: other.target, terms), wantsEvents: false)
     }
 
-    fileprivate func redirected(by redirect: Redirect, to target: TargetURI) -> FetchPlan {
+    fileprivate func redirected(by redirect: Redirect, to target: TargetURI, _ terms: FetchTerms) -> FetchPlan {
         let changesOrigin = target.origin != self.target.origin
-        var terms = self.terms(for: target)
+        var terms = without(credentialsFor: target, terms)
         if !options.cookies.manual.isEmpty, changesOrigin || !options.cookies.repeatsManual {
             var options = terms.options
             options.cookies.manual = []

@@ -26,7 +26,7 @@ extension Supervisor {
     private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
         settleCredentials(of: fetch)
         settleRequest(of: fetch)
-        guard let binding = fetch.plan.terms.cache else {
+        guard let binding = fetch.engine.terms.cache else {
             enqueueUnlessForbidden(fetch, front: front)
             return false
         }
@@ -172,7 +172,7 @@ extension Supervisor {
             fetch.engine.leads = digest
             return false
         }
-        let (terms, leading) = (fetch.plan.terms, leader.plan.terms)
+        let (terms, leading) = (fetch.engine.terms, leader.engine.terms)
         guard leader !== fetch, let (led, _) = cacheRequest(of: leader), store.rules.mayFollow(request, led),
             // Limits, trust and the way to the server are the same, so that a failure is too.
             leading === terms
@@ -185,7 +185,7 @@ extension Supervisor {
 
     /// The next hop of a fetch as the cache sees it; nil when there is no cache for it.
     private func cacheRequest(of fetch: RunningFetch) -> (CacheRequest, ResponseStore)? {
-        fetch.plan.terms.cache?.request(
+        fetch.engine.terms.cache?.request(
             fetch.engine.method, fetch.engine.target, fetch.engine.sent,
             identity: fetch.engine.authentication?.server?.identity,
             sharesCookies: EffectiveRequest(fetch).sharesCookies, hasBody: fetch.body != .none, opens: false)
@@ -254,10 +254,11 @@ extension Supervisor {
 
     private mutating func revalidate(_ fetch: RunningFetch) {
         // What it brought could not be kept.
-        guard fetch.plan.terms.cache?.mayStore == true else { return }
+        guard fetch.engine.terms.cache?.mayStore == true else { return }
         submit(
             .revalidation(
-                of: fetch.plan, fetch.engine.target, fetch.engine.fields, sendsManual: fetch.sendsManualCookies))
+                of: fetch.plan, fetch.engine.target, fetch.engine.fields, fetch.engine.terms,
+                sendsManual: fetch.sendsManualCookies))
     }
 
     /// Whether a validation with nobody waiting is to run: each thing that is stored is asked about once at a time.
@@ -283,10 +284,11 @@ extension HopFailure.Kind {
     var isForAll: Bool {
         switch self {
         case .hostNotFound, .cannotConnect, .tlsHandshake, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch,
-            .tlsClientCertificate, .connectTimedOut, .inactive, .connectionLost, .truncated, .malformedResponse,
-            .headTooLarge, .bodyTooLarge, .decoding, .unsupportedScheme, .malformedRequest, .proxy:
+            .tlsClientCertificate, .tlsNotYetValid, .tlsSelfSigned, .tlsPin, .tlsClientCertificateRequired,
+            .connectTimedOut, .inactive, .connectionLost, .truncated, .malformedResponse, .headTooLarge,
+            .bodyTooLarge, .decoding, .unsupportedScheme, .malformedRequest, .proxy:
             true
-        case .timedOut, .file, .requestBody, .cancelled, .outOfMemory, .internalError, .storedResponse:
+        case .timedOut, .file, .requestBody, .cancelled, .outOfMemory, .internalError, .storedResponse, .tlsUndecided:
             false
         }
     }
@@ -333,9 +335,11 @@ extension RunningFetch {
 
     /// A fetch that validates what is stored, for nobody.
     static func revalidation(
-        of plan: FetchPlan, _ target: TargetURI? = nil, _ fields: FieldLines? = nil, sendsManual: Bool = true
+        of plan: FetchPlan, _ target: TargetURI? = nil, _ fields: FieldLines? = nil, _ terms: FetchTerms? = nil,
+        sendsManual: Bool = true
     ) -> RunningFetch {
-        var options = plan.options
+        let terms = terms ?? plan.terms
+        var options = terms.options
         options.caching.policy = options.caching.policy.validating
         options.redirects.mode = .manual
         if !sendsManual { options.cookies.manual = [] }
@@ -345,7 +349,7 @@ extension RunningFetch {
         return RunningFetch(
             plan: FetchPlan(
                 originalURL: target.text, target: target, method: .get, fields: fields ?? plan.fields, body: .none,
-                sink: .discard, fileOptions: .init(), path: nil, terms: plan.terms.changed(to: options),
+                sink: .discard, fileOptions: .init(), path: nil, terms: terms.changed(to: options),
                 wantsEvents: false),
             reply: .nobody, asksProgram: false)
     }
@@ -355,7 +359,7 @@ extension RunningFetch {
 extension Supervisor {
     /// A response rests at its head until it is decided how it is stored.
     mutating func askAboutStoring(_ head: TrawlHTTP.ResponseHead, _ lease: UInt64, _ fetch: RunningFetch) {
-        guard let decisions = configuration.decisions, let binding = fetch.plan.terms.cache else {
+        guard let decisions = configuration.decisions, let binding = fetch.engine.terms.cache else {
             return decided(fetch, lease, nil)
         }
         let proposal = StoringChoice(storage: binding.terms.session == nil ? .permanent : .session)

@@ -41,8 +41,8 @@ extension Coordinator {
         }
         let plan = FetchPlan(
             originalURL: target.textWithFragment, target: target, method: template.method, fields: template.fields,
-            body: template.body, sink: sink, fileOptions: template.fileOptions, path: path, terms: template.terms,
-            wantsEvents: false)
+            body: template.body, sink: sink, fileOptions: template.fileOptions, path: path,
+            terms: planner.beginning(template.terms, at: target), wantsEvents: false)
         return PreparedFetch(
             running: RunningFetch(plan: plan, reply: answers.map { .queue($0, tag: tag) } ?? .driver(tag: tag)))
     }
@@ -57,8 +57,8 @@ extension Coordinator {
         let (sink, path) = try planner.sink(for: .file(path, options: template.fileOptions), url: target.text)
         let plan = FetchPlan(
             originalURL: target.textWithFragment, target: target, method: template.method, fields: template.fields,
-            body: template.body, sink: sink, fileOptions: template.fileOptions, path: path, terms: template.terms,
-            wantsEvents: false)
+            body: template.body, sink: sink, fileOptions: template.fileOptions, path: path,
+            terms: planner.beginning(template.terms, at: target), wantsEvents: false)
         return PreparedFetch(running: RunningFetch(plan: plan, reply: .driver(tag: tag)))
     }
 

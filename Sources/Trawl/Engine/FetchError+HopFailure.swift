@@ -22,6 +22,11 @@ extension FetchError {
         case .tlsCertificateDate: code = .tlsCertificateDate
         case .tlsHostMismatch: code = .tlsHostMismatch
         case .tlsClientCertificate: code = .tlsClientCertificate
+        case .tlsNotYetValid: code = .tlsNotYetValid
+        case .tlsSelfSigned: code = .tlsSelfSigned
+        case .tlsPin: code = .tlsPin
+        case .tlsClientCertificateRequired: code = .tlsClientCertificateRequired
+        case .tlsUndecided: code = .tlsUntrusted
         case .connectTimedOut:
             code = .timeout
             detail = "no connection within \(fetch.plan.options.timeLimits.connect)"

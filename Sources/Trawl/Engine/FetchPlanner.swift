@@ -1,6 +1,7 @@
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
+import TrawlSession
 import TrawlURL
 
 /// Turns requests into plans: checks them, fills in what is generated, opens what has to be open.
@@ -19,11 +20,15 @@ final class FetchPlanner: Sendable {
     private let cookies: CookieSettings
     private let askable: AuthenticationTerms.Askable
     private let netrcFiles = NetrcFiles()
+    /// Hosts that take secure transport only.
+    let secureHosts = SecureHosts()
+    private let usesHSTS: Bool
 
     init(configuration: Configuration, shelf: CacheShelf, cookies: CookieSettings) {
         self.shelf = shelf
         self.cookies = cookies
         askable = AuthenticationTerms.Askable(configuration)
+        usesHSTS = configuration.usesHSTS
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true, omitting: [])
@@ -33,8 +38,9 @@ final class FetchPlanner: Sendable {
     /// The plan of a request.
     /// - Throws: What makes the request impossible, before anything is sent.
     func plan(_ request: Request, into destination: Destination, wantsEvents: Bool) throws(FetchError) -> FetchPlan {
-        let terms = try terms(request.options)
-        let target = try target(of: request.url, terms)
+        let given = try terms(request.options)
+        let target = try target(of: request.url, given)
+        let terms = beginning(given, at: target)
         let method = try method(of: request, url: target.text)
         let fields = try fields(of: request, url: target.text)
         let (sink, path) = try sink(for: destination, url: target.text)
@@ -61,6 +67,7 @@ final class FetchPlanner: Sendable {
         let isKept = options.authentication.netrc == .none
         if isKept, latest.options == options { return latest }
         if let problem = CookieBinding.problem(of: options) { throw problem }
+        if let problem = options.tls.problem { throw FetchError(.badRequest, problem) }
         let terms = FetchTerms(
             options, shelf, cookies, askable, netrc: try netrcFiles.netrc(options.authentication.netrc))
         latestTerms.withLock { $0 = terms }
@@ -82,7 +89,11 @@ final class FetchPlanner: Sendable {
     func target(of url: String, _ terms: FetchTerms) throws(FetchError) -> TargetURI {
         let target: TargetURI
         do throws(URLFailure) {
-            target = try urls.withLock { parser throws(URLFailure) in try parser.parse(url) }
+            target = try urls.withLock { parser throws(URLFailure) in
+                let target = try parser.parse(url)
+                guard let secure = securing(target) else { return target }
+                return try parser.parse(secure)
+            }
         } catch {
             throw FetchError(error)
         }
@@ -90,20 +101,57 @@ final class FetchPlanner: Sendable {
         return target
     }
 
+    /// The terms of a fetch's first hop.
+    func beginning(_ terms: FetchTerms, at target: TargetURI) -> FetchTerms {
+        terms.beginning(at: target, isStrict: isStrict(target))
+    }
+
+    /// The terms of the hop a redirect leads to.
+    func following(_ terms: FetchTerms, to target: TargetURI, from here: TargetURI) -> FetchTerms {
+        terms.following(to: target, from: here, isStrict: isStrict(target))
+    }
+
+    /// Whether a host's certificate has to be right, whatever the caller or the program say (RFC 6797 §8.4, §12.1).
+    private func isStrict(_ target: TargetURI) -> Bool {
+        usesHSTS && target.origin.scheme == "https" && secureHosts.isSecure(target.origin.host)
+    }
+
+    /// The URL that takes the place of an `http` one whose host takes secure transport only, before anything else is done
+    /// with it (RFC 6797 §8.3); nil when it stays.
+    private func securing(_ target: TargetURI) -> String? {
+        guard usesHSTS, target.origin.scheme == "http", secureHosts.isSecure(target.origin.host) else { return nil }
+        return TransportSecurity.upgrade(target)
+    }
+
+    /// Notes what a response says about its host. It counts when its certificate was checked, all of it.
+    func note(_ head: TrawlHTTP.ResponseHead, from target: TargetURI, _ terms: FetchTerms) {
+        guard usesHSTS, target.origin.scheme == "https", head.fields.contains("Strict-Transport-Security") else {
+            return
+        }
+        let tls = terms.options.tls
+        guard
+            let change = TransportSecurity.change(
+                by: head, from: target, isVerified: tls.verification == .full && tls.question == .never,
+                at: WallClock.time())
+        else { return }
+        secureHosts.apply(change)
+    }
+
     /// Where a redirect leads, when it may be followed.
-    static func redirectTarget(
+    func redirectTarget(
         _ redirect: Redirect, from here: TargetURI, _ terms: FetchTerms, _ urls: URLParser
     ) throws(FetchError) -> TargetURI {
         var target: TargetURI
         do throws(URLFailure) {
             target = try urls.resolve(redirect.location, against: here)
+            if let secure = securing(target) { target = try urls.parse(secure) }
         } catch {
             throw FetchError(.redirectRefused, "the redirect leads to no usable URL: \(error.text)", url: here.text)
         }
         // User information of a `Location` is nobody's credentials.
         target.user = nil
         target.password = nil
-        if let refusal = checkScheme(target, terms) {
+        if let refusal = Self.checkScheme(target, terms) {
             throw FetchError(.redirectRefused, refusal.detail, url: here.text)
         }
         if here.origin.scheme == "https", target.origin.scheme == "http", !terms.options.redirects.allowsDowngrade {
@@ -117,7 +165,7 @@ final class FetchPlanner: Sendable {
         _ redirect: Redirect, from here: TargetURI, _ terms: FetchTerms
     ) throws(FetchError) -> TargetURI {
         try urls.withLock { parser throws(FetchError) in
-            try Self.redirectTarget(redirect, from: here, terms, parser)
+            try self.redirectTarget(redirect, from: here, terms, parser)
         }
     }
 

@@ -1,4 +1,5 @@
 import TrawlHTTP
+import TrawlPlatform
 import TrawlProtocol
 import TrawlSession
 
@@ -33,11 +34,37 @@ final class FetchTerms: Sendable {
     private let shelf: CacheShelf
     private let cookieSettings: CookieSettings
     private let askable: AuthenticationTerms.Askable
+    /// What these are a form of, for hops with less or other rights; nil when they are the options as given.
+    private let base: FetchTerms?
+    private let form: Form
+    private let isBoundToHosts: Bool
+    private let forms = Guarded<[Form: FetchTerms]>([:])
 
-    init(
+    /// What of the options holds for a hop: some of them are bound to hosts.
+    private struct Form: Hashable {
+        /// Which of the client certificates by host.
+        var identity: String?
+        /// Whether a redirect has led to another origin, or another host, by now.
+        var hasLeftOrigin = false
+        var hasLeftHost = false
+        /// Whether the host takes secure transport only: its certificate has to be right (RFC 6797 §8.4).
+        var isStrict = false
+    }
+
+    convenience init(
         _ options: RequestOptions, _ shelf: CacheShelf, _ cookieSettings: CookieSettings,
         _ askable: AuthenticationTerms.Askable, netrc: Netrc? = nil
     ) {
+        self.init(options, shelf, cookieSettings, askable, netrc, base: nil, Form())
+    }
+
+    private init(
+        _ options: RequestOptions, _ shelf: CacheShelf, _ cookieSettings: CookieSettings,
+        _ askable: AuthenticationTerms.Askable, _ netrc: Netrc?, base: FetchTerms?, _ form: Form
+    ) {
+        self.base = base
+        self.form = form
+        isBoundToHosts = options.tls.isBoundToHosts
         self.options = options
         self.shelf = shelf
         self.cookieSettings = cookieSettings
@@ -74,5 +101,39 @@ final class FetchTerms: Sendable {
     /// The terms of other options, with the same caches.
     func changed(to options: RequestOptions) -> FetchTerms {
         FetchTerms(options, shelf, cookieSettings, askable, netrc: authentication.netrc)
+    }
+
+    /// The terms of a fetch's first hop.
+    func beginning(at target: TargetURI, isStrict: Bool) -> FetchTerms {
+        guard isBoundToHosts else { return self }
+        let base = base ?? self
+        return base.form(Form(identity: base.options.tls.identityKey(for: target), isStrict: isStrict))
+    }
+
+    /// The terms of the hop that a redirect leads to. What was left behind does not come back.
+    func following(to target: TargetURI, from here: TargetURI, isStrict: Bool) -> FetchTerms {
+        let base = base ?? self
+        guard base.isBoundToHosts else { return self }
+        return base.form(
+            Form(
+                identity: base.options.tls.identityKey(for: target),
+                hasLeftOrigin: form.hasLeftOrigin || target.origin != here.origin,
+                hasLeftHost: form.hasLeftHost || target.origin.host != here.origin.host, isStrict: isStrict))
+    }
+
+    private func form(_ form: Form) -> FetchTerms {
+        if form == self.form { return self }
+        return forms.withLock { forms in
+            if let known = forms[form] { return known }
+            var options = options
+            if form.hasLeftOrigin { options.tls.identity = nil }
+            if let key = form.identity { options.tls.identity = options.tls.identities[key] }
+            if form.hasLeftHost || form.isStrict { options.tls.verification = .full }
+            if form.isStrict { options.tls.question = .never }
+            let terms = FetchTerms(
+                options, shelf, cookieSettings, askable, authentication.netrc, base: self, form)
+            forms[form] = terms
+            return terms
+        }
     }
 }

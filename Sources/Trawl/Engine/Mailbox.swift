@@ -19,6 +19,8 @@ final class Mailbox: Sendable {
         case credentials(CredentialRequest)
         /// The cache that a hop waits for is open, or cannot be.
         case storeOpened(RunningFetch, front: Bool)
+        /// A program has decided whether a server is trusted; nil when it has not in time.
+        case trustDecided(TrustSubject, TrustChoice?)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
         case shutDown(grace: Duration)

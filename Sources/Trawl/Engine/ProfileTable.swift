@@ -68,27 +68,12 @@ extension RequestOptions {
         profile.codingRatio = UInt32(clamping: sizeLimits.codingRatio)
         profile.allowsHTTP = transport.allowsHTTP
         profile.allowsHTTPS = transport.allowsHTTPS
-        profile.verifiesPeer = transport.verifiesPeer
-        profile.verifiesHost = transport.verifiesHost
-        profile.minimumTLS = Self.profileVersion(transport.minimumTLS)
-        profile.maximumTLS = transport.maximumTLS.map(Self.profileVersion) ?? .any
-        profile.caFile = transport.caFile ?? ""
-        profile.clientCertificate = transport.clientCertificate ?? ""
-        profile.clientKey = transport.clientKey ?? ""
+        profile.tls = tls.terms
         profile.verifiesProxy = transport.verifiesProxy
         profile.proxyCAFile = transport.proxyCAFile ?? ""
         profile.resolve = transport.resolve
         profile.connectTo = transport.connectTo
         profile.interface = transport.interface ?? ""
         return profile
-    }
-
-    private static func profileVersion(_ version: Transport.TLSVersion) -> TransferProfile.TLSVersion {
-        switch version {
-        case .tls1_0: .tls1_0
-        case .tls1_1: .tls1_1
-        case .tls1_2: .tls1_2
-        case .tls1_3: .tls1_3
-        }
     }
 }

@@ -104,9 +104,14 @@ struct OpenQuestion: Sendable {
     /// Unique for the life of the coordinator.
     let number: UInt64
     let askedAt: MonotonicInstant
-    /// What it is about.
-    let head: TrawlHTTP.ResponseHead
-    /// The lease that rests meanwhile; nil when the redirect is a stored one.
-    let lease: UInt64?
-    let task: Task<Void, Never>
+    let about: Subject
+    /// The one who asks, when it asks for this fetch alone.
+    var task: Task<Void, Never>?
+
+    enum Subject: Sendable {
+        /// A redirect, and the lease that rests at its head; nil when it is a stored one.
+        case redirect(TrawlHTTP.ResponseHead, lease: UInt64?)
+        /// A server's certificate.
+        case trust
+    }
 }

@@ -68,6 +68,8 @@ final class RunningFetch: @unchecked Sendable {
     struct EngineState {
         var key = FetchKey(rawValue: 0)
         var life = FetchLife()
+        /// How it is made: the plan's options as far as they hold for this hop.
+        var terms: FetchTerms
         /// The hop to be sent next or in flight.
         var target: TargetURI
         var method: Method
@@ -132,6 +134,7 @@ final class RunningFetch: @unchecked Sendable {
         var lastProgress: UInt64 = 0
 
         init(plan: borrowing FetchPlan) {
+            terms = plan.terms
             target = plan.target
             method = plan.method
             fields = plan.fields

@@ -84,7 +84,7 @@ extension Supervisor {
         fetch.engine.head = nil
         fetch.engine.interim = []
         fetch.engine.delivered = 0
-        let terms = fetch.plan.terms
+        let terms = fetch.engine.terms
         startExchange(of: fetch)
         settleRequestAgain(of: fetch)
         var fields = fetch.engine.sent
@@ -154,6 +154,9 @@ extension Supervisor {
         lease.asksAboutChallenges = answersChallenges(fetch)
         lease.login = login(of: fetch)
         lease.identity = fetch.engine.authentication?.server?.identity ?? []
+        if terms.options.tls.question != .never {
+            lease.trusted = acceptedCertificates[fetch.engine.target.origin] ?? []
+        }
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }
         if !lease.cache.isEmpty, EffectiveRequest(fetch).sharesCookies { lease.cache.insert(.sharedCookies) }

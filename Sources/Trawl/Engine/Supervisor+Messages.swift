@@ -177,6 +177,7 @@ extension Supervisor {
         _ fetch: RunningFetch, _ end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, from link: WorkerLink
     ) {
         let head = end.head ?? fetch.engine.head
+        if let head, end.cache.source == .network { planner.note(head, from: fetch.engine.target, fetch.engine.terms) }
         let report = HopReport(
             url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
             version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics)
@@ -188,6 +189,7 @@ extension Supervisor {
         if fetch.engine.metrics.isEmpty { fetch.engine.metrics = [report] } else { fetch.engine.metrics.append(report) }
         switch end.outcome {
         case .failed(let failure):
+            if decidesAboutTrust(failure, fetch) { return }
             // Once without what is stored is enough; after that it is a mistake of the worker's.
             if failure.kind == .storedResponse, !fetch.engine.passesStoreOver, fetch.engine.delivered == 0 {
                 release(fetch, .promote)

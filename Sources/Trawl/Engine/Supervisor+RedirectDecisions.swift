@@ -36,15 +36,16 @@ extension Supervisor {
             mailbox.post(.redirectDecided(fetch, question: number, answer))
         }
         fetch.engine.question = OpenQuestion(
-            number: number, askedAt: now, head: head, lease: fetch.engine.life.activeLease?.rawValue, task: task)
+            number: number, askedAt: now, about: .redirect(head, lease: fetch.engine.life.activeLease?.rawValue),
+            task: task)
         return true
     }
 
     /// The program has decided, or has not in time.
     mutating func redirectDecided(_ fetch: RunningFetch, _ number: UInt64, _ answer: RedirectAnswer) {
-        guard let question = fetch.engine.question, question.number == number, !fetch.engine.life.isAnswered else {
-            return
-        }
+        guard let question = fetch.engine.question, question.number == number, !fetch.engine.life.isAnswered,
+            case .redirect(let head, let lease) = question.about
+        else { return }
         withdrawQuestion(fetch)
         let url = fetch.engine.target.text
         switch answer {
@@ -55,10 +56,9 @@ extension Supervisor {
             return conclude(fetch, FetchError(.timeout, detail, url: url))
         case .follow, .replace, .stop: break
         }
-        let head = question.head
         fetch.engine.decided = DecidedRedirect(
             status: head.status, location: head.fields.first("Location"), answer: answer)
-        guard let lease = question.lease else {
+        guard let lease else {
             // It is found in the cache once more; what was decided holds for it.
             if fetch.engine.life.isWaiting { begin(fetch, front: true) }
             return
@@ -76,7 +76,7 @@ extension Supervisor {
     /// Nobody waits for the program's answer any more; the time it took is given back to the fetch.
     mutating func withdrawQuestion(_ fetch: RunningFetch) {
         guard let question = fetch.engine.question else { return }
-        question.task.cancel()
+        question.task?.cancel()
         fetch.engine.question = nil
         guard !fetch.engine.life.isAnswered, let deadline = fetch.engine.deadline else { return }
         let later = deadline.advanced(by: question.askedAt.duration(to: now))

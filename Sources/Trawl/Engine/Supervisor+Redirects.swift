@@ -23,7 +23,7 @@ extension Supervisor {
         }
         if case .replace(let other) = decided?.answer { return .follow(other.redirect(redirect), other.target) }
         do throws(FetchError) {
-            return .follow(redirect, try FetchPlanner.redirectTarget(redirect, from: here, fetch.plan.terms, urls))
+            return .follow(redirect, try planner.redirectTarget(redirect, from: here, fetch.plan.terms, urls))
         } catch {
             return .refuse(error)
         }
@@ -58,6 +58,7 @@ extension Supervisor {
         if target.origin != fetch.engine.target.origin { fetch.engine.hasLeftOrigin = true }
         turnCredentials(fetch)
         fetch.engine.method = redirect.method
+        fetch.engine.terms = planner.following(fetch.engine.terms, to: target, from: fetch.engine.target)
         fetch.engine.target = target
         fetch.engine.way = nil
         fetch.engine.isSuspect = false

@@ -92,6 +92,10 @@ struct Supervisor: ~Copyable {
     var answers = GatheredAnswers()
     /// Who drives many fetches from this thread, when somebody does.
     var driving: Driving?
+    /// Certificates that a program is being asked about, and who waits for what it says.
+    var trustQuestions: [TrustSubject: [TrustWaiter]] = [:]
+    /// The certificates it accepted.
+    var acceptedCertificates: [Origin: [UInt8]] = [:]
     /// Number of the latest question to a program.
     var lastQuestion: UInt64 = 0
     /// Why no worker can run any more.
@@ -216,6 +220,7 @@ struct Supervisor: ~Copyable {
         case .redirectDecided(let fetch, let question, let answer): redirectDecided(fetch, question, answer)
         case .credentials(let request): request.perform(&credentials)
         case .told(let fetch, let question, let decision): told(fetch, question: question, decision)
+        case .trustDecided(let subject, let choice): trustDecided(subject, choice)
         case .cancel(let fetch):
             conclude(fetch, FetchError(.cancelled, "", url: fetch.engine.target.text))
         case .storeOpened(let fetch, let front): storeOpened(fetch, front: front)
@@ -283,7 +288,7 @@ struct Supervisor: ~Copyable {
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
             case .credentials(let request): request.refuse()
-            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .told, .shutDown: break
+            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .told, .shutDown: break
             }
         }
     }

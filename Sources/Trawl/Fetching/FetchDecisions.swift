@@ -33,6 +33,16 @@ public protocol FetchDecisions: Sendable {
     ///
     /// - Source: the URL Loading System's authentication challenges (ULS-AUTH-05), ASIHTTPRequest's delegate.
     func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision
+
+    /// A server shows a certificate, and ``RequestOptions/TLS/question`` says that the program is asked: whether it is
+    /// trusted.
+    ///
+    /// The handshake is over and the connection is closed meanwhile; nothing of the request has been sent. Fetches that meet
+    /// the same certificate wait for the one answer. Without one within ``Configuration/decisionTimeout`` they fail with
+    /// ``FetchError/Code/timeout``.
+    ///
+    /// - Source: the URL Loading System's challenge of server trust (ULS-LIFE-04).
+    func trust(_ server: ServerTrust) async -> TrustChoice
 }
 
 extension FetchDecisions {
@@ -48,6 +58,9 @@ extension FetchDecisions {
 
     /// As if nobody had been asked.
     public func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision { .useStored }
+
+    /// As the rules have it.
+    public func trust(_ server: ServerTrust) async -> TrustChoice { .asVerified }
 }
 
 /// How a response is stored.

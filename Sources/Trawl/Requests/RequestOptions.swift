@@ -10,6 +10,8 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var transport = Transport()
     /// Which proxies are used; nil is the coordinator's choice, ``Configuration/proxy``.
     public var proxy: ProxyPolicy?
+    /// Whom is trusted, and who we are.
+    public var tls = TLS()
     /// Whether and how stored responses are used.
     public var caching = Caching()
     /// Whether and how cookies are kept and sent.
@@ -135,20 +137,6 @@ extension RequestOptions {
         public var addressFamily = AddressFamily.any
         /// Seconds an idle connection is kept, unless the server names another time. Default 60.
         public var idleLifetime = 60
-        /// Whether the server's certificate chain is checked. Default true.
-        public var verifiesPeer = true
-        /// Whether the certificate's name is checked. Default true.
-        public var verifiesHost = true
-        /// The oldest TLS version accepted. Default 1.2.
-        public var minimumTLS = TLSVersion.tls1_2
-        /// The newest TLS version offered; nil is the newest there is.
-        public var maximumTLS: TLSVersion?
-        /// A PEM file of trusted certificates in place of the system's.
-        public var caFile: String?
-        /// A PEM file with a client certificate and its chain.
-        public var clientCertificate: String?
-        /// A PEM file with its key, when the certificate's file has none.
-        public var clientKey: String?
         /// `host:port:address[,address]` entries that replace name resolution, as in curl's `--resolve`.
         public var resolve: [String] = []
         /// `host:port:host:port` entries that replace the place connected to, as in curl's `--connect-to`.
@@ -187,18 +175,6 @@ extension RequestOptions {
             case ipv4
             /// IPv6 only.
             case ipv6
-        }
-
-        /// A TLS version.
-        public enum TLSVersion: String, Sendable, Hashable, Codable {
-            /// TLS 1.0, out of use since RFC 8996.
-            case tls1_0
-            /// TLS 1.1, out of use since RFC 8996.
-            case tls1_1
-            /// TLS 1.2.
-            case tls1_2
-            /// TLS 1.3.
-            case tls1_3
         }
     }
 }

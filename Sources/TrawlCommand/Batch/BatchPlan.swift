@@ -84,6 +84,7 @@ struct BatchPlan {
             root: files == .new ? directory : nil)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? max(6, parallel / 8)
         configuration.transfersInAll = parallel
+        command.tls.apply(to: &configuration)
         self.configuration = configuration
     }
 

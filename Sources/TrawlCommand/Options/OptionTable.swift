@@ -6,15 +6,15 @@
 enum OptionTable {
     private static let letters = "ADEHKTUXbcdeijmoruwx"
     private static let names: Set<Substring> = [
-        "cacert", "cache-policy", "cache-size", "cache-ttl", "cert", "config", "connect-timeout", "connect-to",
-        "cookie",
-        "cookie-jar", "credential-helper", "data", "data-ascii", "data-binary", "data-raw", "data-urlencode",
-        "dump-header", "header", "input-file", "interface", "jar", "json", "key", "limit-rate", "max-filesize",
-        "max-redirs", "max-time", "netrc-file", "noproxy", "oauth2-bearer", "out", "output", "output-dir", "pac",
-        "parallel", "per-host", "progress", "proto", "proxy", "proxy-cacert", "proxy-header", "proxy-user", "range",
-        "read-timeout", "referer", "request", "resolve", "results", "retry", "socks4", "socks4a", "socks5",
-        "socks5-hostname", "store", "tls-max", "upload-file", "url", "user", "user-agent", "vault",
-        "vault-passphrase-file", "warc", "workers", "write-out",
+        "cacert", "cache-policy", "cache-size", "cache-ttl", "capath", "cert", "cert-type", "ciphers", "config",
+        "connect-timeout", "connect-to", "cookie", "cookie-jar", "credential-helper", "data", "data-ascii",
+        "data-binary", "data-raw", "data-urlencode", "dump-header", "header", "hsts", "input-file", "interface", "jar",
+        "json", "key", "key-type", "limit-rate", "max-filesize", "max-redirs", "max-time", "netrc-file", "noproxy",
+        "oauth2-bearer", "out", "output", "output-dir", "pac", "parallel", "pass", "per-host", "pinnedpubkey",
+        "progress", "proto", "proxy", "proxy-cacert", "proxy-header", "proxy-user", "range", "read-timeout", "referer",
+        "request", "resolve", "results", "retry", "socks4", "socks4a", "socks5", "socks5-hostname", "store", "tls-max",
+        "tls13-ciphers", "upload-file", "url", "user", "user-agent", "vault", "vault-passphrase-file", "warc",
+        "workers", "write-out",
     ]
 
     static func takesValue(short letter: Character) -> Bool { letters.contains(letter) }

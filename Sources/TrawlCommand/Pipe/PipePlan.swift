@@ -31,6 +31,7 @@ struct PipePlan {
             command, parallel: parallel, root: nil)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? 0
         configuration.transfersInAll = parallel
+        command.tls.apply(to: &configuration)
         self.configuration = configuration
     }
 }

@@ -61,6 +61,7 @@ final class PipeRun {
             answers = try AnswerQueue()
             stopping = StopRequests(coordinator, console) { answers.wake() }
             try stopping.watch(signals)
+            console.note(plan.template.options.tls)
             try console.detach()
             output = try OutputThread(mostLoad: PipeOutput.mostLoad) {
                 PipeOutput()

@@ -48,6 +48,12 @@ final class Console: Sendable {
         if makesNotes { write("trawl: \(message)\n") }
     }
 
+    /// What about whom is trusted a person should know.
+    func note(_ tls: RequestOptions.TLS) {
+        guard tls.verification == .none else { return }
+        note("-k: the certificate of the URL's host is not checked; whoever is on the way can read and change all")
+    }
+
     /// Whole lines, as they are.
     func write(_ lines: String) {
         drawn.withLock { drawn in

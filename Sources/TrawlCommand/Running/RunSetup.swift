@@ -18,7 +18,7 @@ enum RunSetup {
             throw CommandError(file: file, errno, curlStatus: ExitStatus.Curl.certificateFileError)
         }
         command.transfer.apply(to: &request.options)
-        command.tls.apply(to: &request.options.transport)
+        command.tls.apply(to: &request.options.tls)
         command.proxy.apply(to: &request.options.transport)
         command.cache.apply(to: &request.options)
         try command.authentication.apply(

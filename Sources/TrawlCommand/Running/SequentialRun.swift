@@ -62,6 +62,7 @@ enum SequentialRun {
         }
         let signals = Signals.block()
         let console = Console(plan.report)
+        console.note(plan.template.options.tls)
         let coordinator = try Coordinator.started(plan.configuration, console)
         try plan.cookieFiles?.load(into: coordinator)
         let kind = plan.report.progressKind(

@@ -16,6 +16,13 @@ package struct ContentDigest: Hashable, Sendable {
         words = bytes.loadUnaligned(as: (UInt64, UInt64, UInt64, UInt64).self)
     }
 
+    /// The digest of bytes; nil when libcrypto is not there.
+    package init?(of bytes: [UInt8]) {
+        guard let digest = RunningDigest(), bytes.withUnsafeBytes({ digest.update($0) }), let value = digest.finish()
+        else { return nil }
+        self = value
+    }
+
     /// The 32 bytes of the digest, for as long as the closure runs.
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

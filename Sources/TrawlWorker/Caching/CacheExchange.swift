@@ -188,7 +188,8 @@ extension HopFailure.Kind {
         case .hostNotFound, .cannotConnect, .tlsHandshake, .connectTimedOut, .inactive, .timedOut, .connectionLost,
             .truncated, .malformedResponse, .proxy:
             true
-        case .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate, .headTooLarge, .bodyTooLarge,
+        case .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate, .tlsNotYetValid,
+            .tlsSelfSigned, .tlsPin, .tlsClientCertificateRequired, .tlsUndecided, .headTooLarge, .bodyTooLarge,
             .decoding, .file, .requestBody, .cancelled, .unsupportedScheme, .malformedRequest, .outOfMemory,
             .internalError, .storedResponse:
             false

@@ -49,8 +49,8 @@ final class CacheKeeper: ResponseKeeper {
         let request = CacheRequest(
             method: lease.method, target: target, fields: lease.fields, policy: terms.policy(for: lease.cache),
             credentials: lease.identity.isEmpty ? nil : lease.identity.withUnsafeBytes(store.rules.tag),
-            sharesCookies: lease.cache.contains(.sharedCookies), hasBody: lease.body != .none,
-            decodesContent: profile.decoding == .streaming, tag: store.rules.tag)
+            sharesCookies: lease.cache.contains(.sharedCookies), trust: profile.tls.trustBytes,
+            hasBody: lease.body != .none, decodesContent: profile.decoding == .streaming, tag: store.rules.tag)
         let dropsBodies = lease.sink == .discard
         switch store.lookup(request, at: now, bodies: dropsBodies ? 0 : .max, candidates: true) {
         case .unsatisfiable:

@@ -263,7 +263,7 @@ struct CacheRuleTests {
                 #expect(response.source == .stale)
             }
             #expect(try await coordinator.start(Request(url, options: .with(.doNotWrite))).response.source == .stale)
-            #expect(try await coordinator.get(url) { $0.transport.verifiesPeer = false }.source == .stale)
+            #expect(try await coordinator.get(url) { $0.tls.verification = .none }.source == .stale)
             _ = try await coordinator.get(scene.origin.url("/other"))
             #expect(scene.targets == ["/page", "/other"])
         }

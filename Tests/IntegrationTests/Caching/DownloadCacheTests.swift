@@ -134,18 +134,19 @@ struct DownloadCacheTests {
             _ = try await coordinator.get(scene.origin.url("/secret"))
             _ = try await coordinator.get(url, fields: ["Cache-Control": "no-store"])
             // What comes unverified answers nobody who verifies.
-            _ = try await coordinator.get(url) { $0.transport.verifiesPeer = false }
-            _ = try await coordinator.get(url) { $0.transport.verifiesHost = false }
+            _ = try await coordinator.get(url) { $0.tls.verification = .none }
+            _ = try await coordinator.get(url) { $0.tls.verification = .chainOnly }
             _ = try await coordinator.get(url, fields: ["Range": "bytes=0-0"])
             #expect(cache.count == 0)
             // Nor is the owner of a certificate anybody.
             let calls = cache.calls
-            _ = try await coordinator.get(url) { $0.transport.clientCertificate = "/nowhere.pem" }
+            _ = try await coordinator.get(url) { $0.tls.identity = ClientIdentity(file: "/nowhere.pem") }
             #expect(cache.calls == calls)
             _ = try await coordinator.get(url)
             #expect(cache.count == 1)
             #expect(
-                try await coordinator.get(url) { $0.transport.clientCertificate = "/nowhere.pem" }.source == .network)
+                try await coordinator.get(url) { $0.tls.identity = ClientIdentity(file: "/nowhere.pem") }.source
+                    == .network)
         }
     }
 

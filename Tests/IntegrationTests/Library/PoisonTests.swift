@@ -35,7 +35,7 @@ struct PoisonTests {
             try await withTestCoordinator(workers: 2) { coordinator in
                 try await rounds(target, at: front.server.port, on: coordinator) { target in
                     var request = Request(front.url(target))
-                    request.options.transport.caFile = front.certificate
+                    request.options.tls.caFile = front.certificate
                     return request
                 }
             }

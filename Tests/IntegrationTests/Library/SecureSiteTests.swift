@@ -73,14 +73,13 @@ struct SecureSiteTests {
             let trusting = sites.request(.secure, "/who")
             let trusted = try await coordinator.send(trusting)
             #expect(trusted.status == 200)
-            await failure(.tlsUntrusted) { try await coordinator.send(Request(sites.url(.secure, "/who"))) }
+            await failure(.tlsSelfSigned) { try await coordinator.send(Request(sites.url(.secure, "/who"))) }
             await failure(.tlsHostMismatch) { try await coordinator.send(sites.request(.wrongName, "/who")) }
             var unchecked = Request(sites.url(.wrongName, "/who"))
-            unchecked.options.transport.verifiesPeer = false
-            unchecked.options.transport.verifiesHost = false
+            unchecked.options.tls.verification = .none
             #expect(try await coordinator.send(unchecked).status == 200)
             // What one fetch allows, the next one does not find on a kept connection.
-            await failure(.tlsUntrusted) { try await coordinator.send(Request(sites.url(.wrongName, "/who"))) }
+            await failure(.tlsSelfSigned) { try await coordinator.send(Request(sites.url(.wrongName, "/who"))) }
         }
     }
 
@@ -90,15 +89,15 @@ struct SecureSiteTests {
             let (older, newer) = (sites.request(.tls12, "/who"), sites.request(.tls13, "/who"))
             let both = [try await fact("tls", older, coordinator), try await fact("tls", newer, coordinator)]
             #expect(both == ["TLSv1.2", "TLSv1.3"])
-            let atMost = sites.request(.secure, "/who") { $0.options.transport.maximumTLS = .tls1_2 }
+            let atMost = sites.request(.secure, "/who") { $0.options.tls.maximum = .tls1_2 }
             #expect(try await fact("tls", atMost, coordinator) == "TLSv1.2")
-            let atLeast = sites.request(.secure, "/who") { $0.options.transport.minimumTLS = .tls1_3 }
+            let atLeast = sites.request(.secure, "/who") { $0.options.tls.minimum = .tls1_3 }
             #expect(try await fact("tls", atLeast, coordinator) == "TLSv1.3")
             await failure(.tls) {
-                try await coordinator.send(sites.request(.tls12, "/who") { $0.options.transport.minimumTLS = .tls1_3 })
+                try await coordinator.send(sites.request(.tls12, "/who") { $0.options.tls.minimum = .tls1_3 })
             }
             await failure(.tls) {
-                try await coordinator.send(sites.request(.tls13, "/who") { $0.options.transport.maximumTLS = .tls1_2 })
+                try await coordinator.send(sites.request(.tls13, "/who") { $0.options.tls.maximum = .tls1_2 })
             }
         }
     }
@@ -107,27 +106,25 @@ struct SecureSiteTests {
     func clientCertificate() async throws {
         try await withSites { sites, coordinator in
             let member = sites.request(.members, "/who") { request in
-                request.options.transport.clientCertificate = sites.member.certificate
-                request.options.transport.clientKey = sites.member.key
+                request.options.tls.identity = ClientIdentity(file: sites.member.certificate, key: sites.member.key)
             }
             #expect(try await fact("member", member, coordinator) == "SUCCESS")
             // nginx lets the handshake pass and answers by itself; the member's connection is not lent to others.
             let stranger = try await coordinator.send(sites.request(.members, "/who"))
             #expect(stranger.status == 400 && !stranger.bodyText.contains("member="))
             #expect(try await fact("member", member, coordinator) == "SUCCESS")
-            // A key that is not its own, and a file that holds no certificate. On a kept connection nobody would ask.
+            // A key that is not its own, and a file that holds no certificate.
             await failure(.tlsClientCertificate) {
                 try await coordinator.send(
                     sites.request(.members, "/who") { request in
-                        request.options.reusesConnection = false
-                        request.options.transport.clientCertificate = sites.member.certificate
-                        request.options.transport.clientKey = sites.server.directory.file("certificate-key.pem")
+                        request.options.tls.identity = ClientIdentity(
+                            file: sites.member.certificate, key: sites.server.directory.file("certificate-key.pem"))
                     })
             }
             await failure(.tlsClientCertificate) {
                 try await coordinator.send(
                     sites.request(.members, "/who") { request in
-                        request.options.transport.clientCertificate = sites.server.directory.file("big")
+                        request.options.tls.identity = ClientIdentity(file: sites.server.directory.file("big"))
                     })
             }
         }

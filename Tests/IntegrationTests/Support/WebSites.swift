@@ -61,7 +61,7 @@ struct WebSites: Sendable {
     /// A GET that trusts the sites' certificate.
     func request(_ site: Site, _ target: String, _ adjust: (inout Request) -> Void = { _ in }) -> Request {
         var request = Request(url(site, target))
-        request.options.transport.caFile = certificate
+        request.options.tls.caFile = certificate
         adjust(&request)
         return request
     }

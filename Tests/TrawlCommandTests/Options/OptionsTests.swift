@@ -128,11 +128,11 @@ struct OptionsTests {
         var options = RequestOptions()
         let get = try parse("--http2", "-0", "-6", "-4", "--tlsv1.2", "--tlsv1.3", "-k", "http://h/")
         get.transfer.apply(to: &options)
-        get.tls.apply(to: &options.transport)
+        get.tls.apply(to: &options.tls)
         #expect(options.transport.version == .http1_0)
         #expect(options.transport.addressFamily == .ipv4)
-        #expect(options.transport.minimumTLS == .tls1_3)
-        #expect(!options.transport.verifiesPeer && !options.transport.verifiesHost)
+        #expect(options.tls.minimum == .tls1_3)
+        #expect(options.tls.verification == .none)
     }
 
     @Test("progress is shown to people who look, and never among the bytes")

@@ -1,0 +1,82 @@
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+/// What a program decides about servers' certificates (ASI-TLS-04).
+extension Supervisor {
+    /// How many accepted certificates are remembered.
+    private static let mostAccepted = 4096
+
+    /// A worker stopped before a request whose server has to be accepted. One fetch asks; others that meet the same
+    /// certificate wait for what it is told.
+    ///
+    /// - Returns: Whether the fetch goes on or waits; else it failed.
+    mutating func decidesAboutTrust(_ failure: HopFailure, _ fetch: RunningFetch) -> Bool {
+        guard let own = failure.certificates.first else { return false }
+        let origin = fetch.engine.target.origin
+        let subject = TrustSubject(origin: origin, certificate: own)
+        guard let decisions = configuration.decisions, fetch.asksProgram, acceptedCertificates[origin] != own else {
+            // Nobody to ask: what the rules have nothing against is good. A worker that stops again breaks them.
+            guard failure.kind == .tlsUndecided, acceptedCertificates[origin] != own else { return false }
+            accept(subject)
+            begin(fetch, front: true)
+            return true
+        }
+        release(fetch, .promote)
+        lastQuestion += 1
+        fetch.engine.question = OpenQuestion(number: lastQuestion, askedAt: now, about: .trust)
+        let waiting = TrustWaiter(fetch: fetch.engine.key, question: lastQuestion, failure: failure)
+        if trustQuestions[subject] != nil {
+            trustQuestions[subject]?.append(waiting)
+            return true
+        }
+        trustQuestions[subject] = [waiting]
+        let problem = failure.kind == .tlsUndecided ? nil : FetchError(failure, fetch: fetch)
+        let trust = ServerTrust(origin, failure.certificates, problem: problem)
+        let (mailbox, limit) = (mailbox, configuration.decisionTimeout)
+        Task {
+            let choice = await FirstAnswer<TrustChoice>.within(limit) { await decisions.trust(trust) }
+            mailbox.post(.trustDecided(subject, choice))
+        }
+        return true
+    }
+
+    /// The program has decided, or has not in time.
+    mutating func trustDecided(_ subject: TrustSubject, _ choice: TrustChoice?) {
+        for waiter in trustQuestions.removeValue(forKey: subject) ?? [] {
+            guard let fetch = fetches[waiter.fetch], fetch.engine.question?.number == waiter.question,
+                !fetch.engine.life.isAnswered
+            else { continue }
+            withdrawQuestion(fetch)
+            let isGood = choice == .accept || choice == .asVerified && waiter.failure.kind == .tlsUndecided
+            if isGood {
+                accept(subject)
+                begin(fetch, front: true)
+            } else if choice == nil {
+                let detail = "no decision about the certificate within \(configuration.decisionTimeout)"
+                conclude(fetch, FetchError(.timeout, detail, url: fetch.engine.target.text))
+            } else {
+                conclude(fetch, FetchError(waiter.failure, fetch: fetch))
+            }
+        }
+    }
+
+    private mutating func accept(_ subject: TrustSubject) {
+        if acceptedCertificates.count >= Self.mostAccepted { acceptedCertificates.removeAll() }
+        acceptedCertificates[subject.origin] = subject.certificate
+    }
+}
+
+/// A certificate that is being decided about.
+struct TrustSubject: Sendable, Hashable {
+    let origin: Origin
+    /// In DER form.
+    let certificate: [UInt8]
+}
+
+/// A fetch that waits for a decision about a certificate.
+struct TrustWaiter: Sendable {
+    let fetch: FetchKey
+    let question: UInt64
+    let failure: HopFailure
+}

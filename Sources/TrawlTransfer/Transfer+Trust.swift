@@ -1,0 +1,95 @@
+import CCurl
+import TrawlHTTP
+import TrawlProtocol
+
+/// The server's certificate, where the coordinator has the last word.
+extension Transfer {
+    /// Bytes of a certificate above which its chain is not shown.
+    private static let longestCertificate = 64 << 10
+    private static let longestChain = 16
+
+    /// Has a connection's TLS look for trusted certificates where libcurl, which is not to check them, would not.
+    ///
+    /// What cannot be read trusts nobody: the check before the request says so.
+    func trust(in tls: UnsafeMutableRawPointer?) {
+        let terms = profile.profile.tls
+        let isOwn = !terms.caFile.isEmpty || !terms.caDirectory.isEmpty || !terms.caData.isEmpty
+        let file = isOwn ? terms.caFile : easy.defaultCAFile ?? ""
+        let directory = isOwn ? terms.caDirectory : easy.defaultCADirectory ?? ""
+        if !file.isEmpty, terms.caData.isEmpty { _ = ccurl_tls_trust(tls, file, nil, nil, 0) }
+        if !directory.isEmpty { _ = ccurl_tls_trust(tls, nil, directory, nil, 0) }
+        if !terms.caData.isEmpty {
+            _ = terms.caData.withUnsafeBytes { ccurl_tls_trust(tls, nil, nil, $0.baseAddress, $0.count) }
+        }
+    }
+
+    /// Whether the request may be sent to whom the connection leads; `failure` says what is wrong and shows the chain.
+    ///
+    /// The handshake is over and no byte of the request has gone out.
+    func mayTrust() -> Bool {
+        let tls = profile.profile.tls
+        guard tls.question != .never else { return true }
+        let problem = problem(tls)
+        if problem == nil, tls.question == .unlessVerified { return true }
+        let chain = certificates()
+        if let own = chain.first, own == lease.trusted { return true }
+        let result = ccurl_tls_verify_result(easy.raw)
+        var failure = HopFailure(
+            problem ?? .tlsUndecided, curlCode: CURLE_PEER_FAILED_VERIFICATION.rawValue,
+            detail: problem == nil ? "nobody has accepted the certificate" : Self.text(problem, result))
+        failure.certificates = chain
+        self.failure = failure
+        return false
+    }
+
+    /// What the rules have against the certificate.
+    private func problem(_ tls: TLSTerms) -> HopFailure.Kind? {
+        let result = ccurl_tls_verify_result(easy.raw)
+        if tls.verifiesPeer, result != 0 { return CurlFailure.verification(Int(result)) }
+        if tls.verifiesHost, ccurl_tls_names_host(easy.raw, lease.host) != 1 { return .tlsHostMismatch }
+        return nil
+    }
+
+    private static func text(_ problem: HopFailure.Kind?, _ result: Int64) -> String {
+        switch problem {
+        case .tlsHostMismatch?: "the certificate does not name the host"
+        case .tlsSelfSigned?: "the certificate is signed by itself"
+        case .tlsCertificateDate?: "the certificate has expired"
+        case .tlsNotYetValid?: "the certificate is not valid yet"
+        default: "the certificate leads to no trusted root (\(result))"
+        }
+    }
+
+    /// The chain in DER form, the server's own first.
+    private func certificates() -> [[UInt8]] {
+        var chain: [[UInt8]] = []
+        while chain.count < Self.longestChain {
+            let place = Int32(chain.count)
+            let length = ccurl_tls_certificate(easy.raw, place, nil, 0)
+            guard length > 0, length <= Self.longestCertificate else { break }
+            var bytes = [UInt8](repeating: 0, count: Int(length))
+            guard
+                bytes.withUnsafeMutableBufferPointer({
+                    ccurl_tls_certificate(easy.raw, place, $0.baseAddress, $0.count)
+                })
+                    == length
+            else { break }
+            chain.append(bytes)
+        }
+        return chain
+    }
+}
+
+extension Lease {
+    /// Whether its URL is `https`.
+    var isSecure: Bool { url.utf8.starts(with: "https:".utf8) }
+
+    /// The URL's host, without the brackets of an address.
+    var host: String {
+        let rest = url.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+        if rest.first == UInt8(ascii: "[") {
+            return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "]") }, as: UTF8.self)
+        }
+        return String(decoding: rest.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }, as: UTF8.self)
+    }
+}

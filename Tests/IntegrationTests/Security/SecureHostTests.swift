@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+import Trawl
+
+@Suite(
+    "Hosts that take secure transport only, RFC 6797", .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing),
+    .timeLimit(.minutes(2)))
+struct SecureHostTests {
+    /// A request for `one.test` at a listener, which the scene's certificates name.
+    private func request(_ scene: TrustScene, _ listener: String, _ target: String = "/", scheme: String? = nil)
+        -> Request
+    {
+        var request = scene.request(listener, target)
+        request.url = scene.origin.url(listener, target, host: "one.test")
+        if let scheme { request.url = scheme + request.url.drop { $0 != ":" } }
+        let port = scene.origin.port(listener)
+        request.options.transport.resolve = ["one.test:\(port):127.0.0.1"]
+        return request
+    }
+
+    private let hsts = "/?hsts=max-age%3D600"
+
+    @Test("what a host asked for over verified TLS holds for its later URLs, and a redirect's too")
+    func upgrade() async throws {
+        try await TrustScene.with { scene, coordinator in
+            try scene.origin.reset()
+            let clear = request(scene, "good", scheme: "http")
+            await failure { try await coordinator.send(clear) }
+            _ = try await coordinator.send(request(scene, "good", hsts))
+            #expect(coordinator.secureHosts.map(\.name) == ["one.test"])
+            let secured = try await coordinator.send(clear)
+            #expect(secured.status == 200 && secured.url.hasPrefix("https://one.test:"))
+            // Credentials of the URL's own go along: nothing has been sent in clear, and the host is the same.
+            var own = clear
+            own.fields.add("Authorization", "Bearer own")
+            _ = try await coordinator.send(own)
+            #expect(try scene.origin.seen().last?.values("authorization") == ["Bearer own"])
+            // A redirect from https to http would be refused; it leads to https.
+            let location = clear.url.percentEncoded
+            let redirected = try await coordinator.send(request(scene, "good", "/go?status=302&to=" + location))
+            #expect(redirected.url.hasPrefix("https://one.test:") && redirected.redirects.count == 1)
+            // The port stays, also when nobody speaks TLS there: no way back to http.
+            let other = request(scene, "clear")
+            await failure(.tls) { try await coordinator.send(other) }
+            // Other hosts are not meant.
+            #expect(try await coordinator.send(scene.request("clear")).status == 200)
+            #expect(coordinator.forgetSecureHost("ONE.test"))
+            #expect(try await coordinator.send(other).status == 200)
+        }
+    }
+
+    @Test("it is not believed in clear, from an address, without verification; max-age=0 ends it")
+    func notBelieved() async throws {
+        try await TrustScene.with { scene, coordinator in
+            try scene.origin.reset()
+            _ = try await coordinator.send(request(scene, "clear", hsts))
+            _ = try await coordinator.send(scene.request("good", hsts))
+            var loose = request(scene, "alone", hsts)
+            loose.options.tls.verification = .none
+            _ = try await coordinator.send(loose)
+            loose.options.tls.verification = .chainOnly
+            await failure { try await coordinator.send(loose) }
+            #expect(coordinator.secureHosts.isEmpty)
+            _ = try await coordinator.send(request(scene, "good", hsts + "%3BincludeSubDomains"))
+            #expect(coordinator.secureHosts.map(\.includesSubdomains) == [true])
+            _ = try await coordinator.send(request(scene, "good", "/?hsts=max-age%3D0"))
+            #expect(coordinator.secureHosts.isEmpty)
+        }
+    }
+
+    @Test("nobody can be talked into a bad certificate of such a host, §12.1")
+    func strict() async throws {
+        try await TrustScene.with { scene, coordinator in
+            var loose = request(scene, "alone")
+            loose.options.tls.verification = .none
+            #expect(try await coordinator.send(loose).status == 200)
+            _ = try await coordinator.send(request(scene, "good", hsts))
+            await failure(.tlsSelfSigned) { try await coordinator.send(loose) }
+        }
+    }
+
+    @Test("it can be switched off")
+    func off() async throws {
+        try await TrustScene.with(adjust: { $0.usesHSTS = false }) { scene, coordinator in
+            _ = try await coordinator.send(request(scene, "good", hsts))
+            #expect(coordinator.secureHosts.isEmpty)
+            #expect(try await coordinator.send(request(scene, "clear")).status == 200)
+        }
+    }
+
+    @Test("the command keeps them in a file as curl does, and reads them again")
+    func file() async throws {
+        try await TrustScene.with { scene, _ in
+            let file = scene.directory.file("hosts")
+            let (good, clear) = (scene.origin.port("good"), scene.origin.port("clear"))
+            let common = ["--cacert", scene.authority.root, "--hsts", file]
+            let places = ["--resolve", "one.test:\(good):127.0.0.1", "--resolve", "one.test:\(clear):127.0.0.1"]
+            let first = try CommandRun(["get"] + common + places + ["https://one.test:\(good)\(hsts)"])
+            #expect(first.status == 0, "\(first.errors)")
+            let text = String(decoding: scene.directory.content("hosts") ?? [], as: UTF8.self)
+            #expect(text.contains("\none.test \"20"), "\(text)")
+            let secured = try CommandRun(["get"] + common + places + ["http://one.test:\(good)/"])
+            #expect(secured.status == 0 && secured.text == "good 200", "\(secured.errors)")
+            #expect(try CommandRun(["get"] + common + places + ["http://one.test:\(clear)/"]).status == 35)
+            let off = try CommandRun(["get", "--no-hsts"] + common + places + ["http://one.test:\(clear)/"])
+            #expect(off.status == 0 && off.text == "clear 200")
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+import Trawl
+
+/// A program that trusts whom a test says.
+private struct Trusting: FetchDecisions {
+    let asked = Locked([ServerTrust]())
+    let answer: @Sendable (ServerTrust) async -> TrustChoice
+
+    init(_ answer: @escaping @Sendable (ServerTrust) async -> TrustChoice) { self.answer = answer }
+
+    func trust(_ server: ServerTrust) async -> TrustChoice {
+        asked.withLock { $0.append(server) }
+        return await answer(server)
+    }
+
+    var problems: [FetchError.Code?] { asked.withLock { $0.map { $0.problem?.code } } }
+}
+
+@Suite(
+    "A program decides about certificates, ASI-TLS-04", .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing),
+    .timeLimit(.minutes(2)))
+struct TrustDecisionTests {
+    private func fingerprint(_ certificate: String, _ scene: TrustScene) throws -> String {
+        let text = try TestAuthority.openssl(
+            ["x509", "-in", certificate, "-noout", "-fingerprint", "-sha256"], scene.directory)
+        return (text.split(separator: "=").last ?? "").filter { $0 != ":" }.lowercased()
+    }
+
+    @Test("one known certificate is accepted, others are refused, and those see no byte of the request")
+    func byFingerprint() async throws {
+        let known = Locked("")
+        let decisions = Trusting { server in
+            server.fingerprint == known.withLock { $0 } ? .accept : .refuse
+        }
+        try await TrustScene.with(adjust: { $0.decisions = decisions }) { scene, coordinator in
+            try scene.origin.reset()
+            let print = try fingerprint(scene.selfSigned.certificate, scene)
+            known.withLock { $0 = print }
+            func ask(_ listener: String) -> Request { scene.request(listener) { $0.question = .unlessVerified } }
+            #expect(try await coordinator.send(ask("alone")).status == 200)
+            #expect(try await coordinator.send(ask("alone")).status == 200)
+            await failure(.tlsUntrusted) { try await coordinator.send(ask("unknown")) }
+            await failure(.tlsCertificateDate) { try await coordinator.send(ask("expired")) }
+            await failure(.tlsHostMismatch) { try await coordinator.send(ask("wrong")) }
+            // What the rules have nothing against is not asked about.
+            #expect(try await coordinator.send(ask("good")).status == 200)
+            #expect(decisions.problems == [.tlsSelfSigned, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch])
+            let seen = try scene.origin.seen()
+            #expect(seen.map(\.listener) == ["alone", "alone", "good"] && seen.allSatisfy { $0.bytes == nil })
+            // It holds for that host and port, and for who asks: others are refused by rule.
+            await failure(.tlsSelfSigned) { try await coordinator.send(scene.request("alone")) }
+            await failure(.tlsSelfSigned) { try coordinator.sendBlocking(scene.request("otherAlone")) }
+            let first = decisions.asked.withLock { $0.first }
+            #expect(first?.host == "127.0.0.1" && first?.port == scene.origin.port("alone"))
+            #expect(first?.certificates.count == 1)
+        }
+    }
+
+    @Test("asked always, a good certificate is asked about once, however many fetches meet it")
+    func always() async throws {
+        let gate = Gate(width: 1)
+        await gate.enter()
+        let decisions = Trusting { _ in
+            await gate.enter()
+            gate.leave()
+            return .asVerified
+        }
+        try await TrustScene.with(adjust: { $0.decisions = decisions }) { scene, coordinator in
+            try scene.origin.reset()
+            let request = scene.request("good") { $0.question = .always }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<10 { group.addTask { try await coordinator.send(request).status } }
+                #expect(await eventually { decisions.problems.count == 1 })
+                gate.leave()
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(decisions.problems == [nil])
+            #expect(try await coordinator.send(request).status == 200)
+            // Who blocks a thread is not asked: the rules hold.
+            #expect(try coordinator.sendBlocking(scene.request("otherGood") { $0.question = .always }).status == 200)
+            await failure(.tlsSelfSigned) {
+                try coordinator.sendBlocking(scene.request("alone") { $0.question = .always })
+            }
+            #expect(decisions.problems.count == 1)
+        }
+    }
+
+    @Test("without a decision in time the fetch fails; refusing what is good fails it too")
+    func refusals() async throws {
+        let decisions = Trusting { server in
+            if server.problem == nil { return .refuse }
+            try? await Task.sleep(for: .seconds(60))
+            return .accept
+        }
+        let adjust: (inout Configuration) -> Void = {
+            $0.decisions = decisions
+            $0.decisionTimeout = .milliseconds(200)
+        }
+        try await TrustScene.with(adjust: adjust) { scene, coordinator in
+            try scene.origin.reset()
+            let late = await failure(.timeout) {
+                try await coordinator.send(scene.request("alone") { $0.question = .unlessVerified })
+            }
+            #expect(late?.detail.contains("no decision") == true)
+            await failure(.tlsUntrusted) { try await coordinator.send(scene.request("good") { $0.question = .always }) }
+            #expect(try scene.origin.seen().isEmpty)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+"""An origin with several listeners that remembers every request: for tests of what is sent to whom.
+
+    origin.py LISTENER...
+
+A listener is a JSON object: "name", "address" (127.0.0.1), "certificate" and "key" (PEM; without them it is in clear),
+"clients" (PEM of an authority: client certificates are asked for), "required" (without one nobody is let in), "maximum"
+("1.2"). It prints one JSON line with the ports by name, and ends at the end of its standard input. There a line "log"
+is answered by one JSON line with all requests since the last "reset" (answered by "{}").
+
+A request is {listener, connection, number (on its connection), method, target, fields, length, member (the subject's
+common name of the client's certificate, or null)}; bytes that never became a request are {listener, connection, bytes}.
+
+Targets: the query says what is answered. `status` (200), `to` (Location), `cache` (Cache-Control), `cookie` (Set-Cookie),
+`challenge` (WWW-Authenticate with 401 while the request has no Authorization), `hsts` (Strict-Transport-Security), `body`,
+`close` (the connection ends), `sleep` (so many seconds before the answer). As a proxy it takes absolute targets of http and answers them itself; CONNECT leads to the
+listener of that port; `Proxy-Authenticate` with 407 is sent as long as `--proxy-auth` is among the arguments and no
+Proxy-Authorization came.
+"""
+import json, select, socket, ssl, sys, threading, time
+from urllib.parse import parse_qsl, urlsplit
+
+lock = threading.Lock()
+records = []
+connections = [0]
+ports = {}
+
+
+def record(entry):
+    with lock:
+        records.append(entry)
+
+
+def read_head(stream, seen):
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = stream.recv(1)
+        if not piece:
+            seen.append(len(data))
+            return None
+        data += piece
+        # The start of TLS, in clear.
+        if data[0] == 0x16 or len(data) > 1 << 20:
+            return None
+    return data.decode("latin-1")
+
+
+def read_body(stream, fields):
+    length = int(next((v for n, v in fields if n.lower() == "content-length"), "0"))
+    left = length
+    while left > 0:
+        piece = stream.recv(min(left, 65536))
+        if not piece:
+            break
+        left -= len(piece)
+    return length
+
+
+def member_of(stream):
+    if not isinstance(stream, ssl.SSLSocket):
+        return None
+    certificate = stream.getpeercert()
+    for part in (certificate or {}).get("subject", ()):
+        for name, value in part:
+            if name == "commonName":
+                return value
+    return None
+
+
+def tunnel(client, port, prefix):
+    there = socket.create_connection(("127.0.0.1", port))
+    if prefix:
+        there.sendall(prefix)
+    pair = [client, there]
+    try:
+        while True:
+            ready, _, _ = select.select(pair, [], [], 30)
+            if not ready:
+                return
+            for one in ready:
+                data = one.recv(65536)
+                if not data:
+                    return
+                (there if one is client else client).sendall(data)
+    except OSError:
+        return
+    finally:
+        there.close()
+
+
+def answer(spec, fields, target, method):
+    query = dict(parse_qsl(urlsplit(target).query, keep_blank_values=True))
+    status = int(query.get("status", "200"))
+    time.sleep(float(query.get("sleep", "0")))
+    head = []
+    names = {n.lower() for n, _ in fields}
+    if "challenge" in query and "authorization" not in names:
+        status = 401
+        head.append(("WWW-Authenticate", query["challenge"]))
+    elif "to" in query:
+        head.append(("Location", query["to"]))
+    for name, field in (("cache", "Cache-Control"), ("cookie", "Set-Cookie"), ("hsts", "Strict-Transport-Security")):
+        if name in query:
+            head.append((field, query[name]))
+    body = query.get("body", "%s %s" % (spec["name"], status)).encode()
+    if "close" in query:
+        head.append(("Connection", "close"))
+    head.append(("Content-Length", str(len(body))))
+    text = "HTTP/1.1 %d X\r\n%s\r\n" % (status, "".join("%s: %s\r\n" % line for line in head))
+    return text.encode() + (b"" if method == "HEAD" else body), "close" in query
+
+
+def serve(spec, context, plain):
+    with lock:
+        connections[0] += 1
+        connection = connections[0]
+    stream = plain
+    try:
+        if context:
+            stream = context.wrap_socket(plain, server_side=True, do_handshake_on_connect=False)
+            try:
+                stream.do_handshake()
+            except ssl.SSLError:
+                # The alert is on its way; a reset for what the client has sent meanwhile would overtake it.
+                stream = socket.socket(fileno=stream.detach())
+                stream.shutdown(socket.SHUT_WR)
+                stream.settimeout(5)
+                while stream.recv(65536):
+                    pass
+                return
+        number = 0
+        while True:
+            seen = []
+            head = read_head(stream, seen)
+            if head is None:
+                if seen and seen[0]:
+                    record({"listener": spec["name"], "connection": connection, "bytes": seen[0]})
+                return
+            lines = head.split("\r\n")
+            method, target, _ = lines[0].split(" ")
+            fields = [line.split(":", 1) for line in lines[1:] if line]
+            fields = [[n, v.strip()] for n, v in fields]
+            length = read_body(stream, fields)
+            number += 1
+            record({
+                "listener": spec["name"], "connection": connection, "number": number, "method": method,
+                "target": target, "fields": fields, "length": length, "member": member_of(stream),
+            })
+            names = {n.lower() for n, _ in fields}
+            if "proxy" in spec and spec["proxy"] and "proxy-authorization" not in names:
+                stream.sendall(b"HTTP/1.1 407 X\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n")
+                continue
+            if method == "CONNECT":
+                stream.sendall(b"HTTP/1.1 200 X\r\n\r\n")
+                tunnel(stream, int(target.rsplit(":", 1)[1]), b"")
+                return
+            response, closes = answer(spec, fields, target, method)
+            stream.sendall(response)
+            if closes:
+                return
+    except (OSError, ValueError):
+        return
+    finally:
+        try:
+            stream.close()
+        except OSError:
+            pass
+
+
+def listen(spec):
+    server = socket.create_server((spec.get("address", "127.0.0.1"), spec.get("port", 0)), backlog=128)
+    ports[spec["name"]] = server.getsockname()[1]
+    context = None
+    if "certificate" in spec:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(spec["certificate"], spec["key"])
+        if "clients" in spec:
+            context.load_verify_locations(spec["clients"])
+            context.verify_mode = ssl.CERT_REQUIRED if spec.get("required") else ssl.CERT_OPTIONAL
+        if spec.get("maximum") == "1.2":
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
+
+    def accept():
+        while True:
+            try:
+                plain, _ = server.accept()
+            except OSError:
+                return
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=serve, args=(spec, context, plain), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+for argument in sys.argv[1:]:
+    listen(json.loads(argument))
+print(json.dumps(ports), flush=True)
+for line in sys.stdin:
+    with lock:
+        if line.strip() == "log":
+            print(json.dumps(records), flush=True)
+        else:
+            records.clear()
+            print("{}", flush=True)
