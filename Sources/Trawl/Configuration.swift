@@ -38,10 +38,10 @@ public struct Configuration: Sendable {
     public var proxy = ProxyPolicy.direct
     /// Decides what a program may decide; nil leaves everything to the rules.
     public var decisions: (any FetchDecisions)?
-    /// Whether hosts that ask for secure transport only get it (RFC 6797). Default true; a coordinator remembers them as long
-    /// as it lives.
+    /// Whether hosts that ask for secure transport only get it (RFC 6797). Default true. They are remembered in the store,
+    /// for all programs that use it; without one as long as the coordinator lives.
     public var usesHSTS = true
-    /// A file with such hosts in the form of curl's `--hsts`, read at the start and written at the shutdown; nil is none. One
+    /// A file with such hosts in the form of curl's `--hsts`, read at the start and written at the shutdown; nil is the store. One
     /// that cannot be written then is left as it is.
     public var hstsFile: String?
     /// How long a decision about a redirect may take before the fetch fails. Default 30 s.

@@ -47,7 +47,7 @@ public final class Coordinator: Sendable {
         }
         state = StateShelf(configuration, sessionID: shelf.sessionID)
         cookieSettings = CookieSettings(configuration, state: state)
-        planner = FetchPlanner(configuration: configuration, shelf: shelf, cookies: cookieSettings)
+        planner = FetchPlanner(configuration: configuration, shelf: shelf, cookies: cookieSettings, state: state)
         defaultGrace = configuration.shutdownGrace
         hstsFile = configuration.usesHSTS ? configuration.hstsFile : nil
         if let hstsFile { try planner.secureHosts.read(hstsFile) }

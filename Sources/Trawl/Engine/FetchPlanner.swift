@@ -21,14 +21,15 @@ final class FetchPlanner: Sendable {
     private let askable: AuthenticationTerms.Askable
     private let netrcFiles = NetrcFiles()
     /// Hosts that take secure transport only.
-    let secureHosts = SecureHosts()
+    let secureHosts: SecureHosts
     private let usesHSTS: Bool
 
-    init(configuration: Configuration, shelf: CacheShelf, cookies: CookieSettings) {
+    init(configuration: Configuration, shelf: CacheShelf, cookies: CookieSettings, state: StateShelf) {
         self.shelf = shelf
         self.cookies = cookies
         askable = AuthenticationTerms.Askable(configuration)
         usesHSTS = configuration.usesHSTS
+        secureHosts = SecureHosts(in: configuration.usesHSTS && configuration.hstsFile == nil ? state : nil)
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true, omitting: [])

@@ -104,21 +104,23 @@ final class FetchTerms: Sendable {
     }
 
     /// The terms of a fetch's first hop.
-    func beginning(at target: TargetURI, isStrict: Bool) -> FetchTerms {
+    func beginning(at target: TargetURI, isStrict: @autoclosure () -> Bool) -> FetchTerms {
         guard isBoundToHosts else { return self }
         let base = base ?? self
-        return base.form(Form(identity: base.options.tls.identityKey(for: target), isStrict: isStrict))
+        return base.form(Form(identity: base.options.tls.identityKey(for: target), isStrict: isStrict()))
     }
 
     /// The terms of the hop that a redirect leads to. What was left behind does not come back.
-    func following(to target: TargetURI, from here: TargetURI, isStrict: Bool) -> FetchTerms {
+    func following(
+        to target: TargetURI, from here: TargetURI, isStrict: @autoclosure () -> Bool
+    ) -> FetchTerms {
         let base = base ?? self
         guard base.isBoundToHosts else { return self }
         return base.form(
             Form(
                 identity: base.options.tls.identityKey(for: target),
                 hasLeftOrigin: form.hasLeftOrigin || target.origin != here.origin,
-                hasLeftHost: form.hasLeftHost || target.origin.host != here.origin.host, isStrict: isStrict))
+                hasLeftHost: form.hasLeftHost || target.origin.host != here.origin.host, isStrict: isStrict()))
     }
 
     private func form(_ form: Form) -> FetchTerms {

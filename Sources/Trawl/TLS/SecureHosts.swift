@@ -3,47 +3,102 @@ import Synchronization
 import TrawlHTTP
 import TrawlPlatform
 import TrawlSession
+import TrawlStore
 
-/// The hosts that have asked for secure transport only, as one coordinator knows them (RFC 6797).
+/// The hosts that have asked for secure transport only (RFC 6797): those of the coordinator's store, which all programs
+/// share that use it, or without one those the coordinator has met.
 final class SecureHosts: Sendable {
-    /// Hosts remembered at most; then those that end first make room.
-    private static let most = 10_000
+    fileprivate struct Known {
+        var hosts: [String: KnownSecureHost] = [:]
+        /// What the store says of how often it changed, when it was last read.
+        var changes: UInt64? = 0
+        /// What is not committed yet, and stands over what is read meanwhile.
+        var pending: [UInt64: TransportSecurity.Change] = [:]
+        var lastChange: UInt64 = 0
+    }
 
-    private let hosts = Guarded<[String: KnownSecureHost]>([:])
-    /// Most coordinators know none: asked on the way of every fetch.
+    private let known = Guarded(Known())
+    /// Most know none: asked on the way of every fetch.
     private let hasSome = Atomic(false)
+    /// Nil for memory alone.
+    private let state: StateShelf?
+
+    init(in state: StateShelf?) {
+        self.state = state?.directory == nil ? nil : state
+    }
 
     /// Whether a host takes secure transport only.
     func isSecure(_ host: String) -> Bool {
+        refresh()
         guard hasSome.load(ordering: .relaxed) else { return false }
         let now = WallClock.time()
-        return hosts.withLock { hosts in TransportSecurity.isSecure(host, at: now) { hosts[$0] } }
+        return known.withLock { known in TransportSecurity.isSecure(host, at: now) { known.hosts[$0] } }
     }
 
-    /// Takes what a response changes.
+    /// Takes what a response changes: it holds here at once, and elsewhere when it is committed.
     func apply(_ change: TransportSecurity.Change) {
-        hosts.withLock { hosts in
-            switch change {
-            case .keep(let host):
-                hosts[host.name] = host
-                if hosts.count > Self.most, let first = hosts.values.min(by: { $0.expires < $1.expires }) {
-                    hosts[first.name] = nil
-                }
-            case .forget(let name): hosts[name] = nil
-            }
-            hasSome.store(!hosts.isEmpty, ordering: .relaxed)
+        let number = known.withLock { known in
+            known.take(change)
+            hasSome.store(!known.hosts.isEmpty, ordering: .relaxed)
+            known.lastChange += 1
+            if state != nil { known.pending[known.lastChange] = change }
+            return known.lastChange
+        }
+        guard let store = state?.store() else { return settled(number) }
+        let now = WallClock.time()
+        store.submit(.hosts) { (transaction) throws(StoreError) in
+            try HostTable.make([change], at: now, in: transaction)
+        } completion: { [self] _ in
+            settled(number)
+        }
+    }
+
+    private func settled(_ number: UInt64) {
+        known.withLock { _ = $0.pending.removeValue(forKey: number) }
+    }
+
+    /// Reads what is stored, if it changed: other programs change it too.
+    private func refresh() {
+        guard let store = state?.store() else { return }
+        let changes = store.changes(of: .hosts)
+        guard changes == nil || known.withLock({ $0.changes }) != changes else { return }
+        // What cannot be read is as it was.
+        guard let stored = try? store.read(.hosts, HostTable.all) else { return }
+        known.withLock { known in
+            known.changes = changes
+            known.hosts = [:]
+            for host in stored { known.hosts[host.name] = host }
+            for (_, change) in known.pending.sorted(by: { $0.key < $1.key }) { known.take(change) }
+            hasSome.store(!known.hosts.isEmpty, ordering: .relaxed)
         }
     }
 
     /// Those that are known, by name.
     var all: [KnownSecureHost] {
+        refresh()
         let now = WallClock.time()
-        return hosts.withLock { hosts in hosts.values.filter { $0.expires > now }.sorted { $0.name < $1.name } }
+        return known.withLock { known in
+            known.hosts.values.filter { $0.expires > now }.sorted { $0.name < $1.name }
+        }
     }
 
     /// Takes hosts that were kept elsewhere.
     func add(_ others: [KnownSecureHost]) {
         for host in others { apply(.keep(host)) }
+    }
+}
+
+extension SecureHosts.Known {
+    /// Takes a change; when there are too many, the host that ends first makes room.
+    fileprivate mutating func take(_ change: TransportSecurity.Change) {
+        switch change {
+        case .keep(let host):
+            hosts[host.name] = host
+            if hosts.count > HostTable.limit, let first = hosts.values.min(by: { $0.expires < $1.expires }) {
+                hosts[first.name] = nil
+            }
+        case .forget(let name): hosts[name] = nil
+        }
     }
 }
 

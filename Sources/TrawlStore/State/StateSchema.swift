@@ -12,7 +12,7 @@ package enum StateSchema {
     package static let jars = Table(1, "jars", .bytes)
     /// Digest of a protection space to sealed credentials.
     package static let credentials = Table(2, "credentials", .bytes)
-    /// A host, labels in reverse order, to what it said about its security.
+    /// The name of a host to what it said about its security.
     package static let hosts = Table(3, "hosts", .bytes)
 
     static let tables = [cookies, jars, credentials, hosts]

@@ -88,6 +88,28 @@ struct SecureHostTests {
         }
     }
 
+    @Test("all that use a store know them, at once and later")
+    func shared() async throws {
+        let store = try TemporaryDirectory()
+        try await TrustScene.with(adjust: { $0.store = .directory(store.file("store")) }) { scene, coordinator in
+            let clear = request(scene, "clear")
+            try await withTestCoordinator(adjust: { $0.store = .directory(store.file("store")) }) { other in
+                #expect(try await other.send(clear).status == 200)
+                _ = try await coordinator.send(request(scene, "good", hsts))
+                #expect(await eventually { other.secureHosts.map(\.name) == ["one.test"] })
+                await failure(.tls) { try await other.send(clear) }
+                #expect(other.forgetSecureHost("one.test"))
+                #expect(await eventually { coordinator.secureHosts.isEmpty })
+                _ = try await coordinator.send(request(scene, "good", hsts))
+            }
+            await coordinator.shutdown()
+            let place = "one.test:\(scene.origin.port("clear")):127.0.0.1"
+            let arguments = ["get", "--store", store.file("store"), "--resolve", place, clear.url]
+            #expect(try CommandRun(arguments).status == 35)
+            #expect(try CommandRun(arguments + ["--no-hsts"]).status == 0)
+        }
+    }
+
     @Test("the command keeps them in a file as curl does, and reads them again")
     func file() async throws {
         try await TrustScene.with { scene, _ in
