@@ -35,6 +35,7 @@ let package = Package(
         .target(name: "CLMDB", linkerSettings: [.linkedLibrary("lmdb")]),
         .target(name: "CBlob"),
         .target(name: "CCrypto"),
+        .target(name: "CPAC"),
 
         // Pure: decisions as values. No Glibc, no Foundation, no C module, no clock.
         .target(name: "TrawlHTTP", swiftSettings: pure),
@@ -47,6 +48,7 @@ let package = Package(
 
         // Effects: thin wrappers that carry decisions out.
         .target(name: "TrawlPlatform", dependencies: ["TrawlHTTP", "CPlatform"], swiftSettings: effects),
+        .target(name: "TrawlPAC", dependencies: ["TrawlPlatform", "CPAC"], swiftSettings: effects),
         .target(name: "TrawlCoding", dependencies: ["TrawlHTTP", "CZlib", "CBrotli"], swiftSettings: effects),
         .target(name: "TrawlURL", dependencies: ["TrawlHTTP", "CCurl", "CPSL"], swiftSettings: effects),
         .target(name: "TrawlCrypto", dependencies: ["CCrypto"], swiftSettings: effects),
@@ -72,7 +74,7 @@ let package = Package(
             name: "Trawl",
             dependencies: [
                 "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlCache", "TrawlSession",
-                "TrawlPlatform", "TrawlURL", "TrawlCoding", "TrawlStore", "TrawlCrypto",
+                "TrawlPlatform", "TrawlURL", "TrawlCoding", "TrawlStore", "TrawlCrypto", "TrawlPAC",
                 "TrawlWorker",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -82,11 +84,11 @@ let package = Package(
             dependencies: [
                 "Trawl", "TrawlHTTP", "TrawlCache", "TrawlSession", "TrawlJSON", "TrawlCoding", "TrawlPlatform",
                 "TrawlProtocol",
-                "TrawlStore", "TrawlURL", "TrawlWorker",
+                "TrawlStore", "TrawlURL", "TrawlPAC", "TrawlWorker",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: effects),
-        .executableTarget(name: "TrawlWorkerMain", dependencies: ["TrawlWorker"], swiftSettings: effects),
+        .executableTarget(name: "TrawlWorkerMain", dependencies: ["TrawlWorker", "TrawlPAC"], swiftSettings: effects),
 
         // For tests and benchmarks: what tests share, a server and a worker that misbehave on purpose, a host under load.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
@@ -124,6 +126,7 @@ let package = Package(
         .testTarget(
             name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common
         ),
+        .testTarget(name: "TrawlPACTests", dependencies: ["TrawlPAC", "CPAC"], swiftSettings: common),
         .testTarget(
             name: "TrawlCodingTests", dependencies: ["TestSupport", "TrawlCoding", "TrawlHTTP", "CZlib"],
             swiftSettings: common),

@@ -23,6 +23,7 @@ public final class Coordinator: Sendable {
     let credentialState = CredentialState()
     /// The program's own cache, where it has one.
     private let programCache: ProgramCache?
+    private let scripts: ProxyScripts
     private let thread: NamedThread
     private let ended: EndGate
     private let defaultGrace: Duration
@@ -59,6 +60,7 @@ public final class Coordinator: Sendable {
             throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
         }
         let start = try SupervisorStart(configuration, mailbox: mailbox, planner: planner, credentialState)
+        scripts = start.scripts
         segment = start.segment
         meter = start.meter
         bandwidth = Guarded(configuration.bandwidth)
@@ -78,6 +80,9 @@ public final class Coordinator: Sendable {
         // Nothing when it was shut down, as it should have been; else the workers end without anybody waiting.
         mailbox.post(.shutDown(grace: .zero))
     }
+
+    /// Why the last proxy script that could not be used could not; nil when there was none. Fetches went on without a proxy.
+    public var proxyScriptProblem: FetchError? { scripts.problem }
 
     /// Fetches into memory and waits for the answer.
     ///

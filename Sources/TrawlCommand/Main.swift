@@ -4,6 +4,7 @@
 import ArgumentParser
 import Glibc
 import Trawl
+import TrawlPAC
 import TrawlWorker
 
 @main
@@ -12,6 +13,7 @@ enum Main {
         let arguments = CommandLine.arguments
         // A worker is this executable started again. It comes first: its start counts for every run.
         if arguments.count > 1, arguments[1] == "worker" { _exit(WorkerProcessMain.run()) }
+        if arguments.count > 1, arguments[1] == "pac" { _exit(ScriptProcessMain.run()) }
         ArgumentSecrets.hide()
         StandardStreams.makeSafe()
         exit(run(Array(arguments.dropFirst())))

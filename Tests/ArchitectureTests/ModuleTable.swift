@@ -24,6 +24,7 @@ struct ModuleTable {
         c("CLMDB", ["lmdb.h"]),
         c("CBlob", []),
         c("CCrypto", []),
+        c("CPAC", []),
 
         pure("TrawlHTTP", []),
         pure("TrawlProtocol", ["TrawlHTTP"]),
@@ -34,6 +35,7 @@ struct ModuleTable {
         pure("TrawlSession", ["TrawlHTTP"]),
 
         effects("TrawlPlatform", allPure.union(["CPlatform"])),
+        effects("TrawlPAC", ["CPAC", "TrawlPlatform"]),
         effects("TrawlCoding", allPure.union(["CZlib", "CBrotli"])),
         effects("TrawlURL", ["TrawlHTTP", "CCurl", "CPSL"]),
         effects("TrawlCrypto", ["CCrypto"]),
@@ -45,7 +47,7 @@ struct ModuleTable {
             "Trawl", allPure.union(allEffects).union(["TrawlWorker"]), ["HTTPTypes", "Logging", "Metrics"]),
         surface(
             "TrawlCommand", allPure.union(allEffects).union(["TrawlWorker", "Trawl"]), ["ArgumentParser", "Logging"]),
-        surface("TrawlWorkerMain", ["TrawlWorker"], []),
+        surface("TrawlWorkerMain", ["TrawlWorker", "TrawlPAC"], []),
     ]
 
     private static let allPure: Set = [
@@ -53,7 +55,7 @@ struct ModuleTable {
         "TrawlSession",
     ]
     private static let allEffects: Set = [
-        "TrawlCrypto", "TrawlPlatform", "TrawlCoding", "TrawlURL", "TrawlStore", "TrawlTransfer",
+        "TrawlCrypto", "TrawlPlatform", "TrawlPAC", "TrawlCoding", "TrawlURL", "TrawlStore", "TrawlTransfer",
     ]
 
     static func row(_ name: String) -> Row? { rows.first { $0.name == name } }

@@ -187,4 +187,12 @@ int32_t cplatform_terminal_columns(int32_t fd);
 /// Whether the calling process is in the foreground of the terminal `fd`.
 int32_t cplatform_is_foreground(int32_t fd);
 
+// Names.
+
+/// The addresses of a name, parted by semicolons, as text with its zero; its length, 0 when there is none. -ETIMEDOUT when
+/// none came in time: the question then may go on behind the scenes, and keeps its memory.
+int32_t cplatform_resolve(const char *name, int32_t ipv4_only, int32_t milliseconds, char *text, size_t room);
+/// The address of this machine's end of the way to the rest of the world, as text with its zero; its length. Nothing is sent.
+int32_t cplatform_own_address(int32_t ipv6, char *text, size_t room);
+
 #endif

@@ -1,5 +1,6 @@
 import TrawlPlatform
 import TrawlProtocol
+import TrawlSession
 
 /// What callers say to the supervisor: a list under a lock and a wake-up for its thread.
 final class Mailbox: Sendable {
@@ -21,6 +22,8 @@ final class Mailbox: Sendable {
         case storeOpened(RunningFetch, front: Bool)
         /// A program has decided whether a server is trusted; nil when it has not in time.
         case trustDecided(TrustSubject, TrustChoice?)
+        /// A proxy script has said, or could not say, what way there is to an origin.
+        case routed(ProxyScripts.Question, ProxyList)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
         case shutDown(grace: Duration)

@@ -78,6 +78,9 @@ struct Supervisor: ~Copyable {
     let urls = URLParser()
     /// The way to origins for fetches that say nothing about proxies.
     let proxies: ProxyTerms
+    let scripts: ProxyScripts
+    /// What scripts said, and who waits for it.
+    var scriptAnswers = ScriptAnswers()
     /// Streams and observed fetches, looked at on each tick for progress.
     var observed: Set<FetchKey> = []
     /// Fetches that were answered while a worker held them, and when that worker must have ended the lease.
@@ -118,6 +121,7 @@ struct Supervisor: ~Copyable {
         leases = LeaseTable(workers: start.slots, leasesPerWorker: start.configuration.transfersPerWorker)
         queues = HostQueues(limitPerHost: start.configuration.connectionsPerHost)
         proxies = ProxyTerms(start.configuration.proxy)
+        scripts = start.scripts
         now = MonotonicClock.now()
         setBandwidthLimits()
     }
@@ -224,6 +228,7 @@ struct Supervisor: ~Copyable {
         case .cancel(let fetch):
             conclude(fetch, FetchError(.cancelled, "", url: fetch.engine.target.text))
         case .storeOpened(let fetch, let front): storeOpened(fetch, front: front)
+        case .routed(let question, let list): routed(question, list)
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
         case .shutDown(let grace): beginShutdown(grace: grace)
         case .signalWorkers(let signal, let done):
@@ -288,8 +293,10 @@ struct Supervisor: ~Copyable {
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
             case .credentials(let request): request.refuse()
-            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .told, .shutDown: break
+            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .told, .shutDown:
+                break
             }
         }
+        scripts.stop()
     }
 }

@@ -13,6 +13,8 @@ struct SupervisorStart: Sendable {
     let planner: FetchPlanner
     /// Told when the session's credentials change.
     let credentialState: CredentialState
+    /// Asks proxy scripts.
+    let scripts: ProxyScripts
     /// Worker slots: at least one.
     let slots: Int
 
@@ -23,6 +25,7 @@ struct SupervisorStart: Sendable {
         self.configuration = configuration
         self.mailbox = mailbox
         self.planner = planner
+        scripts = ProxyScripts(configuration, planner: planner, mailbox: mailbox)
         slots = max(1, configuration.workers)
         executable = configuration.workers == 0 ? nil : try WorkerExecutable(configuration)
         for directory in configuration.outputDirectories {

@@ -7,6 +7,8 @@ struct WorkerExecutable: Sendable {
     /// All arguments, the program's name first.
     let arguments: [String]
     let environment: [String]
+    /// The arguments with which the same program runs a proxy script: the one that says what it is to be is another.
+    var scriptArguments: [String] { (arguments.last == "worker" ? Array(arguments.dropLast()) : arguments) + ["pac"] }
 
     /// The configured executable, else `trawl-worker` beside the running executable, else on `PATH`.
     init(_ configuration: Configuration) throws(FetchError) {

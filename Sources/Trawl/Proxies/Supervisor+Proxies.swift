@@ -13,7 +13,7 @@ extension Supervisor {
         switch terms.rules.choice(for: fetch.engine.target.origin) {
         case .direct: break
         case .through(let proxy): fetch.engine.way = HopWay([proxy], terms)
-        case .script: break
+        case .script(let place): return hasWay(fetch, byScript: place, terms, front: front)
         }
         return true
     }

@@ -1,0 +1,130 @@
+import Glibc
+import TrawlHTTP
+import TrawlPAC
+import TrawlPlatform
+
+/// The child a proxy script runs in, as its coordinator's thread for scripts sees it.
+///
+/// Bound to that thread, which has all signals blocked, so that a child that is gone is no signal.
+final class ScriptProcess {
+    /// Why a script has no answer.
+    enum Fault: Error, Equatable {
+        case cannotStart(String)
+        case noEngine
+        case badScript
+        case threw
+        case tookTooLong
+        case died
+    }
+
+    /// How long the script may reckon about one question, lookups of names not counted.
+    static let longestRun = Duration.seconds(5)
+    private static let longestLookup = Duration.seconds(3)
+    /// Names one question may have looked up.
+    private static let mostLookups = 64
+
+    private let process: WorkerProcess
+    private let control: Descriptor
+    private var received: [UInt8] = []
+
+    /// Starts the child with a script and waits until it is ready.
+    init(_ executable: WorkerExecutable, script: [UInt8]) throws(Fault) {
+        do throws(SystemError) {
+            let sockets = try ControlSocket.pair()
+            let file = try MemoryFile(name: "trawl-pac")
+            let written: Result<Void, SystemError> = script.withUnsafeBytes { bytes in
+                do throws(SystemError) {
+                    return .success(try file.write(bytes))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            try written.get()
+            try file.seal()
+            process = try WorkerProcess.spawn(
+                executable: executable.path, arguments: executable.scriptArguments,
+                environment: executable.environment.filter { $0.hasPrefix("TZ=") || $0.hasPrefix("LD_LIBRARY_PATH=") },
+                control: sockets.there, segment: file.descriptor)
+            control = sockets.keepingHere()
+        } catch {
+            throw .cannotStart("\(error)")
+        }
+        do throws(Fault) {
+            switch try next(before: MonotonicClock.now().advanced(by: Self.longestRun)).kind {
+            case .ready: return
+            case .noEngine: throw .noEngine
+            case .badScript: throw .badScript
+            case .question, .answer, .lookup, .result, .failure: throw .died
+            }
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    deinit { end() }
+
+    /// Asks the script about a URL. After an error other than `threw` the child is of no more use.
+    func find(url: String, host: String, isStopped: () -> Bool) throws(Fault) -> String {
+        guard ScriptFrame(.question, Array(url.utf8) + [0] + Array(host.utf8)).write(to: control.rawValue) else {
+            throw .died
+        }
+        var deadline = MonotonicClock.now().advanced(by: Self.longestRun)
+        for _ in 0...Self.mostLookups {
+            let frame = try next(before: deadline)
+            switch frame.kind {
+            case .result: return String(decoding: frame.text, as: UTF8.self)
+            case .failure: throw .threw
+            case .lookup:
+                if isStopped() { throw .tookTooLong }
+                let began = MonotonicClock.now()
+                guard ScriptFrame(.answer, Self.answer(frame.text)).write(to: control.rawValue) else { throw .died }
+                deadline = deadline.advanced(by: began.duration(to: MonotonicClock.now()))
+            case .question, .answer, .ready, .noEngine, .badScript: throw .died
+            }
+        }
+        throw .tookTooLong
+    }
+
+    /// Ends the child, whatever it does, and waits for that.
+    func end() {
+        _ = try? process.signal(SIGKILL)
+        var watched = pollfd(fd: process.exitDescriptor, events: Int16(POLLIN), revents: 0)
+        while (try? process.reap()) == .some(.none), poll(&watched, 1, 1000) >= 0 || errno == EINTR {}
+    }
+
+    private static func answer(_ question: [UInt8]) -> [UInt8] {
+        let name = String(decoding: question.dropFirst(), as: UTF8.self)
+        let text: String? =
+            switch question.first {
+            case UInt8(ascii: "4"): NameLookup.addresses(of: name, ipv4Only: true, within: longestLookup)
+            case UInt8(ascii: "x"): NameLookup.addresses(of: name, ipv4Only: false, within: longestLookup)
+            case UInt8(ascii: "m"): NameLookup.ownAddress(ipv6: false)
+            case UInt8(ascii: "M"):
+                [NameLookup.ownAddress(ipv6: true), NameLookup.ownAddress(ipv6: false)].compactMap { $0 }
+                    .joined(separator: ";")
+            default: nil
+            }
+        return Array((text ?? "").utf8)
+    }
+
+    private func next(before deadline: MonotonicInstant) throws(Fault) -> ScriptFrame {
+        var buffer = [UInt8](repeating: 0, count: 4 << 10)
+        while true {
+            do throws(ScriptFrame.BadFrame) {
+                if let frame = try ScriptFrame.take(from: &received) { return frame }
+            } catch {
+                throw .died
+            }
+            let now = MonotonicClock.now()
+            guard now < deadline else { throw .tookTooLong }
+            let milliseconds = Int32(clamping: (deadline.nanoseconds - now.nanoseconds) / 1_000_000 + 1)
+            var watched = pollfd(fd: control.rawValue, events: Int16(POLLIN), revents: 0)
+            guard poll(&watched, 1, milliseconds) > 0 else { continue }
+            let count = recv(control.rawValue, &buffer, buffer.count, 0)
+            if count < 0, errno == EAGAIN || errno == EINTR { continue }
+            guard count > 0 else { throw .died }
+            received += buffer[..<count]
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+import Trawl
+
+/// Proxy auto-configuration, with the real child process.
+@Suite("Proxy scripts (ASI-PRX-05)", .serialized, .timeLimit(.minutes(2)))
+struct ProxyScriptTests {
+    /// A proxy that answers by itself and says which it is.
+    private func proxy(_ name: String) throws -> ScriptedPeer {
+        try ScriptedPeer { connection, _ in
+            while connection.readHead() != nil {
+                connection.send("HTTP/1.1 200 Fine\r\nContent-Length: \(name.utf8.count)\r\n\r\n\(name)")
+            }
+        }
+    }
+
+    private func answer(
+        _ url: String, _ script: String, on coordinator: Coordinator, in directory: TemporaryDirectory
+    ) async throws -> String {
+        let file = "\(script.hashValue).pac"
+        try directory.put(file, Array(script.utf8))
+        var request = Request(url)
+        request.options.proxy = ProxyPolicy(script: directory.file(file))
+        return try await coordinator.send(request).bodyText
+    }
+
+    @Test("the script decides by host, and its list is tried in order")
+    func lists() async throws {
+        let (one, two) = (try proxy("one"), try proxy("two"))
+        defer {
+            one.stop()
+            two.stop()
+        }
+        let free = try ListeningSocket().port
+        let script = """
+            function FindProxyForURL(url, host) {
+              if (shExpMatch(host, "*.one.test")) return "PROXY \(one.place)";
+              if (dnsDomainIs(host, ".two.test")) return "PROXY 127.0.0.1:\(free); PROXY \(two.place)";
+              if (isInNet(host, "127.0.0.0", "255.0.0.0")) return "PROXY 127.0.0.1:\(free); DIRECT";
+              return "DIRECT";
+            }
+            """
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            try await withTestCoordinator { coordinator in
+                for _ in 0..<2 {
+                    #expect(try await answer("http://a.one.test/", script, on: coordinator, in: directory) == "one")
+                    #expect(try await answer("http://a.two.test/", script, on: coordinator, in: directory) == "two")
+                }
+                let direct = try await answer(origin.url("/anything"), script, on: coordinator, in: directory)
+                #expect(direct.contains("/anything"))
+                #expect(coordinator.proxyScriptProblem == nil)
+            }
+        }
+        #expect(ProcessTree.children().isEmpty)
+    }
+
+    @Test(
+        "a script that is of no use means no proxy, and is told",
+        arguments: [
+            "function FindProxyForURL() { for (;;) {} }", "function FindProxyForURL() { throw 'x'; }", "rubbish (",
+            "function FindProxyForURL() { var a = ['x']; for (;;) a.push(a.join('')); }", "", "for (;;) {}",
+        ])
+    func useless(script: String) async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: 1) { coordinator in
+                let body = try await answer(origin.url("/anything"), script, on: coordinator, in: directory)
+                #expect(body.contains("/anything"))
+                #expect(coordinator.proxyScriptProblem != nil)
+            }
+        }
+        #expect(ProcessTree.children().isEmpty)
+    }
+
+    @Test(
+        "a script comes by http too, in Latin-1 as well, once for many, and not through a proxy; what is not there is none"
+    )
+    func http() async throws {
+        let one = try proxy("one")
+        defer { one.stop() }
+        let script =
+            "var name = 'caf\u{E9}'; function FindProxyForURL(u, h) "
+            + "{ return name.length === 4 && u === 'http://' + h + '/' ? 'PROXY \(one.place)' : 'DIRECT'; }"
+        let origin = try ScriptedOrigin { seen in
+            var answer = ScriptedOrigin.Answer(seen.target == "/p.pac" ? 200 : 404)
+            answer.body = Array(script.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+            return answer
+        }
+        defer { origin.stop() }
+        try await withTestCoordinator { coordinator in
+            var request = Request("http://a.test/path?query")
+            request.options.proxy = ProxyPolicy(script: origin.url("/p.pac"))
+            for host in ["a", "b", "c", "a"] {
+                request.url = "http://\(host).test/path?query"
+                #expect(try await coordinator.send(request).bodyText == "one")
+            }
+            #expect(origin.seen().count == 1)
+            request.url = origin.url("/other")
+            request.options.proxy = ProxyPolicy(script: origin.url("/none.pac"))
+            #expect(try await coordinator.send(request).status == 404)
+            #expect(coordinator.proxyScriptProblem != nil)
+        }
+    }
+
+    @Test("the command: --pac, and auto_proxy (ASI-PRX-06)")
+    func command() throws {
+        let one = try proxy("one")
+        defer { one.stop() }
+        let directory = try TemporaryDirectory()
+        try directory.put("p.pac", Array("function FindProxyForURL() { return 'PROXY \(one.place)'; }".utf8))
+        let file = directory.file("p.pac")
+        for (arguments, environment) in [
+            (["--pac", file], [:]), (["--pac", "file://" + file], [:]), ([], ["auto_proxy": file]),
+        ] as [([String], [String: String])] {
+            let run = try CommandRun(["get", "http://a.test/"] + arguments, environment: environment)
+            #expect(run.status == 0 && run.text == "one", "\(run.errors)")
+        }
+    }
+}
