@@ -99,6 +99,15 @@ package final class CacheRequest: Sendable {
         self.credentials = secrets
     }
 
+    /// Another request with a policy of its own.
+    package init(_ other: CacheRequest, policy: CachePolicy) {
+        self.policy = policy.resolved()
+        (method, target, fields) = (other.method, other.target, other.fields)
+        (credentials, isAuthorized) = (other.credentials, other.isAuthorized)
+        (traits, control, isGet, isHead) = (other.traits, other.control, other.isGet, other.isHead)
+        decodesContent = other.decodesContent
+    }
+
     /// What its stored responses are found by.
     package var key: CacheKey { CacheKey(target) }
 

@@ -210,6 +210,21 @@ struct LookupTests {
         #expect(word(lookUp(request([("Authorization", "Basic bob")]), response, at: noon)) == expected)
     }
 
+    @Test("cookies given by hand are credentials, those of a jar that all share are not")
+    func cookies() throws {
+        let (one, two) = ([("Cookie", "a=1")], [("Cookie", "a=2")])
+        let byHand = try #require(stored([("Cache-Control", "max-age=60")], for: request(one)))
+        #expect(word(lookUp(request(one), byHand, at: noon)) == "cache")
+        #expect(word(lookUp(request(two), byHand, at: noon)) == "forward nothingStored")
+        let jar = request(one, sharesCookies: true)
+        let shared = try #require(stored([("Cache-Control", "max-age=60")], for: jar))
+        #expect(word(lookUp(request(two, sharesCookies: true), shared, at: noon)) == "cache")
+        let varying = try #require(stored([("Cache-Control", "max-age=60"), ("Vary", "Cookie")], for: jar))
+        #expect(word(lookUp(request(two, sharesCookies: true), varying, at: noon)) != "cache")
+        let authorized = request(two + [("Authorization", "Basic alice")], sharesCookies: true)
+        #expect(word(lookUp(authorized, shared, at: noon)) == "forward nothingStored")
+    }
+
     @Test("credentials known apart from the field count in its place")
     func knownCredentials() throws {
         let tag = SecretTag(high: 1, low: 2)

@@ -1,7 +1,7 @@
 /// How many bytes may pass in a second, over all workers together.
 ///
-/// Heads and bodies count, in both directions, as they are on the wire: coded, and encrypted sizes aside. The average over
-/// ten seconds is within 2 % of the limit, the first second included.
+/// Heads and bodies count, in both directions, as they are on the wire: coded, and encrypted sizes aside. How close the
+/// average of ten seconds comes to it depends on the rate: see `docs/bandwidth.md`.
 public struct BandwidthLimit: Sendable, Hashable, Codable {
     /// Bytes a second that are received; 0 is no limit. Without ``upload`` what is sent counts here too.
     public var download: UInt64

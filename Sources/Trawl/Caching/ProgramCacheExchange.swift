@@ -55,8 +55,10 @@ struct ProgramCacheExchange {
         self.plan = plan
         self.deadline = deadline
         binding = CacheBinding(coordinator.shelf, directory: nil, plan.options)
+        let effective = EffectiveRequest(plan)
         request = binding.request(
-            plan.method, plan.target, EffectiveRequest(plan).fields(), hasBody: plan.body != .none, program.rules)
+            plan.method, plan.target, effective.fields(), sharesCookies: effective.sharesCookies,
+            hasBody: plan.body != .none, program.rules)
     }
 
     func run() async throws(FetchError) -> Hop {

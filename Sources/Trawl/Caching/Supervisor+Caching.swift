@@ -40,6 +40,11 @@ extension Supervisor {
             enqueueUnlessForbidden(fetch, front: front)
             return false
         }
+        if case .nobody = fetch.reply, isFresh(request, store) {
+            // Another brought it between the answer that asked for this one and now.
+            answerWithNothing(fetch)
+            return false
+        }
         var access = binding.access(for: fetch.plan.sink)
         if fetch.engine.passesStoreOver {
             // What was found turned out to be gone.
@@ -188,7 +193,7 @@ extension Supervisor {
         fetch.engine.terms.cache?.request(
             fetch.engine.method, fetch.engine.target, fetch.engine.sent,
             identity: fetch.engine.authentication?.server?.identity,
-            sharesCookies: EffectiveRequest(fetch).sharesCookies, hasBody: fetch.body != .none, opens: false)
+            sharesCookies: fetch.engine.sharesCookies, hasBody: fetch.body != .none, opens: false)
     }
 
     /// What becomes of those who waited for a fetch.
@@ -266,6 +271,13 @@ extension Supervisor {
         guard case .no = closing, downReason == nil else { return false }
         guard revalidations.count < Self.mostRevalidations else { return false }
         return revalidations.insert(CacheDigest(of: CacheKey(fetch.plan.target))).inserted
+    }
+
+    /// Whether what is stored would answer without being asked about.
+    private func isFresh(_ request: CacheRequest, _ store: ResponseStore) -> Bool {
+        let byProtocol = CacheRequest(request, policy: .useProtocolCachePolicy)
+        guard case .serve(let hit) = store.lookup(byProtocol, at: WallClock.time(), bodies: 0) else { return false }
+        return !hit.reuse.revalidates
     }
 
     /// It is over, well or not.

@@ -84,7 +84,9 @@ extension Supervisor {
     func settleRequest(of fetch: RunningFetch) {
         // Asked first: what changes meanwhile is seen when the hop is leased.
         fetch.engine.settledChanges = fetch.plan.terms.cookies?.changes
-        fetch.engine.sent = EffectiveRequest(fetch).fields()
+        let effective = EffectiveRequest(fetch)
+        fetch.engine.sent = effective.fields()
+        fetch.engine.sharesCookies = effective.sharesCookies
     }
 
     /// Settles it once more when cookies changed while the hop waited for its turn, so that it sees those of fetches that

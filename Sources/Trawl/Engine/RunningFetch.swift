@@ -76,7 +76,9 @@ final class RunningFetch: @unchecked Sendable {
         var fields: FieldLines
         /// What goes on the wire; see `EffectiveRequest`.
         var sent: FieldLines
-        /// When it was settled, and the count of the jar's changes then.
+        /// Whether its cookies are those that all who use the store have.
+        var sharesCookies = false
+        /// The count of the jar's changes when it was settled.
         var settledChanges: UInt64?
         /// Whether a redirect has led to another origin than that of the request.
         var hasLeftOrigin = false

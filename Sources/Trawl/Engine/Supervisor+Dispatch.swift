@@ -159,7 +159,7 @@ extension Supervisor {
         }
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }
-        if !lease.cache.isEmpty, EffectiveRequest(fetch).sharesCookies { lease.cache.insert(.sharedCookies) }
+        if !lease.cache.isEmpty, fetch.engine.sharesCookies { lease.cache.insert(.sharedCookies) }
         if configuration.decisions != nil, fetch.asksProgram {
             if lease.cache.contains(.writes) { lease.cache.insert(.asks) }
             lease.asksAboutRedirects = lease.dropsRedirectBodies

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Trawl
+import TrawlHTTP
 
 /// How much is done at a time.
 struct PoolArguments: ParsableArguments {
@@ -33,10 +34,14 @@ struct PoolArguments: ParsableArguments {
     }
     var perHost: BoundedInteger<PerHostCount>? { perHostText.flatMap { BoundedInteger<PerHostCount>(argument: $0) } }
 
-    var rate: RateArgument? { rateText.flatMap { RateArgument(argument: $0) } }
+    var rate: ByteRate? { rateText.flatMap { try? ByteRate($0) } }
 
     func validate() throws {
-        try OptionText.check(rateText, "--limit-rate <rate>") { RateArgument(argument: $0) != nil }
+        do throws(ByteRate.Mistake) {
+            if let rateText { _ = try ByteRate(rateText) }
+        } catch {
+            throw ValidationError("--limit-rate: \(error.advice.terminalSafe)")
+        }
         try OptionText.check(workersText, "--workers <count>") { BoundedInteger<WorkerCount>(argument: $0) != nil }
         try OptionText.check(parallelText, "-j <count>") { BoundedInteger<ParallelCount>(argument: $0) != nil }
         try OptionText.check(perHostText, "--per-host <count>") { BoundedInteger<PerHostCount>(argument: $0) != nil }

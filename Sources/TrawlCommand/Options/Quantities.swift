@@ -22,17 +22,6 @@ struct ByteCountArgument: Equatable {
     }
 }
 
-/// Bytes a second: a number of bytes, with or without `/s` behind it.
-struct RateArgument: Equatable {
-    let bytesPerSecond: UInt64
-
-    init?(argument: String) {
-        let number = argument.hasSuffix("/s") ? String(argument.dropLast(2)) : argument
-        guard let count = ByteCountArgument(argument: number) else { return nil }
-        bytesPerSecond = count.bytes
-    }
-}
-
 /// A time in seconds, with at most nanoseconds after the point: `30`, `2.5`. At most ten years; zero is no limit.
 struct SecondsArgument: Equatable {
     let duration: Duration

@@ -1,5 +1,6 @@
 import Glibc
 import Trawl
+import TrawlHTTP
 import TrawlPlatform
 
 /// What options say, as the library's values.

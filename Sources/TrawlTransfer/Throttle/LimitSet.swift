@@ -43,7 +43,12 @@ final class LimitSet {
 
     /// The lowest rate of them in bytes a second; nil without a limit.
     func rate(_ direction: TransferDirection) -> UInt64? {
-        limits.compactMap { $0.bucket(direction).bytesPerSecond }.min()
+        var lowest: UInt64?
+        for limit in limits {
+            guard let rate = limit.bucket(direction).bytesPerSecond else { continue }
+            lowest = min(lowest ?? rate, rate)
+        }
+        return lowest
     }
 
     /// The system's buffer for what is not read yet, in bytes; 0 without a limit.

@@ -294,7 +294,7 @@ struct DownloadCacheTests {
 }
 
 /// What a program would write: entries in a dictionary.
-private final class MemoryCache: DownloadCache {
+final class MemoryCache: DownloadCache {
     /// What goes wrong.
     enum Fault: CaseIterable {
         /// Nothing is ever found.

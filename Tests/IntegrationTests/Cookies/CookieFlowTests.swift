@@ -164,6 +164,23 @@ struct CookieFlowTests {
         }
     }
 
+    @Test(
+        "a cookie set meanwhile does not hide what is stored, in the store's cache or the program's",
+        arguments: Engine.allCases, [false, true])
+    func setMeanwhile(engine: Engine, isProgramCache: Bool) async throws {
+        try await withScene(
+            engine, adjust: { if isProgramCache { $0.downloadCache = MemoryCache() } }
+        ) {
+            ScriptedOrigin.Answer(
+                200, $0.fields["cookie"] ?? "none",
+                [("Cache-Control", "max-age=60")] + ($0.target == "/set" ? [("Set-Cookie", "n=1")] : []))
+        } _: { scene, coordinator in
+            #expect(summary(try await coordinator.get(scene.origin.url("/page"))) == "network 200 none")
+            _ = try await coordinator.get(scene.origin.url("/set"))
+            #expect(summary(try await coordinator.get(scene.origin.url("/page"))) == "cache 200 none")
+        }
+    }
+
     @Test("what is answered from the cache is answered for the cookies of the request, and sets nothing anew")
     func cached() async throws {
         try await withScene {

@@ -59,11 +59,19 @@ struct FaultTests {
         try await expect(.protocolViolation, from: "/garbage-head?kind=\(kind)")
     }
 
-    @Test("a line whose name is none is dropped", .timeLimit(.minutes(1)), arguments: ["space-colon", "empty-name"])
-    func droppedLine(kind: String) async throws {
-        let response = try await Bed.current.get("/garbage-head?kind=\(kind)")
+    @Test("a line whose name is none is dropped", .timeLimit(.minutes(1)))
+    func droppedLine() async throws {
+        let response = try await Bed.current.get("/garbage-head?kind=empty-name")
         #expect(response.bodyText == "ok\n")
         #expect(response.fields.all.map(\.name) == ["Content-Length"])
+    }
+
+    @Test("white space before a colon is no part of the name", .timeLimit(.minutes(1)))
+    func spaceBeforeColon() async throws {
+        // RFC 9112 §5.1 has proxies take it away from responses.
+        let response = try await Bed.current.get("/garbage-head?kind=space-colon")
+        #expect(response.bodyText == "ok\n")
+        #expect(response.fields.all.map(\.name) == ["X-Space", "Content-Length"])
     }
 
     @Test("lines that end with LF alone are understood", .timeLimit(.minutes(1)))

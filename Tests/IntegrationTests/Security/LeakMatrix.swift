@@ -34,14 +34,14 @@ enum PlantedSecret: String, CaseIterable, Sendable {
     func fits(_ transition: Transition) -> Bool { self != .clientCertificate || transition.from.isSecure }
 
     /// Whether its own origin gets it, so that the matrix knows that it would have noticed.
-    var arrives: Bool { self != .urlPassword }
+    var arrives: Bool { self != .urlPassword && self != .proxyAuthorization }
 
     /// Whether it may be in a request of a place that a redirect led to.
     func mayGo(to place: Transition.Place, _ transition: Transition) -> Bool {
         switch self {
-        case .authorization, .token, .proxyAuthorization, .clientCertificate: transition.staysHome
-        // One set by hand is for its request alone.
-        case .cookie, .manualCookie, .urlPassword: false
+        case .authorization, .token, .clientCertificate: transition.staysHome
+        // One set by hand is for its request alone, and what is for a proxy for no origin (RFC 9110 §11.7.2).
+        case .cookie, .manualCookie, .urlPassword, .proxyAuthorization: false
         // Cookies know hosts and schemes, and no ports (RFC 6265bis §8.5).
         case .jarCookie: place.host == transition.from.host && (place.isSecure || !transition.from.isSecure)
         }
@@ -145,6 +145,7 @@ struct LeakCell: Sendable {
         if status > 302 { request.body = .text("body") }
         request.options.redirects.mode = mode
         request.options.redirects.allowsDowngrade = true
+        request.options.authentication.whenRefused = .delivers
         request.options.tls.caFile = scene.authority.root
         request.options.transport.resolve = ["asking", "askingToo", "clear"].flatMap { listener in
             ["one.test", "two.test", "a.one.test"].map { "\($0):\(scene.origin.port(listener)):127.0.0.1" }

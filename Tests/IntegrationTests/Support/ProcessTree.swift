@@ -8,6 +8,13 @@ enum ProcessTree {
         processes().filter { $0.parent == pid && $0.state != "Z" }.map(\.pid)
     }
 
+    /// The running children of a process whose first argument is this.
+    static func children(of pid: Int32 = getpid(), withArgument argument: String) -> [Int32] {
+        children(of: pid).filter { child in
+            text("/proc/\(child)/cmdline")?.split(separator: "\0").dropFirst().first == Substring(argument)
+        }
+    }
+
     /// The children that ended and were not waited for.
     static func zombies(of pid: Int32 = getpid()) -> [Int32] {
         processes().filter { $0.parent == pid && $0.state == "Z" }.map(\.pid)
