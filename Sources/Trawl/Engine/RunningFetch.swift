@@ -76,6 +76,8 @@ final class RunningFetch: @unchecked Sendable {
         var fields: FieldLines
         /// What goes on the wire; see `EffectiveRequest`.
         var sent: FieldLines
+        /// The certificate its worker was told to trust; empty for none.
+        var trusted: [UInt8] = []
         /// Whether its cookies are those that all who use the store have.
         var sharesCookies = false
         /// The count of the jar's changes when it was settled.

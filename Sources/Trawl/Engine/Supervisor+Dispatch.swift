@@ -156,6 +156,7 @@ extension Supervisor {
         lease.identity = fetch.engine.authentication?.server?.identity ?? []
         if terms.options.tls.question != .never {
             lease.trusted = acceptedCertificates[fetch.engine.target.origin] ?? []
+            fetch.engine.trusted = lease.trusted
         }
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }

@@ -15,9 +15,15 @@ extension Supervisor {
         guard let own = failure.certificates.first else { return false }
         let origin = fetch.engine.target.origin
         let subject = TrustSubject(origin: origin, certificate: own)
-        guard let decisions = configuration.decisions, fetch.asksProgram, acceptedCertificates[origin] != own else {
-            // Nobody to ask: what the rules have nothing against is good. A worker that stops again breaks them.
-            guard failure.kind == .tlsUndecided, acceptedCertificates[origin] != own else { return false }
+        if acceptedCertificates[origin] == own {
+            // Accepted since the hop was leased. A worker that was told and stops all the same breaks the rules.
+            guard fetch.engine.trusted != own else { return false }
+            begin(fetch, front: true)
+            return true
+        }
+        guard let decisions = configuration.decisions, fetch.asksProgram else {
+            // Nobody to ask: what the rules have nothing against is good.
+            guard failure.kind == .tlsUndecided else { return false }
             accept(subject)
             begin(fetch, front: true)
             return true
