@@ -70,7 +70,7 @@ struct GetPlan {
         // What is shown of one conversation is not to be mixed with another.
         let passesThrough =
             output == .standardOutput || writesHeads || headFile != nil || namesFromHeads || report.verbose
-            || outputs.contains { LocalPath.isStandardOutput($0) || LocalPath.isSpecial($0) }
+            || outputs.contains { LocalPath.isStandardOutput($0) || WholeFile.standsForOpenFile($0) }
         isSequential = isSingle || passesThrough
 
         directory = try Self.directory(arguments, isStandardOutput: output == .standardOutput)

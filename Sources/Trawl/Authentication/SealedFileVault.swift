@@ -33,6 +33,7 @@ public final class SealedFileVault: CredentialVault {
     private static let headerSize = 8 + 1 + saltSize
     private static let mostBytes = 16 << 20
 
+    /// The file itself: what it is locked and replaced beside, whatever links lead there.
     private let path: String
     private let header: [UInt8]
     private let key: SealingKey
@@ -43,11 +44,17 @@ public final class SealedFileVault: CredentialVault {
     ///
     /// Takes about a tenth of a second and 32 MiB, on purpose.
     /// - Parameters:
-    ///   - path: The file; its directory must exist.
+    ///   - path: The file, or a link to it; its directory must exist.
     ///   - passphrase: Whatever opens it.
     public init(path: String, passphrase: String) throws(Fault) {
-        self.path = path
-        let found = try Self.read(path)
+        let place: String
+        do throws(SystemError) {
+            place = try WholeFile.place(of: path)
+        } catch {
+            throw .system(error.errno)
+        }
+        self.path = place
+        let found = try Self.read(place)
         var header = Self.magic + [15]
         if let found {
             guard found.count >= Self.headerSize, found.starts(with: Self.magic) else { throw .notAVault }
@@ -148,15 +155,7 @@ public final class SealedFileVault: CredentialVault {
         for entry in entries { Self.append(entry, to: &plain) }
         guard let sealed = plain.withUnsafeBytes({ key.seal($0, context: header) }) else { throw .noCryptography }
         do throws(SystemError) {
-            let part = "\(path).\(getpid()).part"
-            let opened = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard opened >= 0 else { throw SystemError(errno: errno, call: "open") }
-            let file = Descriptor(adopting: opened)
-            defer { unlink(part) }
-            try (header + sealed).span.withUnsafeBytes { (bytes) throws(SystemError) in try file.writeAll(bytes) }
-            guard fsync(file.rawValue) == 0, rename(part, path) == 0 else {
-                throw SystemError(errno: errno, call: "rename")
-            }
+            try WholeFile.write(header + sealed, to: path, syncs: true)
         } catch {
             throw .system(error.errno)
         }

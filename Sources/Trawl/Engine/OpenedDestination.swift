@@ -110,38 +110,11 @@ final class OpenedDestination: @unchecked Sendable {
 
     /// Where an existing symbolic link leads in the end; nil for anything else.
     private static func resolved(_ path: String) throws(FetchError) -> String? {
-        var info = stat()
-        guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { return nil }
-        if let target = realpath(path, nil) {
-            defer { free(target) }
-            return String(cString: target)
+        do throws(SystemError) {
+            return try FileLink.target(of: path)
+        } catch {
+            throw FetchError.file(path, error.errno)
         }
-        guard errno == ENOENT else { throw FetchError.file(path, errno) }
-        return try missingTarget(of: path)
-    }
-
-    /// Where the file would be that a link leads to: the link's last step has nothing at its end yet.
-    private static func missingTarget(of path: String) throws(FetchError) -> String {
-        var path = try absolute(path)
-        // As many as the kernel follows.
-        for _ in 0..<40 {
-            var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(path, &bytes, bytes.count - 1)
-            guard count >= 0 else {
-                if errno == EINVAL || errno == ENOENT { return path }
-                throw FetchError.file(path, errno)
-            }
-            let target = String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-            path = target.hasPrefix("/") ? target : path[...(path.lastIndex(of: "/") ?? path.startIndex)] + target
-        }
-        throw FetchError.file(path, ELOOP)
-    }
-
-    private static func absolute(_ path: String) throws(FetchError) -> String {
-        if path.hasPrefix("/") { return path }
-        guard let directory = getcwd(nil, 0) else { throw FetchError.file(path, errno) }
-        defer { free(directory) }
-        return String(cString: directory) + "/" + path
     }
 }
 

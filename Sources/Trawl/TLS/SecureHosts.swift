@@ -158,27 +158,10 @@ extension SecureHosts {
     ///
     /// - Throws: ``FetchError/Code/file`` when it cannot be written.
     func write(_ path: String) throws(FetchError) {
-        let text = Array(SecureHostsFile.text(of: all).utf8)
-        let part = path + ".trawl-\(getpid())"
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .file(path, errno) }
-        var written = 0
-        while written < text.count {
-            let count = text[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                let error = errno
-                close(descriptor)
-                unlink(part)
-                throw .file(path, error)
-            }
-            written += count
-        }
-        close(descriptor)
-        guard rename(part, path) == 0 else {
-            let error = errno
-            unlink(part)
-            throw .file(path, error)
+        do throws(SystemError) {
+            try WholeFile.write(Array(SecureHostsFile.text(of: all).utf8), to: path)
+        } catch {
+            throw .file(path, error.errno)
         }
     }
 }

@@ -47,7 +47,7 @@ struct CookiesExportCommand: CookiesSubcommand {
     }
 }
 
-/// Writes files of cookies: the user's alone, and whole or not at all.
+/// Writes files of cookies.
 enum CookieFileWriter {
     static func write(_ text: [UInt8], to file: String) throws(CommandError) {
         do throws(SystemError) {
@@ -60,25 +60,7 @@ enum CookieFileWriter {
                 }
                 return
             }
-            let path = try LocalPath.absolute(file)
-            if LocalPath.isSpecial(path) {
-                let number = open(path, O_WRONLY | O_CLOEXEC)
-                if number < 0 { throw SystemError(errno: errno, call: "open") }
-                defer { close(number) }
-                return try StandardStreams.write(text, to: number)
-            }
-            // Not one of whoever else may make names there.
-            let part = "\(path).\(getpid()).part"
-            let number = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            if number < 0 { throw SystemError(errno: errno, call: "open") }
-            defer { close(number) }
-            do throws(SystemError) {
-                try StandardStreams.write(text, to: number)
-                if rename(part, path) != 0 { throw SystemError(errno: errno, call: "rename") }
-            } catch {
-                unlink(part)
-                throw error
-            }
+            try WholeFile.write(text, to: file)
         } catch {
             throw CommandError(file: file, error.errno, status: ExitStatus.cannotCreate)
         }

@@ -8,11 +8,6 @@ enum LocalPath {
         ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
     }
 
-    /// Names that stand for a file this process has open, to which nothing can be renamed.
-    static func isSpecial(_ path: String) -> Bool {
-        ["/dev/stdout", "/dev/stderr"].contains(path) || path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/")
-    }
-
     /// The path from the root, `directory` before a relative one.
     static func absolute(_ path: String, in directory: String? = nil) throws(SystemError) -> String {
         if path.hasPrefix("/") { return path }

@@ -45,6 +45,24 @@ struct VaultTests {
         #expect(throws: SealedFileVault.Fault.notAVault) { try SealedFileVault(path: path, passphrase: "x") }
     }
 
+    @Test("a link to a vault stays one, and what is removed through it is gone")
+    func link() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("vault")
+        let link = directory.file("link")
+        symlink("vault", link)
+        // The link is there before the vault.
+        let linked = try SealedFileVault(path: link, passphrase: "open sesame")
+        try linked.store(Credential(user: "someuser", password: "somepassword"), for: item)
+        let vault = try SealedFileVault(path: path, passphrase: "open sesame")
+        let count = try vault.list().count
+        let isGone = try linked.delete(item)
+        let rest = try vault.list().count
+        #expect(count == 1 && isGone && rest == 0)
+        var info = stat()
+        #expect(lstat(link, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK)
+    }
+
     @Test("a helper speaks git's format, and one that hangs or fails has nothing to say")
     func helper() async throws {
         let directory = try TemporaryDirectory()

@@ -137,6 +137,40 @@ struct CookieCommandTests {
         #expect(bad.status == 0 && bad.errors.contains("no/such"))
     }
 
+    @Test("what is no regular file stays what it is under -c and export", arguments: [false, true])
+    func namedPipe(exports: Bool) throws {
+        defer { origin.stop() }
+        let path = directory.file("fifo")
+        #expect(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        try #require(reader >= 0)
+        defer { close(reader) }
+        let options = exports ? [] : ["-c", path]
+        #expect(try get("/?a=1%3bMax-Age=600", options) == "none\n")
+        if exports {
+            let run = try cookies("export", path)
+            #expect(run.status == 0, "\(run.errors)")
+        }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(reader, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        #expect(text.hasPrefix("# Netscape HTTP Cookie File\n") && text.contains("\ta\t1\n"))
+        var info = stat()
+        #expect(lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFIFO)
+    }
+
+    @Test("a file of hosts that is a device stays one")
+    func hostsDevice() throws {
+        defer { origin.stop() }
+        // Never the machine's own: a link leads there, and nothing can be renamed to it.
+        symlink("/dev/null", directory.file("hosts"))
+        #expect(try get("/", ["--hsts", directory.file("hosts")]) == "none\n")
+        var info = stat()
+        #expect(stat(directory.file("hosts"), &info) == 0 && info.st_mode & S_IFMT == S_IFCHR)
+        let names = try directory.names()
+        #expect(!names.contains { $0.contains(".part") || $0.contains(".trawl-") })
+    }
+
     @Test("a pipe keeps cookies in the store, live for others")
     func pipe() async throws {
         defer { origin.stop() }

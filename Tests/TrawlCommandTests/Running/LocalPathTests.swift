@@ -53,13 +53,6 @@ struct LocalPathTests {
         }
     }
 
-    @Test("only names of open files are special, not every file below /dev")
-    func special() {
-        #expect(LocalPath.isSpecial("/dev/stderr") && LocalPath.isSpecial("/dev/fd/7"))
-        #expect(LocalPath.isSpecial("/proc/self/fd/2"))
-        #expect(!LocalPath.isSpecial("/dev/shm/x") && !LocalPath.isSpecial("/dev/null"))
-    }
-
     @Test("a device is written to, not replaced")
     func device() throws {
         let writer = try BodyWriter.file("/dev/null", replaces: true)
