@@ -15,7 +15,14 @@ struct CommandError: Error, Equatable {
     }
 
     /// What the system says about a file.
-    init(file path: String, _ number: Int32, status: Int32 = ExitStatus.usage, curlStatus: Int32? = nil) {
-        self.init("\(path.terminalSafe): \(SystemError.reason(number))", status: status, curlStatus: curlStatus)
+    ///
+    /// - Parameter option: The one that names it.
+    init(
+        file path: String, _ number: Int32, option: String? = nil, status: Int32 = ExitStatus.usage,
+        curlStatus: Int32? = nil
+    ) {
+        let name = option.map { $0 + ": " } ?? ""
+        self.init(
+            "\(name)\(path.terminalSafe): \(SystemError.reason(number))", status: status, curlStatus: curlStatus)
     }
 }

@@ -20,6 +20,7 @@ enum ExitStatus {
         static let readError: Int32 = 26
         static let certificateError: Int32 = 58
         static let certificateFileError: Int32 = 77
+        static let pinError: Int32 = 90
     }
 
     /// curl's exit code for a failed fetch.
@@ -36,7 +37,7 @@ enum ExitStatus {
         case .tls: refined(error, among: [53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91], else: 35)
         case .tlsUntrusted: refined(error, among: [77, 82, 83, 91], else: 60)
         case .tlsCertificateDate, .tlsNotYetValid, .tlsSelfSigned, .tlsHostMismatch: 60
-        case .tlsPin: 90
+        case .tlsPin: Curl.pinError
         case .tlsClientCertificateRequired: refined(error, among: [35, 56], else: 98)
         case .tlsClientCertificate: 58
         case .tooManyRedirects: 47

@@ -24,6 +24,7 @@ package enum Worker {
         let segment = Descriptor(adopting: segment)
         if isOwnProcess { ProcessSetup.apply() }
         blockWriteSignals()
+        if isOwnProcess { OrphanWatch.start(control.rawValue) }
         guard GlobalLibcurl.isReady else {
             complain("libcurl.so.4 with OpenSSL cannot be loaded; its Debian package is libcurl4")
             return Status.cannotWork

@@ -23,7 +23,7 @@ final class NetrcFiles: Sendable {
 
     /// What an option's file says; nil for none.
     ///
-    /// - Throws: ``FetchError/Code/file`` for a file that cannot be read, ``FetchError/Code/badRequest`` with the line for
+    /// - Throws: ``FetchError/Code/file`` for a file that cannot be read, or is a pipe, ``FetchError/Code/badRequest`` with the line for
     ///   one that makes no sense. Never what stands in it.
     func netrc(_ option: RequestOptions.Authentication.NetrcFile) throws(FetchError) -> Netrc? {
         switch option {
@@ -40,12 +40,17 @@ final class NetrcFiles: Sendable {
     }
 
     private func read(_ path: String) throws(FetchError) -> Netrc {
-        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        // Asked on the supervisor's thread, which waits for nobody.
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard opened >= 0 else { throw FetchError.file(path, errno) }
         let file = Descriptor(adopting: opened)
         var info = stat()
         guard fstat(file.rawValue, &info) == 0 else { throw FetchError.file(path, errno) }
-        guard info.st_mode & S_IFMT != S_IFDIR else { throw FetchError.file(path, EISDIR) }
+        switch info.st_mode & S_IFMT {
+        case S_IFREG, S_IFCHR: break
+        case S_IFDIR: throw FetchError.file(path, EISDIR)
+        default: throw FetchError.file(path, EINVAL)
+        }
         let version = Version(
             device: info.st_dev, inode: info.st_ino, size: info.st_size, seconds: info.st_mtim.tv_sec,
             nanoseconds: info.st_mtim.tv_nsec)

@@ -64,7 +64,7 @@ extension RequestOptions.Authentication {
     public enum NetrcFile: Sendable, Hashable, Codable {
         /// None is read.
         case none
-        /// This one; when it cannot be read, the fetch fails.
+        /// This one; when it cannot be read, or is a pipe, the fetch fails.
         case file(String)
         /// This one if it is there.
         case optional(String)

@@ -20,7 +20,7 @@ struct CookieFiles {
     func load(into coordinator: Coordinator) throws(CommandError) {
         let now = WallClock.time()
         for file in inputs where !file.isEmpty && (file == "-" || access(file, F_OK) == 0) {
-            let contents = CookieFile.read(try StandardStreams.readAll(file, limit: 1 << 28), at: now)
+            let contents = CookieFile.read(try StandardStreams.readAll(file, limit: 1 << 28, option: "-b"), at: now)
             coordinator.cookies(in: Self.jar).insertInMemory(
                 contents.cookies.filter { !dropsSessionCookies || $0.isPersistent }, at: now)
         }

@@ -99,10 +99,18 @@ struct TLSArguments: ParsableArguments {
         }
     }
 
-    /// Files that cannot be read would show only as a failed handshake.
-    func unreadableFile(_ canRead: (String) -> Bool) -> String? {
+    /// What workers read.
+    var files: [NamedFile] {
         let pinFile = pins.flatMap { $0.hasPrefix("sha256//") ? nil : $0 }
-        return [caFile, caDirectory, identity?.file, key, pinFile].compactMap { $0 }.first { !canRead($0) }
+        let authorities = ExitStatus.Curl.certificateFileError
+        let own = ExitStatus.Curl.certificateError
+        return [
+            caFile.map { NamedFile(option: "--cacert", path: $0, curlStatus: authorities) },
+            caDirectory.map { NamedFile(option: "--capath", path: $0, curlStatus: authorities, isDirectory: true) },
+            identity.map { NamedFile(option: "--cert", path: $0.file, curlStatus: own) },
+            key.map { NamedFile(option: "--key", path: $0, curlStatus: own) },
+            pinFile.map { NamedFile(option: "--pinnedpubkey", path: $0, curlStatus: ExitStatus.Curl.pinError) },
+        ].compactMap { $0 }
     }
 
     /// Fills in what these options say.

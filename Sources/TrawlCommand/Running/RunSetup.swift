@@ -12,11 +12,10 @@ enum RunSetup {
         _ command: some FetchingCommand, _ fill: (inout Request) throws(CommandError) -> Void
     ) throws(CommandError) -> Request {
         var request = Request("")
-        if let file = command.tls.unreadableFile({ access($0, R_OK) == 0 }) {
-            throw CommandError(file: file, errno, curlStatus: ExitStatus.Curl.certificateError)
-        }
-        if let file = command.proxy.caFile, access(file, R_OK) != 0 {
-            throw CommandError(file: file, errno, curlStatus: ExitStatus.Curl.certificateFileError)
+        for file in command.tls.files { try file.check() }
+        if let path = command.proxy.caFile {
+            let status = ExitStatus.Curl.certificateFileError
+            try NamedFile(option: "--proxy-cacert", path: path, curlStatus: status).check()
         }
         command.transfer.apply(to: &request.options)
         command.tls.apply(to: &request.options.tls)
@@ -30,6 +29,7 @@ enum RunSetup {
             }
             return password
         }
+        try NetrcInput.settle(&request.options.authentication.netrc)
         try command.cookies.apply(to: &request.options)
         try fill(&request)
         if let refused = request.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }

@@ -3,18 +3,40 @@ import TrawlPlatform
 
 /// The signals of a run, taken by a thread of their own.
 ///
-/// `block()` comes before any other thread starts, so that none of them is ever interrupted; what arrives before
-/// `watch` waits.
+/// `block()` comes before any other thread starts, so that none of them is ever interrupted. What arrives before `watch`
+/// ends the process as it would without this: nothing was begun that could be left in order, and what is read meanwhile,
+/// such as a pipe named by an option, may not come for ever.
 struct Signals: Sendable {
-    /// What ends a run. Those that were ignored when the program started stay so, as under nohup.
-    private let ending: [Int32]
+    /// What is done at a signal.
+    private struct Handlers: Sendable {
+        let stop: @Sendable (Int32, Int) -> Void
+        let suspend: @Sendable (_ stopping: Bool) -> Void
+    }
 
-    /// Blocks the signals in this thread and all it starts.
+    private let handlers: SharedHandlers
+    /// Why there is no thread.
+    private let failure: SystemError?
+
+    /// Blocks the signals in this thread and all it starts, and takes them from now on.
     static func block() -> Signals {
-        let signals = Signals(ending: [SIGINT, SIGTERM, SIGHUP].filter { !isIgnored($0) })
-        var set = signals.set
-        pthread_sigmask(SIG_BLOCK, &set, nil)
-        return signals
+        let set = ending()
+        var blocked = set
+        pthread_sigmask(SIG_BLOCK, &blocked, nil)
+        let handlers = SharedHandlers()
+        do throws(SystemError) {
+            _ = try NamedThread.start(name: "trawl-signals", stackSize: 1 << 18) { take(set, handlers) }
+            return Signals(handlers: handlers, failure: nil)
+        } catch {
+            return Signals(handlers: handlers, failure: error)
+        }
+    }
+
+    /// What ends a run. Those that were ignored when the program started stay so, as under nohup.
+    private static func ending() -> sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGTSTP] where !isIgnored(signal) { sigaddset(&set, signal) }
+        return set
     }
 
     private static func isIgnored(_ signal: Int32) -> Bool {
@@ -23,37 +45,35 @@ struct Signals: Sendable {
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
-    private var set: sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in ending { sigaddset(&set, signal) }
-        if !Self.isIgnored(SIGTSTP) { sigaddset(&set, SIGTSTP) }
-        return set
-    }
-
-    /// Starts the thread.
+    /// From now on signals are told.
     ///
     /// - Parameters:
     ///   - stop: Called with the signal and how many have come.
     ///   - suspend: Called before this process stops, and after it was continued.
+    /// - Throws: Why there is no thread that could.
     func watch(
         stop: @escaping @Sendable (Int32, Int) -> Void, suspend: @escaping @Sendable (_ stopping: Bool) -> Void
     ) throws(SystemError) {
-        let set = set
-        _ = try NamedThread.start(name: "trawl-signals", stackSize: 1 << 18) {
-            var set = set
-            var count = 0
-            while true {
-                var signal: Int32 = 0
-                guard sigwait(&set, &signal) == 0 else { continue }
-                if signal == SIGTSTP {
-                    suspend(true)
-                    Self.stopProcess()
-                    suspend(false)
-                } else {
-                    count += 1
-                    stop(signal, count)
-                }
+        if let failure { throw failure }
+        handlers.set(Handlers(stop: stop, suspend: suspend))
+    }
+
+    /// Takes signals for ever.
+    private static func take(_ set: sigset_t, _ shared: SharedHandlers) {
+        var set = set
+        var count = 0
+        while true {
+            var signal: Int32 = 0
+            guard sigwait(&set, &signal) == 0 else { continue }
+            let handlers = shared.get()
+            if signal == SIGTSTP {
+                handlers?.suspend(true)
+                stopProcess()
+                handlers?.suspend(false)
+            } else {
+                guard let handlers else { die(of: signal) }
+                count += 1
+                handlers.stop(signal, count)
             }
         }
     }
@@ -79,5 +99,14 @@ struct Signals: Sendable {
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
         pthread_kill(pthread_self(), number)
         _exit(128 + number)
+    }
+
+    /// What `watch` gives to the thread.
+    private final class SharedHandlers: Sendable {
+        private let handlers = Guarded<Handlers?>(nil)
+
+        func set(_ handlers: Handlers) { self.handlers.withLock { $0 = handlers } }
+
+        func get() -> Handlers? { handlers.withLock { $0 } }
     }
 }

@@ -58,11 +58,15 @@ enum StandardStreams {
     }
 
     /// Reads a file that an option names to its end; `-` is standard input.
-    static func readAll(_ path: String, limit: Int = 1 << 30) throws(CommandError) -> [UInt8] {
+    ///
+    /// - Parameter option: Its name, for messages.
+    static func readAll(
+        _ path: String, limit: Int = 1 << 30, option: String? = nil
+    ) throws(CommandError) -> [UInt8] {
         let name = path == "-" ? "standard input" : path
         if path == "-", !takeInput() { throw CommandError("standard input can be read by one option alone") }
         let number = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else { throw unreadable(name, errno) }
+        guard number >= 0 else { throw unreadable(name, errno, option) }
         defer { if path != "-" { close(number) } }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -71,7 +75,7 @@ enum StandardStreams {
             if count == 0 { return bytes }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw unreadable(name, errno)
+                throw unreadable(name, errno, option)
             }
             bytes += chunk[..<count]
             if bytes.count > limit {
@@ -81,8 +85,8 @@ enum StandardStreams {
         }
     }
 
-    private static func unreadable(_ name: String, _ number: Int32) -> CommandError {
-        CommandError(file: name, number, curlStatus: ExitStatus.Curl.readError)
+    private static func unreadable(_ name: String, _ number: Int32, _ option: String?) -> CommandError {
+        CommandError(file: name, number, option: option, curlStatus: ExitStatus.Curl.readError)
     }
 }
 

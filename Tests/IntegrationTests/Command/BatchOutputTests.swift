@@ -123,7 +123,9 @@ struct BatchOutputTests {
         try bed.putList(["http://127.0.0.1:1/"])
         for option in ["-H@", "-d@", "-w@", "-K", "--cacert=", "--cert=", "--key="] {
             let run = try bed.run([option + "/no/such"])
-            #expect(run.status == 2 && run.errors == "trawl: /no/such: No such file or directory\n", "\(option)")
+            let name = option.hasPrefix("--") ? "\(option.dropLast()): " : ""
+            #expect(
+                run.status == 2 && run.errors == "trawl: \(name)/no/such: No such file or directory\n", "\(option)")
             if option == "-d@" || option == "-w@" { continue }
             let pipe = try CommandRun(["pipe", option + "/no/such"])
             #expect(pipe.status == 2 && pipe.errors == run.errors, "\(option)")

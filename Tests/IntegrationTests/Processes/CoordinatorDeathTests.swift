@@ -47,6 +47,32 @@ struct CoordinatorDeathTests {
         }
     }
 
+    @Test(
+        "a worker that is held up by the system ends too",
+        .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing))
+    func heldUp() async throws {
+        try await TrustScene.with { scene, _ in
+            let roots = scene.directory.file("roots.pem")
+            try FileManager.default.copyItem(atPath: scene.authority.root, toPath: roots)
+            let coordinator = try ChildProcess(
+                try BuiltProducts.trawl(), ["pipe", "--workers", "1", "--no-cookies", "--no-cache", "--cacert", roots])
+            // What is a file when it is looked at may be something else when a worker opens it.
+            let reachesWorkers = await eventually { !ProcessTree.children(of: coordinator.pid).isEmpty }
+            try #require(reachesWorkers)
+            let workers = ProcessTree.children(of: coordinator.pid)
+            #expect(unlink(roots) == 0 && mkfifo(roots, 0o600) == 0)
+            let line = Array("{\"url\":\"\(scene.origin.url("good"))\"}\n".utf8)
+            #expect(write(coordinator.input, line, line.count) == line.count)
+            // Whoever reads it then waits for what never comes.
+            let writer = BlockedReader.writer(of: roots)
+            #expect(writer >= 0)
+            coordinator.signal(SIGKILL)
+            let areGone = await eventually(within: .seconds(20)) { !workers.contains(where: isRunning) }
+            #expect(areGone)
+            if writer >= 0 { close(writer) }
+        }
+    }
+
     /// Whether a process that is no child of this one runs.
     private func isRunning(_ pid: Int32) -> Bool {
         guard let stream = fopen("/proc/\(pid)/stat", "re") else { return false }

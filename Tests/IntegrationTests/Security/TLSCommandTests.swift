@@ -25,7 +25,7 @@ struct TLSCommandTests {
                 (0, "members", trust + ["--cert", p12 + ":a:b"]),
                 (0, "members", trust + ["--cert", p12, "--cert-type", "P12", "--pass", "a:b"]),
                 (58, "members", trust + ["--cert", p12 + ":wrong"]), (58, "members", trust + ["--cert", p12]),
-                (58, "good", ["--capath", "/no/such/directory"]), (2, "good", ["--cert-type", "XYZ"]),
+                (77, "good", ["--capath", "/no/such/directory"]), (2, "good", ["--cert-type", "XYZ"]),
                 (2, "good", ["--pinnedpubkey", "sha256//short"]),
             ]
             for (status, listener, arguments) in cases {
