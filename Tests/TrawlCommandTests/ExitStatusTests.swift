@@ -24,6 +24,15 @@ struct ExitStatusTests {
         #expect(ExitStatus.curlCode(for: FetchError(.protocolViolation, "", cause: .curl(1))) == 1)
     }
 
+    @Test(
+        "97 is for SOCKS alone; a proxy that answers CONNECT with nonsense ends with 56",
+        arguments: [(97, 97), (5, 5), (7, 7), (1, 56), (8, 56), (56, 56), (77, 77)] as [(UInt32, Int32)])
+    func proxies(cause: UInt32, status: Int32) {
+        #expect(ExitStatus.curlCode(for: FetchError(.proxy, "", cause: .curl(cause))) == status)
+        #expect(ExitStatus.curlCode(for: FetchError(.proxy, "")) == 56)
+        #expect(ExitStatus.curlCode(for: FetchError(.proxy, "", cause: .system(111))) == 7)
+    }
+
     @Test("libcurl's code for a refusal of ours does not hide the kind of failure")
     func notRefined() {
         #expect(ExitStatus.curlCode(for: FetchError(.tooLarge, "", cause: .curl(23))) == 63)

@@ -43,6 +43,17 @@ struct BadProxyTests {
         }
     }
 
+    @Test("the command ends with curl's status when CONNECT is answered with nonsense")
+    func status() throws {
+        let peer = try ScriptedPeer { connection, _ in
+            _ = connection.readHead()
+            connection.send([0, 1] + Array("junk\r\n\r\n".utf8))
+        }
+        defer { peer.stop() }
+        let run = try CommandRun(["-x", peer.place, "https://origin.test/"])
+        #expect(run.status == 56, "\(run.errors)")
+    }
+
     @Test("a head without an end is cut off", arguments: ["X: y\r\n", "x"])
     func endlessHead(piece: String) async throws {
         let sent = Mutexed(0)
