@@ -4,7 +4,6 @@ import Trawl
 import TrawlHTTP
 import TrawlJSON
 import TrawlPlatform
-import TrawlURL
 
 /// `trawl auth`: credentials that are kept for good.
 struct AuthCommand: ParsableCommand {
@@ -67,12 +66,8 @@ struct AuthVaultArguments: ParsableArguments {
 
     /// What a URL's credentials are kept under.
     static func item(_ url: String, realm: String?) throws(CommandError) -> VaultItem {
-        do throws(URLFailure) {
-            let origin = try URLParser().parse(URLText.completed(url)).origin
-            return VaultItem(scheme: origin.scheme, host: origin.host, port: Int(origin.port), realm: realm)
-        } catch {
-            throw CommandError("\(URLText.withoutUserInformation(url).terminalSafe): \(error.text)")
-        }
+        let origin = try WebURL.target(url).origin
+        return VaultItem(scheme: origin.scheme, host: origin.host, port: Int(origin.port), realm: realm)
     }
 }
 

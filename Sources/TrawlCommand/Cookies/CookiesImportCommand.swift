@@ -10,7 +10,8 @@ struct CookiesImportCommand: CookiesSubcommand {
         commandName: "import",
         abstract: "Store the cookies of files: cookies.txt as curl and browsers write it, or JSON lines.",
         discussion: """
-            Cookies whose time is over are left out. A line that is no cookie is told and left out, and the exit status is 1.
+            Cookies whose time is over are left out. A line that is no cookie is left out, and the exit status is 1; the \
+            first ten of a file are told.
             """)
 
     @Argument(help: ArgumentHelp("What to read; '-' is standard input.", valueName: "file"), completion: .file())
@@ -24,16 +25,28 @@ struct CookiesImportCommand: CookiesSubcommand {
 
     var makesStore: Bool { true }
 
+    /// Lines that are told, of each file.
+    private static let mostTold = 10
+
     func execute(on jar: CookiesAtHand) throws(CommandError) -> Int32 {
         var records: [CookieRecord] = []
         var isWhole = true
         for file in files {
-            let contents = CookieFile.read(try StandardStreams.readAll(file, limit: 1 << 28), at: jar.now)
+            let name = file == "-" ? "standard input" : file.terminalSafe
+            let text = try StandardStreams.readAll(file, limit: 1 << 28)
+            // Neither form has one, and what does has many lines that are no cookies.
+            if text.prefix(1024).contains(0) {
+                throw CommandError("\(name): no file of cookies", status: ExitStatus.someFailed)
+            }
+            let contents = CookieFile.read(text, at: jar.now)
             records += contents.cookies.filter { !dropsSessionCookies || $0.isPersistent }
-            for (line, reason) in contents.refused {
-                isWhole = false
-                let name = file == "-" ? "standard input" : file.terminalSafe
+            if !contents.refused.isEmpty { isWhole = false }
+            for (line, reason) in contents.refused.prefix(Self.mostTold) {
                 StandardStreams.writeText("trawl: \(name):\(line): \(reason.text)\n", to: 2)
+            }
+            if contents.refused.count > Self.mostTold {
+                let rest = contents.refused.count - Self.mostTold
+                StandardStreams.writeText("trawl: \(name): and \(rest) more\n", to: 2)
             }
         }
         let stored = records

@@ -3,7 +3,6 @@ import Trawl
 import TrawlHTTP
 import TrawlSession
 import TrawlStore
-import TrawlURL
 
 /// `trawl cookies set URL LINE`
 struct CookiesSetCommand: CookiesSubcommand {
@@ -26,17 +25,15 @@ struct CookiesSetCommand: CookiesSubcommand {
     var makesStore: Bool { true }
 
     func execute(on jar: CookiesAtHand) throws(CommandError) -> Int32 {
-        let target: TargetURI
-        do throws(URLFailure) {
-            target = try URLParser().parse(URLText.completed(url))
-        } catch {
-            throw CommandError("\(FailureText.url(url)): \(error.text)")
-        }
+        let target = try WebURL.target(url)
         let bytes = line == "-" ? try StandardStreams.readAll("-", limit: 1 << 24) : Array(line.utf8)
         var records: [CookieRecord] = []
         for part in bytes.split(separator: 0x0A) {
             let line = part.last == 0x0D ? part.dropLast() : part
             records.append(try record(of: Array(line), from: target, at: jar.now))
+        }
+        if records.isEmpty {
+            throw CommandError("the cookie is not taken: there is no line", status: ExitStatus.someFailed)
         }
         try jar.with(()) { (stored) throws(StoreError) in try stored.set(records, at: jar.now) }
         return ExitStatus.success

@@ -171,6 +171,33 @@ struct CookieCommandTests {
         #expect(!names.contains { $0.contains(".part") || $0.contains(".trawl-") })
     }
 
+    @Test("set wants a URL that is fetched and a line; nothing else is stored")
+    func refusedSettings() throws {
+        defer { origin.stop() }
+        let other = try cookies("set", "ftp://x/", "a=1")
+        #expect(other.status == 2 && other.errors.contains("ftp://x/"), "\(other.errors)")
+        for input in ["", "\n\r\n"] {
+            let run = try cookies("set", "http://h/", "-", input: input)
+            #expect(run.status == 1 && run.errors.contains("not taken"), "\(run.errors)")
+        }
+        #expect(try cookies("set", "http://h/", "").status == 1)
+        let credentials = try CommandRun(["auth", "set", "ftp://h/", "-u", "a:b", "--vault", directory.file("vault")])
+        #expect(credentials.status == 2)
+        #expect(try cookies("ls", "--json").text.isEmpty)
+    }
+
+    @Test("a file that is none of cookies is told in few words")
+    func rubbish() throws {
+        defer { origin.stop() }
+        try directory.put("binary", [0x7F, 0x45, 0, 1] + [UInt8](repeating: 0x0A, count: 4000))
+        let binary = try cookies("import", directory.file("binary"))
+        #expect(binary.status == 1 && binary.errors.split(separator: "\n").count == 1, "\(binary.errors)")
+        try directory.put("text", Array(String(repeating: "this is no cookie\n", count: 500).utf8))
+        let text = try cookies("import", directory.file("text"))
+        let lines = text.errors.split(separator: "\n")
+        #expect(text.status == 1 && lines.count == 11 && lines.last?.hasSuffix("and 490 more") == true)
+    }
+
     @Test("a pipe keeps cookies in the store, live for others")
     func pipe() async throws {
         defer { origin.stop() }
