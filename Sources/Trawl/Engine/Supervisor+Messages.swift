@@ -198,6 +198,7 @@ extension Supervisor {
             if answersChallenge(fetch) { return }
             if goesAnotherWay(fetch, after: failure, refused: end.head != nil) { return }
             release(fetch, failure.kind.isForAll ? .fail(failure) : .promote)
+            if let head, !end.isProxyFailure { fetch.channel?.recordRefused(Response.ResponseHead(head)) }
             answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
         case .complete(let delivery):
             guard let head else { preconditionFailure("an end without a head was accepted") }
@@ -212,7 +213,9 @@ extension Supervisor {
             }
             switch redirect(of: head, fetch) {
             case .follow(let redirect, let target): follow(redirect, to: target, head, fetch)
-            case .refuse(let error): answer(fetch, with: .failure(error))
+            case .refuse(let error):
+                fetch.channel?.recordRefused(Response.ResponseHead(head))
+                answer(fetch, with: .failure(error))
             case nil: answer(fetch, with: response(fetch, head, end, delivery, memory))
             }
         }

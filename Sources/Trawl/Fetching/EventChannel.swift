@@ -13,6 +13,8 @@ final class EventChannel: Sendable {
         var blocked: WakeUpGate?
         /// The requests sent, in order of their attempts.
         var sent: [SentRequest] = []
+        /// The response that was no answer.
+        var refused: Response.ResponseHead?
         var isFinished = false
     }
 
@@ -93,6 +95,14 @@ final class EventChannel: Sendable {
     func sent(attempt: Int) -> SentRequest? {
         state.withLock { $0.sent.indices.contains(attempt - 1) ? $0.sent[attempt - 1] : nil }
     }
+
+    /// Keeps the head of a response that makes the fetch fail, before the end is posted.
+    func recordRefused(_ head: Response.ResponseHead) {
+        state.withLock { $0.refused = head }
+    }
+
+    /// The head of the response that made the fetch fail.
+    var refusedHead: Response.ResponseHead? { state.withLock { $0.refused } }
 
     private static func takeFirst(_ state: inout State) -> FetchEvent? {
         guard state.first < state.waiting.count else { return nil }

@@ -68,6 +68,10 @@ public final class Fetch: Sendable {
         channel.sent(attempt: attempt)
     }
 
+    /// The head of the response that made the fetch fail, such as a redirect that may not be followed; nil when it failed
+    /// otherwise. Known at the end.
+    package var refusedHead: Response.ResponseHead? { channel.refusedHead }
+
     fileprivate func nextEvent() async -> FetchEvent? {
         let event = await channel.next()
         if case .data(let bytes) = event, let running {

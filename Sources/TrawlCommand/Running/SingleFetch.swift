@@ -19,7 +19,10 @@ struct SingleFetch {
     private var writer: BodyWriter?
     /// The file's path, once it is known.
     private var path: String?
+    /// The last that came of a response: the answer's, a redirect's or a challenge's.
     private var head: Response.ResponseHead?
+    /// Those followed.
+    private var redirects = 0
     private var received: UInt64 = 0
     /// Why the fetch was ended by this side, with its exit code.
     private var refusal: (message: String, code: Int32)?
@@ -76,10 +79,11 @@ struct SingleFetch {
                 request.cachePolicy.insert(.doNotRead)
             }
             attempts += 1
-            result = nil
+            (result, head, redirects) = (nil, nil, 0)
             let fetch = coordinator.start(request, into: destination)
             announce(fetch)
             while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
+            if let refused = fetch.refusedHead { head = refused }
             if case .failure(let error) = result, mayTryAgain, error.isRetryable {
                 delay = RetryQueue.delay(nil, attempt: attempts)
             }
@@ -90,6 +94,7 @@ struct SingleFetch {
             total: start.duration(to: MonotonicClock.now()))
         if case .success(let response) = result { values.response = response }
         if case .failure(let error) = result { values.error = error }
+        (values.head, values.redirects) = (head, redirects)
         values.message = refusal?.message ?? ""
         values.fileName = path
         if !outputIsClosed {
@@ -179,9 +184,12 @@ struct SingleFetch {
         case .interim(let head):
             show(head, of: fetch)
         case .authenticating(let report, let head):
+            self.head = head
             show(head, of: fetch)
             if plan.report.verbose { console.write(HeadText.lines(report)) }
         case .redirected(let hop):
+            head = hop.head
+            redirects += 1
             show(hop.head, of: fetch)
         case .head(let head):
             self.head = head

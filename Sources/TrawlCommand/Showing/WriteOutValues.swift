@@ -14,25 +14,35 @@ struct WriteOutValues: Sendable {
     /// From the start of the fetch to its end.
     var total: Duration
     var fileName: String?
+    /// The last head that came where there is no response, as of one that was refused.
+    var head: Response.ResponseHead?
+    /// The redirects that were followed where there is no response.
+    var redirects = 0
+
+    /// The head of the response, or the last one without it.
+    private var lastHead: Response.ResponseHead? { response?.head ?? head }
+
+    /// Where the last hop went.
+    private var lastURL: String { response?.url ?? error?.url ?? url }
 
     func text(_ variable: WriteOut.Variable) -> String {
         let last = response?.metrics.last
         switch variable {
-        case .contentType: return response?.fields["Content-Type"] ?? ""
+        case .contentType: return field("Content-Type")
         case .errorMessage: return message.isEmpty ? error?.detail ?? "" : message
         case .exitCode: return String(exitCode)
         case .fileName: return fileName ?? ""
-        case .httpCode, .responseCode: return Self.padded(response?.status ?? 0, to: 3)
-        case .httpVersion: return response.map { String($0.head.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
+        case .httpCode, .responseCode: return Self.padded(lastHead?.status ?? 0, to: 3)
+        case .httpVersion: return lastHead.map { String($0.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
         case .method: return method
         case .numberOfConnects: return String(response?.metrics.count { !$0.reusedConnection } ?? 0)
-        case .numberOfRedirects: return String(response?.redirects.count ?? 0)
+        case .numberOfRedirects: return String(response?.redirects.count ?? redirects)
         case .redirectURL: return response.flatMap(Self.redirectURL) ?? ""
         case .remoteAddress: return last?.remoteAddress.map { Self.address($0).host } ?? ""
         case .remotePort: return last?.remoteAddress.map { Self.address($0).port } ?? "0"
-        case .scheme: return (response?.url ?? url).prefix { $0 != ":" }.uppercased()
+        case .scheme: return lastURL.prefix { $0 != ":" }.uppercased()
         case .sizeDownload: return String(response?.receivedLength ?? 0)
-        case .sizeHeader: return String(response.map { HeadText.bytes($0.head).count } ?? 0)
+        case .sizeHeader: return String(lastHead.map { HeadText.bytes($0).count } ?? 0)
         case .source: return response?.source.rawValue ?? ""
         case .speedDownload: return String(speed)
         case .timeAppConnect: return Self.seconds(last?.secured ?? .zero)
@@ -43,13 +53,13 @@ struct WriteOutValues: Sendable {
         case .timeStartTransfer: return Self.seconds(redirectTime + (last?.firstByte ?? .zero))
         case .timeTotal: return Self.seconds(total)
         case .url: return url
-        case .urlEffective: return response?.url ?? url
+        case .urlEffective: return lastURL
         }
     }
 
     /// The value of a response's field, as in `%header{name}`.
     func field(_ name: String) -> String {
-        response?.fields[name] ?? ""
+        lastHead?.fields[name] ?? ""
     }
 
     private var redirectTime: Duration {

@@ -95,6 +95,23 @@ struct GetFlagTests {
         }
     }
 
+    @Test("-w knows the status and the redirects of a fetch that failed with a response")
+    func failures() async throws {
+        try await withOrigin { origin in
+            let cases: [(arguments: [String], target: String, status: Int32, text: String)] = [
+                (["-f"], "/status/401?body=no", 22, "401 0"), (["-f"], "/status/404?body=no", 22, "404 0"),
+                (["--max-filesize", "10"], "/bytes/1000", 63, "200 0"),
+                (["-L", "--max-redirs", "1"], "/redirect/3", 47, "302 1"),
+                (["-L"], "/redirect-to?url=ftp://127.0.0.1/", 1, "302 0"),
+            ]
+            for (arguments, target, status, text) in cases {
+                let run = try CommandRun(
+                    arguments + ["-s", "-o", "/dev/null", "-w", "%{http_code} %{num_redirects}", origin.url(target)])
+                #expect(run.status == status && run.text == text, "\(target): \(run.text) \(run.errors)")
+            }
+        }
+    }
+
     @Test("a working directory that is gone matters to who writes there alone")
     func noDirectory() async throws {
         try await withOrigin { origin in

@@ -21,6 +21,15 @@ struct WriteOutTests {
         #expect(try WriteOut(format).text(values).output == text)
     }
 
+    @Test("without a response, what is known of the last one counts")
+    func refused() throws {
+        var values = values
+        values.error = FetchError(.tooManyRedirects, "more than 1 redirects", url: "https://h/2")
+        values.redirects = 1
+        let text = try WriteOut("%{url_effective} %{scheme} %{num_redirects} %{http_code}").text(values).output
+        #expect(text == "https://h/2 HTTPS 1 000")
+    }
+
     @Test("the output is switched between the two streams")
     func streams() throws {
         let text = try WriteOut("a%{stderr}b%{stdout}c").text(values)
