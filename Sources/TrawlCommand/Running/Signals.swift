@@ -4,8 +4,8 @@ import TrawlPlatform
 /// The signals of a run, taken by a thread of their own.
 ///
 /// `block()` comes before any other thread starts, so that none of them is ever interrupted. What arrives before `watch`
-/// ends the process as it would without this: nothing was begun that could be left in order, and what is read meanwhile,
-/// such as a pipe named by an option, may not come for ever.
+/// waits for it, but not for long: what is read until then, such as a pipe that an option names, may not come for ever. The process
+/// then ends as it would without this; nothing was begun that had to be left in order.
 struct Signals: Sendable {
     /// What is done at a signal.
     private struct Handlers: Sendable {
@@ -65,13 +65,13 @@ struct Signals: Sendable {
         while true {
             var signal: Int32 = 0
             guard sigwait(&set, &signal) == 0 else { continue }
-            let handlers = shared.get()
             if signal == SIGTSTP {
+                let handlers = shared.get()
                 handlers?.suspend(true)
                 stopProcess()
                 handlers?.suspend(false)
             } else {
-                guard let handlers else { die(of: signal) }
+                guard let handlers = shared.awaited() else { die(of: signal) }
                 count += 1
                 handlers.stop(signal, count)
             }
@@ -108,5 +108,14 @@ struct Signals: Sendable {
         func set(_ handlers: Handlers) { self.handlers.withLock { $0 = handlers } }
 
         func get() -> Handlers? { handlers.withLock { $0 } }
+
+        /// Waits for them, two seconds at most. Asked again and again: this is once in a run, if ever.
+        func awaited() -> Handlers? {
+            for _ in 0..<100 {
+                if let handlers = get() { return handlers }
+                usleep(20_000)
+            }
+            return nil
+        }
     }
 }
