@@ -32,6 +32,7 @@ public final class Coordinator: Sendable {
     /// The limit of all fetches together.
     let bandwidth: Guarded<BandwidthLimit>
     private let hstsFile: String?
+    private let hstsLoss = Guarded<FetchError?>(nil)
 
     /// Starts the workers.
     ///
@@ -151,7 +152,7 @@ public final class Coordinator: Sendable {
         await ended.wait()
         thread.join()
         state.close()
-        if let hstsFile { try? planner.secureHosts.write(hstsFile) }
+        saveSecureHosts()
         shelf.close()
     }
 
@@ -160,8 +161,20 @@ public final class Coordinator: Sendable {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         thread.join()
         state.close()
-        if let hstsFile { try? planner.secureHosts.write(hstsFile) }
+        saveSecureHosts()
         shelf.close()
+    }
+
+    /// Why ``Configuration/hstsFile`` could not be written at the shutdown, when it could not.
+    public var secureHostsProblem: FetchError? { hstsLoss.withLock { $0 } }
+
+    private func saveSecureHosts() {
+        guard let hstsFile else { return }
+        do throws(FetchError) {
+            try planner.secureHosts.write(hstsFile)
+        } catch {
+            hstsLoss.withLock { $0 = error }
+        }
     }
 
     /// Stops (SIGSTOP) or continues (SIGCONT) all workers: what a terminal's job control does to the coordinator.

@@ -31,6 +31,8 @@ package final class TransferLoop {
     let stateKeeper: (any StateKeeper)?
     /// Its changes that are not committed yet.
     var openChanges: Set<UInt64> = []
+    /// Whether one of them was not stored, and nobody was told yet.
+    private var hasLostChange = false
 
     let segment: SharedSegment
     private let slot: Int
@@ -303,7 +305,7 @@ package final class TransferLoop {
             uncommittedCount += 1
         } else {
             usedIndexes[index] = false
-            output.send(.ended(end), descriptor: descriptor)
+            sendEnd(end, descriptor)
         }
         guard transfer.place >= 0 else { return }
         if let last = active.popLast(), last !== transfer {
@@ -319,7 +321,7 @@ package final class TransferLoop {
         guard let keeper else { return }
         for (commit, isStored) in keeper.takeCommitted() {
             // One whose end was told meanwhile is late, and no harm.
-            openChanges.remove(commit)
+            if openChanges.remove(commit) != nil, !isStored { hasLostChange = true }
             guard let held = uncommitted.removeValue(forKey: commit) else { continue }
             if held.isReady(after: commit, isStored: isStored) { tell(held) }
         }
@@ -339,7 +341,14 @@ package final class TransferLoop {
         var end = held.end
         if held.commit != nil { end.cache.isStored = held.isStored }
         usedIndexes[held.progressIndex] = false
-        output.send(.ended(end), descriptor: held.descriptor)
+        sendEnd(end, held.descriptor)
+    }
+
+    private func sendEnd(_ end: LeaseEnd, _ descriptor: Int32?) {
+        var end = end
+        end.cache.hasLostCookies = hasLostChange
+        hasLostChange = false
+        output.send(.ended(end), descriptor: descriptor)
     }
 
     /// Bytes libcurl reads at a time: much for a few transfers, and never more than 8 MiB in all.

@@ -176,6 +176,12 @@ final class CookieBinding: Sendable {
         }
     }
 
+    /// A worker could not store cookies.
+    func noteLoss() {
+        guard case .store(let state, _) = source else { return }
+        state.lost("\(state.directory ?? ""): cookies could not be written")
+    }
+
     /// Takes the cookies of a response when the jar is in memory.
     func receive(_ head: TrawlHTTP.ResponseHead, from target: TargetURI) {
         guard case .memory(let jar) = source, head.status != 407, head.fields.contains("Set-Cookie") else { return }

@@ -206,7 +206,8 @@ public struct CookieJar: Sendable {
         return stream
     }
 
-    /// Why the jar of the store could not be used, when it could not: then fetches went on without cookies.
+    /// Why the jar of the store could not be used, when it could not: then fetches went on without cookies, or cookies of
+    /// theirs are lost. Also known after the coordinator's shutdown.
     public var problem: FetchError? {
         if case .store(let state, _) = place { return state.problem }
         return nil

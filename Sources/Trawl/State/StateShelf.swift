@@ -4,7 +4,8 @@ import TrawlStore
 
 /// What a coordinator's store remembers about its user: opened when it is first needed.
 ///
-/// A state that cannot be opened remembers nothing: the fetch goes on without, and ``CookieJar/problem`` says why.
+/// A state that cannot be opened or written remembers nothing: the fetch goes on without, and ``CookieJar/problem`` says
+/// why.
 final class StateShelf: Sendable {
     private struct State {
         var store: StateStore?
@@ -12,6 +13,8 @@ final class StateShelf: Sendable {
         var session: OpenSession?
         var nextTry = MonotonicInstant(nanoseconds: 0)
         var problem: FetchError?
+        /// Why something that was to be remembered is not.
+        var loss: FetchError?
         /// The thread that removes what dead sessions left.
         var purge: NamedThread?
         var isClosed = false
@@ -75,8 +78,15 @@ final class StateShelf: Sendable {
 
     /// Why the state could not be used, when it could not.
     var problem: FetchError? {
-        let (problem, store) = state.withLock { ($0.problem, $0.store) }
-        return problem ?? store?.problem.map { FetchError(.storeUnusable, "\($0)") }
+        let (problem, store, loss) = state.withLock { ($0.problem, $0.store, $0.loss) }
+        return problem ?? store?.problem.map { FetchError(.storeUnusable, "\($0)") } ?? loss
+    }
+
+    /// Notes why something is not remembered; the first reason stays.
+    func lost(_ reason: String) {
+        state.withLock { state in
+            if state.loss == nil { state.loss = FetchError(.storeUnusable, reason) }
+        }
     }
 
     /// Runs `body` while nobody is in the middle of a write; after a second all the same.
@@ -102,5 +112,7 @@ final class StateShelf: Sendable {
         purge?.join()
         if let session { store?.endSession(session) }
         store?.close()
+        // Asked for when all is over.
+        if let problem = store?.problem { lost("\(problem)") }
     }
 }

@@ -48,7 +48,8 @@ final class SecureHosts: Sendable {
         let now = WallClock.time()
         store.submit(.hosts) { (transaction) throws(StoreError) in
             try HostTable.make([change], at: now, in: transaction)
-        } completion: { [self] _ in
+        } completion: { [self] result in
+            if case .failure(let error) = result { state?.lost("\(error)") }
             settled(number)
         }
     }

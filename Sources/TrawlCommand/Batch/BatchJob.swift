@@ -45,7 +45,7 @@ struct BatchJob {
     private var now = MonotonicClock.now()
     /// Microseconds since 1970.
     private var time: UInt64 = 0
-    private var cacheWarning = CacheWarning()
+    private var warnings = RunWarnings()
 
     init(
         _ plan: BatchPlan, _ coordinator: Coordinator, _ source: RequestSource, _ outputs: BatchOutputs,
@@ -188,7 +188,7 @@ struct BatchJob {
     // MARK: Ending
 
     private mutating func finish(_ answers: [FetchAnswer]) {
-        if !answers.isEmpty { cacheWarning.tell(coordinator, on: console) }
+        if !answers.isEmpty { warnings.tell(coordinator, on: console) }
         for answer in answers {
             if isShortage(answer) {
                 table[answer.tag].shortages += 1

@@ -67,6 +67,7 @@ final class BatchRun: FetchDriver {
         coordinator.run(run)
         run.job.progress.finish()
         coordinator.shutdownBlocking(grace: .zero)
+        RunWarnings.tellLosses(of: coordinator, on: console)
         plan.cookieFiles?.save(from: coordinator)
         results?.finish(stopping, attention)
         printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }

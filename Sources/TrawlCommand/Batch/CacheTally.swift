@@ -30,15 +30,3 @@ struct CacheTally: Equatable, Sendable {
         return "\(hits.counted("hit")), \(validated) validated, \(stale)\(misses.counted("miss", "misses"))"
     }
 }
-
-/// Says once why fetches go on without a cache.
-struct CacheWarning {
-    private var isTold = false
-
-    /// To be called when there may have been a fetch.
-    mutating func tell(_ coordinator: Coordinator, on console: Console) {
-        guard !isTold, let problem = coordinator.cacheProblem else { return }
-        isTold = true
-        console.note("the cache is not used: \(problem.detail.terminalSafe)")
-    }
-}

@@ -1,5 +1,8 @@
 import ArgumentParser
+import Glibc
 import Trawl
+import TrawlHTTP
+import TrawlPlatform
 
 /// The way to servers.
 struct ProxyArguments: ParsableArguments {
@@ -106,7 +109,7 @@ struct ProxyArguments: ParsableArguments {
 
     /// The policy of the proxy that is named; nil when none is.
     private func named() throws(CommandError) -> ProxyPolicy? {
-        if let script { return ProxyPolicy(script: script) }
+        if let script { return ProxyPolicy(script: try Self.checked(script: script)) }
         if let proxy { return proxy.isEmpty ? .direct : ProxyPolicy(try Self.parse(proxy, "-x")) }
         let choices: [(String?, String, String)] = [
             (socks4, "socks4", "--socks4"), (socks4a, "socks4a", "--socks4a"), (socks5, "socks5", "--socks5"),
@@ -116,6 +119,20 @@ struct ProxyArguments: ParsableArguments {
             return ProxyPolicy(try Self.parse("\(scheme)://\(place)", option))
         }
         return nil
+    }
+
+    /// Whoever names a script does not want to go without a proxy: what it cannot be is told before anything is fetched.
+    private static func checked(script: String) throws(CommandError) -> String {
+        let isURL = script.contains("://")
+        let lower = script.prefix(8).lowercased()
+        if script.isEmpty || isURL && !["http://", "https://", "file://"].contains(where: lower.hasPrefix) {
+            throw CommandError("--pac: a script is a file, or the file, http or https URL of one")
+        }
+        if !isURL, access(script, R_OK) != 0 {
+            throw CommandError(
+                "--pac: \(script.terminalSafe): \(SystemError.reason(errno))", curlStatus: ExitStatus.Curl.readError)
+        }
+        return script
     }
 
     private static func parse(_ text: String, _ option: String) throws(CommandError) -> Proxy {

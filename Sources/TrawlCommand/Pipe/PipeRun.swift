@@ -30,7 +30,7 @@ final class PipeRun {
     private var mayHaveLines = false
     /// Why nothing can be fetched any more.
     private var engineFailure: FetchError?
-    private var cacheWarning = CacheWarning()
+    private var warnings = RunWarnings()
 
     private init(
         _ plan: PipePlan, _ coordinator: Coordinator, _ list: ListReader, _ output: OutputThread<PipeResponse?>,
@@ -75,6 +75,7 @@ final class PipeRun {
         run.answerAll()
         // The workers have done all there was to do; what they sent may still be on its way out.
         coordinator.shutdownBlocking(grace: .zero)
+        RunWarnings.tellLosses(of: coordinator, on: console)
         plan.cookieFiles?.save(from: coordinator)
         run.finishOutput()
         console.settle()
@@ -97,7 +98,7 @@ final class PipeRun {
             if isInputOver, table.isEmpty { return }
             if isReaderGone() || output.isOver { return }
             answers.take(into: &taken)
-            if !taken.isEmpty { cacheWarning.tell(coordinator, on: console) }
+            if !taken.isEmpty { warnings.tell(coordinator, on: console) }
             for answer in taken { finish(answer) }
             output.add(&responses)
         }

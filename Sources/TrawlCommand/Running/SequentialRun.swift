@@ -89,7 +89,7 @@ enum SequentialRun {
         var tally = RunTally()
         var names = FileNames(.lastPart, source, namesFromHeads: plan.namesFromHeads)
         var status = ExitStatus.success
-        var cacheWarning = CacheWarning()
+        var warnings = RunWarnings()
         loop: while current.signal == nil, !tally.outputIsClosed, !tally.outputIsBroken {
             switch source.next(interrupt: interrupt.rawValue) {
             case .end, .wait: break loop
@@ -113,7 +113,7 @@ enum SequentialRun {
                     return current.signal == nil
                 }
                 current.set(nil)
-                cacheWarning.tell(coordinator, on: console)
+                warnings.tell(coordinator, on: console)
                 if status == ExitStatus.success { tally.succeeded += 1 } else { tally.failed += 1 }
                 tally.outputIsClosed = single.outputIsClosed
                 tally.outputIsBroken = single.outputIsBroken
@@ -125,6 +125,7 @@ enum SequentialRun {
         // Asked twice, it waits for nothing.
         if current.end() { coordinator.beginShutdown(grace: .zero) }
         coordinator.shutdownBlocking(grace: .zero)
+        RunWarnings.tellLosses(of: coordinator, on: console)
         plan.cookieFiles?.save(from: coordinator)
         if let signal = current.signal {
             if plan.isSingle { Signals.die(of: signal) }

@@ -35,7 +35,12 @@ final class CookieKeeper: StateKeeper {
                 }
             }
         }
-        guard !received.isEmpty, let store = stores.store(terms.directory) else { return nil }
+        if received.isEmpty { return nil }
+        guard let store = stores.store(terms.directory) else {
+            let number = commits.next()
+            commits.add(number, isStored: false)
+            return number
+        }
         let jar = terms.jar
         // Many servers set the same cookie with each response.
         if Self.changesNothing(received, in: store, jar, now) { return nil }

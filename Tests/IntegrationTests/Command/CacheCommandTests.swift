@@ -163,7 +163,18 @@ struct CacheCommandTests {
             let loud = try CommandRun(batch)
             #expect(loud.status == 0)
             let lines = loud.errors.split(separator: "\n")
-            #expect(lines.count { $0.contains("the cache is not used") } == 1 && lines.count == 2, "\(loud.errors)")
+            #expect(lines.count { $0.contains("the cache is not used") } == 1 && lines.count == 3, "\(loud.errors)")
+            #expect(lines.count { $0.contains("not all cookies") } == 1, "\(loud.errors)")
+            let cookies = try CommandRun([
+                "get", "--no-cache", "--store", bad, "-o", "/dev/null", origin.url("/bytes/1"),
+            ])
+            #expect(cookies.status == 0 && cookies.errors.contains("not all cookies"), "\(cookies.errors)")
+            let hosts = try CommandRun(
+                [
+                    "get", "--store", directory.file("good"), "--hsts", directory.file("none") + "/hosts", "-o",
+                    "/dev/null", origin.url("/bytes/1"),
+                ])
+            #expect(hosts.status == 0 && hosts.errors.contains("--hsts: "), "\(hosts.errors)")
             #expect(!loud.errors.contains("misses"))
             for option in ["-q", "--silent"] { #expect(try CommandRun(batch + [option]).errors.isEmpty) }
             let get = try CommandRun(["get", "--store", bad, "-o", "/dev/null", origin.url("/bytes/1")])

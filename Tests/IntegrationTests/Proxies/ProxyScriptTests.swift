@@ -73,6 +73,25 @@ struct ProxyScriptTests {
         #expect(ProcessTree.children(withArgument: "pac").isEmpty)
     }
 
+    @Test("the command refuses what can be no script, and tells of one that is of no use")
+    func told() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("bad.pac", Array("rubbish (".utf8))
+        try await withOrigin { origin in
+            let get = ["get", "--store", directory.file("store"), "-o", "/dev/null", origin.url("/anything")]
+            for (script, status) in [(directory.file("none"), 26), ("", 2), ("ftp://x/y", 2)] as [(String, Int32)] {
+                let run = try CommandRun(get + ["--pac", script])
+                #expect(run.status == status && run.errors.contains("--pac: "), "\(script): \(run.errors)")
+            }
+            for (options, environment) in [
+                (["--pac", directory.file("bad.pac")], [:]), ([], ["auto_proxy": directory.file("none")]),
+            ] as [([String], [String: String])] {
+                let run = try CommandRun(get + options, environment: environment)
+                #expect(run.status == 0 && run.errors.contains("no proxy is used"), "\(options): \(run.errors)")
+            }
+        }
+    }
+
     @Test(
         "a script comes by http too, in Latin-1 as well, once for many, and not through a proxy; what is not there is none"
     )

@@ -1,0 +1,30 @@
+import Trawl
+import TrawlHTTP
+
+/// Says once what a run goes on without.
+struct RunWarnings {
+    private var isCacheTold = false
+    private var isScriptTold = false
+
+    /// To be called when there may have been a fetch.
+    mutating func tell(_ coordinator: Coordinator, on console: Console) {
+        if !isCacheTold, let problem = coordinator.cacheProblem {
+            isCacheTold = true
+            console.note("the cache is not used: \(problem.detail.terminalSafe)")
+        }
+        if !isScriptTold, let problem = coordinator.proxyScriptProblem {
+            isScriptTold = true
+            console.note("no proxy is used where the script should say one: \(problem.detail.terminalSafe)")
+        }
+    }
+
+    /// To be called after the shutdown: what was to be remembered and is not.
+    static func tellLosses(of coordinator: Coordinator, on console: Console) {
+        if let problem = coordinator.cookies.problem {
+            console.note("not all cookies and secure hosts are known or kept: \(problem.detail.terminalSafe)")
+        }
+        if let problem = coordinator.secureHostsProblem {
+            console.note("--hsts: \(problem.detail.terminalSafe)")
+        }
+    }
+}
