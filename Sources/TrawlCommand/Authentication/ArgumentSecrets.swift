@@ -6,66 +6,117 @@ import TrawlHTTP
 /// They are there from the start of the process until this runs. A file for `-K`, a netrc file and a prompt never show
 /// them.
 enum ArgumentSecrets {
-    /// Options whose values are secret.
-    private static let letters = "uU"
-    private static let names: Set<Substring> = ["user", "proxy-user", "oauth2-bearer"]
-    /// Fields whose values are.
+    /// What an argument says.
+    enum Kind {
+        /// A secret, all of it.
+        case secret
+        /// Cookies, or else a file of some.
+        case cookies
+        /// A URL, which needs no scheme.
+        case place
+        /// A field line.
+        case field
+        /// Anything else; a URL shows by its scheme.
+        case other
+        /// An operand: a URL mostly.
+        case operand
+    }
+
+    /// Fields whose values are secret.
     private static let fields = ["authorization:", "proxy-authorization:", "cookie:"]
+
+    private static func kind(ofLetter letter: Character) -> Kind {
+        switch letter {
+        // As curl: of a certificate's file too, for the passphrase behind its colon.
+        case "u", "U", "E": .secret
+        case "b": .cookies
+        case "x": .place
+        case "H": .field
+        default: .other
+        }
+    }
+
+    private static func kind(ofName name: Substring) -> Kind {
+        switch name {
+        case "user", "proxy-user", "oauth2-bearer", "cert", "pass": .secret
+        case "cookie": .cookies
+        case "proxy", "socks4", "socks4a", "socks5", "socks5-hostname", "pac", "url": .place
+        case "header", "proxy-header": .field
+        default: .other
+        }
+    }
 
     /// Overwrites secrets in the memory that the kernel shows. The copies of `CommandLine.arguments` stay.
     static func hide() {
         let count = Int(CommandLine.argc)
-        var isValue = false
+        var kind: Kind?
         for index in 1..<max(1, count) {
             guard let argument = CommandLine.unsafeArgv[index] else { return }
-            let text = String(cString: argument)
-            let place = isValue ? 0..<text.utf8.count : secret(in: text)
-            isValue = false
-            guard let place else { continue }
-            if place.isEmpty {
-                isValue = true
-            } else if place.upperBound <= strlen(argument) {
-                memset(argument + place.lowerBound, Int32(UInt8(ascii: "x")), place.count)
-            }
+            let found = find(in: String(cString: argument), as: kind)
+            kind = found.next
+            guard let place = found.place, place.upperBound <= strlen(argument) else { continue }
+            memset(argument + place.lowerBound, Int32(UInt8(ascii: "x")), place.count)
         }
     }
 
-    /// Where the secret of an argument is, in bytes; empty when it is the next argument; nil when there is none.
-    static func secret(in argument: String) -> Range<Int>? {
-        let bytes = Array(argument.utf8)
-        let end = bytes.count
+    /// Where the secret of an argument is, in bytes, nil when there is none; and what the next argument is when it is the
+    /// value of this one.
+    ///
+    /// - Parameter kind: What it is as a value of the one before; nil when it is none.
+    static func find(in argument: String, as kind: Kind?) -> (place: Range<Int>?, next: Kind?) {
+        if let kind { return (value(argument[...], of: argument, kind), nil) }
         if argument.hasPrefix("--") {
             let body = argument.dropFirst(2)
             guard let sign = body.firstIndex(of: "=") else {
-                return names.contains(body) ? end..<end : userInformation(bytes)
+                return (nil, OptionTable.takesValue(long: body) ? self.kind(ofName: body) : nil)
             }
-            if names.contains(body[..<sign]) { return argument[...sign].utf8.count..<end }
-        } else if argument.hasPrefix("-") {
-            for place in argument.indices.dropFirst() {
-                if letters.contains(argument[place]) { return argument[...place].utf8.count..<end }
-                if OptionTable.takesValue(short: argument[place]) { break }
-            }
+            return (value(body[body.index(after: sign)...], of: argument, self.kind(ofName: body[..<sign])), nil)
         }
-        return fieldValue(argument) ?? userInformation(bytes)
+        if argument.hasPrefix("-") {
+            guard
+                let letter = argument.indices.dropFirst().first(where: { OptionTable.takesValue(short: argument[$0]) })
+            else { return (nil, nil) }
+            let rest = argument[argument.index(after: letter)...]
+            let kind = self.kind(ofLetter: argument[letter])
+            return rest.isEmpty ? (nil, kind) : (value(rest, of: argument, kind), nil)
+        }
+        return (value(argument[...], of: argument, .operand), nil)
     }
 
-    /// The value of a field line that holds credentials, joined to its option or not.
-    private static func fieldValue(_ argument: String) -> Range<Int>? {
-        var line = argument[...]
-        if line.hasPrefix("-H") { line = line.dropFirst(2) }
-        if line.hasPrefix("--header=") { line = line.dropFirst(9) }
+    /// The secret of a value at the end of an argument, by its place in that.
+    private static func value(_ value: Substring, of argument: String, _ kind: Kind) -> Range<Int>? {
+        let start = argument.utf8.count - value.utf8.count
+        let bytes = Array(value.utf8)
+        let place: Range<Int>? =
+            switch kind {
+            case .secret: 0..<bytes.count
+            case .cookies: bytes.contains(UInt8(ascii: "=")) ? 0..<bytes.count : nil
+            case .place: userInformation(bytes, needsScheme: false)
+            case .field: fieldValue(value) ?? userInformation(bytes, needsScheme: true)
+            case .other: userInformation(bytes, needsScheme: true)
+            case .operand: fieldValue(value) ?? userInformation(bytes, needsScheme: false)
+            }
+        guard let place, !place.isEmpty else { return nil }
+        return place.lowerBound + start..<place.upperBound + start
+    }
+
+    /// The value of a field line that holds credentials.
+    private static func fieldValue(_ line: Substring) -> Range<Int>? {
         let text = line.lowercased()
         guard let name = fields.first(where: text.hasPrefix) else { return nil }
-        let start = argument.utf8.count - line.utf8.count + name.utf8.count
-        return start < argument.utf8.count ? start..<argument.utf8.count : nil
+        return name.utf8.count..<line.utf8.count
     }
 
-    /// The user information of a URL (RFC 3986 §3.2.1).
-    private static func userInformation(_ bytes: [UInt8]) -> Range<Int>? {
+    /// The user information of a URL (RFC 3986 §3.2.1), which without a scheme begins with its authority.
+    private static func userInformation(_ bytes: [UInt8], needsScheme: Bool) -> Range<Int>? {
         var start = 0
         while start + 3 <= bytes.count, !bytes[start...].starts(with: "://".utf8) { start += 1 }
-        start += 3
-        guard start < bytes.count else { return nil }
+        if start + 3 <= bytes.count {
+            start += 3
+        } else {
+            if needsScheme { return nil }
+            start = 0
+        }
         let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
         let authority = bytes[start...].prefix { !ends.contains($0) }
         guard let sign = authority.lastIndex(of: UInt8(ascii: "@")), sign > start else { return nil }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Glibc
 import Trawl
-import TrawlHTTP
 import TrawlPlatform
 
 /// The way to servers.
@@ -129,8 +128,9 @@ struct ProxyArguments: ParsableArguments {
             throw CommandError("--pac: a script is a file, or the file, http or https URL of one")
         }
         if !isURL, access(script, R_OK) != 0 {
+            let number = errno
             throw CommandError(
-                "--pac: \(script.terminalSafe): \(SystemError.reason(errno))", curlStatus: ExitStatus.Curl.readError)
+                "--pac: \(script.terminalSafe): \(SystemError.reason(number))", curlStatus: ExitStatus.Curl.readError)
         }
         return script
     }

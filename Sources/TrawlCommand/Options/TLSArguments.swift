@@ -48,7 +48,7 @@ struct TLSArguments: ParsableArguments {
 
     @Option(
         name: .customLong("pass"), parsing: .unconditional,
-        help: ArgumentHelp("The key's passphrase. Other users can see it: better in a file for -K.", valueName: "text"))
+        help: ArgumentHelp("The key's passphrase. Other users may see it: better in a file for -K.", valueName: "text"))
     var passphrase: String?
 
     @Option(

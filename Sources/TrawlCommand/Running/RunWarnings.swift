@@ -1,5 +1,4 @@
 import Trawl
-import TrawlHTTP
 
 /// Says once what a run goes on without.
 struct RunWarnings {

@@ -91,7 +91,11 @@ struct AuthCommandTests {
             #expect(!String(decoding: scene.directory.content("errors") ?? [], as: UTF8.self).contains("secret"))
             let other = try ChildProcess(
                 try BuiltProducts.trawl(),
-                ["get", "-s", "-u", "u1:secret1", "-H", "X-Mine: 1", "-HCookie: secret5", url])
+                [
+                    "get", "-s", "-u", "u1:secret1", "-H", "X-Mine: 1", "-HCookie: secret5", "-b", "a=secret6",
+                    "--pass", "secret7",
+                    "--noproxy", "*", "-x", "p:secret8@127.0.0.1:1", String(url.dropFirst("http://".count)),
+                ])
             defer { other.end() }
             let isAsking = await eventually { scene.count == 1 }
             #expect(isAsking)
