@@ -10,19 +10,21 @@ extension Supervisor {
     // MARK: - Before a hop
 
     /// A hop begins: whatever is said without being asked for is settled.
-    mutating func settleCredentials(of fetch: RunningFetch) {
+    ///
+    /// - Returns: Why the fetch fails, when it was given credentials that cannot be sent.
+    mutating func settleCredentials(of fetch: RunningFetch) -> FetchError? {
         let terms = fetch.plan.terms.authentication
-        guard terms.isOn else { return }
+        guard terms.isOn else { return nil }
         let target = fetch.engine.target
         if fetch.engine.authentication == nil {
             // Most fetches have nothing to say, and nobody asks them.
             let isOwn = !fetch.engine.hasLeftOrigin && terms.maySendOwnAhead(for: target)
-            guard isOwn || (terms.readsSession && !credentials.isEmpty), !fetch.isByHand else { return }
+            guard isOwn || (terms.readsSession && !credentials.isEmpty), !fetch.isByHand else { return nil }
         }
         let authentication = fetch.engine.authentication ?? beginAuthentication(fetch)
-        guard !authentication.isBegun else { return }
+        guard !authentication.isBegun else { return nil }
         authentication.isBegun = true
-        begin(.server, fetch, authentication)
+        return begin(.server, fetch, authentication)
     }
 
     private func beginAuthentication(_ fetch: RunningFetch) -> FetchAuthentication {
@@ -41,13 +43,18 @@ extension Supervisor {
     }
 
     /// Tells one search that the hop begins.
-    private func begin(_ side: AuthenticationSide, _ fetch: RunningFetch, _ authentication: FetchAuthentication) {
-        guard var state = authentication[side], let origin = origin(of: side, fetch) else { return }
+    private func begin(
+        _ side: AuthenticationSide, _ fetch: RunningFetch, _ authentication: FetchAuthentication
+    ) -> FetchError? {
+        guard var state = authentication[side], let origin = origin(of: side, fetch) else { return nil }
         let proposal = state.search.began(
             fetch.engine.target, at: origin, entries: credentials.entries(of: origin, side))
         authentication[side] = state
-        // What cannot be sent is asked for.
-        if case .failure = say(proposal, side, authentication) { _ = say(nil, side, authentication) }
+        guard case .failure(let fault) = say(proposal, side, authentication) else { return nil }
+        _ = say(nil, side, authentication)
+        // What the session has is asked for; what the caller gave is wrong, as it is when it answers a challenge.
+        if proposal?.source == .session { return nil }
+        return FetchError(.authentication, fault.explanation, url: fetch.engine.target.text)
     }
 
     /// Who asks on a side.

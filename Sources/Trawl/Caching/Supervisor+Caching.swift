@@ -24,7 +24,10 @@ extension Supervisor {
 
     /// - Returns: Whether there is another hop to begin: a stored redirect was followed, or what is stored is of no use.
     private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
-        settleCredentials(of: fetch)
+        if let error = settleCredentials(of: fetch) {
+            answer(fetch, with: .failure(error))
+            return false
+        }
         settleRequest(of: fetch)
         guard let binding = fetch.engine.terms.cache else {
             enqueueUnlessForbidden(fetch, front: front)

@@ -30,6 +30,14 @@ struct AuthCommandTests {
             #expect(wrong.status == 0 && wrong.text == "who?")
             let failed = try run(["-f", "-u", "me:no", url])
             #expect(failed.status == 22)
+            for arguments in [
+                ["--basic", "-u", "me:p\nw"], ["-u", "me:p\nw"], ["--oauth2-bearer", "a b"], ["--oauth2-bearer", ""],
+            ] {
+                let count = scene.count
+                let unsent = try run(arguments + [url])
+                #expect(unsent.status == 67 && unsent.text.isEmpty, "\(arguments): \(unsent.errors)")
+                #expect(scene.count == (arguments[0] == "-u" ? count + 1 : count))
+            }
             let corrupt = try run(["--netrc-file", directory.file("corrupt"), url])
             #expect(corrupt.status != 0 && corrupt.errors.contains("line 1") && !corrupt.errors.contains("\"me"))
             let optional = try run(["--netrc-optional", "--netrc-file", directory.file("none"), url])
