@@ -101,6 +101,12 @@ package final class WorkerProcess: Sendable {
         return true
     }
 
+    /// Sends a signal to the process and all it started that stayed in its group, unless its end was taken already.
+    package func signalGroup(_ signal: Int32) {
+        // Its number is nobody else's as long as its end was not taken.
+        if (try? self.signal(0)) == true { kill(-processID, signal) }
+    }
+
     /// Whether it runs: it has neither ended nor been stopped by a signal.
     package var isRunning: Bool {
         !isLost && cplatform_is_stopped(watched.rawValue) == 0 && (try? reap()) == .some(.none)

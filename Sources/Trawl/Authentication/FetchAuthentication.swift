@@ -54,6 +54,8 @@ final class FetchAuthentication {
     var isBegun = false
     var next: Next?
     var question: Question?
+    /// Asks a vault; nobody else waits for what it says.
+    var lookUp: Task<Void, Never>?
     /// The head that challenged, for who is asked.
     var head: TrawlHTTP.ResponseHead?
     /// Whether the next challenge is the answer, since nobody has anything to say to it.

@@ -6,7 +6,8 @@ import TrawlPlatform
 ///
 /// The program is started for each question with `get`, `store` or `erase` as its last argument, gets lines of
 /// `name=value` on its standard input and answers the same way. It has no terminal of ours to ask at unless it opens one. One
-/// that does not answer in time is killed, and has nothing to say.
+/// that does not answer in time is killed with all it started, and has nothing to say; so is one whose answer is not waited for
+/// any more, because its task was cancelled.
 ///
 /// - Source: gitcredentials(7), git-credential(1) "INPUT/OUTPUT FORMAT".
 public struct HelperVault: CredentialVault {
@@ -16,6 +17,10 @@ public struct HelperVault: CredentialVault {
     private let command: [String]
     private let environment: [String]?
     private let timeout: Duration
+    private let failures = HelperFailures()
+
+    /// Why the program was of no use when it last was of none; nil when it always was of some.
+    public var problem: String? { failures.last }
 
     /// A vault behind a program.
     ///
@@ -74,18 +79,43 @@ public struct HelperVault: CredentialVault {
     /// Runs the program on a thread of its own; nil when it fails, is too slow or says too much.
     private func ask(_ operation: String, _ input: [UInt8]?) async -> [UInt8]? {
         guard let input, !command.isEmpty else { return nil }
-        return await withCheckedContinuation { continuation in
-            let thread = try? NamedThread.start(name: "trawl-vault") {
-                continuation.resume(returning: try? Self.run(command + [operation], environment, input, timeout))
+        let call = HelperCall()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let thread = try? NamedThread.start(name: "trawl-vault") {
+                    continuation.resume(returning: answer(operation, input, call))
+                }
+                if thread == nil { continuation.resume(returning: nil) }
             }
-            if thread == nil { continuation.resume(returning: nil) }
+        } onCancel: {
+            call.stop()
         }
+    }
+
+    private func answer(_ operation: String, _ input: [UInt8], _ call: HelperCall) -> [UInt8]? {
+        do throws(SystemError) {
+            let (said, exit) = try Self.run(command + [operation], environment, input, timeout, call)
+            if call.isCancelled { return nil }
+            guard let said else {
+                failures.note("it did not answer in time, or said too much")
+                return nil
+            }
+            switch exit {
+            case .exited(0): return said
+            case .exited(let status): failures.note("it ended with status \(status)")
+            case .signalled(let number): failures.note("it was ended by signal \(number)")
+            case .unknown: failures.note("it ended")
+            }
+        } catch {
+            failures.note("it cannot be started: \(SystemError.text(of: error.errno))")
+        }
+        return nil
     }
 
     /// As workers are started: in a process group of its own, with nothing of ours but its end of a socket.
     private static func run(
-        _ command: [String], _ environment: [String]?, _ input: [UInt8], _ timeout: Duration
-    ) throws(SystemError) -> [UInt8]? {
+        _ command: [String], _ environment: [String]?, _ input: [UInt8], _ timeout: Duration, _ call: HelperCall
+    ) throws(SystemError) -> (answer: [UInt8]?, exit: ProcessExit) {
         // Blocking, as programs expect it of their standard streams.
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -99,17 +129,18 @@ public struct HelperVault: CredentialVault {
             arguments: ["sh", "-c", #"exec "$@" <&3 >&3 3>&- 4>&-"#, "sh"] + command,
             environment: environment ?? WorkerExecutable.ownEnvironment(), control: theirs,
             segment: Descriptor(adopting: nothing))
+        call.began(process)
         try theirs.close()
         let deadline = MonotonicClock.now().advanced(by: timeout)
         let answer = exchange(ours, input, until: deadline)
-        if answer == nil { _ = try process.signal(SIGKILL) }
+        if answer == nil { process.signalGroup(SIGKILL) }
         // Its end is taken in any case, so that no dead process stays behind.
-        while try process.reap() == nil {
+        while true {
+            if let exit = try process.reap() { return (answer, exit) }
             var watched = pollfd(fd: process.exitDescriptor, events: Int16(POLLIN), revents: 0)
             let rest = MonotonicClock.now().duration(to: deadline)
-            if poll(&watched, 1, rest > .zero ? rest.pollMilliseconds : 100) == 0 { _ = try process.signal(SIGKILL) }
+            if poll(&watched, 1, rest > .zero ? rest.pollMilliseconds : 100) == 0 { process.signalGroup(SIGKILL) }
         }
-        return try process.reap() == .exited(0) ? answer : nil
     }
 
     /// Sends all, says that it was all, and reads to the end.
@@ -146,6 +177,43 @@ public struct HelperVault: CredentialVault {
             }
         }
     }
+}
+
+/// One question to a program, which may be given up from any thread.
+private final class HelperCall: Sendable {
+    private struct State {
+        var process: WorkerProcess?
+        var isCancelled = false
+    }
+
+    private let state = Guarded(State())
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    func began(_ process: WorkerProcess) {
+        let isCancelled = state.withLock { state in
+            state.process = process
+            return state.isCancelled
+        }
+        if isCancelled { process.signalGroup(SIGKILL) }
+    }
+
+    func stop() {
+        let process = state.withLock { state in
+            state.isCancelled = true
+            return state.process
+        }
+        process?.signalGroup(SIGKILL)
+    }
+}
+
+/// What went wrong last, of all copies of a vault.
+private final class HelperFailures: Sendable {
+    private let text = Guarded<String?>(nil)
+
+    var last: String? { text.withLock { $0 } }
+
+    func note(_ reason: String) { text.withLock { $0 = reason } }
 }
 
 extension Duration {

@@ -37,7 +37,7 @@ extension Supervisor {
         let (mailbox, decisions, prompt, vault) = (
             mailbox, configuration.decisions, configuration.prompt, configuration.vault
         )
-        Task {
+        let task = Task {
             let decision: CredentialDecision
             switch question.source {
             case .vault:
@@ -49,6 +49,7 @@ extension Supervisor {
             }
             mailbox.post(.told(fetch, question: question.number, decision))
         }
+        if question.source == .vault { authentication.lookUp = task }
     }
 
     /// Somebody who was asked has answered.
@@ -112,7 +113,9 @@ extension Supervisor {
 
     /// A fetch is over: whoever waited for what it would be told does not wait for it any more.
     mutating func endAuthentication(of fetch: RunningFetch) {
-        guard fetch.engine.authentication != nil, !broker.isIdle else { return }
+        guard let authentication = fetch.engine.authentication else { return }
+        authentication.lookUp?.cancel()
+        if broker.isIdle { return }
         for (space, action) in broker.ended(fetch.engine.key) { perform(action, for: space) }
     }
 

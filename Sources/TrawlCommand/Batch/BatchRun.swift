@@ -67,7 +67,7 @@ final class BatchRun: FetchDriver {
         coordinator.run(run)
         run.job.progress.finish()
         coordinator.shutdownBlocking(grace: .zero)
-        RunWarnings.tellLosses(of: coordinator, on: console)
+        RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
         plan.cookieFiles?.save(from: coordinator)
         results?.finish(stopping, attention)
         printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }

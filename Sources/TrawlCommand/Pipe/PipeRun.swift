@@ -75,7 +75,7 @@ final class PipeRun {
         run.answerAll()
         // The workers have done all there was to do; what they sent may still be on its way out.
         coordinator.shutdownBlocking(grace: .zero)
-        RunWarnings.tellLosses(of: coordinator, on: console)
+        RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
         plan.cookieFiles?.save(from: coordinator)
         run.finishOutput()
         console.settle()

@@ -18,7 +18,12 @@ struct RunWarnings {
     }
 
     /// To be called after the shutdown: what was to be remembered and is not.
-    static func tellLosses(of coordinator: Coordinator, on console: Console) {
+    ///
+    /// - Parameter configuration: The coordinator's.
+    static func tellLosses(of coordinator: Coordinator, _ configuration: Configuration, on console: Console) {
+        if let helper = configuration.vault as? HelperVault, let problem = helper.problem {
+            console.note("--credential-helper: \(problem)")
+        }
         if let problem = coordinator.cookies.problem {
             console.note("not all cookies and secure hosts are known or kept: \(problem.detail.terminalSafe)")
         }

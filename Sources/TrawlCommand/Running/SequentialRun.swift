@@ -125,7 +125,7 @@ enum SequentialRun {
         // Asked twice, it waits for nothing.
         if current.end() { coordinator.beginShutdown(grace: .zero) }
         coordinator.shutdownBlocking(grace: .zero)
-        RunWarnings.tellLosses(of: coordinator, on: console)
+        RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
         plan.cookieFiles?.save(from: coordinator)
         if let signal = current.signal {
             if plan.isSingle { Signals.die(of: signal) }

@@ -96,6 +96,37 @@ struct VaultTests {
         }
     }
 
+    @Test("a helper that is given up takes with it what it started")
+    func group() async throws {
+        let directory = try TemporaryDirectory()
+        let child = "sh -c 'echo $$ > \"\(directory.path)/child\"; sleep 60' & wait"
+        func childIsGone() async -> Bool {
+            await eventually {
+                guard let text = directory.content("child"),
+                    let number = Int32(String(decoding: text, as: UTF8.self).dropLast())
+                else { return false }
+                let state = ProcessTree.state(of: number)
+                return state == nil || state == "Z"
+            }
+        }
+        let slow = HelperVault(command: ["/bin/sh", "-c", child], timeout: .seconds(1))
+        let none = await slow.credential(for: item)
+        #expect(none == nil && slow.problem?.contains("in time") == true)
+        #expect(await childIsGone())
+        try directory.put("child", [])
+        let left = HelperVault(command: ["/bin/sh", "-c", child], timeout: .seconds(60))
+        let question = Task { [item] in await left.credential(for: item) }
+        let hasStarted = await eventually { directory.content("child")?.isEmpty == false }
+        #expect(hasStarted)
+        question.cancel()
+        let found = await question.value
+        #expect(found == nil)
+        #expect(await childIsGone())
+        let failing = HelperVault(command: ["false"])
+        _ = await failing.credential(for: item)
+        #expect(failing.problem == "it ended with status 1")
+    }
+
     @Test("a vault is asked on a challenge when that is wanted, and keeps what is to be kept")
     func asked() async throws {
         let directory = try TemporaryDirectory()
