@@ -94,9 +94,9 @@ public struct HelperVault: CredentialVault {
 
     private func answer(_ operation: String, _ input: [UInt8], _ call: HelperCall) -> [UInt8]? {
         do throws(SystemError) {
-            let (said, exit) = try Self.run(command + [operation], environment, input, timeout, call)
+            let (found, exit) = try Self.run(command + [operation], environment, input, timeout, call)
             if call.isCancelled { return nil }
-            guard let said else {
+            guard let said = found else {
                 failures.note("it did not answer in time, or said too much")
                 return nil
             }

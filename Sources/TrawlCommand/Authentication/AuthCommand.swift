@@ -4,6 +4,7 @@ import Trawl
 import TrawlHTTP
 import TrawlJSON
 import TrawlPlatform
+import TrawlSession
 
 /// `trawl auth`: credentials that are kept for good.
 struct AuthCommand: ParsableCommand {
@@ -191,10 +192,15 @@ struct AuthClearCommand: RunnableCommand {
 struct AuthTestCommand: RunnableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Fetch a URL with what is kept, and say whether the server takes it.",
-        discussion: "Nothing is written but the answer's status, the scheme and the realm.")
+        discussion: """
+            Nothing is written but the answer's status, the scheme and the realm, and behind a challenge whether credentials \
+            were refused or none are kept.
+            """)
 
     @Argument(help: ArgumentHelp("What to fetch.", valueName: "url")) var url: String
     @OptionGroup var storage: AuthVaultArguments
+    @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
+    @OptionGroup(title: "TLS options") var tls: TLSArguments
 
     func execute() throws(CommandError) -> Int32 {
         var configuration: Configuration
@@ -209,8 +215,14 @@ struct AuthTestCommand: RunnableCommand {
             configuration.workerExecutable = OwnExecutable.path()
             configuration.workerArguments = ["worker"]
         }
-        configuration.vault = try storage.open()
+        try RunSetup.checkFiles(tls, proxy)
+        try proxy.apply(to: &configuration.proxy) { path throws(CommandError) in try StandardStreams.readAll(path) }
+        tls.apply(to: &configuration)
+        let vault = try storage.open()
+        configuration.vault = vault
         var request = Request(URLText.completed(url))
+        tls.apply(to: &request.options.tls)
+        proxy.apply(to: &request.options.transport)
         request.options.authentication.usesVault = true
         request.options.authentication.allowsClearText = true
         request.options.authentication.whenRefused = .delivers
@@ -219,13 +231,31 @@ struct AuthTestCommand: RunnableCommand {
         do throws(FetchError) {
             let response = try coordinator.sendBlocking(request, into: .discard)
             var lines = ResultLines()
-            let realm = response.authentication?.realm.map { " \"\($0.terminalSafe)\"" } ?? ""
-            let how = response.authentication.map { " \($0.scheme)\(realm)" } ?? " nobody asked"
-            try? lines.add("\(response.status)\(how)")
+            try? lines.add("\(response.status) \(Self.explanation(of: response, with: vault))")
             try? lines.flush()
             return response.status == 401 || response.status == 407 ? ExitStatus.someFailed : ExitStatus.success
         } catch {
             throw CommandError("\(FailureText.url(url)): \(FailureText.of(error))", status: ExitStatus.someFailed)
         }
+    }
+
+    /// What is said of a response beside its status.
+    private static func explanation(of response: Response, with vault: SealedFileVault) -> String {
+        func realm(_ text: String?) -> String { text.map { " \"\($0.terminalSafe)\"" } ?? "" }
+        if let report = response.authentication { return "\(report.scheme)\(realm(report.realm))" }
+        let side = AuthenticationSide.allCases.first { Int($0.status) == response.status }
+        guard let side, let challenge = ChallengeList(response.fields.lines, from: side).challenges.first else {
+            return "nobody asked"
+        }
+        let what = "\(challenge.name.terminalSafe)\(realm(challenge.realmText))"
+        // Nothing is kept for proxies.
+        guard side == .server, let item = try? AuthVaultArguments.item(response.url, realm: challenge.realmText) else {
+            return what
+        }
+        let isKept = ((try? vault.list()) ?? []).contains { entry in
+            entry.item.scheme == item.scheme && entry.item.host == item.host && entry.item.port == item.port
+                && (entry.item.realm == nil || entry.item.realm == item.realm)
+        }
+        return what + (isKept ? ": refused" : ": nothing is kept for it")
     }
 }

@@ -12,11 +12,7 @@ enum RunSetup {
         _ command: some FetchingCommand, _ fill: (inout Request) throws(CommandError) -> Void
     ) throws(CommandError) -> Request {
         var request = Request("")
-        for file in command.tls.files { try file.check() }
-        if let path = command.proxy.caFile {
-            let status = ExitStatus.Curl.certificateFileError
-            try NamedFile(option: "--proxy-cacert", path: path, curlStatus: status).check()
-        }
+        try checkFiles(command.tls, command.proxy)
         command.transfer.apply(to: &request.options)
         command.tls.apply(to: &request.options.tls)
         command.proxy.apply(to: &request.options.transport)
@@ -34,6 +30,14 @@ enum RunSetup {
         try fill(&request)
         if let refused = request.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }
         return request
+    }
+
+    /// Throws when a file that workers are to read cannot be read.
+    static func checkFiles(_ tls: TLSArguments, _ proxy: ProxyArguments) throws(CommandError) {
+        for file in tls.files { try file.check() }
+        guard let path = proxy.caFile else { return }
+        let status = ExitStatus.Curl.certificateFileError
+        try NamedFile(option: "--proxy-cacert", path: path, curlStatus: status).check()
     }
 
     /// As above, with the request options of `get` and `batch`.
