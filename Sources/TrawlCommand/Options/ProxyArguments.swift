@@ -40,7 +40,8 @@ struct ProxyArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("U", allowingJoined: true), .customLong("proxy-user")], parsing: .unconditional,
-        help: ArgumentHelp("User and password for the proxy.", valueName: "user:password"))
+        help: ArgumentHelp(
+            "User and password for the proxy; without a password it is asked for.", valueName: "user:password"))
     var user: String?
 
     @Option(
@@ -93,8 +94,8 @@ struct ProxyArguments: ParsableArguments {
         }
         if let exceptions { policy.exceptions = [exceptions] }
         if let user {
-            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            policy.setUser(String(parts[0]), password: parts.count > 1 ? String(parts[1]) : "")
+            let (name, password) = try Self.userAndPassword(user)
+            policy.setUser(name, password: password)
         }
         policy.tunnelsAll = tunnels
         guard !headers.isEmpty else { return }
@@ -104,6 +105,17 @@ struct ProxyArguments: ParsableArguments {
         if let refused = policy.fields.refused {
             throw CommandError("--proxy-header: the field line \(refused) cannot be sent")
         }
+    }
+
+    /// The user ends at the first colon, as for -u; without one the password is asked for.
+    private static func userAndPassword(_ text: String) throws(CommandError) -> (String, String) {
+        if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
+            return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
+        }
+        guard let password = SecretPrompt.read("Password of \(text.terminalSafe) for the proxy: ") else {
+            throw CommandError("--proxy-user: no password is given, and there is no terminal to ask at")
+        }
+        return (text, password)
     }
 
     /// The policy of the proxy that is named; nil when none is.

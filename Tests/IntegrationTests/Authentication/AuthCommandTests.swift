@@ -79,6 +79,31 @@ struct AuthCommandTests {
         }
     }
 
+    @Test("a proxy's user without a password is asked for it")
+    func proxyPassword() async throws {
+        let peer = try ScriptedPeer { connection, _ in
+            while let head = connection.readHead() {
+                let isRight = head.lowercased().contains("proxy-authorization: basic bwu6chc=")
+                connection.send(
+                    isRight
+                        ? "HTTP/1.1 200 Fine\r\nContent-Length: 4\r\n\r\nfine"
+                        : "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        defer { peer.stop() }
+        let directory = try TemporaryDirectory()
+        let terminal = try TerminalProcess(
+            try BuiltProducts.trawl(),
+            ["get", "-s", "--noproxy", "none.test", "-U", "me", "-x", "http://" + peer.place, "http://a.test/"]
+                + ["--store", directory.file("store")], output: directory.file("output"))
+        let isAsked = await eventually { terminal.text.contains("for the proxy: ") }
+        #expect(isAsked, "\(terminal.text)")
+        terminal.type("pw\n")
+        _ = await eventually { terminal.status != nil }
+        #expect(terminal.exitCode == 0, "\(terminal.text)")
+        #expect(directory.content("output") == Array("fine".utf8))
+    }
+
     @Test("no secret stays among the arguments")
     func arguments() async throws {
         let gate = DispatchSemaphore(value: 0)
