@@ -20,8 +20,8 @@ enum Main {
     }
 
     private static func run(_ given: [String]) -> Int32 {
-        if let number = ArgumentBytes.firstNotUTF8() {
-            return tell(CommandError("argument \(number) is not text in UTF-8"), likeCurl: false)
+        if let name = ArgumentBytes.firstNotUTF8() {
+            return tell(CommandError("\(name) is not text in UTF-8"), likeCurl: false)
         }
         let isPipe = given.first == PipeCommand.configuration.commandName
         let isNamed = given.first == GetCommand.configuration.commandName

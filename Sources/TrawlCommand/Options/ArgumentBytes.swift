@@ -2,16 +2,41 @@ import Glibc
 
 /// The arguments as the system handed them over.
 enum ArgumentBytes {
-    /// The number, from 1, of the first argument that is not UTF-8; nil when all are.
+    /// What a person calls the first argument that is not UTF-8; nil when all are.
     ///
     /// Swift's own arguments have a replacement character where bytes are no UTF-8: another URL would be fetched, another
     /// body sent and another file written than was asked for.
-    static func firstNotUTF8() -> Int? {
+    static func firstNotUTF8() -> String? {
+        var previous: String?
         for number in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[number] else { return nil }
-            if !isUTF8(UnsafeRawBufferPointer(start: argument, count: strlen(argument))) { return number }
+            let text = String(cString: argument)
+            if !isUTF8(UnsafeRawBufferPointer(start: argument, count: strlen(argument))) {
+                return name(of: text, after: previous) ?? "argument \(number)"
+            }
+            previous = text
         }
         return nil
+    }
+
+    /// An argument by the option it is the value of, which shows nothing of the value; nil when it is none.
+    static func name(of argument: String, after previous: String?) -> String? {
+        if let previous, let option = option(of: previous), option.isWhole { return "the value of \(option.name)" }
+        guard let option = option(of: argument), !option.isWhole else { return nil }
+        return "the value of \(option.name)"
+    }
+
+    /// The option with a value that an argument is, and whether it is all of the argument.
+    private static func option(of argument: String) -> (name: String, isWhole: Bool)? {
+        if argument.hasPrefix("--") {
+            let name = argument.dropFirst(2).prefix { $0 != "=" }
+            guard OptionTable.takesValue(long: name) else { return nil }
+            return ("--\(name)", name.endIndex == argument.endIndex)
+        }
+        guard argument.hasPrefix("-"),
+            let letter = argument.indices.dropFirst().first(where: { OptionTable.takesValue(short: argument[$0]) })
+        else { return nil }
+        return ("-\(argument[letter])", argument.index(after: letter) == argument.endIndex)
     }
 
     /// Whether bytes are UTF-8.
