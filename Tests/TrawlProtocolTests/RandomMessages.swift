@@ -210,6 +210,7 @@ extension LeaseEnd {
         end.cache.source = random.pick(ResultSource.allCases)
         end.cache.isStored = random.bool()
         end.cache.wantsRevalidation = random.bool()
+        end.cache.hasLostCookies = random.bool()
         end.metrics.nameResolved = random.integer()
         end.metrics.connected = random.integer()
         end.metrics.secured = random.integer()

@@ -21,9 +21,10 @@ enum ArgumentBytes {
 
     /// An argument by the option it is the value of, which shows nothing of the value; nil when it is none.
     static func name(of argument: String, after previous: String?) -> String? {
-        if let previous, let option = option(of: previous), option.isWhole { return "the value of \(option.name)" }
-        guard let option = option(of: argument), !option.isWhole else { return nil }
-        return "the value of \(option.name)"
+        let before = previous.flatMap(option(of:))
+        if let before, before.isWhole { return "the value of \(before.name)" }
+        guard let joined = option(of: argument), !joined.isWhole else { return nil }
+        return "the value of \(joined.name)"
     }
 
     /// The option with a value that an argument is, and whether it is all of the argument.

@@ -126,6 +126,9 @@ struct RequestArguments: ParsableArguments {
         if let method { request.method = Request.Method(method) }
         request.options.setUserAgent(userAgent)
         if let range { request.fields.add("Range", "bytes=\(range)") }
+        if let referer, referer.hasSuffix(";auto") {
+            throw CommandError("-e: the URL before each redirect (';auto') is not sent; name one")
+        }
         if let referer, !referer.isEmpty { request.fields.add("Referer", referer) }
         try FieldArgument.apply(headers, to: &request, read: read)
         request.options.acceptsCompressedResponses = compressed

@@ -67,6 +67,22 @@ struct CookieCommandTests {
         #expect(try CommandRun(["get", "-b", "a=1\n", "--store", store, origin.url("/")]).status == 2)
     }
 
+    @Test("cookies that cannot be kept are told, and are no reason to fail")
+    func untold() throws {
+        defer { origin.stop() }
+        try FileManager.default.createDirectory(
+            atPath: directory.file("broken/state/data.mdb"), withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let get = ["get", "--store", directory.file("broken"), "--no-cache"]
+        let lost = try CommandRun(get + [origin.url("/?a=1")])
+        #expect(lost.status == 0 && lost.text == "none\n")
+        #expect(lost.errors.contains("not all cookies"), "\(lost.errors)")
+        let silent = try CommandRun(get + ["-s", origin.url("/?a=1")])
+        #expect(silent.status == 0 && silent.errors.isEmpty, "\(silent.errors)")
+        let without = try CommandRun(get + ["--no-cookies", "--no-hsts", origin.url("/?a=1")])
+        #expect(without.status == 0 && without.errors.isEmpty, "\(without.errors)")
+    }
+
     @Test("listed, set, removed and cleared")
     func subcommands() throws {
         defer { origin.stop() }

@@ -49,6 +49,13 @@ struct PlanTests {
         #expect(try !plan("-o", "a", "-o", "b", "h", "i").isSequential)
     }
 
+    @Test("an automatic Referer is refused, since none is made")
+    func automaticReferer() {
+        for text in [";auto", "http://r/;auto"] {
+            #expect(throws: CommandError.self) { try plan("-e", text, "h") }
+        }
+    }
+
     @Test("heads are written with --include and --head")
     func heads() throws {
         #expect(try plan("--include", "h").writesHeads)
