@@ -81,7 +81,7 @@ public struct HelperVault: CredentialVault {
         guard let input, !command.isEmpty else { return nil }
         let call = HelperCall()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withCheckedContinuation { (continuation: CheckedContinuation<[UInt8]?, Never>) in
                 let thread = try? NamedThread.start(name: "trawl-vault") {
                     continuation.resume(returning: answer(operation, input, call))
                 }
