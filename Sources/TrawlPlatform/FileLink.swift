@@ -38,7 +38,8 @@ package enum FileLink {
         throw SystemError(errno: ELOOP, call: "readlink")
     }
 
-    private static func absolute(_ path: String) throws(SystemError) -> String {
+    /// A path from the root on; links in it stay.
+    package static func absolute(_ path: String) throws(SystemError) -> String {
         if path.hasPrefix("/") { return path }
         guard let directory = getcwd(nil, 0) else { throw SystemError(errno: errno, call: "getcwd") }
         defer { free(directory) }

@@ -38,8 +38,7 @@ final class OpenedDestination: @unchecked Sendable {
         }
         existing = nil
         // A link is followed: /dev/stdout and the like must not be replaced by a file.
-        let target = try Self.resolved(path)
-        let absolute = if let target { target } else { try Self.absolute(path) }
+        let absolute = try Self.absolute(path)
         do throws(OutputError) {
             part = try PartFile.create(besideAbsolutePath: absolute)
         } catch {
@@ -108,10 +107,11 @@ final class OpenedDestination: @unchecked Sendable {
         init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
     }
 
-    /// Where an existing symbolic link leads in the end; nil for anything else.
-    private static func resolved(_ path: String) throws(FetchError) -> String? {
+    /// Where the file is or would be, from the root on: a symbolic link is followed to its end.
+    private static func absolute(_ path: String) throws(FetchError) -> String {
         do throws(SystemError) {
-            return try FileLink.target(of: path)
+            if let target = try FileLink.target(of: path) { return target }
+            return try FileLink.absolute(path)
         } catch {
             throw FetchError.file(path, error.errno)
         }

@@ -107,7 +107,7 @@ struct TLSArguments: ParsableArguments {
         return [
             caFile.map { NamedFile(option: "--cacert", path: $0, curlStatus: authorities) },
             caDirectory.map { NamedFile(option: "--capath", path: $0, curlStatus: authorities, isDirectory: true) },
-            identity.map { NamedFile(option: "--cert", path: $0.file, curlStatus: own) },
+            identity?.file.map { NamedFile(option: "--cert", path: $0, curlStatus: own) },
             key.map { NamedFile(option: "--key", path: $0, curlStatus: own) },
             pinFile.map { NamedFile(option: "--pinnedpubkey", path: $0, curlStatus: ExitStatus.Curl.pinError) },
         ].compactMap { $0 }
