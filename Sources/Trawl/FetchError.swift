@@ -93,8 +93,10 @@ extension FetchError {
         public static let decoding = Code("decoding")
         /// More came than a limit allows; the detail names it.
         public static let tooLarge = Code("too_large")
-        /// A server or proxy wants credentials, and there are none that it takes; the detail says why.
+        /// A server wants credentials, and there are none that it takes; the detail says why.
         public static let authentication = Code("authentication")
+        /// A proxy wants credentials, and there are none that it takes; the detail says why.
+        public static let proxyAuthentication = Code("proxy_authentication")
         /// Somebody who was asked for credentials wants no more questions.
         public static let authenticationCancelled = Code("authentication_cancelled")
         /// A file could not be created, written or renamed.
@@ -115,7 +117,7 @@ extension FetchError {
     public var legacyCode: Int {
         switch code {
         case .timeout: 2
-        case .authentication, .authenticationCancelled: 3
+        case .authentication, .proxyAuthentication, .authenticationCancelled: 3
         case .cancelled: 4
         case .invalidURL where detail == FetchError.noHost: 6
         case .invalidURL, .unsupportedURL, .badRequest: 5
@@ -142,7 +144,7 @@ extension FetchError {
         case .redirectRefused: -1010
         case .protocolViolation: -1011
         case .authenticationCancelled: -1012
-        case .authentication: -1013
+        case .authentication, .proxyAuthentication: -1013
         case .decoding: -1015
         case .tooLarge: -1103
         case .file: -3000

@@ -47,7 +47,7 @@ enum ExitStatus {
         case .decoding: 61
         case .tooLarge: 63
         case .file: Curl.writeError
-        case .authentication, .authenticationCancelled: 67
+        case .authentication, .proxyAuthentication, .authenticationCancelled: 67
         case .badRequest: 43
         case .cancelled, .shutDown: 42
         case .engineDown: engineDown

@@ -27,6 +27,8 @@ package struct Method: Sendable, Hashable {
     package static let patch = Method(known: "PATCH")
     /// Asks what is possible (RFC 9110 §9.3.7).
     package static let options = Method(known: "OPTIONS")
+    /// Asks a proxy for a tunnel (RFC 9110 §9.3.6).
+    package static let connect = Method(known: "CONNECT")
     /// Asks for the request as it arrived (RFC 9110 §9.3.8).
     package static let trace = Method(known: "TRACE")
 

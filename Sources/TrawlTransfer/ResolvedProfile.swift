@@ -1,5 +1,6 @@
 import CCurl
 import TrawlCoding
+import TrawlHTTP
 import TrawlProtocol
 
 /// A transfer profile in the form its options are set in.

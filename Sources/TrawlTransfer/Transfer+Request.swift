@@ -70,7 +70,7 @@ extension Transfer {
             if lease.method != .post { shape.custom = lease.method.name }
         } else {
             // A CONNECT of our own would turn the connection into a tunnel that nobody reads.
-            guard lease.method.name != "CONNECT" else { return HopFailure(.malformedRequest, detail: "CONNECT") }
+            guard lease.method != .connect else { return HopFailure(.malformedRequest, detail: "CONNECT") }
             if lease.method != .get { shape.custom = lease.method.name }
         }
         // What an `https` proxy's own layer of TLS holds back cannot be seen, so nothing else goes out behind it.

@@ -12,6 +12,7 @@ struct FetchErrorTests {
             (.tooManyRedirects, 9, -1007), (.workerLost, 10, -1005), (.decoding, 11, -1015),
             (.connectionLost, 1, -1005), (.tls, 1, -1200), (.tlsCertificateDate, 1, -1201), (.tlsUntrusted, 1, -1203),
             (.tlsHostMismatch, 1, -1202), (.tlsClientCertificate, 1, -1205), (.tlsNotYetValid, 1, -1204),
+            (.authentication, 3, -1013), (.proxyAuthentication, 3, -1013), (.proxy, 1, -1004),
             (.tlsSelfSigned, 1, -1203), (.tlsPin, 1, -1202), (.tlsClientCertificateRequired, 1, -1206),
         ])
     func numbers(code: FetchError.Code, legacy: Int, loading: Int) {

@@ -59,5 +59,18 @@ struct RequestFormTests {
                 "x:80:127.0.0.1:80", "y:80:other:8080", "a.example:80:127.0.0.1:80", "b.example:443:[::1]:443",
                 ":81:127.0.0.2:81", "d:1:[::1]:1",
             ])
+        for (host, port, place) in [
+            ("x", 80, "127.0.0.1:80" as String?), ("X", 80, "127.0.0.1:80"), ("y", 80, "other:8080"),
+            ("y", 81, "127.0.0.2:81"),
+            ("b.example", 443, "[::1]:443"), ("b.example", 80, nil), ("d", 1, "[::1]:1"),
+        ] as [(String, UInt16, String?)] {
+            #expect(routes.place(of: Origin(scheme: "http", host: host, port: port)) == place, "\(host):\(port)")
+        }
+        let parts = ConnectRoutes(resolve: [], connectTo: ["a:80::", "a:80::81", "b::c:", "[::1]:80:d:", "e:80:E:80"])
+        for (host, place) in [
+            ("a", "a:81"), ("b", "c:80"), ("[::1]", "d:80"), ("e", nil), ("f", nil),
+        ] as [(String, String?)] {
+            #expect(parts.place(of: Origin(scheme: "http", host: host, port: 80)) == place, "\(host)")
+        }
     }
 }

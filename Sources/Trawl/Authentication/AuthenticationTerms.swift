@@ -18,6 +18,8 @@ struct AuthenticationTerms: Sendable {
 
     /// With everybody who could be asked; whether a fetch may ask is its own business.
     private let policy: SearchPolicy
+    /// Whether there is a vault, which proxies' credentials are looked for in without being told so.
+    private let hasVault: Bool
     /// Credentials of the request.
     let explicit: Credentials?
     /// The netrc file, read.
@@ -45,6 +47,7 @@ struct AuthenticationTerms: Sendable {
         policy.sendsAhead = options.sendsAhead
         policy.maxAttempts = max(1, options.maxAttempts)
         self.policy = policy
+        hasVault = askable.vault
         explicit = options.credential?.credentials
         self.netrc = netrc
         delivers = options.whenRefused == .delivers
@@ -59,6 +62,19 @@ struct AuthenticationTerms: Sendable {
     func policy(mayAsk: Bool) -> SearchPolicy {
         var policy = policy
         if !mayAsk { policy.sources.subtract([.decision, .prompt]) }
+        return policy
+    }
+
+    /// How a fetch looks for credentials of its proxy: those given with it, the session's, the vault's (ASI-AUTH-11), and
+    /// who may be asked.
+    func policy(for proxies: ProxyTerms, mayAsk: Bool) -> SearchPolicy {
+        var policy = policy(mayAsk: mayAsk)
+        policy.rules.allowed = proxies.schemes
+        // How a proxy is spoken to was chosen with it, and one in clear has mostly nothing but Basic.
+        policy.rules.allowsSecretInClear = true
+        policy.sources.subtract([.url, .netrc])
+        if hasVault { policy.sources.insert(.vault) }
+        policy.sendsBasicAhead = proxies.sendsAhead
         return policy
     }
 

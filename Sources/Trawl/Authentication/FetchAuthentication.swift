@@ -8,6 +8,10 @@ final class FetchAuthentication {
     /// The exchange with one of the two.
     struct Side {
         var search: CredentialSearch
+        /// Who is spoken to; a search is for one proxy.
+        let home: Origin
+        /// Whether the search knows that the hop began.
+        var isBegun = false
         /// What the hop says.
         var proposal: CredentialSearch.Proposal?
         /// The field's value, for schemes where it is the same each time.
@@ -19,7 +23,18 @@ final class FetchAuthentication {
         /// Challenges answered.
         var rounds = 0
 
-        init(_ search: CredentialSearch) { self.search = search }
+        init(_ search: CredentialSearch, home: Origin) {
+            self.search = search
+            self.home = home
+        }
+
+        /// Nothing is said any more.
+        mutating func clear() {
+            proposal = nil
+            value = nil
+            identity = nil
+            proof = nil
+        }
 
         /// For the response; nil when nothing was said.
         var report: AuthenticationReport? {
@@ -50,16 +65,14 @@ final class FetchAuthentication {
 
     var server: Side?
     var proxy: Side?
-    /// Whether the hop's searches know that it began.
-    var isBegun = false
     var next: Next?
     var question: Question?
     /// Asks a vault; nobody else waits for what it says.
     var lookUp: Task<Void, Never>?
     /// The head that challenged, for who is asked.
     var head: TrawlHTTP.ResponseHead?
-    /// Whether the next challenge is the answer, since nobody has anything to say to it.
-    var deliversNext = false
+    /// Whose next challenge is the answer, since nobody has anything to say to it.
+    var deliversNext: AuthenticationSide?
     /// Spaces for which others may wait for what this fetch proves.
     var proving: ProtectionSpace?
 

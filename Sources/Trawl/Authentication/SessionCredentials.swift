@@ -15,9 +15,12 @@ struct SessionCredentials {
         let kind: Credentials.Kind
     }
 
-    private var entries: [Origin: [SessionEntry]] = [:] {
-        didSet { if oldValue.isEmpty != entries.isEmpty { state.set(isKept: !entries.isEmpty) } }
+    /// What servers take; callers' threads are told whether there is anything, for what they answer from the cache.
+    private var servers: [Origin: [SessionEntry]] = [:] {
+        didSet { if oldValue.isEmpty != servers.isEmpty { state.set(isKept: !servers.isEmpty) } }
     }
+    /// What proxies take.
+    private var proxies: [Origin: [SessionEntry]] = [:]
     private let state: CredentialState
     /// The latest nonce last.
     private var digests: [Exchange: [DigestSession]] = [:]
@@ -26,29 +29,28 @@ struct SessionCredentials {
 
     /// Nothing yet.
     ///
-    /// - Parameter state: Told whether anything is kept.
+    /// - Parameter state: Told whether anything is kept for servers.
     init(_ state: CredentialState) { self.state = state }
 
-    /// Whether nothing is kept.
-    var isEmpty: Bool { entries.isEmpty }
+    /// Whether nothing is kept for servers, or for proxies.
+    func isEmpty(_ side: AuthenticationSide) -> Bool { side == .server ? servers.isEmpty : proxies.isEmpty }
 
     /// What is kept for a server or proxy.
     func entries(of origin: Origin, _ side: AuthenticationSide) -> [SessionEntry] {
-        guard let all = entries[origin] else { return [] }
-        return all.filter { $0.space.side == side }
+        (side == .server ? servers[origin] : proxies[origin]) ?? []
     }
 
     /// All that is kept.
-    var all: [SessionEntry] { entries.values.flatMap { $0 } }
+    var all: [SessionEntry] { servers.values.flatMap { $0 } + proxies.values.flatMap { $0 } }
 
     /// The credentials of a space.
     func credentials(for space: ProtectionSpace) -> Credentials? {
-        entries[space.origin]?.first { $0.space == space }?.credentials
+        entries(of: space.origin, space.side).first { $0.space == space }?.credentials
     }
 
     /// Keeps credentials that worked, in place of others of their space.
     mutating func keep(_ entry: SessionEntry) {
-        var list = entries[entry.space.origin] ?? []
+        var list = entries(of: entry.space.origin, entry.space.side)
         var entry = entry
         if let place = list.firstIndex(where: { $0.space == entry.space }) {
             let known = list.remove(at: place)
@@ -62,7 +64,7 @@ struct SessionCredentials {
             }
         }
         list.append(entry)
-        entries[entry.space.origin] = list
+        set(list, of: entry.space)
     }
 
     /// Forgets credentials that were refused, if they still are what is there.
@@ -74,16 +76,23 @@ struct SessionCredentials {
     /// - Returns: Whether there were any.
     @discardableResult
     mutating func remove(_ space: ProtectionSpace, where fits: (Credentials) -> Bool = { _ in true }) -> Bool {
-        guard var list = entries[space.origin],
-            let place = list.firstIndex(where: { $0.space == space && fits($0.credentials) })
-        else { return false }
+        var list = entries(of: space.origin, space.side)
+        guard let place = list.firstIndex(where: { $0.space == space && fits($0.credentials) }) else { return false }
         list.remove(at: place)
-        entries[space.origin] = list.isEmpty ? nil : list
+        set(list, of: space)
         return true
     }
 
+    private mutating func set(_ list: [SessionEntry], of space: ProtectionSpace) {
+        let list = list.isEmpty ? nil : list
+        switch space.side {
+        case .server: servers[space.origin] = list
+        case .proxy: proxies[space.origin] = list
+        }
+    }
+
     /// Forgets all credentials. Nonces stay: their counts must not be handed out again.
-    mutating func removeAll() { entries = [:] }
+    mutating func removeAll() { (servers, proxies) = ([:], [:]) }
 
     /// Proves a request by Digest, with the next count of the nonce.
     ///

@@ -9,164 +9,87 @@ import TrawlSupervision
 extension Supervisor {
     // MARK: - Before a hop
 
-    /// A hop begins: whatever is said without being asked for is settled.
+    /// A hop begins: whatever is said to its server without being asked for is settled.
     ///
     /// - Returns: Why the fetch fails, when it was given credentials that cannot be sent.
     mutating func settleCredentials(of fetch: RunningFetch) -> FetchError? {
         let terms = fetch.plan.terms.authentication
         guard terms.isOn else { return nil }
         let target = fetch.engine.target
-        if fetch.engine.authentication == nil {
+        if fetch.engine.authentication?.server == nil {
             // Most fetches have nothing to say, and nobody asks them.
             let isOwn = !fetch.engine.hasLeftOrigin && terms.maySendOwnAhead(for: target)
-            guard isOwn || (terms.readsSession && !credentials.isEmpty), !fetch.isByHand else { return nil }
+            guard isOwn || (terms.readsSession && !credentials.isEmpty(.server)), !fetch.isByHand else { return nil }
         }
-        let authentication = fetch.engine.authentication ?? beginAuthentication(fetch)
-        guard !authentication.isBegun else { return nil }
-        authentication.isBegun = true
-        return begin(.server, fetch, authentication)
+        return begin(.server, fetch).map {
+            FetchError(.authentication, $0.explanation, url: target.text)
+        }
     }
 
-    private func beginAuthentication(_ fetch: RunningFetch) -> FetchAuthentication {
-        let authentication = FetchAuthentication()
+    /// What is said to one side, which may be nothing yet.
+    func authentication(_ side: AuthenticationSide, of fetch: RunningFetch) -> FetchAuthentication {
+        let authentication = fetch.engine.authentication ?? FetchAuthentication()
         fetch.engine.authentication = authentication
+        if authentication[side] == nil {
+            authentication[side] = side == .server ? serverSide(fetch) : proxySide(fetch)
+        }
+        return authentication
+    }
+
+    private func serverSide(_ fetch: RunningFetch) -> FetchAuthentication.Side {
         let terms = fetch.plan.terms.authentication
         var policy = terms.policy(mayAsk: fetch.asksProgram)
         policy.isByHand = fetch.isByHand
         // Credentials of the request and its URL belong to where the fetch began.
         let isHome = !fetch.engine.hasLeftOrigin
-        authentication.server = FetchAuthentication.Side(
+        let home = fetch.plan.target.origin
+        return FetchAuthentication.Side(
             CredentialSearch(
-                side: .server, policy: policy, home: fetch.plan.target.origin,
-                explicit: isHome ? terms.explicit : nil, url: isHome ? terms.url(of: fetch.plan.target) : nil))
-        return authentication
+                side: .server, policy: policy, home: home, explicit: isHome ? terms.explicit : nil,
+                url: isHome ? terms.url(of: fetch.plan.target) : nil), home: home)
     }
 
-    /// Tells one search that the hop begins.
-    private func begin(
-        _ side: AuthenticationSide, _ fetch: RunningFetch, _ authentication: FetchAuthentication
-    ) -> FetchError? {
-        guard var state = authentication[side], let origin = origin(of: side, fetch) else { return nil }
+    /// Tells one search that the hop begins, once.
+    ///
+    /// - Returns: What is wrong with credentials that were given and cannot be sent.
+    mutating func begin(_ side: AuthenticationSide, _ fetch: RunningFetch) -> CredentialsFault? {
+        let authentication = authentication(side, of: fetch)
+        guard var state = authentication[side], !state.isBegun, let origin = origin(of: side, fetch) else { return nil }
+        state.isBegun = true
         let proposal = state.search.began(
             fetch.engine.target, at: origin, entries: credentials.entries(of: origin, side))
         authentication[side] = state
         guard case .failure(let fault) = say(proposal, side, authentication) else { return nil }
         _ = say(nil, side, authentication)
         // What the session has is asked for; what the caller gave is wrong, as it is when it answers a challenge.
-        if proposal?.source == .session { return nil }
-        return FetchError(.authentication, fault.explanation, url: fetch.engine.target.text)
+        return proposal?.source == .session ? nil : fault
     }
 
-    /// Who asks on a side.
+    /// Who asks on a side; nil when nobody can.
     private func origin(of side: AuthenticationSide, _ fetch: RunningFetch) -> Origin? {
-        side == .server ? fetch.engine.target.origin : nil
-    }
-
-    /// Makes a proposal what the hop says.
-    private func say(
-        _ proposal: CredentialSearch.Proposal?, _ side: AuthenticationSide, _ authentication: FetchAuthentication
-    ) -> Result<Void, CredentialsFault> {
-        authentication[side]?.proposal = proposal
-        authentication[side]?.proof = nil
-        authentication[side]?.value = nil
-        authentication[side]?.identity = nil
-        guard let proposal else { return .success(()) }
-        do throws(CredentialsFault) {
-            switch proposal.scheme {
-            case .basic: authentication[side]?.value = try BasicScheme.fieldValue(proposal.credentials)
-            case .bearer: authentication[side]?.value = try BearerScheme.fieldValue(proposal.credentials)
-            // Made anew for each lease: no count of a nonce is sent twice.
-            case .digest: authentication[side]?.identity = Self.identity(of: proposal)
-            // Said by libcurl, on a connection of its own.
-            case .ntlm, .negotiate: authentication[side]?.identity = Self.identity(of: proposal)
-            }
-            return .success(())
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    /// What stands for user, password and realm in the cache, where only a keyed digest of it is kept.
-    private static func identity(of proposal: CredentialSearch.Proposal) -> [UInt8]? {
-        let (user, password): (String, Secret)
-        switch proposal.credentials.kind {
-        case .password(let name, let secret, let domain): (user, password) = (domain + "\\" + name, secret)
-        case .ticket: (user, password) = ("", Secret(""))
-        case .bearer: return nil
-        }
-        var text = Array(proposal.scheme.name.utf8)
-        for part in [Array(user.utf8), proposal.space?.realm ?? [], Array(password.revealed.utf8)] {
-            text += [0] + part
-        }
-        return text.withUnsafeBytes { MessageHash.sha256($0) }
-    }
-
-    /// Makes the fields that differ for each lease.
-    mutating func prove(_ fetch: RunningFetch, _ fields: inout FieldLines) throws(CredentialsFault) {
-        guard let authentication = fetch.engine.authentication else { return }
-        for side in AuthenticationSide.allCases {
-            guard let proposal = authentication[side]?.proposal, proposal.scheme == .digest else { continue }
-            let request = DigestRequest(
-                method: fetch.engine.method, target: Self.requestTarget(fetch.engine.target),
-                bodyHash: bodyHash(of: fetch, proposal.digest))
-            do throws(CredentialsFault) {
-                let proof = try credentials.prove(request, by: proposal)
-                authentication[side]?.proof = proof
-                fields.setCredentials(proof.fieldValue, side)
-            } catch {
-                guard proposal.isAhead else { throw error }
-                // Then it is asked for.
-                _ = say(nil, side, authentication)
-            }
-        }
-    }
-
-    /// RFC 9112 §3.2.1: path and query, as the worker sends them.
-    private static func requestTarget(_ target: TargetURI) -> [UInt8] {
-        target.withPathAndQuery { path, query in
-            guard let query else { return Array(path) }
-            return Array(path) + [UInt8(ascii: "?")] + query
-        }
-    }
-
-    /// RFC 7616 §3.4.3: only where the server insists on a digest of the body.
-    private func bodyHash(of fetch: RunningFetch, _ challenge: DigestChallenge?) -> [UInt8]? {
-        guard let challenge, challenge.protections == [.integrity],
-            let function = DigestHashes.libcrypto.function(challenge.algorithm.hash)
-        else { return nil }
-        guard fetch.engine.sendsBody else { return function(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        switch fetch.plan.body {
-        case .none: return function(UnsafeRawBufferPointer(start: nil, count: 0))
-        case .inline(let bytes): return bytes.withUnsafeBytes(function)
-        case .file(let body):
-            guard let mapped = try? MappedBytes(body.file.descriptor, limit: .max) else { return nil }
-            return mapped.withUnsafeBytes(function)
-        }
-    }
-
-    /// Who the connection of a hop is opened as; nil for nobody.
-    func login(of fetch: RunningFetch) -> ConnectionLogin? {
-        guard let proposal = fetch.engine.authentication?.server?.proposal else { return nil }
-        let scheme: ConnectionLogin.Scheme
-        switch proposal.scheme {
-        case .ntlm: scheme = .ntlm
-        case .negotiate: scheme = .negotiate
-        case .basic, .bearer, .digest: return nil
-        }
-        switch proposal.credentials.kind {
-        case .password(let user, let password, let domain):
-            return ConnectionLogin(
-                scheme, user: domain.isEmpty ? user : domain + "\\" + user, password: password.revealed)
-        case .ticket: return ConnectionLogin(scheme, user: "", password: "")
-        case .bearer: return nil
-        }
+        side == .server ? fetch.engine.target.origin : proxyOrigin(fetch)
     }
 
     // MARK: - Challenges
 
+    /// Whether challenges of a side may be answered.
+    func answersChallenges(_ side: AuthenticationSide, _ fetch: RunningFetch) -> Bool {
+        guard fetch.engine.authentication?.deliversNext != side else { return false }
+        switch side {
+        case .server: return fetch.plan.terms.authentication.isOn && !fetch.isByHand
+        case .proxy: return answersProxy(fetch)
+        }
+    }
+
     /// Whether the worker is to rest at a challenge, since it may be answered.
     func answersChallenges(_ fetch: RunningFetch) -> Bool {
-        fetch.plan.terms.authentication.isOn && !fetch.isByHand && fetch.engine.authentication?.deliversNext != true
+        answersChallenges(.server, fetch) || answersChallenges(.proxy, fetch)
+    }
+
+    /// Whether a head of that status may be a challenge that is answered.
+    func answersChallenge(_ status: UInt16, _ fetch: RunningFetch) -> Bool {
+        guard let side = AuthenticationSide.allCases.first(where: { $0.status == status }) else { return false }
+        return answersChallenges(side, fetch)
     }
 
     /// What to do about a head that challenges.
@@ -178,16 +101,21 @@ extension Supervisor {
     }
 
     /// A head came that may challenge.
-    mutating func meet(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> ChallengeStep {
+    ///
+    /// - Parameter isOfTunnel: Whether it is what a proxy answered to CONNECT.
+    mutating func meet(
+        _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch, isOfTunnel: Bool = false
+    ) -> ChallengeStep {
         guard let side = AuthenticationSide.allCases.first(where: { $0.status == head.status }),
-            answersChallenges(fetch), origin(of: side, fetch) != nil
+            answersChallenges(side, fetch), let origin = origin(of: side, fetch)
         else { return .deliver }
+        // What comes out of a tunnel is the server's, a 407 too: it has no business with the proxy's credentials.
+        guard side == .proxy ? isOfTunnel == isTunnelled(fetch) : !isOfTunnel else { return .deliver }
         // A proxy that hands on a challenge has nothing against us.
         if side == .server { learn(.proxy, head, fetch) }
-        let authentication = fetch.engine.authentication ?? beginAuthentication(fetch)
-        if !authentication.isBegun {
-            authentication.isBegun = true
-            guard var state = authentication[side], let origin = origin(of: side, fetch) else { return .deliver }
+        let authentication = authentication(side, of: fetch)
+        if var state = authentication[side], !state.isBegun {
+            state.isBegun = true
             _ = state.search.began(fetch.engine.target, at: origin, entries: [])
             authentication[side] = state
         }
@@ -252,17 +180,22 @@ extension Supervisor {
         _ authentication: FetchAuthentication
     ) -> FetchError? {
         let url = fetch.engine.target.text
-        let who = side == .proxy ? "the proxy" : "the server"
+        let who = side == .proxy ? "the proxy \(fetch.engine.way?.proxy?.text ?? "")" : "the server"
         if reason == .cancelled {
             return FetchError(.authenticationCancelled, "nobody wants to say who asks \(who)", url: url)
         }
         let terms = fetch.plan.terms.authentication
         if terms.delivers { return nil }
         let search = authentication[side]?.search
+        let isGiven =
+            switch side {
+            case .server: terms.explicit != nil || fetch.plan.target.user != nil
+            case .proxy: fetch.engine.way?.proxy?.credentials != nil
+            }
         // Where nobody had anything to do with credentials, it is a response like any other.
         let isInvolved =
-            (search?.attempts ?? 0) > 0 || terms.explicit != nil || fetch.plan.target.user != nil
-            || !terms.policy(mayAsk: fetch.asksProgram).sources.isDisjoint(with: [.decision, .prompt, .vault])
+            (search?.attempts ?? 0) > 0 || isGiven
+            || !policy(side, fetch).sources.isDisjoint(with: [.decision, .prompt, .vault])
         if !isInvolved { return nil }
         let detail =
             switch reason {
@@ -272,7 +205,15 @@ extension Supervisor {
             case .noUsableScheme: "\(who) offers no scheme that is allowed here"
             case .cancelled: ""
             }
-        return FetchError(.authentication, detail, url: url)
+        return FetchError(side.refusal, detail, url: url)
+    }
+
+    private func policy(_ side: AuthenticationSide, _ fetch: RunningFetch) -> SearchPolicy {
+        let terms = fetch.plan.terms.authentication
+        guard side == .proxy, let proxies = fetch.engine.way?.terms else {
+            return terms.policy(mayAsk: fetch.asksProgram)
+        }
+        return terms.policy(for: proxies, mayAsk: fetch.asksProgram)
     }
 
     // MARK: - After a hop
@@ -311,10 +252,8 @@ extension Supervisor {
         case .goOn: _ = goOn(fetch)
         case .deliver:
             // Its body was given up when somebody was to be asked: the challenge is fetched once more.
-            authentication.deliversNext = true
-            authentication[side]?.proposal = nil
-            authentication[side]?.value = nil
-            authentication[side]?.proof = nil
+            authentication.deliversNext = side
+            authentication[side]?.clear()
             begin(fetch, front: true)
         }
     }
@@ -325,7 +264,7 @@ extension Supervisor {
     ) {
         if case .failure(let fault) = say(proposal, side, authentication) {
             return answer(
-                fetch, with: .failure(FetchError(.authentication, fault.explanation, url: fetch.engine.target.text)))
+                fetch, with: .failure(FetchError(side.refusal, fault.explanation, url: fetch.engine.target.text)))
         }
         authentication[side]?.rounds += 1
         if let channel = fetch.channel, let report = authentication[side]?.report, let head = authentication.head {
@@ -344,14 +283,17 @@ extension Supervisor {
 
     /// A head came that is no challenge of that side, or not one that is answered: what was said was right.
     mutating func learn(_ side: AuthenticationSide, _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) {
-        guard let authentication = fetch.engine.authentication, let proposal = authentication[side]?.proposal,
-            head.status != side.status
-        else { return }
+        guard let authentication = fetch.engine.authentication, let proposal = authentication[side]?.proposal else {
+            return
+        }
+        // That anything comes out of a tunnel says that it was granted, and nothing in it is the proxy's word.
+        let isTunnelled = side == .proxy && isTunnelled(fetch)
+        guard isTunnelled || head.status != side.status else { return }
         if let proof = authentication[side]?.proof {
-            credentials.finish(proof, of: proposal, head.fields, from: side)
+            if !isTunnelled { credentials.finish(proof, of: proposal, head.fields, from: side) }
             authentication[side]?.proof = nil
         }
-        switch authentication[side]?.search.accepted(status: head.status) ?? .nothing {
+        switch authentication[side]?.search.accepted(status: isTunnelled ? 200 : head.status) ?? .nothing {
         case .nothing: break
         case .keep(let entry, let permanently):
             credentials.keep(entry)
@@ -366,10 +308,14 @@ extension Supervisor {
     /// A redirect leads on: the next hop says what belongs there.
     func turnCredentials(_ fetch: RunningFetch) {
         guard let authentication = fetch.engine.authentication else { return }
-        authentication.isBegun = false
-        authentication.server?.proposal = nil
-        authentication.server?.value = nil
-        authentication.server?.proof = nil
-        authentication.server?.identity = nil
+        for side in AuthenticationSide.allCases {
+            authentication[side]?.isBegun = false
+            authentication[side]?.clear()
+        }
     }
+}
+
+extension AuthenticationSide {
+    /// The error of a fetch that has no credentials left.
+    fileprivate var refusal: FetchError.Code { self == .server ? .authentication : .proxyAuthentication }
 }

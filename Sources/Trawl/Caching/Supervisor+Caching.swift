@@ -111,7 +111,8 @@ extension Supervisor {
             case nil: break
             }
         }
-        if meet(hit.head, fetch) == .goOn {
+        // No proxy has said what is stored.
+        if hit.head.status == 401, meet(hit.head, fetch) == .goOn {
             _ = goOn(fetch)
             return false
         }

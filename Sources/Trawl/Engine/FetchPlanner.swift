@@ -194,7 +194,7 @@ final class FetchPlanner: Sendable {
             throw FetchError(.badRequest, "the method is not a token: \(name.prefix(64).description.terminalSafe)")
         }
         // RFC 9110 §9.3.6: CONNECT asks a proxy for a tunnel; its answer has no end.
-        if method.name == "CONNECT" { throw FetchError(.badRequest, "CONNECT is not a method of a fetch") }
+        if method == .connect { throw FetchError(.badRequest, "CONNECT is not a method of a fetch") }
         return method
     }
 

@@ -125,7 +125,7 @@ extension Supervisor {
     private mutating func isResponse(_ end: LeaseEnd, _ fetch: RunningFetch) -> Bool {
         guard case .complete = end.outcome, let head = end.head ?? fetch.engine.head else { return false }
         // A challenge that would be answered is no more the end than a redirect that would be followed.
-        if head.status == 401 || head.status == 407, answersChallenges(fetch) { return false }
+        if answersChallenge(head.status, fetch) { return false }
         return redirect(of: head, fetch) == nil
     }
 
@@ -177,12 +177,12 @@ extension Supervisor {
         _ fetch: RunningFetch, _ end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, from link: WorkerLink
     ) {
         let head = end.head ?? fetch.engine.head
-        if let head, end.cache.source == .network { planner.note(head, from: fetch.engine.target, fetch.engine.terms) }
         let report = HopReport(
             url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
             version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics)
-        // What refuses a tunnel is the proxy, which has no say in the origin's cookies.
+        // What refuses a tunnel is the proxy, which has no say in the origin's cookies, nor in how it is spoken to.
         if let head, end.cache.source == .network, !end.isProxyFailure {
+            planner.note(head, from: fetch.engine.target, fetch.engine.terms)
             fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
         }
         if end.cache.hasLostCookies { fetch.plan.terms.cookies?.noteLoss() }
@@ -196,6 +196,8 @@ extension Supervisor {
                 release(fetch, .promote)
                 return beginWithoutStore(fetch)
             }
+            // A challenge of a proxy that is asked for a tunnel.
+            if end.isProxyFailure, let head = end.head { _ = meet(head, fetch, isOfTunnel: true) }
             if answersChallenge(fetch) { return }
             if goesAnotherWay(fetch, after: failure, refused: end.head != nil) { return }
             release(fetch, failure.kind.isForAll ? .fail(failure) : .promote)

@@ -33,7 +33,8 @@ public struct Proxy: Sendable, Hashable {
     /// - Parameters:
     ///   - host: A name in ASCII, or an address; brackets around IPv6.
     ///   - port: Nil is 1080, or 443 for `https`.
-    ///   - user: What it is told about us; nil is nothing. To an HTTP proxy it goes as Basic, without being asked for.
+    ///   - user: What it is told about us; nil is nothing. To an HTTP proxy it goes as ``ProxyPolicy/schemes`` and
+    ///     ``ProxyPolicy/sendsAhead`` say: as Basic, without being asked for.
     ///   - password: Goes with the user.
     /// - Throws: ``FetchError/Code/badRequest`` for a host that is none.
     public init(

@@ -19,6 +19,11 @@ public struct ProxyPolicy: Sendable, Hashable {
     public var script: String?
     /// User and password for proxies that come without. Not encoded.
     package var credentials: Credentials?
+    /// The schemes by which an HTTP proxy may be told who asks. Default Basic and Digest; others are refused.
+    public var schemes: RequestOptions.Authentication.Schemes = [.basic, .digest]
+    /// Whether user and password that were given with the proxy go out by Basic before it asks for them, as long as nothing
+    /// stronger is known to work there. Default true.
+    public var sendsAhead = true
     /// Whether `http` URLs go through a tunnel of an HTTP proxy too. Default false.
     public var tunnelsAll = false
     /// Field lines for HTTP proxies alone, never for servers: with CONNECT, or with a request that is no tunnel's. Not
@@ -76,7 +81,7 @@ public struct ProxyPolicy: Sendable, Hashable {
 
 extension ProxyPolicy: Codable {
     private enum Key: String, CodingKey {
-        case http, https, exceptions, script, tunnelsAll
+        case http, https, exceptions, script, schemes, sendsAhead, tunnelsAll
     }
 
     /// Reads what was encoded.
@@ -86,6 +91,8 @@ extension ProxyPolicy: Codable {
         https = try container.decodeIfPresent(Proxy.self, forKey: .https)
         exceptions = try container.decodeIfPresent([String].self, forKey: .exceptions) ?? []
         script = try container.decodeIfPresent(String.self, forKey: .script)
+        schemes = try container.decodeIfPresent(RequestOptions.Authentication.Schemes.self, forKey: .schemes) ?? schemes
+        sendsAhead = try container.decodeIfPresent(Bool.self, forKey: .sendsAhead) ?? true
         tunnelsAll = try container.decodeIfPresent(Bool.self, forKey: .tunnelsAll) ?? false
     }
 
@@ -96,6 +103,8 @@ extension ProxyPolicy: Codable {
         try container.encodeIfPresent(https, forKey: .https)
         try container.encode(exceptions, forKey: .exceptions)
         try container.encodeIfPresent(script, forKey: .script)
+        try container.encode(schemes, forKey: .schemes)
+        try container.encode(sendsAhead, forKey: .sendsAhead)
         try container.encode(tunnelsAll, forKey: .tunnelsAll)
     }
 }

@@ -6,6 +6,10 @@ final class ProxyTerms: Sendable {
     let rules: ProxyRules
     /// User and password for proxies that come without.
     let credentials: Credentials?
+    /// The schemes by which HTTP proxies may be told who asks.
+    let schemes: SchemeSet
+    /// Whether user and password go out by Basic before they are asked for.
+    let sendsAhead: Bool
     /// Whether HTTP proxies are asked for tunnels to `http` URLs too.
     let tunnelsAll: Bool
     /// Field lines for HTTP proxies alone.
@@ -19,6 +23,8 @@ final class ProxyTerms: Sendable {
         rules.script = policy.script
         self.rules = rules
         credentials = policy.credentials
+        schemes = SchemeSet(rawValue: policy.schemes.rawValue)
+        sendsAhead = policy.sendsAhead
         tunnelsAll = policy.tunnelsAll
         fields = policy.fields.lines
     }
@@ -26,6 +32,9 @@ final class ProxyTerms: Sendable {
     /// What is wrong with a policy, or nil.
     static func problem(_ policy: ProxyPolicy) -> String? {
         if let refused = policy.fields.refused { return "the field line \(refused) for the proxy cannot be sent" }
+        if !policy.schemes.isDisjoint(with: [.ntlm, .negotiate, .bearer]) {
+            return "a proxy is told who asks by Basic or Digest"
+        }
         for name in ["Content-Length", "Transfer-Encoding", "Connection"] where policy.fields.lines.contains(name) {
             return "the field \(name) belongs to the transfer"
         }

@@ -31,44 +31,46 @@ extension Supervisor {
     ///
     /// - Parameter fields: The request's lines. What they say to a proxy by hand is taken out of them: it is for the next
     ///   proxy and nobody behind it (RFC 9110 §11.7.2).
-    func proxyRoute(_ fetch: RunningFetch, _ fields: inout FieldLines) throws(FetchError) -> ProxyRoute? {
+    mutating func proxyRoute(_ fetch: RunningFetch, _ fields: inout FieldLines) throws(FetchError) -> ProxyRoute? {
         let name = AuthenticationSide.proxy.credentialsField
         let byHand = fields.contains(name) ? fields.values(name) : []
         if !byHand.isEmpty { fields.removeAll(name) }
-        guard let way = fetch.engine.way, let proxy = way.proxy else { return nil }
+        guard let way = fetch.engine.way, let proxy = way.proxy else {
+            fetch.engine.authentication?.proxy = nil
+            return nil
+        }
         var route = ProxyRoute(proxy.kind, host: proxy.host, port: proxy.port)
         guard proxy.kind.speaksHTTP else {
             if case .password(let user, let password, _)? = proxy.credentials?.kind {
                 route.user = user
                 route.password = password.revealed
-                route.identity = Self.identity(of: proxy.credentials, FieldLines())
+                route.identity = Self.identity(of: proxy.credentials?.kind, FieldLines())
             }
             return route
         }
         route.tunnels = way.terms.tunnelsAll
         route.fields = way.terms.fields
         do {
-            if !byHand.isEmpty {
-                for value in byHand { try route.fields.append(name, value) }
-            } else if let credentials = proxy.credentials, !route.fields.contains(name) {
-                let value = try BasicScheme.fieldValue(credentials)
-                try route.fields.append(name, String(decoding: value, as: UTF8.self))
-            }
-        } catch let fault as CredentialsFault {
-            throw FetchError(
-                .badRequest, "the proxy \(proxy.text): \(fault.explanation)", url: fetch.engine.target.text)
+            for value in byHand { try route.fields.append(name, value) }
         } catch {
             throw FetchError(.badRequest, "the proxy \(proxy.text): a field line", url: fetch.engine.target.text)
         }
-        route.identity = Self.identity(of: proxy.credentials, route.fields)
+        do throws(CredentialsFault) {
+            let said = try proveToProxy(fetch)
+            route.identity = Self.identity(of: said?.who, route.fields)
+            if let said { route.fields.setCredentials(said.value, .proxy) }
+        } catch {
+            throw FetchError(
+                .proxyAuthentication, "the proxy \(proxy.text): \(error.explanation)", url: fetch.engine.target.text)
+        }
         return route
     }
 
     /// A number for whom a proxy takes us for: another one for others, of no use outside this process, and 0 for nobody.
-    private static func identity(of credentials: Credentials?, _ fields: FieldLines) -> UInt64 {
+    private static func identity(of credentials: Credentials.Kind?, _ fields: FieldLines) -> UInt64 {
         guard credentials != nil || !fields.isEmpty else { return 0 }
         var hasher = Hasher()
-        hasher.combine(credentials?.kind)
+        hasher.combine(credentials)
         hasher.combine(fields)
         return UInt64(bitPattern: Int64(hasher.finalize())) | 1
     }

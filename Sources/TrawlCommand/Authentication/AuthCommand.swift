@@ -65,22 +65,38 @@ struct AuthVaultArguments: ParsableArguments {
         }
     }
 
-    /// What a URL's credentials are kept under.
-    static func item(_ url: String, realm: String?) throws(CommandError) -> VaultItem {
+    /// What the credentials of a URL's server, or of a proxy, are kept under.
+    static func item(_ url: String, realm: String?, isProxy: Bool) throws(CommandError) -> VaultItem {
+        if isProxy { return try proxy(url, realm: realm) }
         let origin = try WebURL.target(url).origin
         return VaultItem(scheme: origin.scheme, host: origin.host, port: Int(origin.port), realm: realm)
+    }
+
+    private static func proxy(_ url: String, realm: String?) throws(CommandError) -> VaultItem {
+        let proxy: Proxy
+        do throws(FetchError) {
+            proxy = try Proxy(url)
+        } catch {
+            throw CommandError("--for-proxy: \(error.detail)")
+        }
+        guard proxy.kind == .http || proxy.kind == .https else {
+            throw CommandError("--for-proxy: a SOCKS proxy asks nobody")
+        }
+        return VaultItem(
+            scheme: proxy.kind.rawValue, host: proxy.host, port: Int(proxy.port), realm: realm, isProxy: true)
     }
 }
 
 /// `trawl auth set URL`
 struct AuthSetCommand: RunnableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Keep the credentials of an origin.",
+        commandName: "set", abstract: "Keep the credentials of an origin or a proxy.",
         discussion: "User and password are asked for at the terminal; with -u the password alone.")
 
     @Argument(help: ArgumentHelp("A URL of the origin.", valueName: "url")) var url: String
     @Option(name: .customLong("realm"), parsing: .unconditional, help: "For this realm alone; by default for all.")
     var realm: String?
+    @Flag(name: .customLong("for-proxy"), help: "The URL is a proxy's, as -x has it.") var isProxy = false
     @Option(
         name: [.customShort("u", allowingJoined: true), .customLong("user")], parsing: .unconditional,
         help: ArgumentHelp("The user, with the password behind a colon or not.", valueName: "user:password"))
@@ -89,7 +105,7 @@ struct AuthSetCommand: RunnableCommand {
     @OptionGroup var storage: AuthVaultArguments
 
     func execute() throws(CommandError) -> Int32 {
-        let item = try AuthVaultArguments.item(url, realm: realm)
+        let item = try AuthVaultArguments.item(url, realm: realm, isProxy: isProxy)
         let vault = try storage.open(isNew: true)
         let credential: Credential
         if isBearer {
@@ -136,6 +152,8 @@ struct AuthListCommand: RunnableCommand {
                     writer.string(item.host)
                     writer.key("port")
                     writer.integer(item.port)
+                    writer.key("proxy")
+                    writer.bool(item.isProxy)
                     if let realm = item.realm {
                         writer.key("realm")
                         writer.string(realm)
@@ -148,7 +166,8 @@ struct AuthListCommand: RunnableCommand {
             } else {
                 let realm = item.realm.map { " \"\($0.terminalSafe)\"" } ?? ""
                 let who = entry.user?.terminalSafe ?? "(token)"
-                try lines.add("\(item.scheme)://\(item.host.terminalSafe):\(item.port)\(realm)  \(who)")
+                let what = item.isProxy ? "proxy " : ""
+                try lines.add("\(what)\(item.scheme)://\(item.host.terminalSafe):\(item.port)\(realm)  \(who)")
             }
         }
         try lines.flush()
@@ -159,16 +178,17 @@ struct AuthListCommand: RunnableCommand {
 /// `trawl auth rm URL`
 struct AuthRemoveCommand: RunnableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rm", abstract: "Forget the credentials of an origin.")
+        commandName: "rm", abstract: "Forget the credentials of an origin or a proxy.")
 
     @Argument(help: ArgumentHelp("A URL of the origin.", valueName: "url")) var url: String
     @Option(
         name: .customLong("realm"), parsing: .unconditional, help: "Of this realm; by default those for all realms.")
     var realm: String?
+    @Flag(name: .customLong("for-proxy"), help: "The URL is a proxy's, as -x has it.") var isProxy = false
     @OptionGroup var storage: AuthVaultArguments
 
     func execute() throws(CommandError) -> Int32 {
-        let item = try AuthVaultArguments.item(url, realm: realm)
+        let item = try AuthVaultArguments.item(url, realm: realm, isProxy: isProxy)
         let isFound = try storage.command { (vault) throws(SealedFileVault.Fault) in try vault.delete(item) }
         return isFound ? ExitStatus.success : ExitStatus.someFailed
     }
@@ -216,7 +236,11 @@ struct AuthTestCommand: RunnableCommand {
             configuration.workerArguments = ["worker"]
         }
         try RunSetup.checkFiles(tls, proxy)
-        try proxy.apply(to: &configuration.proxy) { path throws(CommandError) in try StandardStreams.readAll(path) }
+        try proxy.apply(to: &configuration.proxy) { user throws(CommandError) in
+            try RunSetup.password(of: user, "--proxy-user", " at the proxy")
+        } read: { path throws(CommandError) in
+            try StandardStreams.readAll(path)
+        }
         tls.apply(to: &configuration)
         let vault = try storage.open()
         configuration.vault = vault

@@ -41,7 +41,9 @@ struct AuthenticationArguments: ParsableArguments {
         help: ArgumentHelp("As --netrc, with this file.", valueName: "file"), completion: .file())
     var netrcFile: String?
 
-    @Flag(name: .customLong("ask"), help: "Ask at the terminal when a server wants credentials and there are none.")
+    @Flag(
+        name: .customLong("ask"),
+        help: "Ask at the terminal when a server or proxy wants credentials and there are none.")
     var asks = false
 
     @OptionGroup var storage: VaultArguments

@@ -44,6 +44,19 @@ struct ProxyArguments: ParsableArguments {
             "User and password for the proxy; without a password it is asked for.", valueName: "user:password"))
     var user: String?
 
+    @Flag(
+        name: .customLong("proxy-basic"),
+        help: "Tell an HTTP proxy user and password by Basic, and do not wait until it asks.")
+    var basic = false
+
+    @Flag(name: .customLong("proxy-digest"), help: "Tell an HTTP proxy who asks by Digest.")
+    var digest = false
+
+    @Flag(
+        name: .customLong("proxy-anyauth"),
+        help: "Wait until an HTTP proxy asks, and use the strongest scheme it offers.")
+    var any = false
+
     @Option(
         name: .customLong("noproxy"), parsing: .unconditional,
         help: ArgumentHelp(
@@ -84,7 +97,8 @@ struct ProxyArguments: ParsableArguments {
 
     /// Changes what the environment said.
     func apply(
-        to policy: inout ProxyPolicy, read: (String) throws(CommandError) -> [UInt8]
+        to policy: inout ProxyPolicy, ask: (String) throws(CommandError) -> String,
+        read: (String) throws(CommandError) -> [UInt8]
     ) throws(CommandError) {
         if let named = try named() {
             let exceptions = policy.exceptions
@@ -94,9 +108,10 @@ struct ProxyArguments: ParsableArguments {
         }
         if let exceptions { policy.exceptions = [exceptions] }
         if let user {
-            let (name, password) = try Self.userAndPassword(user)
-            policy.setUser(name, password: password)
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            policy.setUser(String(parts[0]), password: parts.count > 1 ? String(parts[1]) : try ask(user))
         }
+        apply(to: &policy.schemes, &policy.sendsAhead)
         policy.tunnelsAll = tunnels
         guard !headers.isEmpty else { return }
         var carrier = Request("")
@@ -107,15 +122,16 @@ struct ProxyArguments: ParsableArguments {
         }
     }
 
-    /// The user ends at the first colon, as for -u; without one the password is asked for.
-    private static func userAndPassword(_ text: String) throws(CommandError) -> (String, String) {
-        if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
-            return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
+    /// Several of the options add up, as those for servers do. Nothing goes ahead that has to be asked for.
+    private func apply(to schemes: inout RequestOptions.Authentication.Schemes, _ sendsAhead: inout Bool) {
+        if any {
+            sendsAhead = false
+        } else if basic || digest {
+            schemes = []
+            if basic { schemes.insert(.basic) }
+            if digest { schemes.insert(.digest) }
+            sendsAhead = !digest
         }
-        guard let password = SecretPrompt.read("Password of \(text.terminalSafe) for the proxy: ") else {
-            throw CommandError("--proxy-user: no password is given, and there is no terminal to ask at")
-        }
-        return (text, password)
     }
 
     /// The policy of the proxy that is named; nil when none is.

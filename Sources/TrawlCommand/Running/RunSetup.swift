@@ -19,12 +19,7 @@ enum RunSetup {
         command.cache.apply(to: &request.options)
         try command.authentication.apply(
             to: &request.options.authentication, home: getenv("HOME").map { String(cString: $0) }
-        ) { user throws(CommandError) in
-            guard let password = SecretPrompt.read("Password for \(user.terminalSafe): ") else {
-                throw CommandError("--user: no password is given, and there is no terminal to ask at")
-            }
-            return password
-        }
+        ) { user throws(CommandError) in try password(of: user, "--user", "") }
         try NetrcInput.settle(&request.options.authentication.netrc)
         try command.cookies.apply(to: &request.options)
         try fill(&request)
@@ -47,6 +42,14 @@ enum RunSetup {
         try template(command) { request throws(CommandError) in
             try arguments.apply(to: &request) { path throws(CommandError) in try StandardStreams.readAll(path) }
         }
+    }
+
+    /// Asks for the password of an option that gives none.
+    static func password(of user: String, _ option: String, _ place: String) throws(CommandError) -> String {
+        guard let password = SecretPrompt.read("Password for \(user.terminalSafe)\(place): ") else {
+            throw CommandError("\(option): no password is given, and there is no terminal to ask at")
+        }
+        return password
     }
 
     /// What `-w` prints; nil without it.
@@ -85,7 +88,9 @@ enum RunSetup {
         }
         if let rate = command.pool.rate { configuration.bandwidth = BandwidthLimit(rate.bytesPerSecond) }
         if let root { configuration.outputDirectories = [root] }
-        try command.proxy.apply(to: &configuration.proxy) { path throws(CommandError) in
+        try command.proxy.apply(to: &configuration.proxy) { user throws(CommandError) in
+            try password(of: user, "--proxy-user", " at the proxy")
+        } read: { path throws(CommandError) in
             try StandardStreams.readAll(path)
         }
         command.cache.apply(to: &configuration)

@@ -126,8 +126,8 @@ struct AuthCommandTests {
                 try BuiltProducts.trawl(),
                 [
                     "get", "-s", "-u", "u1:secret1", "-H", "X-Mine: 1", "-HCookie: secret5", "-b", "a=secret6",
-                    "--pass", "secret7",
-                    "--noproxy", "*", "-x", "p:secret8@127.0.0.1:1", String(url.dropFirst("http://".count)),
+                    "--pass", "secret7", "--noproxy", "*", "-x", "p:secret8@127.0.0.1:1", "-Uu9:secret9",
+                    "--proxy-header", "Proxy-Authorization: secret10", String(url.dropFirst("http://".count)),
                 ])
             defer { other.end() }
             let isAsking = await eventually { scene.count == 1 }

@@ -64,15 +64,17 @@ struct SquidTests {
                 #expect(facts(response)["proxy-authorization"] == "")
             }
             let nobody = ProxyPolicy(try Proxy(squid.securedPlace))
-            let answer = try await coordinator.send(request(sites, .clear, through: nobody))
+            var unknown = request(sites, .clear, through: nobody)
+            unknown.options.authentication.usesSession = false
+            let answer = try await coordinator.send(unknown)
             #expect(answer.status == 407 && answer.fields["Proxy-Authenticate"]?.hasPrefix("Basic") == true)
-            let error = await failure(.proxy) {
-                try await coordinator.send(request(sites, .secure, through: nobody))
-            }
+            var plain = request(sites, .secure, through: nobody)
+            plain.options.authentication.usesSession = false
+            let error = await failure(.proxy) { try await coordinator.send(plain) }
             #expect(error?.detail.contains("407") == true && error?.cause == .curl(56))
             var wrong = nobody
             wrong.setUser("bob", password: "plantedword")
-            let refused = await failure(.proxy) {
+            let refused = await failure(.proxyAuthentication) {
                 try await coordinator.send(request(sites, .secure, through: wrong))
             }
             #expect(refused.map { "\($0)".contains("plantedword") || "\($0)".contains("bob") } == false)
@@ -107,6 +109,7 @@ struct SquidTests {
                 nobody.tunnelsAll = true
                 var request = Request(origin.url("/anything"))
                 request.options.proxy = nobody
+                request.options.authentication.usesSession = false
                 await failure(.proxy) { try await coordinator.send(request) }
                 // One user's connection is kept as any other.
                 var policy = ProxyPolicy(try Proxy(squid.securedPlace).with(user: "bob", password: "builder"))

@@ -1,118 +1,16 @@
 import Foundation
 import Trawl
 
-/// A secret that a request carries.
-enum PlantedSecret: String, CaseIterable, Sendable {
-    case authorization, token, cookie, manualCookie, jarCookie, proxyAuthorization, urlPassword, clientCertificate
-
-    /// Puts it into a request. `mark` is in no other secret.
-    func plant(_ mark: String, in request: inout Request, _ scene: TrustScene) {
-        switch self {
-        case .authorization:
-            request.fields.add("Authorization", "Basic " + Data("user:\(mark)".utf8).base64EncodedString())
-        case .token: request.fields.add("authorization", "Bearer \(mark)")
-        case .cookie: request.fields.add("Cookie", "secret=\(mark)")
-        case .manualCookie: request.options.cookies.manual = [RequestCookie("secret", mark)]
-        // An earlier response has set it.
-        case .jarCookie: break
-        case .proxyAuthorization: request.fields.add("Proxy-Authorization", "Basic \(mark)")
-        case .urlPassword: request.url = request.url.replacingOccurrences(of: "://", with: "://user:\(mark)@")
-        case .clientCertificate:
-            request.options.tls.identity = ClientIdentity(file: scene.member.certificate, key: scene.member.key)
-        }
-    }
-
-    /// Whether a request that the origin saw carries it.
-    func shows(_ mark: String, in seen: RecordingOrigin.Seen) -> Bool {
-        if self == .clientCertificate { return seen.member != nil }
-        let coded = Data("user:\(mark)".utf8).base64EncodedString()
-        let texts = [seen.target ?? ""] + (seen.fields ?? []).flatMap { $0 }
-        return texts.contains { $0.contains(mark) || $0.contains(coded) }
-    }
-
-    /// Whether it can be at home at a listener.
-    func fits(_ transition: Transition) -> Bool { self != .clientCertificate || transition.from.isSecure }
-
-    /// Whether its own origin gets it, so that the matrix knows that it would have noticed.
-    var arrives: Bool { self != .urlPassword && self != .proxyAuthorization }
-
-    /// Whether it may be in a request of a place that a redirect led to.
-    func mayGo(to place: Transition.Place, _ transition: Transition) -> Bool {
-        switch self {
-        case .authorization, .token, .clientCertificate: transition.staysHome
-        // One set by hand is for its request alone, and what is for a proxy for no origin (RFC 9110 §11.7.2).
-        case .cookie, .manualCookie, .urlPassword, .proxyAuthorization: false
-        // Cookies know hosts and schemes, and no ports (RFC 6265bis §8.5).
-        case .jarCookie: place.host == transition.from.host && (place.isSecure || !transition.from.isSecure)
-        }
-    }
-}
-
-/// A way a redirect leads.
-struct Transition: Sendable {
-    /// A place: a listener of the scene under a host name.
-    struct Place: Sendable {
-        let listener: String
-        let host: String
-        var isSecure: Bool { listener != "clear" }
-    }
-
-    let name: String
-    let from: Place
-    /// Where it leads, one after the other.
-    let to: [Place]
-    /// Whether the end is at the beginning's origin and was nowhere else.
-    var staysHome = false
-    /// User information in `Location`.
-    var userInformation = ""
-    /// What the last place's target has besides.
-    var more = ""
-    /// What the redirect's target has besides.
-    var redirectMore = ""
-    /// Whether the secret's connections stand before it begins.
-    var warmsUp = false
-
-    private static func place(_ listener: String, _ host: String = "one.test") -> Place {
-        Place(listener: listener, host: host)
-    }
-
-    static let all: [Transition] = [
-        Transition(name: "same origin", from: place("asking"), to: [place("asking")], staysHome: true),
-        Transition(name: "same origin in clear", from: place("clear"), to: [place("clear")], staysHome: true),
-        Transition(name: "other port", from: place("asking"), to: [place("askingToo")]),
-        Transition(name: "scheme up", from: place("clear"), to: [place("asking")]),
-        Transition(name: "scheme down", from: place("asking"), to: [place("clear")]),
-        Transition(name: "other host", from: place("asking"), to: [place("asking", "two.test")]),
-        Transition(name: "other host in clear", from: place("clear"), to: [place("clear", "two.test")]),
-        Transition(name: "subdomain", from: place("asking"), to: [place("asking", "a.one.test")]),
-        Transition(
-            name: "user information", from: place("asking"), to: [place("asking", "two.test")],
-            userInformation: "user:other@"),
-        Transition(name: "there and back", from: place("asking"), to: [place("askingToo"), place("asking")]),
-        Transition(
-            name: "there and back by another host", from: place("asking"),
-            to: [place("asking", "two.test"), place("asking")]),
-        Transition(
-            name: "a challenge there", from: place("asking"), to: [place("askingToo")],
-            more: "&challenge=Basic%20realm%3D%22x%22"),
-        Transition(
-            name: "stored redirect", from: place("asking"), to: [place("askingToo")],
-            redirectMore: "&cache=max-age%3D600"),
-        Transition(
-            name: "reused connection", from: place("asking"), to: [place("asking", "two.test")], warmsUp: true),
-    ]
-}
-
-/// One cell of the matrix.
+/// One cell of the matrix of secrets, ways and statuses.
 struct LeakCell: Sendable {
     let secret: PlantedSecret
-    let transition: Transition
+    let transition: LeakTransition
     let status: Int
     let mode: RequestOptions.Redirects.Mode
     let mark: String
 
     static let all: [LeakCell] = PlantedSecret.allCases.flatMap { secret in
-        Transition.all.filter(secret.fits).flatMap { transition in
+        LeakTransition.all.filter(secret.fits).flatMap { transition in
             [301, 302, 303, 307, 308].map { status in
                 // Each with its own shape: the mode and the method change with the place in the matrix.
                 let mode: RequestOptions.Redirects.Mode = status % 2 == 0 ? .standard : .preserve
@@ -126,9 +24,20 @@ struct LeakCell: Sendable {
     /// What a request of the cell is known by, without the secret.
     var id: String { "cell-" + mark.dropFirst(5) }
 
+    /// The cell of a request; what is no cell's, as CONNECT, has an empty one.
+    static func id(of seen: RecordingOrigin.Seen) -> String {
+        guard let target = seen.target, let start = target.range(of: "/cell-") else { return "" }
+        return String(target[target.index(after: start.lowerBound)...].prefix { $0 != "/" && $0 != "?" })
+    }
+
+    /// Which place of the way a request was for: `s` for what comes before.
+    static func hop(of seen: RecordingOrigin.Seen) -> Character {
+        seen.target?.components(separatedBy: "hop=").dropFirst().first?.first ?? "?"
+    }
+
     /// The request, the redirects in its target.
-    func request(_ scene: TrustScene) -> Request {
-        func url(_ place: Transition.Place, _ target: String, _ userInformation: String = "") -> String {
+    func request(_ scene: TrustScene) throws -> Request {
+        func url(_ place: LeakTransition.Place, _ target: String, _ userInformation: String = "") -> String {
             scene.origin.url(place.listener, target, host: userInformation + place.host)
         }
         var target = ""
@@ -136,50 +45,89 @@ struct LeakCell: Sendable {
             let isLast = index == transition.to.count - 1
             let own =
                 isLast
-                ? "/\(id)?hop=\(index + 1)\(transition.more)" : "/\(id)?hop=\(index + 1)&status=\(status)&to=\(target)"
+                ? "/\(id)/?hop=\(index + 1)\(transition.more)"
+                : "/\(id)/?hop=\(index + 1)&status=\(status)&to=\(target)"
             target = url(place, own, transition.userInformation).percentEncoded
         }
-        let first = "/\(id)?hop=0&status=\(status)\(transition.redirectMore)&to=\(target)"
+        let challenge = transition.asksFirst || secret.waitsForChallenge ? "&challenge=Basic%20realm%3D%22home%22" : ""
+        let first = "/\(id)/?hop=0&status=\(status)\(transition.redirectMore)\(challenge)&to=\(target)"
         var request = Request(url(transition.from, first))
-        if status > 302 { request.method = status == 303 ? .put : .post }
+        // A POST must not be repeated when its worker dies.
+        if status > 302 { request.method = status == 303 || transition.losesWorker ? .put : .post }
         if status > 302 { request.body = .text("body") }
         request.options.redirects.mode = mode
         request.options.redirects.allowsDowngrade = true
-        request.options.authentication.whenRefused = .delivers
         request.options.tls.caFile = scene.authority.root
-        request.options.transport.resolve = ["asking", "askingToo", "clear"].flatMap { listener in
-            ["one.test", "two.test", "a.one.test"].map { "\($0):\(scene.origin.port(listener)):127.0.0.1" }
+        request.options.authentication.allowsClearText = true
+        request.options.authentication.usesSession = false
+        request.options.authentication.whenRefused = .delivers
+        if transition.asksFirst, !secret.isForServers {
+            request.options.authentication.credential = Credential(user: "somebody", password: "else")
         }
-        secret.plant(mark, in: &request, scene)
+        if transition.byProxy {
+            var policy = try ProxyPolicy(Proxy("127.0.0.1:\(scene.origin.port("proxy"))"))
+            policy.setUser("user", password: "of the proxy")
+            request.options.proxy = policy
+        }
+        try secret.plant(mark, in: &request, scene)
+        // A proxy is told names.
+        if request.options.proxy == nil {
+            request.options.transport.resolve = ["asking", "askingToo", "clear"].flatMap { listener in
+                ["one.test", "two.test", "a.one.test"].map { "\($0):\(scene.origin.port(listener)):127.0.0.1" }
+            }
+        }
         return request
     }
 
     /// What comes before, so that there is something to leak; nil for nothing.
-    func preparation(_ scene: TrustScene) -> Request? {
-        guard secret == .jarCookie else { return nil }
-        var request = request(scene)
-        let cookie = "secret=\(mark); Path=/\(id)" + (transition.from.isSecure ? "; Secure" : "")
+    func preparation(_ scene: TrustScene) throws -> Request? {
+        let target: String
+        var request = try request(scene)
+        switch secret {
+        case .jarCookie:
+            let cookie = "secret=\(mark); Path=/\(id)" + (transition.from.isSecure ? "; Secure" : "")
+            target = "cookie=\(cookie.percentEncoded)"
+        case .sessionCredential:
+            target = "challenge=Basic%20realm%3D%22\(id)%22"
+            request.options.authentication.credential = Credential(user: "user", password: mark)
+        default: return nil
+        }
         request.url = scene.origin.url(
-            transition.from.listener, "/\(id)?hop=s&cookie=\(cookie.percentEncoded)", host: transition.from.host)
+            transition.from.listener, "/\(id)/?hop=s&\(target)", host: transition.from.host)
         request.method = .get
         request.body = .none
         return request
     }
 
-    /// What is wrong with the requests that an origin saw of the cell.
+    /// What is wrong with the requests of the cell that were seen.
     func leaks(_ seen: [RecordingOrigin.Seen]) -> [String] {
         var wrong: [String] = []
-        for request in seen {
-            let hop = request.target.flatMap { $0.components(separatedBy: "hop=").dropFirst().first?.first } ?? "?"
-            // What sets a cookie is no hop.
+        for request in seen where secret.shows(mark, in: request) {
+            let hop = Self.hop(of: request)
+            // What sets a cookie, or proves a credential, is no hop.
             if hop == "s" { continue }
-            let isHome =
-                Int(String(hop)).map { hop in
-                    hop == 0
-                        || transition.to.indices.contains(hop - 1)
-                            && secret.mayGo(to: transition.to[hop - 1], transition)
-                } ?? false
-            if secret.shows(mark, in: request), !isHome { wrong.append("\(id): hop \(hop) at \(request.listener)") }
+            let isHome: Bool
+            if secret == .proxyCredential {
+                isHome = request.listener == "proxy"
+            } else if let number = Int(String(hop)), number == 0 || transition.to.indices.contains(number - 1) {
+                isHome = number == 0 || secret.mayGo(to: transition.to[number - 1], transition)
+            } else {
+                isHome = false
+            }
+            if !isHome { wrong.append("\(id): hop \(hop) at \(request.listener)") }
+        }
+        return wrong
+    }
+
+    /// What is missing from the requests of the cell that were seen.
+    func gaps(_ seen: [RecordingOrigin.Seen]) -> [String] {
+        var wrong: [String] = []
+        let hops = Set(seen.map(Self.hop)).subtracting(["s"])
+        if hops.count != transition.to.count + 1 { wrong.append("\(id): hops \(hops) alone") }
+        // It was there to be leaked.
+        let home = seen.filter { Self.hop(of: $0) == "0" }
+        if secret.arrives(transition), !home.contains(where: { secret.shows(mark, in: $0) }) {
+            wrong.append("\(id): its own origin did not get it")
         }
         return wrong
     }

@@ -4,8 +4,9 @@ import Testing
 
 /// A squid of a test's own: in a directory of its own, one process, ports nobody else has.
 ///
-/// The first port lets everybody in, the second those who say who they are by Basic: alice, whose password is `wonder:land`,
-/// and bob, whose is `builder`.
+/// The first port lets everybody in, the second those who say who they are, by Basic unless a test wants other schemes:
+/// alice, whose password is `wonder:land` and who is not known to Digest, bob, whose is `builder`, and carol, whose is
+/// `singer`.
 final class SquidServer: Sendable {
     let port: UInt16
     let securedPort: UInt16
@@ -14,16 +15,28 @@ final class SquidServer: Sendable {
     private let name: String
 
     static let executable: String? = ["/usr/sbin/squid", "/usr/local/sbin/squid"].first { access($0, X_OK) == 0 }
-    private static let helper: String? = ["/usr/lib/squid", "/usr/lib64/squid", "/usr/libexec/squid"]
-        .map { $0 + "/basic_ncsa_auth" }.first { access($0, X_OK) == 0 }
+
+    /// How it tells users apart.
+    enum Scheme: String, CaseIterable {
+        case basic = "basic_ncsa_auth"
+        case digest = "digest_file_auth"
+
+        /// The program that knows the passwords.
+        var helper: String? {
+            ["/usr/lib/squid", "/usr/lib64/squid", "/usr/libexec/squid"].map { "\($0)/\(rawValue)" }
+                .first { access($0, X_OK) == 0 }
+        }
+    }
 
     /// Whether squid and what it needs to tell users apart are installed.
-    static let canRun = executable != nil && helper != nil && Certificate.openssl != nil
+    static let canRun =
+        executable != nil && Certificate.openssl != nil && Scheme.allCases.allSatisfy { $0.helper != nil }
 
     static let alice = (name: "alice", password: "wonder:land")
     static let bob = (name: "bob", password: "builder")
+    static let carol = (name: "carol", password: "singer")
 
-    init() async throws {
+    init(_ schemes: [Scheme] = [.basic]) async throws {
         let executable = try #require(Self.executable, "squid is not installed")
         for attempt in 1... {
             let directory = try TemporaryDirectory()
@@ -32,7 +45,7 @@ final class SquidServer: Sendable {
             chmod(try directory.makeDirectory("run"), 0o777)
             let ports = try [ListeningSocket(), ListeningSocket()].map(\.port)
             let name = "trawl\(getpid())x\(ports[0])"
-            try Self.configure(directory, ports)
+            try Self.configure(directory, ports, schemes)
             let process = try ChildProcess(
                 executable, ["-N", "-n", name, "-f", directory.file("squid.conf")], errors: directory.file("stderr"))
             func log() -> String {
@@ -87,20 +100,37 @@ final class SquidServer: Sendable {
         for part in ["metadata", "queues", "readers"] { shm_unlink("/\(name)-cf__\(part).shm") }
     }
 
-    private static func configure(_ directory: TemporaryDirectory, _ ports: [UInt16]) throws {
-        var users = ""
-        for user in [alice, bob] {
-            let hash = try ChildProcess(try #require(Certificate.openssl), ["passwd", "-apr1", user.password])
-            users += "\(user.name):\(try #require(hash.readLine()))\n"
+    /// The files of passwords, and what the configuration says of them.
+    private static func users(_ directory: TemporaryDirectory, _ schemes: [Scheme]) throws -> String {
+        var lines: [String] = []
+        for scheme in schemes {
+            var users = ""
+            for user in scheme == .basic ? [alice, bob, carol] : [bob, carol] {
+                var secret = user.password
+                if scheme == .basic {
+                    let hash = try ChildProcess(try #require(Certificate.openssl), ["passwd", "-apr1", user.password])
+                    secret = try #require(hash.readLine())
+                }
+                users += "\(user.name):\(secret)\n"
+            }
+            let file = "users.\(scheme)"
+            try directory.put(file, Array(users.utf8))
+            chmod(directory.file(file), 0o644)
+            lines += [
+                "auth_param \(scheme) program \(try #require(scheme.helper)) \(directory.file(file))",
+                "auth_param \(scheme) children 1", "auth_param \(scheme) realm den of squids",
+            ]
         }
-        try directory.put("users", Array(users.utf8))
-        chmod(directory.file("users"), 0o644)
+        return lines.joined(separator: "\n")
+    }
+
+    private static func configure(
+        _ directory: TemporaryDirectory, _ ports: [UInt16], _ schemes: [Scheme]
+    ) throws {
         let configuration = """
             http_port 127.0.0.1:\(ports[0])
             http_port 127.0.0.1:\(ports[1]) name=secured
-            auth_param basic program \(try #require(helper)) \(directory.file("users"))
-            auth_param basic children 1
-            auth_param basic realm den of squids
+            \(try users(directory, schemes))
             acl users proxy_auth REQUIRED
             acl secured myportname secured
             acl forbidden dst 127.0.0.9

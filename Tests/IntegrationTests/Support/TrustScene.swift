@@ -31,6 +31,7 @@ final class TrustScene: Sendable {
         origin = try RecordingOrigin(
             [
                 Listener(name: "clear"), Listener(name: "otherClear", address: "127.0.0.2"),
+                Listener(name: "proxy", wantsProxyCredentials: true),
                 Listener(name: "good", certificate: good),
                 Listener(name: "otherGood", address: "127.0.0.2", certificate: good),
                 Listener(name: "expired", certificate: expired), Listener(name: "future", certificate: future),

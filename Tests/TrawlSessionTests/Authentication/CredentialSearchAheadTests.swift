@@ -52,6 +52,44 @@ struct CredentialSearchAheadTests {
         #expect(ticket.began(.at("/"), at: secureOrigin, entries: []) == nil)
     }
 
+    @Test(
+        "of a proxy's user Basic goes ahead where other schemes are allowed too, unless a stronger one is known to work"
+    )
+    func sendsBasicAhead() throws {
+        func proxy(_ allowed: SchemeSet = [.basic, .digest]) -> CredentialSearch {
+            var policy = SearchPolicy()
+            policy.rules.allowed = allowed
+            policy.rules.allowsSecretInClear = true
+            policy.sendsBasicAhead = true
+            return CredentialSearch(side: .proxy, policy: policy, home: plainOrigin, explicit: user("a"))
+        }
+        func ahead(_ search: CredentialSearch, _ entries: [SessionEntry]) -> String? {
+            var search = search
+            return text(search.began(.at("/"), at: plainOrigin, entries: entries))
+        }
+        func known(_ name: String, _ scheme: AuthenticationScheme) -> SessionEntry {
+            entry(user(name), scheme, origin: plainOrigin, side: .proxy)
+        }
+        #expect(ahead(proxy(), []) == "request Basic a ahead")
+        #expect(ahead(proxy(.digest), []) == nil)
+        #expect(ahead(proxy(), [known("a", .basic)]) == "request Basic a ahead")
+        #expect(ahead(proxy(), [known("a", .digest)]) == "session Digest a ahead")
+        #expect(ahead(proxy(), [known("b", .digest)]) == "request Basic a ahead")
+        // Who wants Digest has not looked at it, and who wants Basic has.
+        for (challenge, wanted) in [
+            (#"Digest realm="r", nonce="n""#, "request Digest a" as String?), (Self.basic, nil),
+            (#"Digest realm="r", nonce="n", Basic realm="r""#, nil), ("Other", nil),
+        ] {
+            var search = proxy()
+            _ = search.began(.at("/"), at: plainOrigin, entries: [])
+            let action = search.challenged(by: try ChallengeList(challenge)).action
+            var asked = action
+            while case .ask = asked { asked = search.answered(.none) }
+            #expect(sent(asked) == wanted, "\(challenge)")
+            #expect(search.attempts == (wanted == nil ? 1 : 0), "\(challenge)")
+        }
+    }
+
     @Test("nothing goes ahead in clear unless that is allowed")
     func clear() {
         for credentials in [user("a"), Credentials(bearer: "t")] {

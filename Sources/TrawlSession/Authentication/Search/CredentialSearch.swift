@@ -156,12 +156,18 @@ package struct CredentialSearch: Sendable {
 
     private func ahead(of target: TargetURI, _ entries: [SessionEntry]) -> Proposal? {
         let own = explicit ?? url
+        // What is known to work by a stronger scheme is not given away by Basic.
+        if policy.sendsBasicAhead, own != nil, let known = remembered(own, for: target, entries),
+            known.scheme != .basic
+        {
+            return known
+        }
         if let own, !refused.contains(own.kind) {
             // A token is sent because it is there (RFC 6750 §2.1); a password only when nothing but Basic will do.
             let scheme: AuthenticationScheme? =
                 switch own.kind {
                 case .bearer: .bearer
-                case .password: policy.rules.allowed == .basic ? .basic : nil
+                case .password: policy.rules.allowed == .basic || policy.sendsBasicAhead ? .basic : nil
                 case .ticket: nil
                 }
             if let scheme, policy.rules.allows(scheme, with: origin) {
@@ -170,6 +176,11 @@ package struct CredentialSearch: Sendable {
                     digest: nil, isAhead: true)
             }
         }
+        return remembered(own, for: target, entries)
+    }
+
+    /// What the session says to send ahead.
+    private func remembered(_ own: Credentials?, for target: TargetURI, _ entries: [SessionEntry]) -> Proposal? {
         guard policy.sendsAhead, policy.sources.contains(.session) else { return nil }
         let entry = SessionEntry.best(of: entries, for: target) { entry in
             entry.space.side == side && entry.space.origin == origin
@@ -244,7 +255,12 @@ package struct CredentialSearch: Sendable {
     private func isRefused(
         _ proposal: Proposal, _ challenges: ChallengeList, _ candidates: [ChallengeCandidate]
     ) -> Bool {
-        guard proposal.isAhead, let space = proposal.space else { return true }
+        guard proposal.isAhead else { return true }
+        guard let space = proposal.space else {
+            // Whoever wants another scheme, by which the same credentials could be sent, has not looked at them.
+            return challenges.challenges.contains { $0.scheme == proposal.scheme }
+                || !candidates.contains { $0.takes(proposal.credentials) }
+        }
         // A space of no known realm is meant by any challenge of its scheme.
         return candidates.contains { $0.space == space || space.realm == nil && $0.scheme == space.scheme }
     }

@@ -7,6 +7,9 @@ package struct SearchPolicy: Sendable, Hashable {
     package var sources: Set<CredentialSource> = [.explicit, .url, .session, .decision]
     /// Whether credentials of the session are sent before a challenge.
     package var sendsAhead = true
+    /// Whether a password given with the request, or with the proxy, is sent by Basic before a challenge even where other
+    /// schemes are allowed too.
+    package var sendsBasicAhead = false
     /// How many credentials may be refused before the fetch gives up.
     package var maxAttempts = 5
     /// Whether the caller wrote the field of credentials himself: then all answers are his business.

@@ -2,13 +2,16 @@
 ///
 /// Entries that replace name resolution become routes too. CURLOPT_RESOLVE would put them into the DNS cache that all
 /// profiles of a worker share; a route belongs to its transfer alone and keeps connections apart.
-struct ConnectRoutes {
-    let entries: [String]
+package struct ConnectRoutes {
+    /// The routes, `host:port:host:port` each.
+    package let entries: [String]
 
+    /// The routes of a profile.
+    ///
     /// - Parameters:
     ///   - resolve: `host:port:address[,address]`; the first address is used. An entry that starts with `-` says nothing.
     ///   - connectTo: `host:port:host:port`.
-    init(resolve: [String], connectTo: [String]) {
+    package init(resolve: [String], connectTo: [String]) {
         let addresses = resolve.compactMap(Self.address)
         var entries: [String] = []
         for route in connectTo {
@@ -21,7 +24,7 @@ struct ConnectRoutes {
     }
 
     /// `host:port` and `address:port` of an entry of CURLOPT_RESOLVE.
-    static func address(_ entry: String) -> (from: String, to: String)? {
+    package static func address(_ entry: String) -> (from: String, to: String)? {
         var entry = entry[...]
         if entry.first == "+" { entry = entry.dropFirst() }
         guard entry.first != "-" else { return nil }
@@ -32,6 +35,24 @@ struct ConnectRoutes {
         guard !address.isEmpty, !port.isEmpty else { return nil }
         if address.contains(":"), !address.hasPrefix("[") { address = "[\(address)]" }
         return ("\(host == "*" ? "" : host):\(port)", "\(address):\(port)")
+    }
+
+    /// Where connections for an origin go, `host:port`, as libcurl finds it out: by the first entry that is for that host and
+    /// port, either of which may be left out. Nil where that is the origin itself.
+    package func place(of origin: Origin) -> String? {
+        for entry in entries {
+            let (from, to) = Self.halves(entry)
+            let (host, rest) = Self.hostAndRest(from[...])
+            guard host.isEmpty || FieldSyntax.equalIgnoringCase(String(host), origin.host),
+                rest.isEmpty || rest == "\(origin.port)"
+            else { continue }
+            let (otherHost, otherPort) = Self.hostAndRest(to[...])
+            if otherHost.isEmpty, otherPort.isEmpty { continue }
+            let place =
+                "\(otherHost.isEmpty ? origin.host[...] : otherHost):\(otherPort.isEmpty ? "\(origin.port)" : otherPort)"
+            return FieldSyntax.equalIgnoringCase(place, "\(origin.host):\(origin.port)") ? nil : place
+        }
+        return nil
     }
 
     /// Cuts `host:port:host:port` in the middle.
