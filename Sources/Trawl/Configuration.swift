@@ -13,6 +13,8 @@ public struct Configuration: Sendable {
     package var transfersInAll = Int.max
     /// Connections to one origin over all workers; 0 is no limit. Default 6.
     public var connectionsPerHost = 6
+    /// What each host is spared beside that: distances, pauses after failures, `Retry-After`.
+    public var politeness = HostPoliteness()
     /// What all fetches may take together. ``Coordinator/setBandwidthLimit(_:)`` changes it. Default: no limit.
     public var bandwidth = BandwidthLimit.none
     /// What the fetches of each origin may take together. Default: no limit.
@@ -101,6 +103,7 @@ public struct Configuration: Sendable {
         }
         if let problem = ProxyTerms.problem(proxy) { return problem }
         if connectionsPerHost < 0 { return "connections per host must be 0 or more, not \(connectionsPerHost)" }
+        if let problem = politeness.problem { return problem }
         if outputDirectories.count > 64 { return "there may be 64 output directories, not \(outputDirectories.count)" }
         return nil
     }

@@ -61,6 +61,8 @@ extension FetchError {
         public static let hostNotFound = Code("dns")
         /// No connection could be made.
         public static let cannotConnect = Code("connect")
+        /// The host failed so often that it is asked no more.
+        public static let hostGivenUp = Code("host_given_up")
         /// The connection ended before the response was complete.
         public static let connectionLost = Code("connection_lost")
         /// TLS could not be set up.
@@ -137,7 +139,7 @@ extension FetchError {
         case .timeout: -1001
         case .unsupportedURL: -1002
         case .hostNotFound: -1003
-        case .cannotConnect, .proxy: -1004
+        case .cannotConnect, .hostGivenUp, .proxy: -1004
         case .connectionLost, .truncated, .workerLost: -1005
         case .tooManyRedirects: -1007
         case .notCached: -1008

@@ -33,20 +33,13 @@ struct GetCommand: FetchingCommand {
             valueName: "file"), completion: .file())
     var upload: String?
 
-    @Option(
-        name: .customLong("retry"), parsing: .unconditional,
-        help: ArgumentHelp(
-            "Try so often again after a failure that may pass: lost connections, timeouts, and the statuses 408, 429, "
-                + "500, 502, 503 and 504. Default 0.",
-            valueName: "count"))
-    var retries: Int?
-
     @OptionGroup(title: "Request options") var request: RequestArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
     @OptionGroup(title: "Authentication options") var authentication: AuthenticationArguments
     @OptionGroup(title: "Cache options") var cache: CacheArguments
     @OptionGroup(title: "Cookie options") var cookies: CookieArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
+    @OptionGroup(title: "Retry options") var retry: RetryArguments
     @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments
@@ -68,7 +61,6 @@ struct GetCommand: FetchingCommand {
         if upload != nil, request.hasBody { throw ValidationError("-T and --data exclude each other") }
         if upload?.isEmpty == true { throw ValidationError("-T wants a file") }
         if output.headFile?.isEmpty == true { throw ValidationError("-D wants a file") }
-        if let retries, !(0...1000).contains(retries) { throw ValidationError("--retry wants 0 to 1000") }
     }
 
     /// Whether there is one URL and no list: then exit statuses are curl's.

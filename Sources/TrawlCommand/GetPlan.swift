@@ -26,8 +26,6 @@ struct GetPlan {
     let writesHeads: Bool
     /// Where heads go besides; `-` is standard output.
     let headFile: String?
-    /// Tries after the first.
-    let retries: Int
     let namesFromHeads: Bool
     let failsOnErrorStatus: Bool
     /// Whether `-o -` was said: then binary bytes may go to a terminal.
@@ -65,7 +63,6 @@ struct GetPlan {
             if let uploaded { url = URLText.adding(name: uploaded, to: url) }
             return ListedRequest(url: url, out: outputs.indices.contains(index) ? outputs[index] : nil)
         }
-        retries = command.retries ?? 0
         headFile = arguments.headFile
         // What is shown of one conversation is not to be mixed with another.
         let passesThrough =
@@ -74,7 +71,7 @@ struct GetPlan {
         isSequential = isSingle || passesThrough
 
         directory = try Self.directory(arguments, isStandardOutput: output == .standardOutput)
-        var template = try RunSetup.template(command.request, of: command)
+        var template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: arguments.fail)
         if let upload = command.upload {
             template.body = .bytes(try StandardStreams.readAll(upload))
             if template.method == nil { template.method = .put }

@@ -35,6 +35,9 @@ package struct Lease: Sendable, Hashable {
     /// Whether the head of a challenge (401, 407) is told and the transfer rests until it is known what becomes of its
     /// body.
     package var asksAboutChallenges = false
+    /// Whether the head of a response of 400 or more is told and the transfer rests until it is known what becomes of its
+    /// body: the request may be made again.
+    package var asksAboutFailures = false
     /// Whether a file is synced before it is renamed.
     package var syncsFile = false
     /// Whether a connection of an earlier hop may be used.
@@ -115,7 +118,7 @@ package struct Lease: Sendable, Hashable {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
         let flags = block.integer(at: 15, as: UInt16.self)
-        guard flags & ~0x3FF == 0 else { throw .reservedBits }
+        guard flags & ~0x7FF == 0 else { throw .reservedBits }
         let method = try reader.method()
         let url = try reader.text()
         let fields = try reader.fields(known: knownFields)
@@ -163,6 +166,7 @@ package struct Lease: Sendable, Hashable {
         lease.asksAboutRedirects = flags & 128 != 0
         lease.storesCookies = flags & 256 != 0
         lease.asksAboutChallenges = flags & 512 != 0
+        lease.asksAboutFailures = flags & 1024 != 0
         return lease
     }
 
@@ -173,6 +177,6 @@ package struct Lease: Sendable, Hashable {
         (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0) | (syncsFile ? 8 : 0)
             | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0) | (namesFromDisposition ? 64 : 0)
             | (asksAboutRedirects ? 128 : 0)
-            | (storesCookies ? 256 : 0) | (asksAboutChallenges ? 512 : 0)
+            | (storesCookies ? 256 : 0) | (asksAboutChallenges ? 512 : 0) | (asksAboutFailures ? 1024 : 0)
     }
 }

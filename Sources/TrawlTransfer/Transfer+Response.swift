@@ -69,12 +69,16 @@ extension Transfer {
         }
         self.hasBody = hasBody
         let isChallenge = lease.asksAboutChallenges && Self.challenges(head)
-        dropsBody = isChallenge || lease.dropsRedirectBodies && Redirect.isFollowed(head.status) && facts.hasLocation
+        // What is stored does not change by asking again.
+        let isFailure = lease.asksAboutFailures && head.status >= 400 && report.source == .network
+        dropsBody =
+            isChallenge || isFailure
+            || lease.dropsRedirectBodies && Redirect.isFollowed(head.status) && facts.hasLocation
         chooseSink(head)
         chooseDecoder(head)
         guard failure == nil else { return }
         var asks: HeadQuestions = []
-        if lease.heads == .answered || isChallenge || (dropsBody && lease.asksAboutRedirects) {
+        if lease.heads == .answered || isChallenge || isFailure || (dropsBody && lease.asksAboutRedirects) {
             asks.insert(.disposition)
         }
         if lease.cache.contains(.asks), keeper?.mayBeDecided == true { asks.insert(.storing) }
@@ -201,7 +205,7 @@ extension Transfer {
         if !awaitsAnswer { pump() }
     }
 
-    /// The body of a redirect or challenge is wanted after all.
+    /// The body of a redirect, challenge or failure is wanted after all.
     private func deliverDropped() {
         guard dropsBody, let head else { return }
         dropsBody = false

@@ -99,6 +99,7 @@ extension Lease {
         lease.syncsFile = random.bool()
         lease.asksAboutRedirects = random.bool()
         lease.asksAboutChallenges = random.bool()
+        lease.asksAboutFailures = random.bool()
         lease.identity = random.bytes(upTo: 40)
         lease.login = random.pick([
             nil, ConnectionLogin(.ntlm, user: random.text(), password: random.text()),

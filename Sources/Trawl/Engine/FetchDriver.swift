@@ -15,7 +15,8 @@ package protocol FetchDriver: AnyObject {
     ///   - hasIdleWorkers: Whether a quarter of what may be in flight and more was free after the last turn's fetches:
     ///     what waits, if any does, is of hosts that have as much in flight as they may. A turn that starts fetches and
     ///     leaves so much room has another one after it at once.
-    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool) -> DriverTurn
+    ///   - waiting: How many fetches wait for a time, and for no worker: most of them to be tried again.
+    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool, waiting: Int) -> DriverTurn
 }
 
 /// What became of one fetch of a driver. A class, since answers pass through several hands and are large.
@@ -24,10 +25,13 @@ package final class FetchAnswer: Sendable {
     package let tag: UInt64
     /// Its one result.
     package let result: Result<Response, FetchError>
+    /// How often it was tried, the last time included.
+    package let attempts: Int
 
-    init(tag: UInt64, result: Result<Response, FetchError>) {
+    init(tag: UInt64, result: Result<Response, FetchError>, attempts: Int) {
         self.tag = tag
         self.result = result
+        self.attempts = attempts
     }
 }
 

@@ -1,3 +1,4 @@
+import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
@@ -23,6 +24,8 @@ final class FetchTerms: Sendable {
     let resourceLimit: UInt64?
     /// The limit from its first lease on, in nanoseconds; nil is none.
     let exchangeLimit: UInt64?
+    /// When a failed attempt is made again; nil is never.
+    let retry: RetryPolicy?
     /// How the cache is used; nil when it is not.
     let cache: CacheBinding?
     /// How cookies are used; nil when none are.
@@ -86,6 +89,7 @@ final class FetchTerms: Sendable {
         keepsConnection = options.keepsConnection && !isSingleUse
         resourceLimit = Self.limit(options.timeLimits.resource)
         exchangeLimit = Self.limit(options.timeLimits.exchange)
+        retry = options.retry.policy
     }
 
     /// The shorter of both limits, for who does not tell waiting from the rest.

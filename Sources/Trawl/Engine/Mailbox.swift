@@ -1,3 +1,4 @@
+import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
 import TrawlSession
@@ -26,6 +27,10 @@ final class Mailbox: Sendable {
         case routed(ProxyScripts.Question, ProxyList)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
+        /// A host gets rules of its own, or loses them.
+        case setHostRules(Origin, HostRules?)
+        /// A host that was given up is taken back.
+        case restoreHost(Origin)
         case shutDown(grace: Duration)
         /// Stops or continues all workers, as a terminal's job control does with the coordinator; then opens the gate.
         case signalWorkers(Int32, WakeUpGate)

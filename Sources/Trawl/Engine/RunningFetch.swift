@@ -41,13 +41,19 @@ final class RunningFetch: @unchecked Sendable {
     /// The body that goes with the next hop.
     var body: FetchPlan.Body { engine.sendsBody ? engine.otherBody ?? plan.body : .none }
 
+    /// Whether nobody waits for it.
+    var isForNobody: Bool { if case .nobody = reply { true } else { false } }
+
+    /// How often it was tried, the last time included.
+    var attempts: Int { 1 + (engine.retries?.failed ?? 0) }
+
     /// Answers a fetch that never reached the supervisor.
     func refuse(_ error: FetchError? = nil) {
         let error = error ?? FetchError(.shutDown, "the coordinator is shut down", url: plan.target.text)
         channel?.post(.ended(.failure(error)))
         switch reply {
         case .cell(let outcome): outcome.resolve(.failure(error))
-        case .queue(let queue, let tag): queue.post([FetchAnswer(tag: tag, result: .failure(error))])
+        case .queue(let queue, let tag): queue.post([FetchAnswer(tag: tag, result: .failure(error), attempts: 1)])
         // A driver hands its fetches over on the supervisor's own thread: none comes too late.
         case .driver, .nobody: break
         }
@@ -93,6 +99,8 @@ final class RunningFetch: @unchecked Sendable {
         var decided: DecidedRedirect?
         var origin: OriginKey = 0
         var isInHostProcess = false
+        /// Whether the hop in process finds out whether its host answers again.
+        var isProbe = false
         var place: WaitingPlace?
         var worker = 0
         var progressIndex = 0
@@ -115,7 +123,12 @@ final class RunningFetch: @unchecked Sendable {
         var followers: [FetchKey] = []
         /// Whether a worker died with a hop of it.
         var hasLostWorker = false
+        /// Leases so far.
         var attempts = 0
+        /// Attempts in the caller's sense, when there may be more than one.
+        var retries: Attempts?
+        /// Whether the body goes into a pipe or terminal.
+        let isPaced: Bool
         /// Bytes of a streamed body the consumer has been given in this hop.
         var delivered: UInt64 = 0
         /// Credits the worker has left.
@@ -144,6 +157,7 @@ final class RunningFetch: @unchecked Sendable {
             fields = plan.fields
             sent = plan.fields
             sendsBody = plan.body != .none
+            isPaced = if case .opened(let destination) = plan.sink { destination.isPaced } else { false }
         }
     }
 }

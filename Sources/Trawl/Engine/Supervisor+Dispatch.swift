@@ -21,6 +21,9 @@ extension Supervisor {
                 fetch, FetchError(.shutDown, "the coordinator is shut down", url: fetch.plan.target.text))
         }
         if let limit = fetch.plan.terms.resourceLimit { limitTime(of: fetch, to: limit) }
+        if let policy = fetch.plan.terms.retry, !fetch.isForNobody {
+            fetch.engine.retries = Attempts(policy, wholeDeadline: fetch.engine.deadline)
+        }
         if fetch.plan.wantsEvents { observed.insert(fetch.engine.key) }
         begin(fetch, front: false)
     }
@@ -36,6 +39,7 @@ extension Supervisor {
 
     /// Gives waiting hops to workers as long as both are there.
     mutating func dispatch() {
+        failAbandoned()
         dispatchStored()
         if !suspects.isEmpty {
             let waiting = suspects
@@ -49,13 +53,14 @@ extension Supervisor {
                 }
             }
         }
-        while hasRoom, let ready = queues.next(at: now) {
+        while hasRoom, let ready = queues.next(at: now, random: lot()) {
             guard let fetch = fetches[FetchKey(rawValue: ready.hop)] else {
-                queues.returned(ready.host, at: now)
+                queues.returned(ready.host, at: now, wasProbe: ready.isProbe)
                 continue
             }
             fetch.engine.place = nil
             fetch.engine.isInHostProcess = true
+            fetch.engine.isProbe = ready.isProbe
             if fetch.engine.isSuspect {
                 suspects.append(ready)
                 if let worker = leases.choose(for: ready.host, isSuspect: true) {
@@ -84,6 +89,10 @@ extension Supervisor {
         fetch.engine.head = nil
         fetch.engine.interim = []
         fetch.engine.delivered = 0
+        if let retries = fetch.engine.retries {
+            retries.wait = nil
+            if retries.startedAt == nil { retries.startedAt = now }
+        }
         let terms = fetch.engine.terms
         startExchange(of: fetch)
         settleRequestAgain(of: fetch)
@@ -152,6 +161,7 @@ extension Supervisor {
         // Others wait for what it proves, and not for its body.
         if fetch.engine.authentication?.proving != nil, lease.heads == .withEnd { lease.heads = .early }
         lease.asksAboutChallenges = answersChallenges(fetch)
+        lease.asksAboutFailures = mayTryAgain(fetch)
         lease.login = login(of: fetch)
         lease.identity = fetch.engine.authentication?.server?.identity ?? []
         if terms.options.tls.question != .never {

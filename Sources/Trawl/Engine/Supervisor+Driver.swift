@@ -7,7 +7,8 @@ extension Supervisor {
     /// Calls the driver, and starts what it wants started.
     mutating func drive() {
         guard let driving else { return }
-        let turn = driving.driver.turn(driving.takeAnswers(), at: now, hasIdleWorkers: driving.hasIdleWorkers)
+        let turn = driving.driver.turn(
+            driving.takeAnswers(), at: now, hasIdleWorkers: driving.hasIdleWorkers, waiting: parked.count)
         if turn.isFinished {
             wait(for: nil, in: driving)
             self.driving = nil

@@ -35,6 +35,7 @@ extension Supervisor {
     mutating func requeueOrFail(_ fetch: RunningFetch, asSuspect: Bool, canRepeat: Bool) {
         // What it came to is known: nothing of it has to be repeated.
         if case .no = closing, answersChallenge(fetch) { return }
+        if goesOnTrying(fetch) { return }
         // What a reader has been given cannot be taken back.
         guard canRepeat, fetch.engine.delivered == 0 else {
             let detail =
@@ -72,14 +73,16 @@ extension Supervisor {
     }
 
     /// Gives back the place a hop had in its host's process.
-    mutating func leaveHost(_ fetch: RunningFetch) {
+    ///
+    /// - Parameter outcome: What the hop's end says about the host.
+    mutating func leaveHost(_ fetch: RunningFetch, _ outcome: HostOutcome = .unknown) {
         if fetch.engine.isStoredHop {
             fetch.engine.isStoredHop = false
             return origins.release(fetch.engine.origin, of: &queues)
         }
         guard fetch.engine.isInHostProcess else { return }
         fetch.engine.isInHostProcess = false
-        queues.returned(fetch.engine.origin, at: now)
+        queues.returned(fetch.engine.origin, at: now, outcome, wasProbe: fetch.engine.isProbe, random: lot())
         origins.release(fetch.engine.origin, of: &queues)
     }
 
@@ -136,8 +139,9 @@ extension Supervisor {
         fetch.channel?.post(.ended(result))
         switch fetch.reply {
         case .cell(let outcome): outcome.resolve(result)
-        case .queue(let queue, let tag): answers.add(FetchAnswer(tag: tag, result: result), for: queue)
-        case .driver(let tag): driving?.add(FetchAnswer(tag: tag, result: result))
+        case .queue(let queue, let tag):
+            answers.add(FetchAnswer(tag: tag, result: result, attempts: fetch.attempts), for: queue)
+        case .driver(let tag): driving?.add(FetchAnswer(tag: tag, result: result, attempts: fetch.attempts))
         case .nobody: endRevalidation(fetch)
         }
     }

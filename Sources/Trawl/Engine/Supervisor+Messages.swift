@@ -33,12 +33,15 @@ extension Supervisor {
             guard fetch.engine.ending == nil else { return true }
             let challenge = meet(head, fetch)
             if challenge == .deliver { learn(head, fetch) }
-            if fetch.channel != nil, redirect(of: head, fetch) == nil, challenge == .deliver {
+            let isTriedAgain =
+                challenge == .deliver && questions.contains(.disposition) && triesAgain(after: head, fetch)
+            if fetch.channel != nil, !isTriedAgain, redirect(of: head, fetch) == nil, challenge == .deliver {
                 fetch.channel?.post(.head(Response.ResponseHead(head)))
             }
             if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
             guard questions.contains(.disposition) else { break }
             switch head.status {
+            case _ where isTriedAgain: dispose(fetch, .proceed)
             case 401, 407: dispose(fetch, challenge == .deliver ? .deliver : .proceed)
             default: askAboutRedirect(head, fetch)
             }
@@ -101,7 +104,7 @@ extension Supervisor {
         guard let hop = leases.ended(lease, from: link.slot) else { return passesOver(end.lease, from: link) }
         if link.strayFrames > 0 { link.strayFrames -= 1 }
         guard let fetch = fetches[FetchKey(rawValue: hop)] else { return true }
-        leaveHost(fetch)
+        leaveHost(fetch, judge(end, of: fetch))
         switch fetch.engine.life.leaseEnded(lease) {
         case .none: return true
         case .forget:
@@ -123,7 +126,8 @@ extension Supervisor {
 
     /// Whether the end of a hop is a response for the caller, as far as a caller who gave it up is concerned.
     private mutating func isResponse(_ end: LeaseEnd, _ fetch: RunningFetch) -> Bool {
-        guard case .complete = end.outcome, let head = end.head ?? fetch.engine.head else { return false }
+        guard case .complete = end.outcome, let head = end.head ?? fetch.engine.head, fetch.engine.retries?.wait == nil
+        else { return false }
         // A challenge that would be answered is no more the end than a redirect that would be followed.
         if answersChallenge(head.status, fetch) { return false }
         return redirect(of: head, fetch) == nil
@@ -200,6 +204,7 @@ extension Supervisor {
             if end.isProxyFailure, let head = end.head { _ = meet(head, fetch, isOfTunnel: true) }
             if answersChallenge(fetch) { return }
             if goesAnotherWay(fetch, after: failure, refused: end.head != nil) { return }
+            if triesAgain(after: failure, status: head?.status, fetch) { return }
             release(fetch, failure.kind.isForAll ? .fail(failure) : .promote)
             if let head, !end.isProxyFailure { fetch.channel?.recordRefused(Response.ResponseHead(head)) }
             answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
@@ -208,6 +213,7 @@ extension Supervisor {
             // Of one that came before its end it is known already.
             if end.head != nil, fetch.engine.delivered == 0, meet(head, fetch) == .deliver { learn(head, fetch) }
             if answersChallenge(fetch) { return revalidateIfWanted(fetch, end.cache) }
+            if goesOnTrying(fetch) { return }
             release(fetch, end.cache.isStored || end.cache.source != .network ? .look : .goAlone)
             revalidateIfWanted(fetch, end.cache)
             // Most are none, and the question is not for free.
@@ -267,6 +273,7 @@ extension Supervisor {
                     metrics: fetch.engine.metrics,
                     defaultCharset: fetch.plan.terms.options.defaultCharset,
                     authentication: fetch.engine.authentication?.server?.report,
-                    proxyAuthentication: fetch.engine.authentication?.proxy?.report)))
+                    proxyAuthentication: fetch.engine.authentication?.proxy?.report,
+                    retryCount: fetch.engine.retries?.failed ?? 0)))
     }
 }

@@ -1,4 +1,5 @@
 import TrawlHTTP
+import TrawlPlatform
 import TrawlURL
 
 /// Redirects: each makes a new hop.
@@ -33,6 +34,14 @@ extension Supervisor {
         _ redirect: Redirect, to target: TargetURI, _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch
     ) {
         turn(fetch, to: target, by: redirect, head)
+        // RFC 9110 §10.2.3: with a redirect it is the least time before the redirected request.
+        if configuration.politeness.respectsRetryAfter, head.fields.contains("Retry-After"),
+            let wait = RetryAfter.wait(
+                in: head.fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
+            wait > .zero
+        {
+            return park(fetch, until: now.advanced(by: wait))
+        }
         begin(fetch, front: true)
     }
 

@@ -81,6 +81,12 @@ struct Supervisor: ~Copyable {
     let scripts: ProxyScripts
     /// What scripts said, and who waits for it.
     var scriptAnswers = ScriptAnswers()
+    /// Hosts with rules of their own.
+    var ruledHosts: [Origin: OriginKey] = [:]
+    /// Whether a random number is needed when a hop starts or ends.
+    var drawsLots: Bool
+    /// Fetches that wait for a time: to be tried again, or because a redirect asked for it.
+    var parked = DeadlineQueue()
     /// Streams and observed fetches, looked at on each tick for progress.
     var observed: Set<FetchKey> = []
     /// Fetches that were answered while a worker held them, and when that worker must have ended the lease.
@@ -119,7 +125,9 @@ struct Supervisor: ~Copyable {
         restartAt = Array(repeating: nil, count: start.slots)
         refusals = Array(repeating: nil, count: start.slots)
         leases = LeaseTable(workers: start.slots, leasesPerWorker: start.configuration.transfersPerWorker)
-        queues = HostQueues(limitPerHost: start.configuration.connectionsPerHost)
+        let politeness = start.configuration.politeness
+        queues = HostQueues(politeness.rules(connectionsPerHost: start.configuration.connectionsPerHost))
+        drawsLots = politeness.delay.random > .zero || politeness.circuit != nil
         proxies = ProxyTerms(start.configuration.proxy)
         scripts = start.scripts
         now = MonotonicClock.now()
@@ -186,6 +194,7 @@ struct Supervisor: ~Copyable {
         for time in restartAt { if let time, time < wake { wake = time } }
         if let earliest = deadlines.earliest, earliest < wake { wake = earliest }
         if let time = nextDriverTurn, time < wake { wake = time }
+        if let time = parked.earliest, time < wake { wake = time }
         // Without room for a lease there is nothing to wake up for: an end makes room, and wakes.
         if hasRoom, let time = queues.nextWakeUp, time < wake { wake = time }
         switch closing {
@@ -230,6 +239,8 @@ struct Supervisor: ~Copyable {
         case .storeOpened(let fetch, let front): storeOpened(fetch, front: front)
         case .routed(let question, let list): routed(question, list)
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
+        case .setHostRules(let origin, let rules): setHostRules(rules, of: origin)
+        case .restoreHost(let origin): restoreHost(origin)
         case .shutDown(let grace): beginShutdown(grace: grace)
         case .signalWorkers(let signal, let done):
             signalWorkers(signal)
@@ -255,6 +266,7 @@ struct Supervisor: ~Copyable {
             }
         }
         meetDeadlines()
+        beginParked()
         runClosing()
     }
 
@@ -293,7 +305,8 @@ struct Supervisor: ~Copyable {
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
             case .credentials(let request): request.refuse()
-            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .told, .shutDown:
+            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .told, .shutDown,
+                .setHostRules, .restoreHost:
                 break
             }
         }

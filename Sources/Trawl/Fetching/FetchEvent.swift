@@ -8,6 +8,9 @@ public enum FetchEvent: Sendable {
     case interim(Response.ResponseHead)
     /// A challenge is being answered: the request goes out again, with credentials. The head is the one that challenged.
     case authenticating(AuthenticationReport, Response.ResponseHead)
+    /// An attempt failed in a way that may pass, and another one follows (``RequestOptions/retry``). Heads and redirects that
+    /// were told of before belong to the one that failed.
+    case retrying(FailedAttempt)
     /// A redirect is being followed.
     case redirected(Response.RedirectHop)
     /// The head of the response that will be the answer.

@@ -4,6 +4,8 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var redirects = Redirects()
     /// How long things may take.
     public var timeLimits = TimeLimits()
+    /// Whether it is tried again after a failure that may pass. Default: no.
+    public var retry = Retry()
     /// How much may come.
     public var sizeLimits = SizeLimits()
     /// What connections look like. Fetches with equal values share connections and their set-up.
@@ -91,8 +93,9 @@ extension RequestOptions {
         public var inactivity = Duration.seconds(60)
         /// The whole fetch: waiting, redirects and retries included. Default 7 days.
         public var resource = Duration.seconds(7 * 24 * 3600)
-        /// The fetch once its turn has come: from when a worker gets its first hop, redirects, retries and what they wait
-        /// for included. Waiting for that, because others are in front of it, does not count. Default none.
+        /// The fetch once its turn has come: from when a worker gets its first hop, redirects and what they wait for
+        /// included. Waiting for that, because others are in front of it, does not count. An attempt that is made because
+        /// one failed (``RequestOptions/retry``) has it for itself. Default none.
         public var exchange = Duration.zero
 
         /// The defaults.

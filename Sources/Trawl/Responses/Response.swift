@@ -34,7 +34,9 @@ public struct Response: Sendable {
     public var receivedLength: UInt64 { content.receivedLength }
     /// Where the final response came from.
     public var source: Source { content.source }
-    /// What each hop took, in order; redirects come first.
+    /// How many attempts failed before the one that led to this response (``RequestOptions/retry``).
+    public var retryCount: Int { content.retryCount }
+    /// What each hop took, in order: redirects come first, those of attempts that failed before those of later ones.
     public var metrics: [HopReport] { content.metrics }
     /// Who the final request was made as towards the server; nil for nobody.
     public var authentication: AuthenticationReport? { content.authentication }
@@ -70,13 +72,16 @@ public struct Response: Sendable {
         let defaultCharset: String
         let authentication: AuthenticationReport?
         let proxyAuthentication: AuthenticationReport?
+        let retryCount: Int
 
         init(
             head: TrawlHTTP.ResponseHead, body: ResponseBody, file: String?, url: String, originalURL: String,
             redirects: [RedirectHop], interim: [ResponseHead], trailers: Fields, decoded: [String],
             receivedLength: UInt64, source: Source, metrics: [HopReport], defaultCharset: String,
-            authentication: AuthenticationReport? = nil, proxyAuthentication: AuthenticationReport? = nil
+            authentication: AuthenticationReport? = nil, proxyAuthentication: AuthenticationReport? = nil,
+            retryCount: Int = 0
         ) {
+            self.retryCount = retryCount
             self.authentication = authentication
             self.proxyAuthentication = proxyAuthentication
             self.head = head

@@ -39,15 +39,6 @@ struct BatchArguments: ParsableArguments {
     @Flag(name: [.customShort("f"), .customLong("fail")], help: "A status of 400 or more is a failure; write no file.")
     var fail = false
 
-    @Option(
-        name: .customLong("retry"), parsing: .unconditional,
-        help: ArgumentHelp(
-            "Try so often again after a failure that may pass: lost connections, timeouts, and the statuses 408, 429, "
-                + "500, 502, 503 and 504, which count as failures after the last try. Requests that must not be sent "
-                + "twice, such as POST, are not. Default 0.",
-            valueName: "count"))
-    var retries: Int?
-
     @Flag(name: .customLong("no-location"), help: "Do not follow redirects.")
     var noLocation = false
 
@@ -57,7 +48,6 @@ struct BatchArguments: ParsableArguments {
         if dropsBodies, pattern != nil || remoteName || headerName || directory != nil {
             throw ValidationError("--no-files leaves nothing to name or to put anywhere")
         }
-        if let retries, !(0...1000).contains(retries) { throw ValidationError("--retry wants 0 to 1000") }
         if results?.isEmpty == true { throw ValidationError("--results wants a file") }
         if directory?.isEmpty == true { throw ValidationError("--out wants a directory") }
         if retriesFailed, results == nil { throw ValidationError("--retry-failed needs --results") }

@@ -33,7 +33,10 @@ struct BatchJob {
     private let templates: RequestTemplates
 
     private var table = FetchesInFlight()
-    private var retries = RetryQueue()
+    /// Requests for which there was no descriptor.
+    private var shortages = ShortageQueue()
+    /// How many fetches wait to be tried again.
+    private var waiting = 0
     private var outputs: BatchOutputs
     private var messages: BatchMessages
     private(set) var tally = RunTally()
@@ -69,8 +72,13 @@ struct BatchJob {
     }
 
     /// Deals with answers, and starts what there is room for.
-    mutating func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool) -> DriverTurn {
+    ///
+    /// - Parameter waiting: How many fetches wait to be tried again.
+    mutating func turn(
+        _ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool, waiting: Int
+    ) -> DriverTurn {
         self.now = now
+        self.waiting = waiting
         lookAhead.adapt(hasIdleWorkers: hasIdleWorkers)
         let wall = WallClock.now()
         time = UInt64(max(0, wall.seconds)) * 1_000_000 + UInt64(wall.nanoseconds / 1000)
@@ -81,7 +89,7 @@ struct BatchJob {
         lookAhead.note(isFull: !hasRoom)
         if let failure = outputs.write() { outputFailed(failure) }
         showProgress()
-        if turn.wakeAt == nil { turn.wakeAt = retries.next }
+        if turn.wakeAt == nil { turn.wakeAt = shortages.next }
         turn.isFinished = table.isEmpty && isInputOver
         tally.wasStopped = stopping.count > 0 && leavesRequests
         return turn
@@ -93,19 +101,21 @@ struct BatchJob {
     }
 
     /// Whether one more request may be read ahead.
-    private var hasRoom: Bool { table.hasRoom(for: lookAhead.count, waiting: retries.count) }
+    private var hasRoom: Bool {
+        table.hasRoom(for: lookAhead.count, waiting: waiting + shortages.count, mostWaiting: plan.mostWaiting)
+    }
 
     // MARK: Starting
 
     /// Starts fetches as long as there is room and input that does not have to be waited for.
     private mutating func startMore(_ turn: inout DriverTurn) {
         if isStopping {
-            if !isInputOver || !retries.isEmpty { leavesRequests = true }
+            if !isInputOver || !shortages.isEmpty { leavesRequests = true }
             isInputOver = true
-            for tag in retries.removeAll() { table.remove(tag) }
+            for tag in shortages.removeAll() { table.remove(tag) }
             return
         }
-        while let tag = retries.takeDue(at: now) { prepare(tag, into: &turn.start) }
+        while let tag = shortages.takeDue(at: now) { prepare(tag, into: &turn.start) }
         var lines = Self.linesInATurn
         // Without room in the outputs, a turn comes when there is some again.
         while !isInputOver, hasRoom, outputs.hasRoom(), !tally.outputIsBroken {
@@ -136,11 +146,10 @@ struct BatchJob {
         }
     }
 
-    /// Makes the next attempt of a request, or ends it when it cannot be one.
+    /// Makes the fetch of a request, or ends it when it cannot be one.
     private mutating func prepare(_ tag: UInt64, into prepared: inout [PreparedFetch]) {
-        table[tag].attempts += 1
         do throws(FetchError) {
-            let template = try templates.template(for: table[tag].request, isRetry: table[tag].isRetry)
+            let template = try templates.template(for: table[tag].request)
             let target = try coordinator.target(of: table[tag].request.url, template)
             prepared.append(try prepare(table[tag], target, template, tag))
         } catch {
@@ -192,20 +201,13 @@ struct BatchJob {
         for answer in answers {
             if isShortage(answer) {
                 table[answer.tag].shortages += 1
-                table[answer.tag].attempts -= 1
-                retries.insert(answer.tag, at: now.advanced(by: .seconds(1)))
+                shortages.insert(answer.tag, at: now.advanced(by: .seconds(1)))
             } else if isUnfinished(answer.result) {
                 leavesRequests = true
                 table.remove(answer.tag)
-            } else if let delay = retryDelay(answer) {
-                // When the run is stopped, the next one tries again.
-                removeFile(of: answer)
-                table[answer.tag].isRetry = true
-                retries.insert(answer.tag, at: now.advanced(by: delay))
             } else {
-                if plan.failsAfterRetries, case .success(let response) = answer.result, RetryQueue.mayPass(response) {
-                    removeFile(of: answer)
-                }
+                table[answer.tag].attempts = answer.attempts
+                if case .success(let response) = answer.result, isGivenUp(response) { removeFile(of: response) }
                 end(answer.tag, answer.result)
             }
         }
@@ -244,19 +246,17 @@ struct BatchJob {
         coordinator.beginShutdown(grace: .zero)
     }
 
-    private mutating func retryDelay(_ answer: FetchAnswer) -> Duration? {
-        if plan.retries == 0 { return nil }
-        let fetch = table[answer.tag]
-        guard fetch.attempts <= plan.retries else { return nil }
-        return RetryQueue.delay(
-            after: answer.result, attempt: fetch.attempts,
-            mayRepeat: plan.retriesAnyMethod || templates.mayRetry(fetch.request))
+    /// Whether the response is one after which the request was tried again, and no try was left.
+    private func isGivenUp(_ response: Response) -> Bool {
+        // What nobody said will not be said otherwise.
+        plan.failsAfterRetries && response.source != .generated
+            && plan.template.options.retry.mayPass(status: response.status)
     }
 
-    /// The body of an error that is tried again is not what the request was for. One that was taken over from another
-    /// request's record stays.
-    private func removeFile(of answer: FetchAnswer) {
-        guard case .success(let response) = answer.result, let file = response.file else { return }
+    /// The body of such a response is not what the request was for. One that was taken over from another request's record
+    /// stays.
+    private func removeFile(of response: Response) {
+        guard let file = response.file else { return }
         if names.adoptsFiles, source.wasRecorded(file: file) { return }
         unlink(absolute(file))
     }
@@ -286,7 +286,7 @@ struct BatchJob {
         var file: String?
         switch result {
         case .success(let response):
-            let isGivenUp = plan.failsAfterRetries && RetryQueue.mayPass(response)
+            let isGivenUp = isGivenUp(response)
             do throws(SystemError) {
                 file = isGivenUp ? nil : try ownFile(of: response)
             } catch {

@@ -30,9 +30,6 @@ struct BatchPlan {
     let naming: NameRule
     let namesFromHeads: Bool
     let failsOnErrorStatus: Bool
-    let retries: Int
-    /// Whether requests are tried again after such a status whatever their method is, as in curl.
-    let retriesAnyMethod: Bool
     /// Whether a status for which requests are tried again is a failure when no try is left.
     let failsAfterRetries: Bool
     let writeOut: WriteOut?
@@ -43,6 +40,8 @@ struct BatchPlan {
     let report: ReportArguments
     let configuration: Configuration
     let cookieFiles: CookieFiles?
+    /// Requests that may wait to be tried again beside those: in files of their own names each holds a descriptor.
+    var mostWaiting: Int { files == .named ? 256 : FetchesInFlight.mostWaiting }
     /// Whether there is a cache.
     var usesCache: Bool { configuration.store != .none && configuration.cache.isOn }
 
@@ -56,9 +55,6 @@ struct BatchPlan {
         retriesFailed = arguments.retriesFailed
         namesFromHeads = arguments.headerName
         failsOnErrorStatus = arguments.fail
-        retries = arguments.retries ?? 0
-        retriesAnyMethod = false
-        failsAfterRetries = retries > 0
         report = command.report
         if let pattern = arguments.pattern {
             naming = .template(try NameTemplate(pattern))
@@ -72,16 +68,17 @@ struct BatchPlan {
             let (path, opened) = try Self.directory(arguments.directory)
             (directory, root) = (path, opened)
         }
-        var template = try RunSetup.template(command.request, of: command)
+        var template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: arguments.fail)
         cookieFiles = command.cookies.files
         template.options.redirects.mode = arguments.noLocation ? .manual : .standard
         self.template = template
+        failsAfterRetries = template.options.retry.count > 0
         writeOut = try RunSetup.writeOut(report)
         let parallel = command.pool.parallel?.value ?? 64
-        lookAhead = max(1024, 16 * parallel)
+        // A host that is spared must not keep those behind it in the list waiting.
+        lookAhead = command.pool.wait == nil ? max(1024, 16 * parallel) : 16_384
         var configuration = try RunSetup.configuration(
-            command, parallel: parallel,
-            root: files == .new ? directory : nil)
+            command, parallel: parallel, root: files == .new ? directory : nil, longestRetryAfter: .seconds(600))
         configuration.connectionsPerHost = command.pool.perHost?.value ?? max(6, parallel / 8)
         configuration.transfersInAll = parallel
         command.tls.apply(to: &configuration)
@@ -102,8 +99,6 @@ struct BatchPlan {
         naming = .lastPart
         namesFromHeads = false
         failsOnErrorStatus = plan.failsOnErrorStatus
-        retries = plan.retries
-        retriesAnyMethod = true
         failsAfterRetries = false
         writeOut = plan.writeOut
         summarizes = false

@@ -77,7 +77,7 @@ final class BatchRun: FetchDriver {
         return run.job.tally.status
     }
 
-    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool) -> DriverTurn {
-        job.turn(answers, at: now, hasIdleWorkers: hasIdleWorkers)
+    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool, waiting: Int) -> DriverTurn {
+        job.turn(answers, at: now, hasIdleWorkers: hasIdleWorkers, waiting: waiting)
     }
 }

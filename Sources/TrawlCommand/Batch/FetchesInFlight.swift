@@ -8,10 +8,8 @@ final class FetchInFlight {
     let isAgain: Bool
     /// When it was read.
     let started: MonotonicInstant
-    /// Attempts that were started.
-    var attempts = 0
-    /// Whether the next attempt is one because the last failed.
-    var isRetry = false
+    /// How often it was tried, once it is over.
+    var attempts = 1
     /// How often there was no descriptor for it.
     var shortages = 0
     /// The file asked for in the latest attempt.
@@ -40,14 +38,16 @@ struct FetchesInFlight {
 
     /// Whether one more may be read ahead.
     ///
-    /// - Parameter waiting: How many of them wait to be tried again: they take no place of the others, so that a host that is
-    ///   down or busy does not keep the rest of the list waiting. There is an end to that, too.
-    func hasRoom(for most: Int, waiting: Int = 0) -> Bool {
-        count - min(waiting, Self.mostWaiting) < most && bodyBytes < Self.mostBodyBytes && bodies < Self.mostBodies
+    /// - Parameters:
+    ///   - waiting: How many of them wait to be tried again: they take no place of the others, so that a host that is down or
+    ///     busy does not keep the rest of the list waiting. There is an end to that, too.
+    ///   - mostWaiting: How many of these, at most.
+    func hasRoom(for most: Int, waiting: Int = 0, mostWaiting: Int = FetchesInFlight.mostWaiting) -> Bool {
+        count - min(waiting, mostWaiting) < most && bodyBytes < Self.mostBodyBytes && bodies < Self.mostBodies
     }
 
     /// A few hundred bytes each.
-    private static let mostWaiting = 16_384
+    static let mostWaiting = 16_384
 
     private static let mostBodyBytes = 64 << 20
     private static let mostBodies = 256

@@ -11,9 +11,6 @@ final class RequestTemplates {
     private let namesFromHeads: Bool
     /// For requests that say nothing of their own.
     private let plain: RequestTemplate
-    private let plainIsIdempotent: Bool
-    /// The same for further attempts; made when there is the first.
-    private var plainRetry: RequestTemplate?
 
     /// - Parameters:
     ///   - savesErrorBodies: Whether bodies of responses other than 2xx become files.
@@ -25,7 +22,6 @@ final class RequestTemplates {
         self.coordinator = coordinator
         self.savesErrorBodies = savesErrorBodies
         self.namesFromHeads = namesFromHeads
-        plainIsIdempotent = Self.isIdempotent(base)
         do throws(FetchError) {
             plain = try coordinator.template(
                 of: base,
@@ -36,42 +32,20 @@ final class RequestTemplates {
     }
 
     /// The template of a request of the list.
-    ///
-    /// - Parameter isRetry: Whether an attempt failed: what is stored, which may be that failure, does not answer another.
-    func template(for request: ListedRequest, isRetry: Bool = false) throws(FetchError) -> RequestTemplate {
+    func template(for request: ListedRequest) throws(FetchError) -> RequestTemplate {
         // A name of the line's own is the name.
         let isNamed = namesFromHeads && request.out != nil
-        let isPlain = request.own == nil && !isNamed
-        if isPlain, !isRetry { return plain }
-        if isPlain, let plainRetry { return plainRetry }
-        var whole = request.own.map(base.changed) ?? base
-        if isRetry { whole.cachePolicy.insert(.doNotRead) }
-        let template = try coordinator.template(
+        if request.own == nil && !isNamed { return plain }
+        let whole = request.own.map(base.changed) ?? base
+        return try coordinator.template(
             of: whole,
             files: Self.files(
                 for: whole, savesErrorBodies: savesErrorBodies, namesFromHeads: namesFromHeads && !isNamed))
-        if isPlain { plainRetry = template }
-        return template
-    }
-
-    /// Whether another attempt could come to something else: the request may be done twice, and the server be asked.
-    func mayRetry(_ request: ListedRequest) -> Bool {
-        let policy = request.own?.cacheMode?.policy ?? base.cachePolicy
-        return isIdempotent(request) && !policy.contains(.doNotLoad)
     }
 
     /// The method of a request of the list.
     func method(of request: ListedRequest) -> String {
         (request.own.map(base.changed) ?? base).effectiveMethod.name
-    }
-
-    /// Whether the request may be done twice (RFC 9110 §9.2.2).
-    private func isIdempotent(_ request: ListedRequest) -> Bool {
-        request.own.map { Self.isIdempotent(base.changed(by: $0)) } ?? plainIsIdempotent
-    }
-
-    private static func isIdempotent(_ request: Request) -> Bool {
-        TrawlHTTP.Method(request.effectiveMethod.name)?.isIdempotent ?? false
     }
 
     private static func files(

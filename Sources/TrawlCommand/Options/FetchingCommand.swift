@@ -4,6 +4,7 @@ protocol FetchingCommand: RunnableCommand {
     var cache: CacheArguments { get }
     var cookies: CookieArguments { get }
     var transfer: TransferArguments { get }
+    var retry: RetryArguments { get }
     var proxy: ProxyArguments { get }
     var tls: TLSArguments { get }
     var pool: PoolArguments { get }

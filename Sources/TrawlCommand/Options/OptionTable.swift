@@ -12,8 +12,9 @@ enum OptionTable {
         "json", "key", "key-type", "limit-rate", "max-filesize", "max-redirs", "max-time", "netrc-file", "noproxy",
         "oauth2-bearer", "out", "output", "output-dir", "pac", "parallel", "pass", "per-host", "pinnedpubkey",
         "progress", "proto", "proxy", "proxy-cacert", "proxy-header", "proxy-user", "range", "read-timeout", "referer",
-        "request", "resolve", "results", "retry", "socks4", "socks4a", "socks5", "socks5-hostname", "store", "tls-max",
-        "tls13-ciphers", "upload-file", "url", "user", "user-agent", "vault", "vault-passphrase-file", "warc",
+        "request", "resolve", "results", "retry", "retry-after-max", "retry-delay", "retry-max-time", "socks4",
+        "socks4a", "socks5", "socks5-hostname", "store", "tls-max",
+        "tls13-ciphers", "upload-file", "url", "user", "user-agent", "vault", "vault-passphrase-file", "wait", "warc",
         "workers", "write-out",
     ]
 

@@ -27,6 +27,22 @@ struct PoolArguments: ParsableArguments {
             valueName: "rate"))
     var rateText: String?
 
+    @Option(
+        name: .customLong("wait"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Wait so long after each request to a host before the next one to it, and up to a random time more: 2, 2~1.5. "
+                + "Then one runs at a time for each host. Default 0.",
+            valueName: "seconds[~seconds]"))
+    var waitText: String?
+
+    @Option(
+        name: .customLong("retry-after-max"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Leave a host alone for as long as its Retry-After with a status of 429 or 503 says, but at most so long; 0 is "
+                + "not at all. Default 60, in batch 600, in pipe 0.",
+            valueName: "seconds"))
+    var retryAfterText: String?
+
     // Kept as text and read when asked for: each type of its own costs the parser time at every start.
     var workers: BoundedInteger<WorkerCount>? { workersText.flatMap { BoundedInteger<WorkerCount>(argument: $0) } }
     var parallel: BoundedInteger<ParallelCount>? {
@@ -34,9 +50,13 @@ struct PoolArguments: ParsableArguments {
     }
     var perHost: BoundedInteger<PerHostCount>? { perHostText.flatMap { BoundedInteger<PerHostCount>(argument: $0) } }
 
+    var wait: WaitArgument? { waitText.flatMap { WaitArgument(argument: $0) } }
+    var longestRetryAfter: Duration? { retryAfterText.flatMap { SecondsArgument(argument: $0)?.duration } }
     var rate: ByteRate? { rateText.flatMap { try? ByteRate($0) } }
 
     func validate() throws {
+        try OptionText.check(waitText, "--wait <seconds[~seconds]>") { WaitArgument(argument: $0) != nil }
+        try OptionText.check(retryAfterText, "--retry-after-max <seconds>") { SecondsArgument(argument: $0) != nil }
         do throws(ByteRate.Mistake) {
             if let rateText { _ = try ByteRate(rateText) }
         } catch {
@@ -45,5 +65,14 @@ struct PoolArguments: ParsableArguments {
         try OptionText.check(workersText, "--workers <count>") { BoundedInteger<WorkerCount>(argument: $0) != nil }
         try OptionText.check(parallelText, "-j <count>") { BoundedInteger<ParallelCount>(argument: $0) != nil }
         try OptionText.check(perHostText, "--per-host <count>") { BoundedInteger<PerHostCount>(argument: $0) != nil }
+    }
+
+    /// Fills in what hosts are spared.
+    ///
+    /// - Parameter standard: What `Retry-After` is taken for at most where nothing is said.
+    func apply(to politeness: inout HostPoliteness, longestRetryAfter standard: Duration) {
+        if let wait { politeness.delay = HostDelay(wait.least, random: wait.random) }
+        politeness.longestRetryAfter = longestRetryAfter ?? standard
+        politeness.respectsRetryAfter = politeness.longestRetryAfter > .zero
     }
 }

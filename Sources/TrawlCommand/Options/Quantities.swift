@@ -44,6 +44,24 @@ struct SecondsArgument: Equatable {
     }
 }
 
+/// A least time and what chance may add to it: `2`, `2~1.5`, in seconds.
+struct WaitArgument: Equatable {
+    let least: Duration
+    let random: Duration
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let least = SecondsArgument(argument: parts[0]) else { return nil }
+        self.least = least.duration
+        guard parts.count == 2 else {
+            random = .zero
+            return
+        }
+        guard let random = SecondsArgument(argument: parts[1]) else { return nil }
+        self.random = random.duration
+    }
+}
+
 /// A number within bounds, so that the message of a wrong one names the option.
 struct BoundedInteger<Bounds: IntegerBounds>: Equatable {
     let value: Int
@@ -62,4 +80,5 @@ protocol IntegerBounds {
 enum WorkerCount: IntegerBounds { static let range = 1...64 }
 enum ParallelCount: IntegerBounds { static let range = 1...4096 }
 enum PerHostCount: IntegerBounds { static let range = 0...4096 }
+enum RetryCount: IntegerBounds { static let range = 0...1000 }
 enum RedirectCount: IntegerBounds { static let range = -1...1000 }

@@ -22,6 +22,7 @@ struct PipeCommand: FetchingCommand {
     @OptionGroup(title: "Cache options") var cache: CacheArguments
     @OptionGroup(title: "Cookie options") var cookies: CookieArguments
     @OptionGroup(title: "Transfer options") var transfer: TransferArguments
+    @OptionGroup(title: "Retry options") var retry: RetryArguments
     @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments

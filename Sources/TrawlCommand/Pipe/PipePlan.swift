@@ -28,7 +28,7 @@ struct PipePlan {
         let parallel = command.pool.parallel?.value ?? 128
         lookAhead = 2 * parallel
         var configuration = try RunSetup.configuration(
-            command, parallel: parallel, root: nil)
+            command, parallel: parallel, root: nil, longestRetryAfter: .zero)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? 0
         configuration.transfersInAll = parallel
         command.tls.apply(to: &configuration)

@@ -7,13 +7,19 @@ import TrawlPlatform
 enum RunSetup {
     /// The request all URLs of a run are fetched by.
     ///
-    /// - Parameter fill: Fills in what the options of the subcommand's own say.
+    /// - Parameters:
+    ///   - failsOnErrorStatus: Whether a status of 400 or more is a failure.
+    ///   - fill: Fills in what the options of the subcommand's own say.
     static func template(
-        _ command: some FetchingCommand, _ fill: (inout Request) throws(CommandError) -> Void
+        _ command: some FetchingCommand, failsOnErrorStatus: Bool = false,
+        _ fill: (inout Request) throws(CommandError) -> Void
     ) throws(CommandError) -> Request {
         var request = Request("")
         try checkFiles(command.tls, command.proxy)
         command.transfer.apply(to: &request.options)
+        command.retry.apply(
+            to: &request.options, failsOnErrorStatus: failsOnErrorStatus,
+            longestRetryAfter: command.pool.longestRetryAfter)
         command.tls.apply(to: &request.options.tls)
         command.proxy.apply(to: &request.options.transport)
         command.cache.apply(to: &request.options)
@@ -37,9 +43,9 @@ enum RunSetup {
 
     /// As above, with the request options of `get` and `batch`.
     static func template(
-        _ arguments: RequestArguments, of command: some FetchingCommand
+        _ arguments: RequestArguments, of command: some FetchingCommand, failsOnErrorStatus: Bool
     ) throws(CommandError) -> Request {
-        try template(command) { request throws(CommandError) in
+        try template(command, failsOnErrorStatus: failsOnErrorStatus) { request throws(CommandError) in
             try arguments.apply(to: &request) { path throws(CommandError) in try StandardStreams.readAll(path) }
         }
     }
@@ -63,8 +69,9 @@ enum RunSetup {
     /// - Parameters:
     ///   - parallel: Fetches at a time over all workers.
     ///   - root: The directory workers write files beneath; nil when they write none by themselves.
+    ///   - longestRetryAfter: What `Retry-After` is taken for at most, where the user does not say it.
     static func configuration(
-        _ command: some FetchingCommand, parallel: Int, root: String?
+        _ command: some FetchingCommand, parallel: Int, root: String?, longestRetryAfter: Duration = .seconds(60)
     ) throws(CommandError) -> Configuration {
         var configuration: Configuration
         do throws(FetchError) {
@@ -86,6 +93,7 @@ enum RunSetup {
             configuration.workerExecutable = OwnExecutable.path()
             configuration.workerArguments = ["worker"]
         }
+        command.pool.apply(to: &configuration.politeness, longestRetryAfter: longestRetryAfter)
         if let rate = command.pool.rate { configuration.bandwidth = BandwidthLimit(rate.bytesPerSecond) }
         if let root { configuration.outputDirectories = [root] }
         try command.proxy.apply(to: &configuration.proxy) { user throws(CommandError) in

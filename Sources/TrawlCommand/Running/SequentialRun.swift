@@ -106,11 +106,6 @@ enum SequentialRun {
                     request, source.place(line), plan, coordinator, console, progress, heads: heads)
                 status = single.run(names: &names) {
                     current.set($0)
-                } pause: { delay in
-                    // A signal ends the wait, and with it the fetch.
-                    var poller = pollfd(fd: interrupt.rawValue, events: Int16(POLLIN), revents: 0)
-                    _ = poll(&poller, 1, Int32(clamping: delay.clampedMilliseconds))
-                    return current.signal == nil
                 }
                 current.set(nil)
                 warnings.tell(coordinator, on: console)

@@ -28,9 +28,6 @@ struct SingleFetch {
     private var refusal: (message: String, code: Int32)?
     /// Takes the heads for `-D`.
     private let heads: BodyWriter?
-    /// Attempts that were begun, and how long to wait before another one.
-    private var attempts = 0
-    private var delay: Duration?
     private(set) var outputIsClosed = false
     private(set) var outputIsBroken = false
 
@@ -52,11 +49,8 @@ struct SingleFetch {
     /// - Parameters:
     ///   - names: The file names given so far.
     ///   - announce: Told the fetch while it runs.
-    ///   - pause: Waits before another attempt; false when there is to be none.
     /// - Returns: curl's exit code.
-    mutating func run(
-        names: inout FileNames, announce: (Fetch) -> Void, pause: (Duration) -> Bool
-    ) -> Int32 {
+    mutating func run(names: inout FileNames, announce: (Fetch) -> Void) -> Int32 {
         var request = plan.template
         request.url = self.request.url
         let destination: Destination
@@ -71,23 +65,10 @@ struct SingleFetch {
         }
         let start = MonotonicClock.now()
         var result: Result<Response, FetchError>?
-        repeat {
-            if let delay {
-                guard pause(delay) else { break }
-                self.delay = nil
-                // What is stored may be that failure.
-                request.cachePolicy.insert(.doNotRead)
-            }
-            attempts += 1
-            (result, head, redirects) = (nil, nil, 0)
-            let fetch = coordinator.start(request, into: destination)
-            announce(fetch)
-            while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
-            if let refused = fetch.refusedHead { head = refused }
-            if case .failure(let error) = result, mayTryAgain, error.isRetryable {
-                delay = RetryQueue.delay(nil, attempt: attempts)
-            }
-        } while delay != nil
+        let fetch = coordinator.start(request, into: destination)
+        announce(fetch)
+        while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
+        if let refused = fetch.refusedHead { head = refused }
         let code = settle(result)
         var values = WriteOutValues(
             url: URLText.withoutUserInformation(request.url), method: request.effectiveMethod.name, exitCode: code,
@@ -105,11 +86,6 @@ struct SingleFetch {
             }
         }
         return code
-    }
-
-    /// Whether another attempt is left, and nothing of this one has gone anywhere.
-    private var mayTryAgain: Bool {
-        attempts <= plan.retries && received == 0 && refusal == nil && delay == nil && !outputIsClosed
     }
 
     // MARK: Where the body goes
@@ -187,17 +163,15 @@ struct SingleFetch {
             self.head = head
             show(head, of: fetch)
             if plan.report.verbose { console.write(HeadText.lines(report)) }
+        case .retrying(let attempt):
+            head = nil
+            if plan.report.verbose { console.write(HeadText.lines(attempt)) }
         case .redirected(let hop):
             head = hop.head
             redirects += 1
             show(hop.head, of: fetch)
         case .head(let head):
             self.head = head
-            if mayTryAgain, RetryQueue.mayPass(status: head.status) {
-                delay = RetryQueue.delay(head.fields["Retry-After"], attempt: attempts)
-                fetch.cancel()
-                return
-            }
             if plan.failsOnErrorStatus, head.status >= 400 {
                 if plan.report.verbose { console.write(HeadText.lines(head, prefix: "< ")) }
                 refuse(fetch, "the response's status is \(head.status)", ExitStatus.Curl.httpError)
@@ -209,7 +183,6 @@ struct SingleFetch {
             show(head, of: fetch)
             setProgress(expected: head.fields["Content-Length"].flatMap { UInt64($0) })
         case .data(let bytes):
-            guard delay == nil else { return }
             received += UInt64(bytes.count)
             setProgress(expected: nil)
             guard refusal == nil, !outputIsClosed else { return }

@@ -47,6 +47,12 @@ enum HeadText {
         return "* \(report.scheme)\(realm), answered with credentials from: \(report.source.rawValue)\n"
     }
 
+    /// Why another attempt follows, in a line that is safe on a terminal.
+    static func lines(_ attempt: FailedAttempt) -> String {
+        let reason = attempt.status.map { "status \($0)" } ?? attempt.error.map { FailureText.of($0) } ?? ""
+        return "* Attempt \(attempt.number): \(reason); the next one in \(attempt.delay)\n"
+    }
+
     private static func statusLine(_ head: Response.ResponseHead) -> String {
         "\(head.version) \(head.status)\(head.reason.isEmpty ? "" : " " + head.reason)"
     }

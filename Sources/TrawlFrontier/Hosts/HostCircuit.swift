@@ -48,7 +48,7 @@ package struct HostCircuit: Sendable, Hashable {
     /// A hop that is not the probe ended.
     ///
     /// - Parameter random: From 0 to 1.
-    package mutating func ended(_ outcome: HopOutcome, by policy: CircuitPolicy, random: Double) -> Action {
+    package mutating func ended(_ outcome: HostOutcome, by policy: CircuitPolicy, random: Double) -> Action {
         guard state == .closed, outcome != .unknown else { return .none }
         let isFailure = outcome == .failed
         window = window << 1 | (isFailure ? 1 : 0)
@@ -81,7 +81,7 @@ package struct HostCircuit: Sendable, Hashable {
     /// The probe ended. When its end says nothing, the next hop is the probe.
     ///
     /// - Parameter random: From 0 to 1.
-    package mutating func probeEnded(_ outcome: HopOutcome, by policy: CircuitPolicy, random: Double) -> Action {
+    package mutating func probeEnded(_ outcome: HostOutcome, by policy: CircuitPolicy, random: Double) -> Action {
         guard state == .probing else { return .none }
         switch outcome {
         case .answered:

@@ -187,7 +187,7 @@ extension HostQueues {
 
     /// A hop of the host ended; its place is free already.
     mutating func ended(
-        _ index: Int, _ now: MonotonicInstant, _ outcome: HopOutcome, _ wasProbe: Bool, _ random: Double
+        _ index: Int, _ now: MonotonicInstant, _ outcome: HostOutcome, _ wasProbe: Bool, _ random: Double
     ) -> HostChange {
         let place = mannersPlace(index)
         var change = HostChange.none

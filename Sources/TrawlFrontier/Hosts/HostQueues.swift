@@ -118,7 +118,7 @@ package struct HostQueues: Sendable {
     /// - Returns: What became of the host, for logs and counters.
     @discardableResult
     package mutating func returned(
-        _ host: UInt32, at now: MonotonicInstant, _ outcome: HopOutcome = .unknown, wasProbe: Bool = false,
+        _ host: UInt32, at now: MonotonicInstant, _ outcome: HostOutcome = .unknown, wasProbe: Bool = false,
         random: Double = 1
     ) -> HostChange {
         let index = Int(host)

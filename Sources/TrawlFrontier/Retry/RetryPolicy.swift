@@ -113,7 +113,7 @@ package struct RetryPolicy: Sendable, Hashable {
     }
 
     /// Whether another attempt may come to another status.
-    private func mayPass(_ status: UInt16) -> Bool {
+    package func mayPass(_ status: UInt16) -> Bool {
         // RFC 9110 §15.5.9 (408) and §15.6.1, .3 to .5 (5xx), RFC 6585 §4 (429): those that curl takes too.
         switch status {
         case 408, 429, 500, 502, 503, 504: true

@@ -10,7 +10,7 @@ struct BatchRetryTests {
         try await withOrigin { origin in
             let dead = (0..<1200).map { "http://127.0.0.1:1/\($0)" }
             try bed.putList(dead + (0..<5).map { origin.url("/bytes/9?n=\($0)") })
-            #expect(try bed.run(["--retry", "2"]).status == 1)
+            #expect(try bed.run(["--retry", "2", "--retry-connrefused"]).status == 1)
             #expect(try bed.records().prefix(5).allSatisfy { $0.isFetched == true })
             #expect(bed.recordCount() == 1205)
         }

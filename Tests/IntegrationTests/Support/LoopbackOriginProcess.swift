@@ -31,6 +31,8 @@ final class LoopbackOriginProcess: Sendable {
 
     /// A request it has seen.
     struct LogEntry: Decodable, Sendable {
+        /// When its head had come, in milliseconds since the start.
+        let ms: Double
         let connection: Int
         let request: Int
         let method: String

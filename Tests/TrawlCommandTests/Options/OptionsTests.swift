@@ -55,6 +55,16 @@ struct OptionsTests {
         #expect(try parse("-i", "list").output.inputFile == "list")
     }
 
+    @Test("a wait has a least time, and may have what chance adds")
+    func waits() {
+        let wait = WaitArgument(argument: "2~1.5")
+        #expect(wait?.least == .seconds(2) && wait?.random == .milliseconds(1500))
+        #expect(WaitArgument(argument: "0.25")?.random == .zero)
+        for wrong in ["", "~", "1~", "~1", "-1", "1~-1", "1s", "1~2~3", "1 ~2", "nan"] {
+            #expect(WaitArgument(argument: wrong) == nil, "\(wrong)")
+        }
+    }
+
     @Test("times and sizes")
     func quantities() {
         #expect(SecondsArgument(argument: "2.5")?.duration == .milliseconds(2500))

@@ -21,7 +21,7 @@ struct HostCircuitTests {
         return circuit
     }
 
-    private static let outcomes: [HopOutcome] = [.answered, .failed, .unknown]
+    private static let outcomes: [HostOutcome] = [.answered, .failed, .unknown]
 
     @Test("the way from closed to open, half open, probing and back")
     func life() {
@@ -138,9 +138,13 @@ struct HostCircuitTests {
 
     @Test("what statuses say about a host")
     func statuses() {
-        for status in [429, 502, 503, 504] as [UInt16] { #expect(HopOutcome(status: status) == .failed) }
+        for status in [429, 502, 503, 504] as [UInt16] { #expect(HostOutcome(status: status) == .failed) }
         for status in [200, 204, 301, 304, 400, 401, 404, 408, 413, 500, 501, 505] as [UInt16] {
-            #expect(HopOutcome(status: status) == .answered)
+            #expect(HostOutcome(status: status) == .answered)
+        }
+        for status in [499, 500, 503, 599, 999] as [UInt16] {
+            let outcome = HostOutcome(status: status, countsServerErrors: true)
+            #expect(outcome == (status < 500 ? .answered : .failed))
         }
     }
 }

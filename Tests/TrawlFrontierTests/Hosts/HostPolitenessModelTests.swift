@@ -113,7 +113,7 @@ struct HostPolitenessModelTests {
                 guard let place = running.indices.randomElement(using: &random) else { continue }
                 let ready = running.remove(at: place)
                 let index = Int(ready.host)
-                let outcome = random.pick([.answered, .failed, .failed, .unknown] as [HopOutcome])
+                let outcome = random.pick([.answered, .failed, .failed, .unknown] as [HostOutcome])
                 let change = queues.returned(
                     ready.host, at: MonotonicInstant(nanoseconds: now), outcome, wasProbe: ready.isProbe, random: 1)
                 model.hosts[index].inProcess -= 1

@@ -2,16 +2,15 @@ import TestSupport
 import Testing
 import TrawlHTTP
 
-@testable import Trawl
 @testable import TrawlCommand
 
-@Suite("Requests that are to be tried again")
-struct RetryQueueTests {
+@Suite("Requests that wait for descriptors")
+struct ShortageQueueTests {
     private func at(_ seconds: UInt64) -> MonotonicInstant { MonotonicInstant(nanoseconds: seconds * 1_000_000_000) }
 
     @Test("they come when they are due, the earliest first and equal ones in their order")
     func order() {
-        var queue = RetryQueue()
+        var queue = ShortageQueue()
         #expect(queue.isEmpty && queue.next == nil && queue.takeDue(at: at(9)) == nil)
         for (tag, time) in [(1, 5), (2, 3), (3, 5), (4, 1), (5, 3)] as [(UInt64, UInt64)] {
             queue.insert(tag, at: at(time))
@@ -24,46 +23,6 @@ struct RetryQueueTests {
         #expect(queue.next == at(5))
         #expect(queue.removeAll().sorted() == [1, 3])
         #expect(queue.isEmpty)
-    }
-
-    private func delay(_ code: FetchError.Code, isRetryable: Bool, attempt: Int = 1) -> Duration? {
-        RetryQueue.delay(
-            after: .failure(FetchError(code, "", isRetryable: isRetryable)), attempt: attempt, mayRepeat: true)
-    }
-
-    @Test("waits double, to ten minutes; what cannot pass is not waited for")
-    func failures() {
-        #expect(delay(.timeout, isRetryable: false) == nil)
-        #expect(
-            [1, 2, 3, 10, 11, 900].map { delay(.cannotConnect, isRetryable: true, attempt: $0) }
-                == [1, 2, 4, 512, 600, 600].map { .seconds($0) })
-    }
-
-    private func response(_ status: UInt16, _ retryAfter: String?) throws -> Result<Response, FetchError> {
-        var fields = FieldLines()
-        if let retryAfter { try fields.append("Retry-After", retryAfter) }
-        return .success(
-            Response(
-                Response.Content(
-                    head: TrawlHTTP.ResponseHead(status: status, version: .http1_1, reason: "", fields: fields),
-                    body: ResponseBody(.bytes([])), file: nil, url: "", originalURL: "", redirects: [], interim: [],
-                    trailers: Fields(), decoded: [], receivedLength: 0, source: .network, metrics: [],
-                    defaultCharset: "ISO-8859-1")))
-    }
-
-    @Test("statuses that may pass are tried again, after what Retry-After says")
-    func statuses() throws {
-        for status in [408, 429, 500, 502, 503, 504] as [UInt16] {
-            #expect(RetryQueue.delay(after: try response(status, nil), attempt: 1, mayRepeat: true) == .seconds(1))
-            #expect(RetryQueue.delay(after: try response(status, nil), attempt: 1, mayRepeat: false) == nil)
-        }
-        for status in [200, 301, 400, 404, 501] as [UInt16] {
-            #expect(RetryQueue.delay(after: try response(status, nil), attempt: 1, mayRepeat: true) == nil)
-        }
-        for (text, seconds) in [("7", 7), ("0", 0), ("99999", 600), ("-1", 2), ("soon", 2), ("", 2)] {
-            #expect(
-                RetryQueue.delay(after: try response(503, text), attempt: 2, mayRepeat: true) == .seconds(seconds))
-        }
     }
 }
 
@@ -97,7 +56,7 @@ struct FetchesInFlightTests {
     @Test("they come up in the order of their times, whenever they were put in", arguments: [1, 2, 3] as [UInt64])
     func random(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var queue = RetryQueue()
+        var queue = ShortageQueue()
         var waiting: [UInt64] = []
         var last: UInt64 = 0
         for tag in 0..<2000 as Range<UInt64> {
@@ -128,5 +87,7 @@ struct FetchesInFlightTests {
         #expect(table.hasRoom(for: 100, waiting: 1))
         add(16_384)
         #expect(!table.hasRoom(for: 100, waiting: 16_484))
+        #expect(!table.hasRoom(for: 16_300, waiting: 300, mostWaiting: 100))
+        #expect(table.hasRoom(for: 16_300, waiting: 300, mostWaiting: 200))
     }
 }

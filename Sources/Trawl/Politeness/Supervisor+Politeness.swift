@@ -1,0 +1,93 @@
+import Glibc
+import TrawlFrontier
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+
+/// What hosts are spared: what the ends of hops say about them, what they ask for, and rules of their own.
+extension Supervisor {
+    /// Takes down what the end of a hop says about its host, before the hop's place is given back.
+    mutating func judge(_ end: LeaseEnd, of fetch: RunningFetch) -> HostOutcome {
+        // What comes from the store or a proxy says nothing about the host.
+        guard end.cache.source == .network, !end.isProxyFailure, !fetch.engine.isStoredHop else { return .unknown }
+        let head = end.head ?? fetch.engine.head
+        if let head { heed(head, fetch) }
+        guard let circuit = configuration.politeness.circuit else { return .unknown }
+        switch end.outcome {
+        case .complete:
+            return head.map { HostOutcome(status: $0.status, countsServerErrors: circuit.countsServerErrors) }
+                ?? .unknown
+        case .failed(let failure): return failure.outcome(hasHead: head != nil)
+        }
+    }
+
+    /// Leaves a host alone for as long as it asks for.
+    private mutating func heed(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) {
+        guard RetryAfter.reach(of: head.status) == .origin, configuration.politeness.respectsRetryAfter,
+            let wait = RetryAfter.wait(
+                in: head.fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
+            wait > .zero
+        else { return }
+        queues.snooze(fetch.engine.origin, until: now.advanced(by: wait))
+    }
+
+    /// Fails the fetches that wait for hosts that are given up.
+    mutating func failAbandoned() {
+        guard configuration.politeness.circuit?.retiresAfter != nil else { return }
+        while let hop = queues.nextAbandoned() {
+            guard let fetch = fetches[FetchKey(rawValue: hop)] else { continue }
+            fetch.engine.place = nil
+            origins.release(fetch.engine.origin, of: &queues)
+            let host = fetch.engine.target.origin.host.terminalSafe
+            let detail = "\(host) failed again and again, and is given up"
+            answer(fetch, with: .failure(FetchError(.hostGivenUp, detail, url: fetch.engine.target.text)))
+        }
+    }
+
+    /// Gives a host rules of its own; nil takes them back. It keeps its number as long as it has some, and with it the rules.
+    mutating func setHostRules(_ rules: HostRules?, of origin: Origin) {
+        let number = ruledHosts.removeValue(forKey: origin) ?? origins.retain(origin)
+        queues.setLimit(rules?.connections, of: number)
+        queues.setDelay(rules?.delay?.rule, of: number)
+        if let rules, rules != HostRules() {
+            ruledHosts[origin] = number
+            drawsLots = drawsLots || rules.delay.map { $0.random > .zero } ?? false
+        } else {
+            origins.release(number, of: &queues)
+        }
+    }
+
+    /// Takes a host back that was given up.
+    mutating func restoreHost(_ origin: Origin) {
+        let number = origins.retain(origin)
+        queues.restore(number)
+        origins.release(number, of: &queues)
+    }
+
+    /// A number from 0 to 1, drawn only where one is needed.
+    mutating func lot() -> Double { drawsLots ? .random(in: 0...1, using: &random) : 0 }
+}
+
+extension HopFailure {
+    /// What the failure says about the host.
+    ///
+    /// - Parameter hasHead: Whether a final head came before it.
+    fileprivate func outcome(hasHead: Bool) -> HostOutcome {
+        switch kind {
+        case .cannotConnect:
+            // No descriptor or memory for a socket is our own trouble.
+            [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(systemError) ? .unknown : .failed
+        case .hostNotFound, .connectTimedOut, .inactive, .connectionLost, .truncated: .failed
+        // The time of a fetch may have passed elsewhere, and an answer is one however long its body takes.
+        case .timedOut: hasHead || !requestSent ? .unknown : .failed
+        case .malformedResponse, .headTooLarge, .bodyTooLarge, .decoding: .answered
+        case .tlsHandshake, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate,
+            .tlsNotYetValid, .tlsSelfSigned, .tlsPin, .tlsClientCertificateRequired, .tlsUndecided:
+            .unknown
+        case .file, .requestBody, .cancelled, .unsupportedScheme, .malformedRequest, .proxy, .outOfMemory,
+            .internalError, .storedResponse:
+            .unknown
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import TrawlFrontier
+import TrawlHTTP
+
+/// What is kept of a fetch that may be tried again.
+///
+/// Bound to the supervisor thread.
+final class Attempts {
+    let policy: RetryPolicy
+    /// Attempts that failed and were followed by another.
+    var failed = 0
+    /// When the first attempt got a worker.
+    var startedAt: MonotonicInstant?
+    /// When the whole fetch must end, whatever the limit of one attempt is.
+    var wholeDeadline: MonotonicInstant?
+    /// The wait after the response whose head has come, when it is not the answer.
+    var wait: Duration?
+
+    init(_ policy: RetryPolicy, wholeDeadline: MonotonicInstant?) {
+        self.policy = policy
+        self.wholeDeadline = wholeDeadline
+    }
+
+    /// What to do after the attempt in flight.
+    func verdict(
+        after ending: RetryPolicy.Ending, isIdempotent: Bool, at now: MonotonicInstant, random: Double
+    ) -> RetryPolicy.Verdict {
+        policy.verdict(
+            after: ending, attempts: failed + 1, elapsed: startedAt.map { $0.duration(to: now) } ?? .zero,
+            isIdempotent: isIdempotent, random: random)
+    }
+}

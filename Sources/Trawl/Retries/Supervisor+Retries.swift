@@ -1,0 +1,174 @@
+import Glibc
+import TrawlFrontier
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+
+/// Attempts that failed and are made again, by the rules of `RetryPolicy`; and fetches that wait for a time.
+extension Supervisor {
+    // MARK: Deciding
+
+    /// Whether the next hop's response may turn out not to be the answer, because of its status: then its worker asks.
+    func mayTryAgain(_ fetch: RunningFetch) -> Bool {
+        guard let attempts = fetch.engine.attemptsLeft else { return false }
+        return fetch.engine.method.isIdempotent || attempts.policy.repeatsAnyMethod
+    }
+
+    /// Decides at a head whether the request is made again once this hop is over. Its body is not wanted then.
+    mutating func triesAgain(after head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
+        guard head.status >= 400, case .no = closing, let attempts = fetch.engine.attemptsLeft else { return false }
+        let wait = RetryAfter.wait(in: head.fields, now: WallClock.time(), longest: attempts.policy.longestRetryAfter)
+        let verdict = attempts.verdict(
+            after: .response(status: head.status, retryAfter: wait), isIdempotent: fetch.engine.method.isIdempotent,
+            at: now, random: .random(in: 0...1, using: &random))
+        guard case .retry(let delay) = verdict else { return false }
+        attempts.wait = delay
+        return true
+    }
+
+    /// Makes the request again after a failure, where that may help and does no harm.
+    ///
+    /// - Parameter status: Of the final head, when there was one.
+    /// - Returns: Whether it does.
+    mutating func triesAgain(after failure: HopFailure, status: UInt16?, _ fetch: RunningFetch) -> Bool {
+        // Nothing of a response that was not the answer is needed.
+        if goesOnTrying(fetch) { return true }
+        guard case .no = closing, let attempts = fetch.engine.attemptsLeft, !fetch.engine.hasDeliveredPart(status)
+        else { return false }
+        let kind = failure.retryKind(status: status, isOutOfTime: isOutOfTime(attempts))
+        let verdict = attempts.verdict(
+            after: .failure(kind, requestWasSent: failure.requestSent), isIdempotent: fetch.engine.method.isIdempotent,
+            at: now, random: .random(in: 0...1, using: &random))
+        guard case .retry(let delay) = verdict else { return false }
+        tryAgain(fetch, attempts, after: delay, nil, FetchError(failure, fetch: fetch))
+        return true
+    }
+
+    /// The hop whose head was no answer is over, in whatever way.
+    ///
+    /// - Returns: Whether there was such a head.
+    mutating func goesOnTrying(_ fetch: RunningFetch) -> Bool {
+        guard let attempts = fetch.engine.retries, let delay = attempts.wait, fetch.engine.delivered == 0 else {
+            return false
+        }
+        tryAgain(fetch, attempts, after: delay, (fetch.engine.head?.status).map { Int($0) }, nil)
+        return true
+    }
+
+    /// Whether the time of the whole fetch, and not that of an attempt, is over.
+    private func isOutOfTime(_ attempts: Attempts) -> Bool {
+        // A worker counts whole milliseconds.
+        attempts.wholeDeadline.map { $0 <= now.advanced(by: .milliseconds(10)) } ?? false
+    }
+
+    // MARK: Again
+
+    private mutating func tryAgain(
+        _ fetch: RunningFetch, _ attempts: Attempts, after delay: Duration, _ status: Int?, _ error: FetchError?
+    ) {
+        release(fetch, .promote)
+        attempts.wait = nil
+        guard case .no = closing else {
+            let error = FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
+            return answer(fetch, with: .failure(error))
+        }
+        attempts.failed += 1
+        fetch.channel?.post(
+            .retrying(FailedAttempt(number: attempts.failed, status: status, error: error, delay: delay)))
+        // The way there may be another one by now. What must not be done twice is not: the fetch goes on where it failed.
+        if fetch.plan.method.isIdempotent || attempts.policy.repeatsAnyMethod { rewind(fetch) }
+        fetch.engine.isSuspect = false
+        // What is stored may be that failure.
+        fetch.engine.passesStoreOver = true
+        fetch.engine.isExchanging = false
+        fetch.engine.deadline = attempts.wholeDeadline
+        fetch.engine.limit = .nanoseconds(Int64(clamping: fetch.plan.terms.resourceLimit ?? 0))
+        park(fetch, until: now.advanced(by: delay))
+    }
+
+    /// Makes the first hop of a fetch the next one again.
+    private func rewind(_ fetch: RunningFetch) {
+        let plan = fetch.plan
+        fetch.engine.redirects = []
+        fetch.engine.target = plan.target
+        fetch.engine.method = plan.method
+        fetch.engine.fields = plan.fields
+        fetch.engine.terms = plan.terms
+        fetch.engine.sendsBody = plan.body != .none
+        fetch.engine.otherBody = nil
+        fetch.engine.decided = nil
+        fetch.engine.hasLeftOrigin = false
+        fetch.engine.way = nil
+        fetch.engine.access = .nothing
+        turnCredentials(fetch)
+    }
+
+    // MARK: Waiting
+
+    /// Lets a fetch wait for a time before its next hop begins. It has no place in any queue meanwhile.
+    mutating func park(_ fetch: RunningFetch, until time: MonotonicInstant) {
+        parked.insert(fetch.engine.key, deadline: time)
+    }
+
+    /// Begins the hops whose time has come.
+    mutating func beginParked() {
+        while let key = parked.next(dueAt: now) {
+            if let fetch = fetches[key], fetch.engine.life.isWaiting { begin(fetch, front: true) }
+        }
+        parked.compact(living: fetches.count) { fetches[$0] != nil }
+    }
+}
+
+extension RunningFetch.EngineState {
+    /// What is kept of attempts, when one is left.
+    fileprivate var attemptsLeft: Attempts? {
+        guard let retries, retries.failed < retries.policy.retries else { return nil }
+        return retries
+    }
+
+    /// Whether part of a body has gone where it cannot be taken back.
+    ///
+    /// - Parameter status: Of the final head, when there was one.
+    fileprivate func hasDeliveredPart(_ status: UInt16?) -> Bool {
+        delivered > 0 || isPaced && status != nil
+    }
+}
+
+extension HopFailure {
+    /// What kind of failure it is for an attempt.
+    ///
+    /// - Parameters:
+    ///   - status: Of the final head, when there was one.
+    ///   - isOutOfTime: Whether the time of the whole fetch is over.
+    fileprivate func retryKind(status: UInt16?, isOutOfTime: Bool) -> RetryPolicy.Failure {
+        switch kind {
+        case .cannotConnect:
+            switch systemError {
+            case ECONNREFUSED: .connectionRefused
+            // No descriptor or memory for a socket is our own trouble.
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: .own
+            default: .unreachable
+            }
+        case .hostNotFound, .connectionLost, .truncated: .unreachable
+        case .connectTimedOut, .inactive: .timedOut
+        case .timedOut: isOutOfTime ? .outOfTime : .timedOut
+        case .proxy:
+            // A proxy that answers has understood; only its own troubles may pass.
+            if let status, status != 429, status < 500 {
+                .lasting
+            } else if systemError == ECONNREFUSED {
+                .connectionRefused
+            } else {
+                .unreachable
+            }
+        case .tlsHandshake, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate,
+            .tlsNotYetValid, .tlsSelfSigned, .tlsPin, .tlsClientCertificateRequired, .malformedResponse, .headTooLarge,
+            .bodyTooLarge, .decoding:
+            .lasting
+        case .file, .requestBody, .cancelled, .unsupportedScheme, .malformedRequest, .outOfMemory, .internalError,
+            .storedResponse, .tlsUndecided:
+            .own
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Trawl
+
+/// What origins see of the limits for each host, over all workers.
+@Suite("What hosts are spared, at the server, POOL-11", .serialized, .timeLimit(.minutes(10)))
+struct HostLimitTests {
+    private static let workers = runsLongTests ? 8 : 4
+
+    @Test("no host ever has more requests at once than allowed, and all hosts have some")
+    func connections() async throws {
+        let (hosts, each) = (6, runsLongTests ? 400 : 25)
+        try await withOrigin(addresses: hosts) { origin in
+            try await withTestCoordinator(workers: Self.workers) {
+                $0.connectionsPerHost = 3
+            } _: { coordinator in
+                await Self.fetchAll(
+                    (0..<each * hosts).map { origin.url("/delay/10?\($0)", address: 1 + $0 % hosts) }, coordinator)
+            }
+            let maxima = try origin.hostMaxima()
+            #expect(maxima.count == hosts && maxima.values.allSatisfy { $0 <= 3 }, "\(maxima)")
+            let all = try origin.concurrency()
+            #expect(all.total == each * hosts && all.max > 3, "\(all)")
+        }
+    }
+
+    @Test("no two requests to a host are closer together than the delay, and hosts do not wait for each other")
+    func delay() async throws {
+        let (hosts, each) = (5, runsLongTests ? 100 : 6)
+        try await withOrigin(addresses: hosts) { origin in
+            try await withTestCoordinator(workers: Self.workers) {
+                $0.politeness.delay = HostDelay(.milliseconds(120), random: .milliseconds(30))
+            } _: { coordinator in
+                await Self.fetchAll(
+                    (0..<each * hosts).map { origin.url("/bytes/9?\($0)", address: 1 + $0 % hosts) }, coordinator)
+            }
+            let log = try origin.log(prefix: "/bytes")
+            #expect(log.count == hosts * each)
+            #expect(Self.shortestGap(in: log) >= 120)
+            // One host after the other would take as many times as long.
+            let (first, last) = (log.map(\.ms).min() ?? 0, log.map(\.ms).max() ?? 0)
+            #expect(last - first < Double(hosts * (each - 1)) * 120)
+        }
+    }
+
+    @Test("workers that die do not shorten the delay")
+    func deaths() async {
+        await #expect(processExitsWith: .success) { try await Self.deaths(kills: runsLongTests ? 100 : 8) }
+    }
+
+    private static func deaths(kills: Int) async throws {
+        let (hosts, each) = (4, max(6, kills))
+        let origin = try LoopbackOriginProcess(addresses: hosts)
+        defer { origin.stop() }
+        let spared = Set(ProcessTree.children())
+        let isOver = Locked(false)
+        let killed = Locked(0)
+        try await withTestCoordinator(workers: workers) {
+            $0.politeness.delay = HostDelay(.milliseconds(150))
+        } _: { coordinator in
+            await withTaskGroup { group in
+                group.addTask {
+                    var random = SeededGenerator(seed: 7)
+                    while !isOver.withLock({ $0 }), killed.withLock({ $0 }) < kills {
+                        try? await Task.sleep(for: .milliseconds(90))
+                        let victims = ProcessTree.children().filter { !spared.contains($0) }.sorted()
+                        if let victim = victims.randomElement(using: &random), kill(victim, SIGKILL) == 0 {
+                            killed.withLock { $0 += 1 }
+                        }
+                    }
+                }
+                // Each takes a while, so that workers die with requests in hand.
+                await fetchAll(
+                    (0..<each * hosts).map { origin.url("/delay/60?\($0)", address: 1 + $0 % hosts) }, coordinator)
+                isOver.withLock { $0 = true }
+            }
+        }
+        let log = try origin.log(prefix: "/delay")
+        let deaths = killed.withLock { $0 }
+        #expect(log.count >= hosts * each && deaths > 3, "\(log.count) requests, \(deaths) deaths")
+        // What a worker sent just before its death, the server may read a little later.
+        #expect(shortestGap(in: log) >= 150 - 30)
+    }
+
+    @Test("a host may have rules of its own, from one moment to the next")
+    func ownRules() async throws {
+        try await withOrigin(addresses: 2) { origin in
+            try await withTestCoordinator { coordinator in
+                try coordinator.setHostRules(HostRules(connections: 1), of: origin.url("/", address: 1))
+                let urls = (0..<24).map { origin.url("/delay/20?\($0)", address: 1 + $0 % 2) }
+                await Self.fetchAll(urls, coordinator)
+                let maxima = try origin.hostMaxima()
+                #expect(maxima["127.0.0.1:\(origin.port)"] == 1)
+                #expect((maxima["127.0.0.2:\(origin.port)"] ?? 0) > 1)
+                try coordinator.setHostRules(
+                    HostRules(delay: HostDelay(.milliseconds(100))), of: origin.url("/x", address: 2))
+                await Self.fetchAll((0..<4).map { origin.url("/bytes/1?\($0)", address: 2) }, coordinator)
+                let log = try origin.log(prefix: "/bytes/1")
+                #expect(log.count == 4 && Self.shortestGap(in: log) >= 100)
+                try coordinator.setHostRules(nil, of: origin.url("/", address: 1))
+                await Self.fetchAll((0..<12).map { origin.url("/delay/30?n=\($0)", address: 1) }, coordinator)
+                let after = try origin.hostMaxima()
+                #expect((after["127.0.0.1:\(origin.port)"] ?? 0) > 1)
+                #expect(throws: FetchError.self) {
+                    try coordinator.setHostRules(HostRules(connections: -1), of: urls[0])
+                }
+                #expect(throws: FetchError.self) { try coordinator.setHostRules(HostRules(), of: "no URL") }
+            }
+        }
+    }
+
+    @Test("a slow host does not keep others waiting, although most requests are for it")
+    func fairness() async throws {
+        try await withOrigin(addresses: 2) { origin in
+            try await withTestCoordinator(workers: 1) {
+                $0.connectionsPerHost = 2
+                $0.transfersPerWorker = 4
+            } _: { coordinator in
+                await withTaskGroup { group in
+                    group.addTask {
+                        await Self.fetchAll((0..<40).map { origin.url("/delay/100?\($0)") }, coordinator)
+                    }
+                    _ = await eventually { (try? origin.log(prefix: "/delay").count) == 2 }
+                    await Self.fetchAll((0..<40).map { origin.url("/bytes/9?\($0)", address: 2) }, coordinator)
+                }
+            }
+            let lastFast = try origin.log(prefix: "/bytes").map(\.ms).max() ?? .infinity
+            let lastSlow = try origin.log(prefix: "/delay").map(\.ms).max() ?? 0
+            #expect(lastFast < lastSlow)
+        }
+    }
+
+    /// Fetches all at once.
+    static func fetchAll(_ urls: [String], _ coordinator: Coordinator) async {
+        await withTaskGroup { group in
+            for url in urls {
+                group.addTask {
+                    do throws(FetchError) {
+                        let status = try await coordinator.send(Request(url)).status
+                        #expect(status == 200, "\(url)")
+                    } catch {
+                        Issue.record("\(url): \(error)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// The shortest time between two requests to one host, in milliseconds.
+    static func shortestGap(in log: [LoopbackOriginProcess.LogEntry]) -> Double {
+        var shortest = Double.infinity
+        for entries in Dictionary(grouping: log, by: { $0.host ?? "" }).values {
+            let times = entries.map(\.ms).sorted()
+            for (earlier, later) in zip(times, times.dropFirst()) { shortest = min(shortest, later - earlier) }
+        }
+        return shortest
+    }
+}
