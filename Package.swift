@@ -16,6 +16,7 @@ let package = Package(
     name: "trawl",
     products: [
         .library(name: "Trawl", targets: ["Trawl"]),
+        .library(name: "TrawlFoundation", targets: ["TrawlFoundation"]),
         .executable(name: "trawl", targets: ["TrawlCommand"]),
         .executable(name: "trawl-worker", targets: ["TrawlWorkerMain"]),
         .executable(name: "loopback-origin", targets: ["LoopbackOrigin"]),
@@ -79,6 +80,8 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: effects),
+        // For programs that use Foundation anyway; the library itself does without.
+        .target(name: "TrawlFoundation", dependencies: ["Trawl"], swiftSettings: effects),
         .executableTarget(
             name: "TrawlCommand",
             dependencies: [
@@ -167,7 +170,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestSupport", "Trawl", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin", "FaultyWorker",
+                "TestSupport", "Trawl", "TrawlFoundation", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin",
+                "FaultyWorker",
                 "HostProgram", "StoreHammer",
             ],
             swiftSettings: common),

@@ -117,12 +117,16 @@ public final class Coordinator: Sendable {
     }
 
     /// Starts a fetch and returns its handle at once. A request that cannot be sent fails through the handle.
-    public func start(_ request: Request, into destination: Destination = .memory) -> Fetch {
+    ///
+    /// - Parameter decisions: Who decides for this fetch, in place of ``Configuration/decisions``.
+    public func start(
+        _ request: Request, into destination: Destination = .memory, decisions: (any FetchDecisions)? = nil
+    ) -> Fetch {
         let channel = EventChannel()
         do throws(FetchError) {
             let plan = try planner.plan(request, into: destination, wantsEvents: true)
             let outcome = OutcomeCell()
-            let running = RunningFetch(plan: plan, reply: .cell(outcome), channel: channel)
+            let running = RunningFetch(plan: plan, reply: .cell(outcome), channel: channel, decisions: decisions)
             channel.post(.started)
             submit(running)
             return Fetch(running, outcome: outcome, channel: channel, on: self)

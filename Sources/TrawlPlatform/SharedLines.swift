@@ -70,6 +70,8 @@ package struct SharedProgressLine: @unchecked Sendable {
         package let sent: UInt64
         /// Bytes of the body expected; `nil` when unknown.
         package let expected: UInt64?
+        /// Bytes of the body delivered, after decoding.
+        package let decoded: UInt64
 
         /// Whether a byte of the request may have left the process, so that a retry could repeat its effect.
         package var requestMayHaveBeenSent: Bool { phase & 1 != 0 }
@@ -86,6 +88,7 @@ package struct SharedProgressLine: @unchecked Sendable {
         cplatform_store_release(line + cplatform_progress_sent, 0)
         cplatform_store_release(line + cplatform_progress_expected, .max)
         cplatform_store_release(line + cplatform_progress_reservation, 0)
+        cplatform_store_release(line + cplatform_progress_decoded, 0)
         cplatform_store_release(line + cplatform_progress_lease, lease)
     }
 
@@ -122,6 +125,11 @@ package struct SharedProgressLine: @unchecked Sendable {
         cplatform_store_release(line + cplatform_progress_expected, expected ?? .max)
     }
 
+    /// Bytes of the body delivered so far, after decoding.
+    package func set(decoded: UInt64) {
+        cplatform_store_release(line + cplatform_progress_decoded, decoded)
+    }
+
     /// Bytes of the response that are charged though none of it has come; zero as soon as one has.
     package var reservation: UInt64 {
         get { cplatform_load_relaxed(line + cplatform_progress_reservation) }
@@ -137,8 +145,10 @@ package struct SharedProgressLine: @unchecked Sendable {
         let received = cplatform_load_acquire(line + cplatform_progress_received)
         let sent = cplatform_load_acquire(line + cplatform_progress_sent)
         let expected = cplatform_load_acquire(line + cplatform_progress_expected)
+        let decoded = cplatform_load_acquire(line + cplatform_progress_decoded)
         guard cplatform_load_relaxed(line + cplatform_progress_lease) == lease else { return nil }
         return Snapshot(
-            lease: lease, phase: phase, received: received, sent: sent, expected: expected == .max ? nil : expected)
+            lease: lease, phase: phase, received: received, sent: sent, expected: expected == .max ? nil : expected,
+            decoded: decoded)
     }
 }

@@ -310,6 +310,7 @@ extension Transfer {
             failure = HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes")
             return false
         }
+        progress?.set(decoded: store.length + UInt64(bytes.count))
         if store.isStream {
             store.count(bytes.count)
             stream(bytes)

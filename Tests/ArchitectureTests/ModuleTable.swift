@@ -45,6 +45,7 @@ struct ModuleTable {
         effects("TrawlWorker", allPure.union(allEffects)),
         surface(
             "Trawl", allPure.union(allEffects).union(["TrawlWorker"]), ["HTTPTypes", "Logging", "Metrics"]),
+        surface("TrawlFoundation", ["Trawl"], ["Foundation"]),
         surface(
             "TrawlCommand", allPure.union(allEffects).union(["TrawlWorker", "Trawl"]), ["ArgumentParser", "Logging"]),
         surface("TrawlWorkerMain", ["TrawlWorker", "TrawlPAC"], []),

@@ -59,7 +59,7 @@ enum SourceRules {
                 $0 == "open" && ["class", "func", "var"].contains($1)
             }
             guard tokens.contains("public") || isOpen else { return nil }
-            return Violation(file, index, "`public` appears only in Sources/Trawl: use `package`")
+            return Violation(file, index, "`public` appears only in the library targets: use `package`")
         }
     }
 

@@ -1,4 +1,4 @@
-/// Layout 2 of the segment shared by coordinator and workers.
+/// Layout 3 of the segment shared by coordinator and workers.
 ///
 ///     header (64 bytes) | 2048 buckets | one line per worker slot | progress lines, worker by worker
 ///
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define CPLATFORM_SEGMENT_MAGIC 0x314745534c575254ULL  // "TRWLSEG1" in memory order
-#define CPLATFORM_SEGMENT_LAYOUT 2
+#define CPLATFORM_SEGMENT_LAYOUT 3
 #define CPLATFORM_SEGMENT_BUCKETS 2048
 #define CPLATFORM_SEGMENT_MAX_WORKERS 1024
 #define CPLATFORM_SEGMENT_MAX_TRANSFERS 4096
@@ -31,13 +31,13 @@ typedef struct {
     uint32_t transfers_per_worker;
     uint8_t reserved[28];            ///< zero
 } cplatform_segment_header;
-_Static_assert(sizeof(cplatform_segment_header) == 64, "one cache line; part of segment layout 2");
-_Static_assert(offsetof(cplatform_segment_header, total_size) == 8, "part of segment layout 2");
-_Static_assert(offsetof(cplatform_segment_header, layout) == 16, "part of segment layout 2");
-_Static_assert(offsetof(cplatform_segment_header, header_size) == 20, "part of segment layout 2");
-_Static_assert(offsetof(cplatform_segment_header, bucket_count) == 24, "part of segment layout 2");
-_Static_assert(offsetof(cplatform_segment_header, worker_slots) == 28, "part of segment layout 2");
-_Static_assert(offsetof(cplatform_segment_header, transfers_per_worker) == 32, "part of segment layout 2");
+_Static_assert(sizeof(cplatform_segment_header) == 64, "one cache line; part of segment layout 3");
+_Static_assert(offsetof(cplatform_segment_header, total_size) == 8, "part of segment layout 3");
+_Static_assert(offsetof(cplatform_segment_header, layout) == 16, "part of segment layout 3");
+_Static_assert(offsetof(cplatform_segment_header, header_size) == 20, "part of segment layout 3");
+_Static_assert(offsetof(cplatform_segment_header, bucket_count) == 24, "part of segment layout 3");
+_Static_assert(offsetof(cplatform_segment_header, worker_slots) == 28, "part of segment layout 3");
+_Static_assert(offsetof(cplatform_segment_header, transfers_per_worker) == 32, "part of segment layout 3");
 
 /// Bandwidth shared by all workers: one word, one compare-and-swap, so a killed worker leaves nothing locked.
 typedef struct {
@@ -47,7 +47,7 @@ typedef struct {
     _Atomic(uint64_t) is_joint;       ///< not 0: what this bucket would be charged goes to the one before it
     uint8_t reserved[32];
 } cplatform_bucket;
-_Static_assert(sizeof(cplatform_bucket) == 64, "one cache line; part of segment layout 2");
+_Static_assert(sizeof(cplatform_bucket) == 64, "one cache line; part of segment layout 3");
 
 /// One worker slot; written by its worker alone, except `generation`, which the coordinator sets before it starts one.
 typedef struct {
@@ -58,7 +58,7 @@ typedef struct {
     _Atomic(uint64_t) generation;     ///< which child is in the slot
     uint8_t reserved[24];
 } cplatform_worker_line;
-_Static_assert(sizeof(cplatform_worker_line) == 64, "one cache line; part of segment layout 2");
+_Static_assert(sizeof(cplatform_worker_line) == 64, "one cache line; part of segment layout 3");
 
 /// One running transfer; written by its worker alone.
 typedef struct {
@@ -68,9 +68,10 @@ typedef struct {
     _Atomic(uint64_t) bytes_sent;
     _Atomic(uint64_t) bytes_expected; ///< UINT64_MAX when unknown
     _Atomic(uint64_t) reservation;    ///< bytes of a response that are charged before the first of them came; 0 once it has
-    uint8_t reserved[16];
+    _Atomic(uint64_t) bytes_decoded;  ///< of the body received, as it is delivered: after decoding
+    uint8_t reserved[8];
 } cplatform_progress_line;
-_Static_assert(sizeof(cplatform_progress_line) == 64, "one cache line; part of segment layout 2");
+_Static_assert(sizeof(cplatform_progress_line) == 64, "one cache line; part of segment layout 3");
 
 /// Offsets of the words inside their lines, for the accessors below.
 enum {
@@ -91,6 +92,7 @@ enum {
     cplatform_progress_sent = offsetof(cplatform_progress_line, bytes_sent),
     cplatform_progress_expected = offsetof(cplatform_progress_line, bytes_expected),
     cplatform_progress_reservation = offsetof(cplatform_progress_line, reservation),
+    cplatform_progress_decoded = offsetof(cplatform_progress_line, bytes_decoded),
 };
 
 // Accessors of one word. `word` is 8-byte aligned and inside the mapping.

@@ -26,6 +26,8 @@ struct AuthenticationTerms: Sendable {
     let netrc: Netrc?
     /// Whether a challenge that cannot be answered is the answer.
     let delivers: Bool
+    /// Whether the program may be asked, as far as the options go.
+    private let asks: Bool
     /// Whether challenges are answered at all.
     let isOn: Bool
     /// Whether credentials of the session may be sent ahead.
@@ -50,6 +52,7 @@ struct AuthenticationTerms: Sendable {
         hasVault = askable.vault
         explicit = options.credential?.credentials
         self.netrc = netrc
+        asks = options.asks
         delivers = options.whenRefused == .delivers
         isOn = !policy.rules.allowed.isEmpty
         readsSession = options.usesSession && options.sendsAhead
@@ -59,16 +62,17 @@ struct AuthenticationTerms: Sendable {
     }
 
     /// How a fetch looks for credentials.
-    func policy(mayAsk: Bool) -> SearchPolicy {
+    func policy(for fetch: RunningFetch) -> SearchPolicy {
         var policy = policy
-        if !mayAsk { policy.sources.subtract([.decision, .prompt]) }
+        if asks, fetch.decisions != nil { policy.sources.insert(.decision) }
+        if !fetch.asksProgram { policy.sources.subtract([.decision, .prompt]) }
         return policy
     }
 
     /// How a fetch looks for credentials of its proxy: those given with it, the session's, the vault's (ASI-AUTH-11), and
     /// who may be asked.
-    func policy(for proxies: ProxyTerms, mayAsk: Bool) -> SearchPolicy {
-        var policy = policy(mayAsk: mayAsk)
+    func policy(for fetch: RunningFetch, through proxies: ProxyTerms) -> SearchPolicy {
+        var policy = policy(for: fetch)
         policy.rules.allowed = proxies.schemes
         // How a proxy is spoken to was chosen with it, and one in clear has mostly nothing but Basic.
         policy.rules.allowsSecretInClear = true

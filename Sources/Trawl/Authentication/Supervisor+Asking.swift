@@ -35,7 +35,7 @@ extension Supervisor {
         let challenge = AuthenticationChallenge(
             question.candidate, failures: question.failures, url: fetch.engine.target.text, .init(head))
         let (mailbox, decisions, prompt, vault) = (
-            mailbox, configuration.decisions, configuration.prompt, configuration.vault
+            mailbox, decider(of: fetch), configuration.prompt, configuration.vault
         )
         let task = Task {
             let decision: CredentialDecision

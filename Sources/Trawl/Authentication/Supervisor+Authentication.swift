@@ -38,7 +38,7 @@ extension Supervisor {
 
     private func serverSide(_ fetch: RunningFetch) -> FetchAuthentication.Side {
         let terms = fetch.plan.terms.authentication
-        var policy = terms.policy(mayAsk: fetch.asksProgram)
+        var policy = terms.policy(for: fetch)
         policy.isByHand = fetch.isByHand
         // Credentials of the request and its URL belong to where the fetch began.
         let isHome = !fetch.engine.hasLeftOrigin
@@ -211,9 +211,9 @@ extension Supervisor {
     private func policy(_ side: AuthenticationSide, _ fetch: RunningFetch) -> SearchPolicy {
         let terms = fetch.plan.terms.authentication
         guard side == .proxy, let proxies = fetch.engine.way?.terms else {
-            return terms.policy(mayAsk: fetch.asksProgram)
+            return terms.policy(for: fetch)
         }
-        return terms.policy(for: proxies, mayAsk: fetch.asksProgram)
+        return terms.policy(for: fetch, through: proxies)
     }
 
     // MARK: - After a hop

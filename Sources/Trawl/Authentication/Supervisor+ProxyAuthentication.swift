@@ -40,7 +40,7 @@ extension Supervisor {
         guard let way = fetch.engine.way, let proxy = way.proxy, proxy.kind.speaksHTTP else { return nil }
         return FetchAuthentication.Side(
             CredentialSearch(
-                side: .proxy, policy: fetch.plan.terms.authentication.policy(for: way.terms, mayAsk: fetch.asksProgram),
+                side: .proxy, policy: fetch.plan.terms.authentication.policy(for: fetch, through: way.terms),
                 home: proxy.origin, explicit: proxy.credentials), home: proxy.origin)
     }
 

@@ -375,7 +375,7 @@ extension RunningFetch {
 extension Supervisor {
     /// A response rests at its head until it is decided how it is stored.
     mutating func askAboutStoring(_ head: TrawlHTTP.ResponseHead, _ lease: UInt64, _ fetch: RunningFetch) {
-        guard let decisions = configuration.decisions, let binding = fetch.engine.terms.cache else {
+        guard let decisions = decider(of: fetch), let binding = fetch.engine.terms.cache else {
             return decided(fetch, lease, nil)
         }
         let proposal = StoringChoice(storage: binding.terms.session == nil ? .permanent : .session)

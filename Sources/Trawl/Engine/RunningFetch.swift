@@ -18,7 +18,9 @@ final class RunningFetch: @unchecked Sendable {
     /// Where the answer goes.
     let reply: Reply
     /// Events for the caller, when it wants them.
-    let channel: EventChannel?
+    let channel: (any FetchEventSink)?
+    /// Who decides for this fetch, in place of the coordinator's decider.
+    let decisions: (any FetchDecisions)?
     /// Whether the caller wrote the field of credentials: then it goes out as it is.
     let isByHand: Bool
     /// Whether the program may be asked for decisions.
@@ -29,12 +31,16 @@ final class RunningFetch: @unchecked Sendable {
     @exclusivity(unchecked)
     var engine: EngineState
 
-    init(plan: consuming FetchPlan, reply: consuming Reply, channel: EventChannel? = nil, asksProgram: Bool = true) {
+    init(
+        plan: consuming FetchPlan, reply: consuming Reply, channel: (any FetchEventSink)? = nil,
+        decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true
+    ) {
         engine = EngineState(plan: plan)
         isByHand = plan.fields.contains("Authorization")
         self.plan = plan
         self.reply = reply
         self.channel = channel
+        self.decisions = decisions
         self.asksProgram = asksProgram
     }
 

@@ -34,6 +34,11 @@ extension Supervisor {
         fetch.engine.place = queues.enqueue(fetch.engine.key.rawValue, host: fetch.engine.origin, front: front)
     }
 
+    /// Who decides for a fetch: its own decider, else the coordinator's, and only one of them; nil when nobody may be asked.
+    func decider(of fetch: RunningFetch) -> (any FetchDecisions)? {
+        fetch.asksProgram ? fetch.decisions ?? configuration.decisions : nil
+    }
+
     /// Whether another lease may be granted.
     var hasRoom: Bool { leases.freeCapacity > 0 && leases.heldCount < configuration.transfersInAll }
 
@@ -171,7 +176,7 @@ extension Supervisor {
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }
         if !lease.cache.isEmpty, fetch.engine.sharesCookies { lease.cache.insert(.sharedCookies) }
-        if configuration.decisions != nil, fetch.asksProgram {
+        if decider(of: fetch) != nil {
             if lease.cache.contains(.writes) { lease.cache.insert(.asks) }
             lease.asksAboutRedirects = lease.dropsRedirectBodies
         }

@@ -165,13 +165,27 @@ extension Supervisor {
     mutating func reportProgress() {
         for key in observed {
             guard let fetch = fetches[key], let lease = fetch.engine.life.activeLease,
-                let words = segment.progress(worker: fetch.engine.worker, transfer: fetch.engine.progressIndex)
-                    .snapshot(),
-                words.lease == lease.rawValue, words.received &+ words.sent != fetch.engine.lastProgress
+                let progress = progress(of: fetch, isLease: { $0 == lease.rawValue })
             else { continue }
-            fetch.engine.lastProgress = words.received &+ words.sent
-            fetch.channel?.post(
-                .progress(FetchProgress(received: words.received, expected: words.expected, sent: words.sent)))
+            fetch.channel?.measured(progress, at: now)
+            guard progress.received &+ progress.sent != fetch.engine.lastProgress else { continue }
+            fetch.engine.lastProgress = progress.received &+ progress.sent
+            fetch.channel?.post(.progress(progress))
         }
+    }
+
+    /// Reads the progress words of a hop whose lease just ended: nobody has its line yet.
+    func measureEnd(of fetch: RunningFetch, _ lease: LeaseID) {
+        guard let channel = fetch.channel,
+            let progress = progress(of: fetch, isLease: { $0 == 0 || $0 == lease.rawValue })
+        else { return }
+        channel.measured(progress, at: now)
+    }
+
+    private func progress(of fetch: RunningFetch, isLease: (UInt64) -> Bool) -> FetchProgress? {
+        let line = segment.progress(worker: fetch.engine.worker, transfer: fetch.engine.progressIndex)
+        guard let words = line.snapshot(), isLease(words.lease) else { return nil }
+        return FetchProgress(
+            received: words.received, expected: words.expected, sent: words.sent, decoded: words.decoded)
     }
 }

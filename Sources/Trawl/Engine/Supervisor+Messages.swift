@@ -104,6 +104,8 @@ extension Supervisor {
         guard let hop = leases.ended(lease, from: link.slot) else { return passesOver(end.lease, from: link) }
         if link.strayFrames > 0 { link.strayFrames -= 1 }
         guard let fetch = fetches[FetchKey(rawValue: hop)] else { return true }
+        // Of a hop without a transfer its line says nothing.
+        if end.metrics.ended > 0 { measureEnd(of: fetch, lease) }
         leaveHost(fetch, judge(end, of: fetch))
         switch fetch.engine.life.leaseEnded(lease) {
         case .none: return true

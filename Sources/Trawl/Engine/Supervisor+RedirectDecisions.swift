@@ -18,7 +18,7 @@ extension Supervisor {
     ///
     /// - Returns: Whether the fetch waits for its answer.
     mutating func asksAboutRedirect(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
-        guard let decisions = configuration.decisions, fetch.asksProgram, fetch.engine.decided?.isAbout(head) != true,
+        guard let decisions = decider(of: fetch), fetch.engine.decided?.isAbout(head) != true,
             case .follow(let redirect, let target)? = self.redirect(of: head, fetch)
         else { return false }
         let proposal = RedirectProposal(

@@ -21,7 +21,7 @@ extension Supervisor {
             begin(fetch, front: true)
             return true
         }
-        guard let decisions = configuration.decisions, fetch.asksProgram else {
+        guard let decisions = decider(of: fetch) else {
             // Nobody to ask: what the rules have nothing against is good.
             guard failure.kind == .tlsUndecided else { return false }
             accept(subject)

@@ -1,10 +1,11 @@
+import TrawlHTTP
 import TrawlPlatform
 
 /// The events of one fetch on their way to one reader.
 ///
 /// What waits here is bounded: pieces of a body by the credits the worker has, progress by keeping only the latest,
 /// the rest by the limits on redirects and heads.
-final class EventChannel: Sendable {
+final class EventChannel: FetchEventSink {
     private struct State {
         var waiting: [FetchEvent] = []
         var first = 0
@@ -19,9 +20,12 @@ final class EventChannel: Sendable {
     }
 
     private let state = Guarded(State())
+    /// How far the fetch has come.
+    let meter = FetchMeter()
 
     /// Adds an event. Nothing is added after the end.
     func post(_ event: FetchEvent) {
+        meter.note(event)
         var blocked: WakeUpGate?
         let reader: CheckedContinuation<FetchEvent?, Never>? = state.withLock { state in
             guard !state.isFinished else { return nil }
@@ -86,8 +90,23 @@ final class EventChannel: Sendable {
         }
     }
 
-    /// Keeps what an attempt sends, before its event is posted.
+    func measured(_ progress: FetchProgress, at now: MonotonicInstant) { meter.measured(progress, at: now) }
+
+    /// Ends it without an event.
+    func silence() {
+        let (reader, blocked) = state.withLock { state in
+            state.isFinished = true
+            state.waiting = []
+            state.first = 0
+            return (state.reader.take(), state.blocked.take())
+        }
+        meter.silence()
+        blocked?.open()
+        reader?.resume(returning: nil)
+    }
+
     func record(_ request: SentRequest) {
+        meter.record(request)
         state.withLock { $0.sent.append(request) }
     }
 

@@ -1,31 +1,60 @@
-/// The handle of a running fetch.
+import TrawlFrontier
+
+/// The handle of a fetch that runs, or waits in a queue.
 ///
 /// The fetch goes on when the handle is let go of, except one into ``Destination/stream``, which nobody could read.
 public final class Fetch: Sendable {
+    /// Who makes it.
+    private enum Maker: Sendable {
+        /// The request could not be sent at all.
+        case nobody
+        case coordinator(Coordinator, RunningFetch)
+        case queue(FetchQueue, QueueMachine.FetchID)
+    }
+
     private let outcome: OutcomeCell
     private let channel: EventChannel
-    /// Nil when the request could not be sent at all.
-    private let running: (fetch: RunningFetch, coordinator: Coordinator)?
+    private let maker: Maker
+    private let isStream: Bool
 
     init(_ running: RunningFetch, outcome: OutcomeCell, channel: EventChannel, on coordinator: Coordinator) {
         self.outcome = outcome
         self.channel = channel
-        self.running = (running, coordinator)
+        maker = .coordinator(coordinator, running)
+        if case .stream = running.plan.sink { isStream = true } else { isStream = false }
+    }
+
+    /// A fetch of a queue.
+    init(
+        _ id: QueueMachine.FetchID, in queue: FetchQueue, outcome: OutcomeCell, channel: EventChannel, isStream: Bool
+    ) {
+        self.outcome = outcome
+        self.channel = channel
+        maker = .queue(queue, id)
+        self.isStream = isStream
     }
 
     /// A fetch that failed before it began.
     init(failed error: FetchError, channel: EventChannel) {
         outcome = OutcomeCell()
         self.channel = channel
-        running = nil
+        maker = .nobody
+        isStream = false
         channel.post(.started)
         channel.post(.ended(.failure(error)))
         outcome.resolve(.failure(error))
     }
 
     deinit {
-        if let running, case .stream = running.fetch.plan.sink { cancel() }
+        switch maker {
+        case .nobody: break
+        case .coordinator: if isStream { cancel() }
+        case .queue(let queue, let id): queue.letGo(id, cancels: isStream)
+        }
     }
+
+    /// How far it has come.
+    var meter: FetchMeter { channel.meter }
 
     /// What happens, in order, from ``FetchEvent/started`` to ``FetchEvent/ended(_:)``. Has one reader.
     ///
@@ -49,7 +78,34 @@ public final class Fetch: Sendable {
     /// Ends the fetch: it fails with ``FetchError/Code/cancelled`` unless it is over already, or its file is complete by the
     /// time its worker hears of it. Files it was writing go.
     public func cancel() {
-        if let running { running.coordinator.post(.cancel(running.fetch)) }
+        switch maker {
+        case .nobody: break
+        case .coordinator(let coordinator, let running): coordinator.post(.cancel(running))
+        case .queue(let queue, let id): queue.cancel(id)
+        }
+    }
+
+    /// Ends the fetch without telling anybody: ``events`` and ``progress`` end there, ``response`` throws
+    /// ``FetchError/Code/cancelled``, and a queue tells nothing of it and cancels no other for it.
+    ///
+    /// - Source: ASIHTTPRequest's `clearDelegatesAndCancel` (ASI-CAN-02).
+    public func cancelSilently() {
+        switch maker {
+        case .nobody: break
+        case .coordinator(let coordinator, let running):
+            channel.silence()
+            coordinator.post(.cancel(running))
+        case .queue(let queue, let id): queue.withdraw(id)
+        }
+    }
+
+    private func consumed(_ event: FetchEvent?) {
+        guard case .data(let bytes)? = event else { return }
+        switch maker {
+        case .nobody: break
+        case .coordinator(let coordinator, let running): coordinator.post(.consumed(running, bytes.count))
+        case .queue(let queue, let id): queue.consumed(id, bytes.count)
+        }
     }
 
     /// The next event, for a program that has a thread to block; nil after the end.
@@ -57,9 +113,7 @@ public final class Fetch: Sendable {
     /// A fetch has one reader: this or ``events``.
     package func nextEventBlocking() -> FetchEvent? {
         let event = channel.nextBlocking()
-        if case .data(let bytes) = event, let running {
-            running.coordinator.post(.consumed(running.fetch, bytes.count))
-        }
+        consumed(event)
         return event
     }
 
@@ -74,9 +128,7 @@ public final class Fetch: Sendable {
 
     fileprivate func nextEvent() async -> FetchEvent? {
         let event = await channel.next()
-        if case .data(let bytes) = event, let running {
-            running.coordinator.post(.consumed(running.fetch, bytes.count))
-        }
+        consumed(event)
         return event
     }
 

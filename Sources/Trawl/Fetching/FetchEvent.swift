@@ -31,4 +31,6 @@ public struct FetchProgress: Sendable, Hashable {
     public let expected: UInt64?
     /// Bytes of the request's body sent.
     public let sent: UInt64
+    /// Bytes of the body delivered, after decoding.
+    public let decoded: UInt64
 }

@@ -73,9 +73,9 @@ struct AuthVaultArguments: ParsableArguments {
     }
 
     private static func proxy(_ url: String, realm: String?) throws(CommandError) -> VaultItem {
-        let proxy: Proxy
+        let proxy: Trawl.Proxy
         do throws(FetchError) {
-            proxy = try Proxy(url)
+            proxy = try Trawl.Proxy(url)
         } catch {
             throw CommandError("--for-proxy: \(error.detail)")
         }
@@ -272,12 +272,13 @@ struct AuthTestCommand: RunnableCommand {
             return "nobody asked"
         }
         let what = "\(challenge.name.terminalSafe)\(realm(challenge.realmText))"
-        // Nothing is kept for proxies.
-        guard side == .server, let item = try? AuthVaultArguments.item(response.url, realm: challenge.realmText) else {
-            return what
-        }
+        // Which proxy asked is not known here.
+        guard side == .server,
+            let item = try? AuthVaultArguments.item(response.url, realm: challenge.realmText, isProxy: false)
+        else { return what }
         let isKept = ((try? vault.list()) ?? []).contains { entry in
-            entry.item.scheme == item.scheme && entry.item.host == item.host && entry.item.port == item.port
+            !entry.item.isProxy && entry.item.scheme == item.scheme && entry.item.host == item.host
+                && entry.item.port == item.port
                 && (entry.item.realm == nil || entry.item.realm == item.realm)
         }
         return what + (isKept ? ": refused" : ": nothing is kept for it")

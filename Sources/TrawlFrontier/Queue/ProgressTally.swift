@@ -98,15 +98,21 @@ package struct ProgressTally: Sendable, Hashable {
     package mutating func add() -> Share {
         hasShares = true
         livingCount += 1
-        var share = Share(epoch: epoch)
         switch mode {
         case .accurate: unknownCount += 1
         case .simple:
-            share.state = .unit
             units += 1
             livingUnits += 1
         }
         noteFraction()
+        return freshShare
+    }
+
+    /// The share of a fetch that was added since the last reset and of which nothing more was told: all of them are the
+    /// same, so they need not be kept.
+    package var freshShare: Share {
+        var share = Share(epoch: epoch)
+        if mode == .simple { share.state = .unit }
         return share
     }
 

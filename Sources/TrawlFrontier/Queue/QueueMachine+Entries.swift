@@ -80,6 +80,11 @@ extension QueueMachine {
 
     // MARK: Names and places
 
+    /// The fetches that have still to end, in no certain order.
+    package var living: some Sequence<FetchID> {
+        entries.indices.lazy.filter { isLiving($0) }.map { name($0) }
+    }
+
     func name(_ index: Int) -> FetchID {
         FetchID(index: UInt32(truncatingIfNeeded: index), generation: entries[index].generation)
     }

@@ -32,7 +32,10 @@ package struct QueueMachine: Sendable {
     /// A fetch of this queue. Never used again, whatever becomes of the fetch.
     package struct FetchID: Sendable, Hashable {
         let index: UInt32
-        let generation: UInt32
+        /// Which use of its place it is.
+        package let generation: UInt32
+        /// Its place among what the caller keeps of fetches, counted from 0. Used again for another fetch later.
+        package var place: Int { Int(index) }
     }
 
     /// How a fetch or a sizing request ended. A response is a success whatever its status.
@@ -84,6 +87,9 @@ package struct QueueMachine: Sendable {
     package private(set) var isSuspended = true
     /// Fetches and sizing requests that were started and have not ended, those of before a reset among them.
     package private(set) var runningCount = 0
+
+    /// How often progress was set to nothing so far: what was added before does not count after that.
+    package private(set) var progressResets: UInt32 = 0
 
     /// Fetches that have not ended.
     var livingCount = 0
@@ -197,10 +203,16 @@ package struct QueueMachine: Sendable {
         cancel(index, isAlone: true)
     }
 
+    /// Cancels a fetch as if it had not been added: that is no reason to cancel others.
+    package mutating func withdraw(_ fetch: FetchID) {
+        guard let index = find(fetch) else { return }
+        cancel(index, isAlone: false)
+    }
+
     /// Cancels all fetches, and sets progress to nothing. Those that wait are told at once, in no certain order; those that
     /// run when they end.
     package mutating func cancelAll() {
-        outbox.append(.resetProgress)
+        resetProgress()
         for index in entries.indices { cancel(index, isAlone: false) }
     }
 
@@ -212,7 +224,7 @@ package struct QueueMachine: Sendable {
             case .start, .startSizing, .resetProgress, .tellFinished, .tellFailed, .tellQueueFinished: true
             }
         }
-        outbox.append(.resetProgress)
+        resetProgress()
         for index in entries.indices { forget(index) }
         livingCount = 0
         pendingCount = 0
@@ -257,6 +269,11 @@ package struct QueueMachine: Sendable {
     }
 
     // MARK: Inside
+
+    private mutating func resetProgress() {
+        progressResets &+= 1
+        outbox.append(.resetProgress)
+    }
 
     private mutating func becomeReady(_ index: Int) {
         if entries[index].needsSizing {

@@ -8,7 +8,8 @@ package struct RateMeter: Sendable {
     private static let step: UInt64 = 250_000_000
     private static let steps = 20
 
-    private var counts = [UInt64](repeating: 0, count: RateMeter.steps)
+    /// Empty before the first byte.
+    private var counts: [UInt64] = []
     private var sum: UInt64 = 0
     /// The step, since the clock's zero, that the latest count is of.
     private var latest: UInt64 = 0
@@ -22,6 +23,7 @@ package struct RateMeter: Sendable {
         guard bytes > 0 else { return }
         advance(to: now)
         if firstByte == nil { firstByte = now }
+        if counts.isEmpty { counts = Array(repeating: 0, count: Self.steps) }
         let place = Int(latest % UInt64(Self.steps))
         let room = UInt64.max / 2 - sum
         let counted = min(UInt64(bytes), room)

@@ -7,10 +7,11 @@ import Trawl
 ///     library-load LIST CALLERS WORKERS discard|memory|many [--store DIR]
 ///     library-load LIST CALLERS WORKERS files FOLDER [--store DIR]
 ///     library-load LIST CALLERS WORKERS hits COUNT --store DIR
+///     library-load LIST CALLERS WORKERS queue [--store DIR]
 ///
 /// LIST has one URL a line; with `files` each body goes to FOLDER/NNN/N. CALLERS tasks fetch one after the other;
 /// with `many` one thread keeps as many in flight through an answer queue, as the batch commands do, bodies dropped.
-/// `hits` reads random ones of a store that holds them all. Responses are cached in DIR, or not at all. Output is one
+/// `queue` adds all to a `FetchQueue` of that width, and says what each took while it waited. `hits` reads random ones of a store that holds them all. Responses are cached in DIR, or not at all. Output is one
 /// JSON line: seconds of wall time, CPU microseconds per request of this process and of the workers, peak memory.
 @main
 struct LibraryLoad {
@@ -62,6 +63,10 @@ struct LibraryLoad {
                 try fetchMany(urls, callers, coordinator, counters)
                 return
             }
+            if mode == "queue" {
+                await fetchQueued(urls, callers, coordinator, counters)
+                return
+            }
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<callers {
                     group.addTask {
@@ -98,6 +103,31 @@ struct LibraryLoad {
             "workerPeakKiB":\(Measurements.peak(Measurements.children))}
             """)
         if counters.failures.load(ordering: .relaxed) > 0 { exit(1) }
+    }
+
+    private static func fetchQueued(
+        _ urls: [String], _ width: Int, _ coordinator: Coordinator, _ counters: Counters
+    ) async {
+        var settings = FetchQueue.Settings()
+        settings.width = width
+        settings.cancelsOthersOnFailure = false
+        let queue = FetchQueue(on: coordinator, settings)
+        let (before, begin) = (Measurements.resident(), Measurements.now())
+        // A copy of the text, or it would be shared with the list.
+        for url in urls { queue.add(Request(String(decoding: Array(url.utf8), as: UTF8.self)), into: .discard) }
+        let bytes = Double(Measurements.resident() - before) / Double(urls.count)
+        let seconds = (Measurements.now() - begin) / Double(urls.count)
+        complain("each takes \(bytes) bytes while it waits, and \(seconds * 1e6) microseconds to add")
+        let events = queue.events
+        queue.start()
+        for await event in events {
+            switch event {
+            case .finished(_, let response) where response.status == 200: break
+            case .finished, .failed: counters.failures.add(1, ordering: .relaxed)
+            case .queueFinished: return
+            case .started, .willRedirect, .head: break
+            }
+        }
     }
 
     private static func fetchMany(

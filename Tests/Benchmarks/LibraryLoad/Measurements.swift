@@ -24,6 +24,17 @@ enum Measurements {
         usage(who).ru_maxrss
     }
 
+    /// Bytes of memory this process has at present.
+    static func resident() -> Int {
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 128)
+        guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+        let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(
+            separator: " ")
+        return (words.count > 1 ? Int(words[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE))
+    }
+
     /// Pages of memory that were mapped as they were touched.
     static func faults() -> Int {
         let usage = usage(own)

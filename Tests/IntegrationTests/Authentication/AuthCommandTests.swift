@@ -96,7 +96,7 @@ struct AuthCommandTests {
             try BuiltProducts.trawl(),
             ["get", "-s", "--noproxy", "none.test", "-U", "me", "-x", "http://" + peer.place, "http://a.test/"]
                 + ["--store", directory.file("store")], output: directory.file("output"))
-        let isAsked = await eventually { terminal.text.contains("for the proxy: ") }
+        let isAsked = await eventually { terminal.text.contains("at the proxy: ") }
         #expect(isAsked, "\(terminal.text)")
         terminal.type("pw\n")
         _ = await eventually { terminal.status != nil }

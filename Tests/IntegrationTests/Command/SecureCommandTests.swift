@@ -24,7 +24,7 @@ struct SecureCommandTests {
             #expect(try CommandRun(["get", sites.url(.secure, "/who")]).status == 60)
             #expect(try CommandRun(["get", "-k", sites.url(.secure, "/who")]).status == 0)
             #expect(try get(sites, ["--tls-max", "1.2", sites.url(.secure, "/who")]).text.contains("tls=TLSv1.2\n"))
-            #expect(try CommandRun(["get", "--cacert", "/no/such/file", sites.url(.secure, "/who")]).status == 58)
+            #expect(try CommandRun(["get", "--cacert", "/no/such/file", sites.url(.secure, "/who")]).status == 77)
         }
     }
 

@@ -69,7 +69,7 @@ struct WrongExecutableTests {
         switch fault {
         case "version": #expect(error.detail.contains("protocol 6"), "\(error)")
         case "build": #expect(error.detail.contains("-other"), "\(error)")
-        default: #expect(error.detail.contains("layout 2"), "\(error)")
+        default: #expect(error.detail.contains("layout 3"), "\(error)")
         }
     }
 

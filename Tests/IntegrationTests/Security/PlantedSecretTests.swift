@@ -99,7 +99,7 @@ struct PlantedSecretTests {
             }
             let seen = try scene.origin.seen()
             for run in runs where run.listener == "good" {
-                for (index, secret) in run.secrets.enumerated() {
+                for secret in run.secrets {
                     let arrived = seen.contains { request in
                         (request.fields ?? []).contains { $0[1].contains(secret) }
                     }

@@ -22,6 +22,23 @@ struct ProgressTallyTests {
         #expect(fractions == [0, 0.25, 0.5, 0.75, 1])
     }
 
+    @Test("the share of a fetch of which nothing was told need not be kept")
+    func freshShares() {
+        for mode in [ProgressTally.Mode.simple, .accurate] {
+            var tally = ProgressTally(mode)
+            for number in 0..<3 {
+                #expect(tally.add() == tally.freshShare)
+                if number == 1 { tally.reset() }
+            }
+            _ = tally.add()
+            for _ in 0..<2 {
+                var share = tally.freshShare
+                _ = tally.ended(&share, isSuccess: false)
+            }
+            #expect(tally.livingCount == 0 && tally.fraction == 1)
+        }
+    }
+
     @Test("an accurate tally counts bytes")
     func accurate() {
         var tally = ProgressTally(.accurate)

@@ -48,6 +48,22 @@ struct QueueMachineTests {
         #expect(queue.runningCount == 4)
     }
 
+    @Test("one that is withdrawn cancels no other")
+    func withdrawn() {
+        var queue = QueueMachine(Settings(width: 1))
+        let fetches = (0..<3).map { _ in queue.add() }
+        queue.start()
+        #expect(queue.actions() == [.start(fetches[0])])
+        queue.withdraw(fetches[0])
+        queue.withdraw(fetches[1])
+        #expect(queue.actions() == [.cancel(fetches[0]), .tellFailed(fetches[1], .cancelled, pending: 2)])
+        queue.ended(fetches[0], .failed)
+        #expect(queue.actions() == [.tellFailed(fetches[0], .cancelled, pending: 1), .start(fetches[2])])
+        #expect(queue.progressResets == 0 && Array(queue.living) == [fetches[2]])
+        queue.cancelAll()
+        #expect(queue.progressResets == 1)
+    }
+
     @Test("suspending lets what runs go on, and starts nothing more")
     func suspend() {
         var queue = QueueMachine(Settings(width: 1))

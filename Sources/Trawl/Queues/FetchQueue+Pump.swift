@@ -1,0 +1,100 @@
+import TrawlFrontier
+import TrawlPlatform
+
+/// Carrying out what the machine says: by one task at a time, so that everything is told in its order.
+extension FetchQueue {
+    private enum Work {
+        case start(QueueMachine.FetchID, forSize: Bool)
+        case cancel(RunningFetch?)
+        case tell(Event, QueueState.Handle?, Result<Response, FetchError>)
+        case nothing
+    }
+
+    /// Lets the machine's actions be carried out, by whoever does that now, or else by a new task.
+    func pump() {
+        let isIdle = state.withLock { state in
+            defer { state.isPumping = true }
+            return !state.isPumping
+        }
+        if isIdle { Task { drain() } }
+    }
+
+    private func drain() {
+        while let work = nextWork() {
+            switch work {
+            case .nothing: break
+            case .start(let id, let forSize): start(id, forSize: forSize)
+            case .cancel(let running):
+                if let running { coordinator.post(.cancel(running)) }
+            case .tell(let event, let handle, let result):
+                // Who holds the handle first, then who follows the queue.
+                handle?.end(result)
+                state.withLock { state in
+                    state.tell(event)
+                    state.tellProgress(at: MonotonicClock.now())
+                }
+            }
+        }
+    }
+
+    private func nextWork() -> Work? {
+        state.withLock { state -> Work? in
+            guard let action = state.machine.next() else {
+                state.isPumping = false
+                return nil
+            }
+            switch action {
+            case .start(let id):
+                state.begin(id)
+                return .start(id, forSize: false)
+            case .startSizing(let id):
+                state.begin(id)
+                return .start(id, forSize: true)
+            case .cancel(let id), .cancelSizing(let id): return .cancel(state.runs[id]?.running)
+            case .resetProgress:
+                state.tellProgress(at: MonotonicClock.now())
+                return .nothing
+            case .tellFinished(let id, _): return Self.tell(id, because: nil, &state)
+            case .tellFailed(let id, let reason, _): return Self.tell(id, because: reason, &state)
+            case .tellQueueFinished:
+                state.concludeAll()
+                return .nothing
+            }
+        }
+    }
+
+    private static func tell(
+        _ id: QueueMachine.FetchID, because reason: QueueMachine.FailureReason?, _ state: inout QueueState
+    ) -> Work {
+        guard let (result, handle) = state.conclude(id, because: reason) else { return .nothing }
+        switch result {
+        case .success(let response): return .tell(.finished(FetchID(id: id), response), handle, result)
+        case .failure(let error): return .tell(.failed(FetchID(id: id), error), handle, result)
+        }
+    }
+
+    private func start(_ id: QueueMachine.FetchID, forSize: Bool) {
+        let launch = state.withLock { state in
+            state.launch(id, forSize: forSize) { handle in
+                QueueRun(id, of: self, forSize: forSize, handle: handle?.channel)
+            }
+        }
+        guard let (request, destination, sink, decisions) = launch else {
+            // The queue was reset meanwhile.
+            return state.withLock { $0.change { forSize ? $0.sizingEnded(id, .failed) : $0.ended(id, .failed) } }
+        }
+        if !forSize {
+            sink.post(.started)
+            state.withLock { state in if state.isFollowed(id) { state.tell(.started(FetchID(id: id))) } }
+        }
+        do throws(FetchError) {
+            let plan = try coordinator.planner.plan(request, into: destination, wantsEvents: true)
+            let running = RunningFetch(
+                plan: plan, reply: .cell(OutcomeCell()), channel: sink, decisions: decisions)
+            state.withLock { $0.runs[id]?.running = running }
+            coordinator.submit(running)
+        } catch {
+            sink.post(.ended(.failure(error)))
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import TrawlFrontier
+import TrawlHTTP
+import TrawlPlatform
+
+/// Fetches of a program in order: so many at a time, by priority and after one another, watched and cancelled together.
+///
+/// A new queue is suspended. All its fetches are made by one coordinator, whose limits hold beside the queue's own. May be
+/// used from any thread; none of its methods waits. A queue that its program lets go of goes on with what runs and waits,
+/// unless it is suspended.
+///
+/// ```swift
+/// let queue = FetchQueue(on: coordinator)
+/// for url in urls { queue.add(Request(url), into: .discard) }
+/// let events = queue.events
+/// queue.start()
+/// for await case .finished(let fetch, let response) in events { print(fetch, response.status) }
+/// ```
+///
+/// - Source: ASIHTTPRequest's network queue, `NSOperationQueue`, AFHTTPClient's batches; `docs/queues.md`.
+public final class FetchQueue: Sendable {
+    /// Who makes the fetches.
+    public let coordinator: Coordinator
+    let state: Guarded<QueueState>
+
+    /// A queue without fetches, suspended.
+    ///
+    /// - Parameter settings: Those of another queue make this a copy of it, without its fetches.
+    public init(on coordinator: Coordinator, _ settings: Settings = Settings()) {
+        self.coordinator = coordinator
+        state = Guarded(QueueState(settings))
+    }
+
+    deinit {
+        state.withLock { $0.takeReaders() }.finish()
+    }
+
+    /// Names a fetch of a queue; means nothing to another queue. Never used again.
+    public struct FetchID: Sendable, Hashable {
+        let id: QueueMachine.FetchID
+    }
+
+    /// What a copy of a queue takes over.
+    public struct Settings: Sendable {
+        /// How many fetches run at a time, over all workers, sizing requests among them. Default 4, at least 1.
+        public var width = 4
+        /// Whether the first fetch that fails or is cancelled cancels all others. A status of 400 or more is no failure.
+        /// Default true.
+        public var cancelsOthersOnFailure = true
+        /// What ``FetchQueue/progress`` counts. Default ``Counting/simple``.
+        public var progress = Counting.simple
+        /// Whether the fraction of progress never goes back, whatever is added late. Default false.
+        public var isProgressMonotonic = false
+        /// Who decides for fetches that have no decider of their own, in place of ``Configuration/decisions``.
+        ///
+        /// One decider is asked. Where it has no answer the next is not asked instead.
+        public var decisions: (any FetchDecisions)?
+        /// The program's own.
+        public var userInfo: [String: any Sendable] = [:]
+
+        /// Four at a time, all or nothing.
+        public init() {}
+    }
+
+    /// What progress counts.
+    public enum Counting: String, Sendable, Hashable, Codable {
+        /// Fetches.
+        case simple
+        /// Bytes. The size of each GET that is added while the queue is suspended is asked for by HEAD first; of others it
+        /// counts from when it is known. A response that says none counts as one.
+        case accurate
+    }
+
+    /// What holds at present. Changes hold for what starts from now on; another way to count from when nothing is pending.
+    public var settings: Settings {
+        get { state.withLock { $0.settings } }
+        set {
+            let old = state.withLock { state in
+                defer { state.apply(newValue) }
+                return state.settings
+            }
+            // What a program gave is let go of outside of the lock.
+            withExtendedLifetime(old) {}
+            pump()
+        }
+    }
+
+    /// Fetches whose end was not told yet. It goes down before the end of each is told.
+    public var pendingCount: Int { state.withLock { $0.machine.pendingCount } }
+
+    /// Whether nothing starts.
+    public var isSuspended: Bool { state.withLock { $0.machine.isSuspended } }
+
+    // MARK: Adding
+
+    /// Adds a fetch.
+    ///
+    /// - Parameters:
+    ///   - priority: From 0 to 1, 0.5 being the middle, in five levels. Within a level the first is first.
+    ///   - dependencies: Fetches of this queue that must have ended well before. When one fails, this one fails with
+    ///     ``FetchError/Code/cancelled``.
+    ///   - startsAfterFailure: Whether it merely waits for those, however they end.
+    ///   - decisions: Who decides for this fetch, in place of the queue's decider.
+    /// - Returns: The handle. A fetch into ``Destination/stream`` is cancelled when it is let go of, others go on.
+    @discardableResult
+    public func add(
+        _ request: Request, into destination: Destination = .memory, priority: Double = 0.5,
+        after dependencies: [FetchID] = [], startsAfterFailure: Bool = false, decisions: (any FetchDecisions)? = nil
+    ) -> QueuedFetch {
+        let (outcome, channel) = (OutcomeCell(), EventChannel())
+        let id = state.withLock { state in
+            let id = state.add(
+                request, into: destination, HopPriority(priority), after: dependencies.map(\.id),
+                needsSuccess: !startsAfterFailure)
+            state.handles[id] = QueueState.Handle(outcome: outcome, channel: channel)
+            if let decisions { state.deciders[id] = decisions }
+            return id
+        }
+        pump()
+        let fetch = Fetch(id, in: self, outcome: outcome, channel: channel, isStream: destination == .stream)
+        return QueuedFetch(id: FetchID(id: id), fetch: fetch)
+    }
+
+    /// Adds many fetches without handles: less than 200 bytes of memory for each that waits.
+    ///
+    /// - Parameter destination: Where the bodies go; not ``Destination/stream``, which nobody could read.
+    /// - Returns: Their names, in the order of the requests.
+    @discardableResult
+    public func add(
+        contentsOf requests: some Sequence<Request>, into destination: Destination = .memory, priority: Double = 0.5
+    ) -> [FetchID] {
+        precondition(destination != .stream, "a stream is read through the handle of its fetch")
+        let level = HopPriority(priority)
+        let added = requests.map { request in
+            FetchID(id: state.withLock { $0.add(request, into: destination, level, after: [], needsSuccess: true) })
+        }
+        pump()
+        return added
+    }
+
+    // MARK: Running
+
+    /// Lets fetches start. Does no harm to a queue that runs.
+    public func start() {
+        state.withLock { $0.machine.start() }
+        pump()
+    }
+
+    /// Lets no further fetch start; what runs goes on.
+    public func suspend() { state.withLock { $0.machine.suspend() } }
+
+    /// As ``start()``.
+    public func resume() { start() }
+
+    // MARK: Ending
+
+    /// Cancels a fetch: it fails with ``FetchError/Code/cancelled`` unless it is over.
+    public func cancel(_ fetch: FetchID) { cancel(fetch.id) }
+
+    /// Cancels all fetches, and sets progress to nothing. Each is told as failed, then the queue as finished.
+    public func cancelAll() {
+        state.withLock { $0.change { $0.cancelAll() } }
+        pump()
+    }
+
+    /// Cancels the fetches that wait or run, have that method and a URL of that path.
+    ///
+    /// Where the queue cancels all others on failure, it does so on this too.
+    ///
+    /// - Parameters:
+    ///   - method: nil is any.
+    ///   - path: As in the URL, without its query; `/` is that of a URL without a path.
+    /// - Returns: How many there were.
+    /// - Source: AFHTTPClient's `cancelAllHTTPOperationsWithMethod:path:` (AFC-11).
+    @discardableResult
+    public func cancelAll(_ method: Request.Method? = nil, path: String) -> Int {
+        let count = state.withLock { $0.cancel(method, path: path) }
+        pump()
+        return count
+    }
+
+    /// Cancels all fetches, tells nothing more of them, ends all sequences of events and progress, and suspends the queue,
+    /// which can be used again. Who waits for the response of such a fetch gets ``FetchError/Code/cancelled``.
+    public func reset() {
+        let (readers, handles) = state.withLock { state in (state.takeReaders(), state.reset()) }
+        readers.finish()
+        for handle in handles { handle.end(.failure(QueueState.cancelled)) }
+        pump()
+    }
+
+    func cancel(_ id: QueueMachine.FetchID) {
+        state.withLock { $0.change { $0.cancel(id) } }
+        pump()
+    }
+
+    /// Cancels a fetch of which nothing is told.
+    func withdraw(_ id: QueueMachine.FetchID) {
+        let handle = state.withLock { $0.withdraw(id) }
+        handle?.channel.silence()
+        handle?.outcome.resolve(.failure(QueueState.cancelled))
+        pump()
+    }
+
+    /// The handle of a fetch was let go of.
+    func letGo(_ id: QueueMachine.FetchID, cancels: Bool) {
+        let handle = state.withLock { $0.handles.removeValue(forKey: id) }
+        if handle != nil, cancels { cancel(id) }
+    }
+
+    /// A reader took bytes of a streamed body.
+    func consumed(_ id: QueueMachine.FetchID, _ bytes: Int) {
+        guard let running = state.withLock({ $0.runs[id]?.running }) else { return }
+        coordinator.post(.consumed(running, bytes))
+    }
+}
+
+/// A fetch of a queue.
+public struct QueuedFetch: Sendable {
+    /// Its name in the queue's events and for ``FetchQueue/add(_:into:priority:after:startsAfterFailure:decisions:)``.
+    public let id: FetchQueue.FetchID
+    /// Its handle. Its events and its end come before those of the queue.
+    public let fetch: Fetch
+
+    /// The answer, as soon as it is there. Cancelling the asking task cancels the fetch.
+    public var response: Response {
+        get async throws(FetchError) { try await fetch.response }
+    }
+
+    /// Cancels it.
+    public func cancel() { fetch.cancel() }
+}

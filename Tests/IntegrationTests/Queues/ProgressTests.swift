@@ -1,0 +1,271 @@
+import Foundation
+import Glibc
+import Testing
+import Trawl
+import TrawlFoundation
+
+@Suite("Progress, ASI-PROG-01…10, ULS-TASK-10", .timeLimit(.minutes(2)))
+struct ProgressTests {
+    private static func body(_ count: Int) -> String { String(repeating: "x", count: count) }
+
+    @Test("of one fetch: at most four values a second, and always a last one (ASI-PROG-01, ASI-PROG-08)")
+    func single() async throws {
+        try await withQueueScene(
+            adjust: { $0.bandwidth = BandwidthLimit(1 << 20) },
+            answering: { _ in ScriptedOrigin.Answer(200, Self.body(1_500_000)) }
+        ) { scene in
+            let clock = ContinuousClock()
+            let begin = clock.now
+            let fetch = scene.coordinator.start(scene.request("/"), into: .discard)
+            var values: [TransferProgress] = []
+            for await progress in fetch.progress { values.append(progress) }
+            let quarters = Int((clock.now - begin) / .milliseconds(250))
+            #expect(values.count > 2 && values.count <= quarters + 2)
+            let last = try #require(values.last)
+            #expect(last.isComplete && last.download.fraction == 1 && last.download.remaining == .zero)
+            #expect(last.download.completed == 1_500_000 && last.download.total == 1_500_000)
+            #expect(last.decoded == 1_500_000 && last.upload == .nothing)
+            let middle = try #require(values.dropLast().last)
+            #expect(!middle.isComplete && middle.download.total == 1_500_000)
+            #expect((200_000...3_000_000).contains(middle.download.bytesPerSecond))
+            #expect(middle.download.remaining != nil && (middle.download.fraction ?? 0) > 0)
+            // Asked for when all is over it says so.
+            var again: [TransferProgress] = []
+            for await progress in fetch.progress { again.append(progress) }
+            #expect(again.map(\.download.completed) == [1_500_000] && again.first?.isComplete == true)
+        }
+    }
+
+    @Test("a length that is not told is -1; decoded against wire bytes (ASI-PROG-10)")
+    func unknown() async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { seen in
+            var answer = ScriptedOrigin.Answer(200, Self.body(5000))
+            if seen.target == "/chunked" { answer.framing = .chunked }
+            if seen.target == "/open" {
+                answer.framing = .close
+                answer.rest = (Array("rest".utf8), gate)
+            }
+            return answer
+        }) { scene in
+            defer { gate.open() }
+            let open = scene.coordinator.start(scene.request("/open"), into: .discard)
+            let isKnown = await eventually { open.currentProgress.download.completed == 5000 }
+            #expect(isKnown && open.currentProgress.download.total == -1)
+            #expect(open.currentProgress.download.fraction == nil && open.currentProgress.download.remaining == nil)
+            gate.open()
+            _ = try await open.response
+            #expect(open.currentProgress.download.completed == 5004 && open.currentProgress.download.fraction == 1)
+            let chunked = scene.coordinator.start(scene.request("/chunked"), into: .discard)
+            _ = try await chunked.response
+            #expect(chunked.currentProgress.decoded == 5000 && chunked.currentProgress.download.fraction == 1)
+            #expect(chunked.currentProgress.download.completed > 5000)
+        }
+        try await withOrigin { origin in
+            try await withTestCoordinator { coordinator in
+                let fetch = coordinator.start(Request(origin.url("/gzip")))
+                let response = try await fetch.response
+                let progress = fetch.currentProgress
+                #expect(progress.decoded == Int64(response.body.count))
+                if let length = response.expectedLength { #expect(progress.download.completed == Int64(length)) }
+                #expect(progress.download.completed != progress.decoded)
+            }
+        }
+    }
+
+    /// In a process of its own, whose children are the workers of its one coordinator.
+    @Test("bytes that a worker had when it died do not count twice (ASI-PROG-06)")
+    func lostWorker() async {
+        await #expect(processExitsWith: .success) { try await Self.loseWorker() }
+    }
+
+    private static func loseWorker() async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { seen in
+            var answer = ScriptedOrigin.Answer(200, Self.body(4000))
+            if seen.number == 1 {
+                answer.rest = (Array(Self.body(4000).utf8), gate)
+            } else {
+                answer.body += answer.body
+            }
+            return answer
+        }) { scene in
+            let queue = scene.queue { $0.progress = .accurate }
+            let (events, steps) = (queue.events, queue.byteSteps)
+            queue.start()
+            queue.add(scene.request("/big"))
+            let isHalf = await eventually { queue.currentProgress.download.completed == 4000 }
+            for child in ProcessTree.children() { kill(child, SIGKILL) }
+            let words = await eventsToEnd(events).map { word($0) }
+            let isWhole = queue.currentProgress.download.completed == 8000
+            gate.open()
+            queue.reset()
+            var back: [Int64] = []
+            for await step in steps where step.moved < 0 { back.append(step.moved) }
+            expectInChild(isHalf && isWhole, "half \(isHalf), whole \(isWhole)")
+            expectInChild(back == [-4000] && words.contains("finished 200"), "\(back) \(words)")
+        }
+    }
+
+    @Test("as Foundation's Progress (ASI-PROG-01)")
+    func foundation() async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { seen in
+            if seen.target == "/held" { gate.wait() }
+            return ScriptedOrigin.Answer(200, Self.body(3000))
+        }) { scene in
+            defer { gate.open() }
+            let fetch = scene.coordinator.start(scene.request("/"))
+            let progress = fetch.foundationProgress()
+            _ = try await fetch.response
+            #expect(await eventually { progress.completedUnitCount == 3000 && progress.fractionCompleted == 1 })
+            let queue = scene.queue()
+            let held = queue.add(scene.request("/held"))
+            let whole = queue.foundationProgress()
+            queue.start()
+            whole.cancel()
+            await failure(.cancelled) { try await held.response }
+        }
+    }
+
+    @Test("a simple queue counts fetches: a quarter for each of four (ASI-PROG-02)")
+    func simple() async throws {
+        try await withQueueScene { scene in
+            let queue = scene.queue { $0.width = 1 }
+            let (events, values) = (queue.events, queue.progress)
+            let ids = (0..<4).map { number in queue.add(scene.request("/\(number)"), into: .discard).id }
+            #expect(queue.currentProgress.download.total == 4 && queue.currentProgress.download.fraction == 0)
+            queue.start()
+            var last = 0.0
+            var finished = 0
+            for await event in events {
+                if case .queueFinished = event { break }
+                guard case .finished(let id, _) = event else { continue }
+                finished += 1
+                let fraction = try #require(queue.currentProgress.download.fraction)
+                #expect(id == ids[finished - 1] && fraction >= Double(finished) / 4 && fraction >= last)
+                last = fraction
+            }
+            #expect(last == 1 && queue.currentProgress.isComplete)
+            for await progress in values where progress.isComplete {
+                #expect(progress.download.completed == 4)
+                break
+            }
+        }
+    }
+
+    @Test("an accurate queue asks for sizes by HEAD before, but not of what comes later or is no GET (ASI-PROG-03)")
+    func sizing() async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { seen in
+            if seen.method == "GET" { gate.wait() }
+            if seen.method == "HEAD", seen.target == "/refused" { return ScriptedOrigin.Answer(405, "") }
+            return ScriptedOrigin.Answer(200, Self.body(1000))
+        }) { scene in
+            let queue = scene.queue {
+                $0.progress = .accurate
+                $0.width = 2
+            }
+            let events = queue.events
+            for number in 0..<4 { queue.add(scene.request("/\(number)")) }
+            queue.add(scene.request("/refused"))
+            queue.add(scene.request("/post") { $0.method = .post })
+            queue.start()
+            #expect(await eventually { scene.origin.seen().count == 8 })
+            #expect(await eventually { queue.currentProgress.download.total == 5001 })
+            queue.add(scene.request("/late"))
+            gate.open()
+            _ = await eventsToEnd(events)
+            let heads = scene.targets.filter { $0.hasPrefix("HEAD") }
+            #expect(heads.sorted() == ["HEAD /0", "HEAD /1", "HEAD /2", "HEAD /3", "HEAD /refused"])
+            #expect(scene.targets.count == 12)
+            for target in heads.map({ $0.dropFirst(5) }) {
+                let (head, get) = (
+                    scene.targets.firstIndex(of: "HEAD " + target), scene.targets.firstIndex(of: "GET " + target)
+                )
+                #expect((head ?? .max) < (get ?? 0))
+            }
+            // Six sizes in bytes, and one as a unit.
+            let progress = queue.currentProgress.download
+            #expect(progress.completed == progress.total && progress.fraction == 1 && progress.total == 6001)
+        }
+    }
+
+    @Test("what is added late moves the whole back, unless that is not wanted (ASI-PROG-04)", arguments: [false, true])
+    func late(isMonotonic: Bool) async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { seen in
+            if seen.target.hasPrefix("/late") { gate.wait() }
+            return ScriptedOrigin.Answer(200, Self.body(1000))
+        }) { scene in
+            let queue = scene.queue {
+                $0.progress = .accurate
+                $0.isProgressMonotonic = isMonotonic
+            }
+            var events = queue.events
+            for number in 0..<5 { queue.add(scene.request("/\(number)")) }
+            queue.start()
+            _ = await eventsToEnd(events)
+            #expect(queue.currentProgress.download.fraction == 1)
+            events = queue.events
+            for number in 0..<5 { queue.add(scene.request("/late\(number)")) }
+            let fraction = try #require(queue.currentProgress.download.fraction)
+            if isMonotonic { #expect(fraction == 1) }
+            gate.open()
+            _ = await eventsToEnd(events)
+            let progress = queue.currentProgress.download
+            #expect(progress.total == 10_000 && progress.completed == 10_000 && progress.fraction == 1)
+        }
+    }
+
+    @Test("a response without a length counts as one; redirects are no reason for that (ASI-PROG-05)")
+    func fallback() async throws {
+        try await withQueueScene(answering: { seen in
+            if seen.target == "/moved" { return ScriptedOrigin.Answer(302, "go", [("Location", "/sized")]) }
+            var answer = ScriptedOrigin.Answer(200, Self.body(1000))
+            if seen.target == "/chunked" { answer.framing = .chunked }
+            return answer
+        }) { scene in
+            let queue = scene.queue { $0.progress = .accurate }
+            let events = queue.events
+            for target in ["/chunked", "/moved"] { queue.add(scene.request(target)) }
+            queue.start()
+            _ = await eventsToEnd(events)
+            let progress = queue.currentProgress
+            #expect(progress.download.total == 1001 && progress.download.fraction == 1 && progress.decoded == 2000)
+        }
+    }
+
+    @Test("an upload that a challenge refuses goes back, and is sent again (ASI-PROG-06, ASI-PROG-07, ASI-PROG-09)")
+    func upload() async throws {
+        let right = ChallengingOrigin.basic("me", "pass")
+        try await withQueueScene(answering: ChallengingOrigin.taking(right)) { scene in
+            let queue = scene.queue()
+            let (events, steps) = (queue.events, queue.byteSteps)
+            let fetch = queue.add(
+                scene.request("/upload") {
+                    $0.body = .bytes([UInt8](repeating: 7, count: 200_000))
+                    $0.options.authentication.allowsClearText = true
+                    $0.options.authentication.credential = Credential(user: "me", password: "pass")
+                })
+            queue.start()
+            let response = try await fetch.response
+            #expect(response.bodyText == "welcome /upload")
+            _ = await eventsToEnd(events)
+            queue.reset()
+            var moved: [Int64] = []
+            var size: Int64 = 0
+            for await step in steps where step.direction == .upload {
+                #expect(step.fetch == fetch.id)
+                if step.moved != 0 { moved.append(step.moved) }
+                size += step.size
+            }
+            // Of several steps in one direction nothing is known but their sum.
+            #expect(moved.reduce(0, +) == 200_000 && size == 200_000)
+            #expect(moved.filter { $0 < 0 } == [-200_000])
+            #expect(moved.prefix { $0 > 0 }.reduce(0, +) == 200_000)
+            let progress = fetch.fetch.currentProgress
+            #expect(progress.upload.completed == 200_000 && progress.upload.fraction == 1)
+        }
+    }
+}
