@@ -130,7 +130,7 @@ struct BatchOutputTests {
             let pipe = try CommandRun(["pipe", option + "/no/such"])
             #expect(pipe.status == 2 && pipe.errors == run.errors, "\(option)")
         }
-        #expect(try CommandRun(["batch", "/no/such"]).status == 2)
+        #expect(try CommandRun(["batch", "/no/such", "--no-files"]).status == 2)
     }
 
     @Test("options from standard input leave none for a list, and a pipe has none to give")
