@@ -60,6 +60,8 @@ package struct CachePolicy: Sendable, Hashable {
     package var secondsToCache: Int64?
     /// Whether the fallback on failure also disregards `must-revalidate` and `no-cache`.
     package var forcesFallback = false
+    /// Whether a 200 that came in answer to a question counts as a 304 when its strong entity tag is the stored one.
+    package var stopsAtEqualTag = false
 
     /// A policy that takes the cache's default.
     package init() {}

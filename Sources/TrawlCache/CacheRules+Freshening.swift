@@ -36,8 +36,12 @@ extension CacheRules {
         case .forward:
             return head.status == 304 ? .handOn : .replace
         case .validate:
-            guard head.status == 304 else { return .replace }
             let times = (request: requestTime, response: responseTime)
+            if isRepeated(stored, by: head, request) {
+                let fresh = updated(stored, request, head, times)
+                return .freshened(fresh, validatedReuse(request, fresh))
+            }
+            guard head.status == 304 else { return .replace }
             guard let fresh = freshened(stored, request, head, times) else {
                 return request.traits.contains(.ifNoneMatch) ? .handOn : .repeatPlain
             }
@@ -93,6 +97,23 @@ extension CacheRules {
             head.fields.withFirst("ETag") { new in
                 guard let old, let new else { return false }
                 return EntityTag.areWeaklyEqual(old, new)
+            }
+        }
+    }
+
+    /// Whether a 200 brings what is stored once more, where the caller wants that to be looked for.
+    ///
+    /// - Source: RFC 9110 §8.8.1: a strong validator changes whenever the bytes do. A server that forgets to tell codings
+    ///   apart (§8.8.3.3) or announces another length is not believed.
+    private func isRepeated(_ stored: StoredResponse, by head: ResponseHead, _ request: CacheRequest) -> Bool {
+        guard request.policy.stopsAtEqualTag, head.status == 200, stored.facts.status == 200,
+            stored.head.fields.values("Content-Encoding") == head.fields.values("Content-Encoding")
+        else { return false }
+        if let length = head.contentLength, let total = stored.facts.body.total, length != total { return false }
+        return stored.head.fields.withFirst("ETag") { old in
+            head.fields.withFirst("ETag") { new in
+                guard let old, let new else { return false }
+                return EntityTag.areStronglyEqual(old, new)
             }
         }
     }

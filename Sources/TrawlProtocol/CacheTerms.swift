@@ -16,6 +16,8 @@ package struct CacheTerms: Sendable, Hashable {
     package var usesHeuristics = true
     /// Whether what is stored stands in for a load that failed even where the response forbids it.
     package var forcesFallback = false
+    /// Whether a body is left on the way when its strong entity tag says that it is the stored one.
+    package var stopsAtEqualTag = false
     /// Seconds for which responses count as fresh, whatever they say; below zero they are stale at once.
     package var lifetime: Int64?
     /// The session whose end takes what is stored with it; nil stores permanently.
@@ -48,17 +50,18 @@ package struct CacheTerms: Sendable, Hashable {
         reload = try reader.byte()
         guard reload <= 2 else { throw .invalid(.cache) }
         let flags = try reader.byte()
-        guard flags & ~0x1F == 0 else { throw .reservedBits }
+        guard flags & ~0x3F == 0 else { throw .reservedBits }
         respectsCacheControl = flags & 1 != 0
         usesHeuristics = flags & 2 != 0
         forcesFallback = flags & 16 != 0
+        stopsAtEqualTag = flags & 32 != 0
         if flags & 4 != 0 { lifetime = Int64(bitPattern: try reader.uint64()) }
         if flags & 8 != 0 { session = SessionNumber(first: try reader.uint64(), last: try reader.uint64()) }
     }
 
     private var flags: UInt8 {
         (respectsCacheControl ? 1 : 0) | (usesHeuristics ? 2 : 0) | (lifetime != nil ? 4 : 0) | (session != nil ? 8 : 0)
-            | (forcesFallback ? 16 : 0)
+            | (forcesFallback ? 16 : 0) | (stopsAtEqualTag ? 32 : 0)
     }
 }
 

@@ -48,6 +48,45 @@ struct FresheningTests {
         #expect(word(try conclude(answer, status: status)) == expected)
     }
 
+    /// A server that knows no conditions sends the same again.
+    private let repeated = [("ETag", "\"v1\""), ("Content-Encoding", "gzip"), ("Cache-Control", "max-age=500")]
+
+    @Test("a 200 with the stored strong tag counts as a 304 where that is wanted, and never by itself")
+    func equalTag() throws {
+        #expect(word(try conclude(repeated, status: 200)) == "replace")
+        var policy = CachePolicy()
+        policy.stopsAtEqualTag = true
+        guard case .freshened(let fresh, let reuse) = try conclude(repeated, status: 200, request(policy: policy))
+        else {
+            Issue.record("not freshened")
+            return
+        }
+        #expect(TrawlCacheTests.word(.serve(reuse)) == "revalidated")
+        #expect(fresh.facts.isFresh(at: after(599)) && !fresh.facts.isFresh(at: after(601)))
+        #expect(fresh.facts.body == .complete(length: 10))
+    }
+
+    @Test(
+        "what is not surely the stored representation is taken as a new one",
+        arguments: [
+            ([("ETag", "\"v2\""), ("Content-Encoding", "gzip")], 200, "\"v1\""),
+            ([("ETag", "W/\"v1\""), ("Content-Encoding", "gzip")], 200, "\"v1\""),
+            ([("ETag", "W/\"v1\""), ("Content-Encoding", "gzip")], 200, "W/\"v1\""),
+            ([("ETag", "v1"), ("Content-Encoding", "gzip")], 200, "v1"),
+            ([("Content-Encoding", "gzip")], 200, "\"v1\""),
+            ([("ETag", "\"v1\"")], 200, "\"v1\""),
+            ([("ETag", "\"v1\""), ("Content-Encoding", "br")], 200, "\"v1\""),
+            ([("ETag", "\"v1\""), ("Content-Encoding", "gzip"), ("Content-Length", "11")], 200, "\"v1\""),
+            ([("ETag", "\"v1\""), ("Content-Encoding", "gzip")], 203, "\"v1\""),
+            ([("ETag", "\"v1\""), ("Content-Encoding", "gzip")], 404, "\"v1\""),
+        ] as [([(String, String)], UInt16, String)])
+    func otherTag(answer: [(String, String)], status: UInt16, tag: String) throws {
+        var policy = CachePolicy()
+        policy.stopsAtEqualTag = true
+        let lines = base.map { $0.0 == "ETag" ? ($0.0, tag) : $0 }
+        #expect(word(try conclude(answer, status: status, request(policy: policy), stored: lines)) == "replace")
+    }
+
     @Test("a 304 updates the head, but not what the stored bytes depend on")
     func update() throws {
         let answer = [

@@ -170,6 +170,7 @@ extension CacheTerms {
         terms.respectsCacheControl = random.bool()
         terms.usesHeuristics = random.bool()
         terms.forcesFallback = random.bool()
+        terms.stopsAtEqualTag = random.bool()
         if random.bool() { terms.lifetime = Int64(bitPattern: random.integer()) }
         return terms
     }

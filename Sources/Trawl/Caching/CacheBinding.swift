@@ -33,6 +33,7 @@ final class CacheBinding: Sendable {
         policy.respectsCacheControl = caching.respectsCacheControl
         policy.usesHeuristics = caching.usesHeuristics
         policy.forcesFallback = caching.forcesFallback
+        policy.stopsAtEqualTag = caching.stopsAtEqualTag
         self.policy = policy
         decodesContent = options.contentDecoding == .streaming
         storesDownloads = caching.storesDownloads
@@ -46,6 +47,7 @@ final class CacheBinding: Sendable {
         terms.usesHeuristics = policy.usesHeuristics
         terms.lifetime = policy.secondsToCache
         terms.forcesFallback = policy.forcesFallback
+        terms.stopsAtEqualTag = policy.stopsAtEqualTag
         usesSession = (caching.storage ?? shelf.settings.storage) == .session
         if usesSession { terms.session = shelf.sessionID.number }
         self.terms = terms

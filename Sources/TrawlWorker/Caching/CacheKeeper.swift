@@ -214,6 +214,7 @@ extension CacheTerms {
         policy.usesHeuristics = usesHeuristics
         policy.secondsToCache = lifetime
         policy.forcesFallback = forcesFallback
+        policy.stopsAtEqualTag = stopsAtEqualTag
         return policy
     }
 

@@ -77,6 +77,38 @@ struct CachePolicyTests {
         }
     }
 
+    @Test(
+        "a body that the server sends though its tag is the stored one is left on the way, where that is wanted",
+        arguments: Engine.allCases)
+    func equalTag(engine: Engine) async throws {
+        let body = String(repeating: "0123456789abcdef", count: 128 << 10)
+        try await withScene(engine) { request in
+            // It knows no conditions.
+            let tag = request.target == "/weak" ? "W/\"1\"" : "\"\(request.target == "/new" ? request.number : 1)\""
+            return ScriptedOrigin.Answer(200, body, [("Cache-Control", "max-age=0"), ("ETag", tag)])
+        } _: { scene, coordinator in
+            for (target, source) in [("/same", Response.Source.revalidated), ("/weak", .network), ("/new", .network)] {
+                let url = scene.origin.url(target)
+                _ = try await coordinator.get(url)
+                let usual = try await coordinator.get(url)
+                #expect(usual.source == .network, "nobody asked for it: \(target)")
+                let response = try await coordinator.get(url) { $0.caching.stopsAtEqualTag = true }
+                #expect(response.source == source, "\(target)")
+                #expect(response.status == 200 && response.body.bytes == Array(body.utf8), "\(target)")
+                let received = try #require(response.metrics.last).bytesReceived
+                #expect((received < UInt64(body.utf8.count / 2)) == (source == .revalidated), "\(target): \(received)")
+                #expect(scene.origin.seen(target).last?.fields["if-none-match"] != nil)
+                // The connection is given up with the body.
+                #expect(try await coordinator.get(url).body.bytes == Array(body.utf8), "\(target)")
+            }
+            let file = scene.directory.file("out/same")
+            let saved = try await coordinator.get(scene.origin.url("/same"), into: .file(file)) {
+                $0.caching.stopsAtEqualTag = true
+            }
+            #expect(saved.source == .revalidated && scene.directory.content("out/same") == Array(body.utf8))
+        }
+    }
+
     @Test("any stored answer will do when only what is not cached is loaded", arguments: Engine.allCases)
     func onlyIfNotCached(engine: Engine) async throws {
         try await withScene(engine) {
