@@ -22,7 +22,7 @@ public final class Coordinator: Sendable {
     /// Whether the session holds credentials.
     let credentialState = CredentialState()
     /// The program's own cache, where it has one.
-    private let programCache: ProgramCache?
+    let programCache: ProgramCache?
     private let scripts: ProxyScripts
     private let thread: NamedThread
     private let ended: EndGate

@@ -182,6 +182,21 @@ final class CacheShelf: Sendable {
     /// Why a cache could not be used, when one could not.
     var problem: FetchError? { state.withLock { $0.problem } }
 
+    /// Removes what is stored for the coordinator's session, in all caches where it has one; the session goes on.
+    ///
+    /// - Throws: `storeUnusable` when that failed in one of them; it is done in the others.
+    func clearSession() async throws(FetchError) {
+        let stores = state.withLock { state in state.stores.values.filter { $0.session != nil }.map(\.store) }
+        var problem: FetchError?
+        for store in stores {
+            let outcome = await store.change(.removeMatching(CacheFilter(storageClass: .session(sessionID))))
+            if case .notDone(let reason) = outcome {
+                problem = FetchError(.storeUnusable, "what is stored for the session cannot be removed: \(reason)")
+            }
+        }
+        if let problem { throw problem }
+    }
+
     /// Runs `body` while nobody is in the middle of a write to one of the caches; after a second all the same.
     func betweenWrites(_ body: () -> Void) {
         let stores = state.withLock { state in state.stores.values.map(\.store.cache) }

@@ -32,11 +32,17 @@ public protocol DownloadCache: Sendable {
     func removeEntries(for url: String) async
     /// Lets go of the entries of all URLs that are meant.
     func removeEntries(where isMeant: @Sendable (_ url: String) -> Bool) async
+    /// Lets go of the entries that are to stay so long: those of the session, when that is cleared
+    /// (``Coordinator/clearSession()``). Does nothing where a program says nothing else.
+    func removeEntries(kept storage: RequestOptions.Caching.Storage) async
 }
 
 extension DownloadCache {
     /// None of its own.
     public var secret: [UInt8]? { nil }
+
+    /// Nothing: a cache without a session has nothing of one.
+    public func removeEntries(kept storage: RequestOptions.Caching.Storage) async {}
 
     /// Lets go of everything.
     public func removeAll() async {

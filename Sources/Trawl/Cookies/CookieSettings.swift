@@ -1,4 +1,5 @@
 import TrawlSession
+import TrawlStore
 import TrawlURL
 
 /// What all fetches of a coordinator have in common as to cookies.
@@ -23,5 +24,19 @@ struct CookieSettings: Sendable {
         usesNoProxy = configuration.proxy.namesNone
         self.state = state
         memory = MemoryJars()
+    }
+
+    /// Removes what the coordinator's fetches took, from all jars; from those of the store in one change.
+    ///
+    /// - Throws: `storeUnusable`; those of jars in memory are gone then too.
+    func removeAcceptedInSession() async throws(FetchError) {
+        let session = state.sessionID.halves.first
+        memory.removeAccepted(in: session)
+        guard let store = state.openedStore else { return }
+        do throws(StoreError) {
+            _ = try await StoredCookies.remove(fromAllJarsOf: store) { $0.session == session }
+        } catch {
+            throw state.problem ?? FetchError(.storeUnusable, "\(error)")
+        }
     }
 }

@@ -52,4 +52,10 @@ final class MemoryJars: Sendable {
             return jar
         }
     }
+
+    /// Removes what a session's fetches took, from all jars.
+    func removeAccepted(in session: UInt64) {
+        let all = jars.withLock { Array($0.values) }
+        for jar in all { jar.withJar { _ = $0.removeAccepted(in: session) } }
+    }
 }

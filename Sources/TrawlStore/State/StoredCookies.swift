@@ -55,7 +55,7 @@ package struct StoredCookies: Sendable {
 
     /// As above, on the store thread.
     package func set(_ cookies: [CookieRecord], at now: WallTime) async throws(StoreError) {
-        try await change { (transaction) throws(StoreError) in
+        try await Self.change(state) { (transaction) throws(StoreError) in
             try set(cookies[...], at: now, in: transaction)
             return 0
         }
@@ -82,13 +82,26 @@ package struct StoredCookies: Sendable {
     /// As above, on the store thread.
     package func remove(where condition: @escaping @Sendable (CookieView) -> Bool) async throws(StoreError) -> Int {
         if state.changes(of: .cookies) == 0 { return 0 }
-        return try await change { (transaction) throws(StoreError) in
+        return try await Self.change(state) { (transaction) throws(StoreError) in
             try CookieTable.remove(from: jar, in: transaction, where: condition)
         }
     }
 
+    /// Removes those of all jars that satisfy a condition, in one change, on the store thread: how many.
+    ///
+    /// - Parameter condition: May be asked more than once.
+    package static func remove(
+        fromAllJarsOf state: StateStore, where condition: @escaping @Sendable (CookieView) -> Bool
+    ) async throws(StoreError) -> Int {
+        if state.changes(of: .cookies) == 0 { return 0 }
+        return try await change(state) { (transaction) throws(StoreError) in
+            try CookieTable.remove(from: nil, in: transaction, where: condition)
+        }
+    }
+
     @discardableResult
-    private func change(
+    private static func change(
+        _ state: StateStore,
         _ work: @escaping @Sendable (borrowing Transaction) throws(StoreError) -> Int
     ) async throws(StoreError) -> Int {
         let run = ChangeRun()

@@ -382,6 +382,13 @@ final class MemoryCache: DownloadCache {
             for url in state.entries.keys where isMeant(url) { state.entries[url] = nil }
         }
     }
+
+    func removeEntries(kept storage: RequestOptions.Caching.Storage) async {
+        state.withLock { state in
+            state.calls += 1
+            for url in state.entries.keys { state.entries[url]?.removeAll { $0.storage == storage } }
+        }
+    }
 }
 
 extension DownloadCacheEntry {
