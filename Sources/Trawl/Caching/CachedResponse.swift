@@ -21,14 +21,12 @@ public struct CachedResponse: Sendable {
     public let bodyLength: UInt64
     /// Whether the whole body is stored, or only a part of it.
     public let isComplete: Bool
-    /// The file of the body; nil when it is inside its record. It belongs to the cache and must not be changed.
-    public let bodyFile: String?
 
     private let wantsValidation: Bool
     private let body: StoredBody?
     private let limits: RequestOptions.SizeLimits
 
-    init(_ hit: StoredHit, _ stored: StoredEntry, bodyFile: String?, limits: RequestOptions.SizeLimits) {
+    init(_ hit: StoredHit, _ stored: StoredEntry, limits: RequestOptions.SizeLimits) {
         let facts = stored.response.facts
         head = Response.ResponseHead(hit.head)
         date = facts.responseTime.milliseconds
@@ -39,7 +37,6 @@ public struct CachedResponse: Sendable {
         metadata = stored.response.metadata
         bodyLength = facts.body.length
         isComplete = facts.body.isComplete
-        self.bodyFile = bodyFile
         body = hit.body
         self.limits = limits
     }

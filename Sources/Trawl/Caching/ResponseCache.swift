@@ -26,7 +26,31 @@ public struct ResponseCache: Sendable {
     public func response(to request: Request) throws(FetchError) -> CachedResponse? {
         let (found, store) = try lookUp(request)
         guard case .serve(let hit)? = found, let store, let stored = store.stored(hit.use) else { return nil }
-        return CachedResponse(hit, stored, bodyFile: store.path(of: hit.body), limits: request.options.sizeLimits)
+        return CachedResponse(hit, stored, limits: request.options.sizeLimits)
+    }
+
+    /// The file of the stored body that would answer a request, whatever its age, content codings on; nil when nothing is
+    /// stored, or the body is none of its own file: up to 16 KiB lie in their records, and parts are not told.
+    ///
+    /// All of it is read on the calling thread and compared with its checksums first; what is damaged is removed. The name says
+    /// nothing before the body is there, since it is that of its bytes.
+    ///
+    /// The file belongs to the cache. It must not be changed, and its name goes when the response is removed, replaced or makes
+    /// room: open it at once. ``Coordinator/send(_:into:)`` into a file makes one of the caller's own, which shares the blocks of
+    /// this one where the file system can.
+    /// - Throws: What makes the request impossible.
+    /// - Source: ASIHTTPRequest's `pathToStoreCachedResponseDataForRequest:` (ASI-CACHE-23).
+    public func bodyFile(for request: Request) throws(FetchError) -> String? {
+        let (found, store) = try lookUp(request)
+        guard case .serve(let hit)? = found, let store, case .blob(let reader)? = hit.body, hit.head.status != 206
+        else { return nil }
+        do throws(BlobError) {
+            try reader.verify()
+        } catch {
+            store.cache.reportDamage(of: reader, hit.use)
+            return nil
+        }
+        return store.path(of: reader)
     }
 
     /// Stores a response by hand. It takes the place of what it makes obsolete.

@@ -231,9 +231,6 @@ extension ResponseStore {
         }
     }
 
-    /// The file of a body; nil when it is inside its record.
-    package func path(of body: StoredBody?) -> String? {
-        guard case .blob(let reader)? = body else { return nil }
-        return cache.blobs.path + "/" + reader.reference.digest.path
-    }
+    /// The file of a body.
+    package func path(of body: BlobReader) -> String { cache.blobs.path + "/" + body.reference.digest.path }
 }

@@ -1,6 +1,8 @@
 import Foundation
+import Glibc
 import Testing
 import Trawl
+import TrawlFoundation
 
 /// ULS-CACHE-06, ULS-CACHE-07, ASI-CACHE-14, ASI-CACHE-23.
 @Suite("The cache in a program's hands", .timeLimit(.minutes(3)))
@@ -21,12 +23,47 @@ struct CacheAccessTests {
                 #expect(stored.isFresh && stored.isComplete && stored.lifetime == .seconds(60))
                 #expect(stored.bodyLength == UInt64(length))
                 #expect(try stored.decodedBody() == [UInt8](repeating: UInt8(ascii: "x"), count: length))
-                #expect((stored.bodyFile != nil) == (length > 16 << 10))
-                let file = stored.bodyFile.flatMap { FileManager.default.contents(atPath: $0) }
-                #expect(file.map { $0.count == length } ?? true)
+                #expect(try stored.encodedBody().count == length)
             }
             #expect(try cache.usage().responses == 2)
             #expect(scene.count == 2)
+        }
+    }
+
+    @Test("the file of a stored body can be asked for, and is never the one a fetch makes", arguments: Engine.allCases)
+    func bodyFiles(engine: Engine) async throws {
+        let body = (0..<50_000).map { String($0 % 10) }.joined()
+        try await withScene(engine) { request in
+            ScriptedOrigin.Answer(
+                200, request.target == "/short" ? "short" : body, [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")])
+        } _: { scene, coordinator in
+            let cache = try #require(coordinator.cache)
+            let (short, long) = (Request(scene.origin.url("/short")), Request(scene.origin.url("/long")))
+            #expect(try cache.bodyFile(for: long) == nil)
+            for request in [short, long] { _ = try await coordinator.send(request) }
+            #expect(try cache.bodyFile(for: short) == nil)
+            let stored = try #require(try cache.bodyFile(for: long))
+            #expect(stored.hasPrefix(scene.store + "/cache/blobs/"))
+            #expect(try cache.bodyURL(for: long)?.path == stored)
+            #expect(FileManager.default.contents(atPath: stored).map(Array.init) == Array(body.utf8))
+
+            let path = scene.directory.file("out/long")
+            #expect(try await coordinator.send(long, into: .file(path)).source == .cache)
+            #expect(scene.directory.content("out/long") == Array(body.utf8))
+            var (there, here) = (stat(), stat())
+            #expect(stat(stored, &there) == 0)
+            #expect(stat(path, &here) == 0)
+            #expect(there.st_ino != here.st_ino && there.st_nlink == 1 && here.st_nlink == 1)
+            // What the caller does to its own file is no business of the cache.
+            try scene.directory.put("out/long", [1])
+            #expect(try cache.bodyFile(for: long) == stored)
+            #expect(try await coordinator.send(long).bodyText == body)
+
+            // A damaged one is not told, and goes.
+            #expect(chmod(stored, 0o600) == 0)
+            #expect(truncate(stored, 49_999) == 0)
+            #expect(try cache.bodyFile(for: long) == nil)
+            #expect(try await coordinator.send(long).bodyText == body)
         }
     }
 
