@@ -14,6 +14,7 @@ final class CacheExport {
 
     private let root: OutputRoot
     private let decodes: Bool
+    private let namesByKey: Bool
     private let now: WallTime
     private let index: PartFile
     private let bodies = StoredBytes()
@@ -28,9 +29,14 @@ final class CacheExport {
     /// Responses without a file that should have one.
     private(set) var failed = 0
 
-    init(into root: OutputRoot, decodes: Bool, at now: WallTime) throws(SystemError) {
+    /// - Parameters:
+    ///   - decodes: Whether content codings are undone.
+    ///   - namesByKey: Whether files are named by `KeyedName`, and not by host and path.
+    ///   - now: When ages in the index are counted.
+    init(into root: OutputRoot, decodes: Bool, namesByKey: Bool = false, at now: WallTime) throws(SystemError) {
         self.root = root
         self.decodes = decodes
+        self.namesByKey = namesByKey
         self.now = now
         do throws(OutputError) {
             index = try root.createPart(for: Self.indexName)
@@ -110,14 +116,25 @@ final class CacheExport {
         return body.length > 0 || (200..<300).contains(listing.response.head.status)
     }
 
+    private func path(of response: StoredResponse) throws(Failure) -> String {
+        if namesByKey {
+            guard let name = KeyedName.name(of: response) else {
+                throw .body("libcrypto, which names the file, is not there")
+            }
+            return name
+        }
+        guard let target = TargetURI(key: response.key) else { throw .body("the URL is none") }
+        return URLPath.path(of: target)
+    }
+
     private func write(
         _ listing: StoredListing, from store: ResponseStore
     ) throws(Failure) -> (path: String, length: UInt64) {
-        guard let target = TargetURI(key: listing.response.key) else { throw .body("the URL is none") }
+        let path = try path(of: listing.response)
         guard let item = store.item(of: listing) else { throw .gone }
         let part: PartFile
         do throws(OutputError) {
-            part = try root.createPart(for: URLPath.path(of: target), detours: true)
+            part = try root.createPart(for: path, detours: true)
         } catch {
             throw .output(error.systemError)
         }

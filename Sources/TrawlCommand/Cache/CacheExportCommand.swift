@@ -11,7 +11,9 @@ struct CacheExportCommand: CacheSubcommand {
         abstract: "Write stored bodies into files named by host and path, with an index.",
         discussion: """
             Files are named as by trawl batch, and none is replaced: a name that is taken by other bytes gets a number. The \
-            index, index.ndjson in the directory, has one JSON object for each response. Content codings are undone.
+            index, index.ndjson in the directory, has one JSON object for each response. Content codings are undone. With \
+            --by-key a file's name is the SHA-256 of its URL and the URL's extension, or .html for none and for those of \
+            programs on a server.
             """)
 
     @Argument(help: ArgumentHelp("Where to; made if it is not there.", valueName: "directory"), completion: .directory)
@@ -24,6 +26,9 @@ struct CacheExportCommand: CacheSubcommand {
 
     @Flag(name: .customLong("raw"), help: "Leave content codings on, and write parts of bodies too.")
     var raw = false
+
+    @Flag(name: .customLong("by-key"), help: "Name files by the SHA-256 of their URL, all in one directory.")
+    var byKey = false
 
     @OptionGroup var storage: CacheStoreArguments
     @OptionGroup var output: CacheOutputArguments
@@ -38,7 +43,7 @@ struct CacheExportCommand: CacheSubcommand {
         do throws(SystemError) {
             path = try LocalPath.absolute(directory)
             try LocalPath.makeDirectories(path)
-            export = try CacheExport(into: OutputRoot(path: path), decodes: !raw, at: store.now)
+            export = try CacheExport(into: OutputRoot(path: path), decodes: !raw, namesByKey: byKey, at: store.now)
         } catch {
             throw CommandError(file: directory, error.errno, status: ExitStatus.cannotCreate)
         }

@@ -11,11 +11,12 @@ struct CacheExportTests {
     /// Exports everything.
     /// - Returns: The export and the files beneath its directory with their bytes.
     private func export(
-        _ fixture: StoreFixture, decodes: Bool = true
+        _ fixture: StoreFixture, decodes: Bool = true, namesByKey: Bool = false
     ) throws -> (export: CacheExport, index: String, files: [String: [UInt8]]) {
         let out = fixture.path + "/out"
         try FileManager.default.createDirectory(atPath: out, withIntermediateDirectories: true)
-        let export = try CacheExport(into: OutputRoot(path: out), decodes: decodes, at: StoreFixture.time)
+        let export = try CacheExport(
+            into: OutputRoot(path: out), decodes: decodes, namesByKey: namesByKey, at: StoreFixture.time)
         for listing in try fixture.listings() { try export.add(listing, from: fixture.responses) }
         let index = try export.finish()
         var files: [String: [UInt8]] = [:]
@@ -44,6 +45,24 @@ struct CacheExportTests {
         let lines = try #require(files[index]).split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
         #expect(lines.count == 4 && lines.allSatisfy { $0.hasPrefix(#"{"v":1,"url":"http://h"#) })
         #expect(lines[0].hasSuffix(#""file":"h/a/index.html","bytes":1}"#) && !lines[3].contains("file"))
+    }
+
+    @Test("by key, files lie in one directory, whatever their URLs are")
+    func byKey() throws {
+        let fixture = try StoreFixture()
+        for (url, byte) in [("http://h/a/b.png", 1), ("http://h/../../x.php?y", 2), ("http://h/\u{0}", 3)]
+            as [(String, UInt8)]
+        {
+            try fixture.store(url, [byte])
+        }
+        let (export, index, files) = try export(fixture, namesByKey: true)
+        #expect(export.files == 3 && export.failed == 0 && files.count == 4)
+        let names = files.keys.filter { $0 != index }
+        #expect(names.allSatisfy { !$0.contains("/") && $0.utf8.count > 64 }, "\(names)")
+        #expect(Set(names.map { $0.drop { $0 != "." } }) == [".png", ".html"])
+        #expect(Set(names.compactMap { files[$0] }) == [[1], [2], [3]])
+        // The same again is the same.
+        #expect(try self.export(fixture, namesByKey: true).files.count == 5)
     }
 
     @Test("the same again writes nothing anew, and other bytes get a number")
