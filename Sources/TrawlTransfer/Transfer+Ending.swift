@@ -1,0 +1,128 @@
+import CCurl
+import Glibc
+import TrawlCoding
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+/// How a transfer comes to its end, and what it says then.
+extension Transfer {
+    /// Takes the transfer out of libcurl and ends it.
+    func conclude(_ result: CURLcode) {
+        leaveMulti()
+        end(result)
+    }
+
+    func leaveMulti() {
+        guard isInMulti else { return }
+        isInMulti = false
+        loop.transfersInMulti -= 1
+        _ = curl_multi_remove_handle(loop.multi, easy.raw)
+    }
+
+    /// libcurl is done with the transfer; it is no longer in the multi handle.
+    func end(_ result: CURLcode) {
+        if wantsFreshConnection, failure == nil {
+            restart()
+            return
+        }
+        if result == CURLE_OK, handshakes > 0 { endHandshake() }
+        var succeeded = result == CURLE_OK || (endsEarly && failure == nil)
+        if !succeeded || failure != nil, exchange != nil { succeeded = answerFromStore(insteadOf: describe(result)) }
+        if succeeded, failure == nil { _ = feed() }
+        if succeeded, failure == nil, awaitsAnswer || isBackedUp || source != nil || paceEmpty() {
+            if awaitsAnswer || isBackedUp || source != nil {
+                heldResult = result
+                if !isPostponed { rest() }
+                return
+            }
+            checkEnd()
+        }
+        report(result, succeeded: succeeded)
+    }
+
+    /// What only the end of the body can show.
+    private func checkEnd() {
+        guard head != nil else {
+            failure = HopFailure(.malformedResponse, detail: "no response")
+            return
+        }
+        guard !endsEarly else { return }
+        do throws(ChunkError) {
+            try chunks?.finish()
+        } catch {
+            failure = HopFailure(.truncated, detail: "\(ChunkError.truncated)")
+            return
+        }
+        if let missing, missing > 0 {
+            failure = HopFailure(.truncated, detail: "\(missing) bytes of the Content-Range did not come")
+            return
+        }
+        do throws(DecodingError) {
+            try decoder?.finish()
+        } catch {
+            failure = failure(of: error)
+        }
+    }
+
+    private func report(_ result: CURLcode, succeeded: Bool) {
+        var end = LeaseEnd(lease: lease.id, outcome: .complete(.discarded(length: 0)))
+        var descriptor: Int32?
+        var commit: UInt64?
+        if succeeded, failure == nil {
+            do throws(HopFailure) {
+                let (delivery, passed) = try store.finish()
+                end.outcome = .complete(delivery)
+                descriptor = passed
+                end.cache = report
+                commit = endsEarly ? keeper?.interrupt() : keeper?.finish()
+                keeper = nil
+            } catch {
+                failure = error
+            }
+        }
+        if !succeeded || failure != nil {
+            store.abandon()
+            let why = describe(result)
+            if why.kind != .cancelled, why.kind != .decoding { commit = keeper?.interrupt() } else { keeper?.abandon() }
+            keeper = nil
+            end.outcome = .failed(why)
+        }
+        if !isHeadSent { end.head = head ?? refusalOfTunnel }
+        if let chunks, chunks.isComplete { end.trailers = chunks.trailers }
+        if let decoder, !decoder.chain.undone.isEmpty {
+            end.decoded = decoder.chain.undone.reversed().map(\.name)
+        }
+        if wasInMulti { end.metrics = metrics() }
+        setKeepAliveDeadline()
+        settleBandwidth(end.metrics)
+        resetResponse()
+        clearLogin()
+        closeDescriptors()
+        connection = nil
+        progress?.end()
+        progress = nil
+        exchange = nil
+        if stateChanges.isEmpty {
+            loop.retire(self, with: end, descriptor: descriptor, after: commit)
+        } else {
+            let changes = stateChanges
+            stateChanges = []
+            loop.retire(self, with: end, descriptor: descriptor, after: commit, and: changes)
+        }
+    }
+
+    /// ASI-CONN-02: the server's own limit on an idle connection, where it is shorter than ours.
+    private func setKeepAliveDeadline() {
+        guard let connection, let seconds = facts.keepAliveTimeout else { return }
+        connection.deadline = loop.now &+ seconds &* 1_000_000_000
+    }
+
+    /// Closes what came with the lease.
+    func closeDescriptors() {
+        if requestFile >= 0 { _ = Glibc.close(requestFile) }
+        requestFile = -1
+        if sinkDescriptor >= 0 { _ = Glibc.close(sinkDescriptor) }
+        sinkDescriptor = -1
+    }
+}

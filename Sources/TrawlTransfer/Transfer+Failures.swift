@@ -1,0 +1,61 @@
+import CCurl
+import TrawlCoding
+import TrawlPlatform
+import TrawlProtocol
+
+/// What goes wrong, in the words of the protocol.
+extension Transfer {
+    /// Why a transfer failed, when it did.
+    func describe(_ result: CURLcode) -> HopFailure {
+        var failure: HopFailure
+        if let known = self.failure {
+            failure = known
+        } else {
+            let kind = CurlFailure.kind(result, easy: easy.raw, hasHead: head != nil)
+            var text = String(cString: easy.errorBuffer)
+            if text.isEmpty { text = String(cString: curl_easy_strerror(result)) }
+            var error = 0
+            _ = ccurl_get_long(easy.raw, CURLINFO_OS_ERRNO, &error)
+            failure = HopFailure(
+                kind, curlCode: result.rawValue, systemError: Int32(truncatingIfNeeded: error), detail: text)
+            if let ofProxy = proxyFailure(insteadOf: failure, result) { return ofProxy }
+            // No server's fault.
+            if kind == .cannotConnect, error == 0, loop.connections.openFailure != 0 {
+                failure.systemError = loop.connections.openFailure
+                failure.detail = "\(SystemError(errno: failure.systemError, call: "socket"))"
+            }
+            // What is no HTTP/1 response at all is HTTP/0.9 to libcurl, which does not speak it.
+            let isTLSFailure = kind == .tlsHandshake || kind == .connectionLost
+            if isTLSFailure,
+                let alert = CurlFailure.alert(in: text, sentCertificate: profile.profile.tls.identity != nil)
+            {
+                failure.kind = alert
+            }
+            if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }
+            // 7.88 reports a field line of more than 100 KiB as lack of memory.
+            if kind == .outOfMemory, requestsBegun > 0, head == nil {
+                failure.kind = .headTooLarge
+                failure.detail = "a field line is longer than 100 KiB"
+            }
+            // A head of more than 300 KiB, as of 7.88.1 with later corrections, has no code of its own either.
+            if result == CURLE_RECV_ERROR, head == nil, text.hasPrefix("Too large response headers") {
+                failure.kind = .headTooLarge
+            }
+        }
+        failure.requestSent = mayHaveBeenSent
+        return failure
+    }
+
+    /// What a body that cannot be decoded means.
+    static func failure(_ error: DecodingError) -> HopFailure {
+        switch error {
+        case .tooManyLayers(let limit): HopFailure(.decoding, detail: "more than \(limit) content codings")
+        case .corrupt(let coding, let reason): HopFailure(.decoding, detail: "\(coding.name): \(reason)")
+        case .truncated(let coding): HopFailure(.truncated, detail: "the \(coding.name) data has no end")
+        case .tooLarge(let limit): HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes decoded")
+        case .ratioTooHigh(let limit): HopFailure(.decoding, detail: "unfolds more than \(limit) times")
+        case .outOfMemory: HopFailure(.outOfMemory)
+        case .refused: HopFailure(.internalError)
+        }
+    }
+}

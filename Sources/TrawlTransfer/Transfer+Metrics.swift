@@ -1,0 +1,45 @@
+import CCurl
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+/// What a hop is said to have cost.
+extension Transfer {
+    /// What the exchange took, as libcurl measured it and as the connection says.
+    func metrics() -> HopMetrics {
+        var metrics = HopMetrics()
+        metrics.nameResolved = time(CURLINFO_NAMELOOKUP_TIME_T)
+        metrics.connected = time(CURLINFO_CONNECT_TIME_T)
+        metrics.secured = time(CURLINFO_APPCONNECT_TIME_T)
+        metrics.requestSent = time(CURLINFO_PRETRANSFER_TIME_T)
+        metrics.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+        metrics.ended = time(CURLINFO_TOTAL_TIME_T)
+        metrics.reusedConnection = isReused
+        metrics.bytesReceived = bytesBeforeBody + receivedBytes
+        var requestSize = 0
+        _ = ccurl_get_long(easy.raw, CURLINFO_REQUEST_SIZE, &requestSize)
+        var uploaded: Int64 = 0
+        _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
+        metrics.bytesSent = UInt64(max(0, requestSize)) + UInt64(max(0, uploaded))
+        // A body inside the lease is sent by libcurl without asking.
+        if uploaded > 0 { progress?.set(sent: UInt64(uploaded)) }
+        if let connection {
+            metrics.connection = connection.number
+            metrics.remoteAddress = connection.remoteAddress
+            var port = 0
+            _ = ccurl_get_long(easy.raw, CURLINFO_PRIMARY_PORT, &port)
+            metrics.remotePort = UInt16(truncatingIfNeeded: port)
+        }
+        loop.counters.countTransfer()
+        // Those of bodies were counted as they came, also of a response whose place another took.
+        loop.counters.countIn(UInt64(heads.bytes))
+        loop.counters.countOut(metrics.bytesSent)
+        return metrics
+    }
+
+    private func time(_ info: CURLINFO) -> UInt32 {
+        var microseconds: Int64 = 0
+        _ = ccurl_get_offset(easy.raw, info, &microseconds)
+        return UInt32(clamping: microseconds)
+    }
+}
