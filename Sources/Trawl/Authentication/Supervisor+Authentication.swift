@@ -5,7 +5,7 @@ import TrawlProtocol
 import TrawlSession
 import TrawlSupervision
 
-/// Who a fetch is made as: what a hop says of itself, what is done about a challenge, and what is learned from an answer.
+/// Who a fetch is made as: what a hop says of itself, how it goes on after a challenge, and what is learned from an answer.
 extension Supervisor {
     // MARK: - Before a hop
 
@@ -66,154 +66,8 @@ extension Supervisor {
     }
 
     /// Who asks on a side; nil when nobody can.
-    private func origin(of side: AuthenticationSide, _ fetch: RunningFetch) -> Origin? {
+    func origin(of side: AuthenticationSide, _ fetch: RunningFetch) -> Origin? {
         side == .server ? fetch.engine.target.origin : proxyOrigin(fetch)
-    }
-
-    // MARK: - Challenges
-
-    /// Whether challenges of a side may be answered.
-    func answersChallenges(_ side: AuthenticationSide, _ fetch: RunningFetch) -> Bool {
-        guard fetch.engine.authentication?.deliversNext != side else { return false }
-        switch side {
-        case .server: return fetch.plan.terms.authentication.isOn && !fetch.isByHand
-        case .proxy: return answersProxy(fetch)
-        }
-    }
-
-    /// Whether the worker is to rest at a challenge, since it may be answered.
-    func answersChallenges(_ fetch: RunningFetch) -> Bool {
-        answersChallenges(.server, fetch) || answersChallenges(.proxy, fetch)
-    }
-
-    /// Whether a head of that status may be a challenge that is answered.
-    func answersChallenge(_ status: UInt16, _ fetch: RunningFetch) -> Bool {
-        guard let side = AuthenticationSide.allCases.first(where: { $0.status == status }) else { return false }
-        return answersChallenges(side, fetch)
-    }
-
-    /// What to do about a head that challenges.
-    enum ChallengeStep {
-        /// It is the answer.
-        case deliver
-        /// The fetch goes on with `FetchAuthentication.next` when its hop is over.
-        case goOn
-    }
-
-    /// A head came that may challenge.
-    ///
-    /// - Parameter isOfTunnel: Whether it is what a proxy answered to CONNECT.
-    mutating func meet(
-        _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch, isOfTunnel: Bool = false
-    ) -> ChallengeStep {
-        guard let side = AuthenticationSide.allCases.first(where: { $0.status == head.status }),
-            answersChallenges(side, fetch), let origin = origin(of: side, fetch)
-        else { return .deliver }
-        // What comes out of a tunnel is the server's, a 407 too: it has no business with the proxy's credentials.
-        guard side == .proxy ? isOfTunnel == isTunnelled(fetch) : !isOfTunnel else { return .deliver }
-        // A proxy that hands on a challenge has nothing against us.
-        if side == .server { learn(.proxy, head, fetch) }
-        let authentication = authentication(side, of: fetch)
-        if var state = authentication[side], !state.isBegun {
-            state.isBegun = true
-            _ = state.search.began(fetch.engine.target, at: origin, entries: [])
-            authentication[side] = state
-        }
-        guard
-            let step = authentication[side]?.search.challenged(
-                by: ChallengeList(head.fields, from: side), sentNonce: authentication[side]?.proof?.nonce)
-        else { return .deliver }
-        if let forgotten = step.forgotten { credentials.forget(forgotten) }
-        authentication.head = head
-        return prepare(step.action, side, fetch, authentication)
-    }
-
-    /// Looks where it can be looked at once; what takes longer, and what is sent, is for when the hop is over.
-    private mutating func prepare(
-        _ action: CredentialSearch.Action, _ side: AuthenticationSide, _ fetch: RunningFetch,
-        _ authentication: FetchAuthentication
-    ) -> ChallengeStep {
-        var action = action
-        while true {
-            switch action {
-            case .deliver, .none:
-                authentication[side]?.proposal = nil
-                return .deliver
-            case .send(let proposal):
-                authentication.next = .send(side, proposal)
-                return .goOn
-            case .ask(let source, let candidate, let failures):
-                guard let answer = lookUp(source, candidate, fetch) else {
-                    authentication.next = .ask(side, source, candidate, failures: failures)
-                    return .goOn
-                }
-                action = authentication[side]?.search.answered(answer) ?? .none
-            case .giveUp(let reason):
-                guard let error = refusal(reason, side, fetch, authentication) else { return .deliver }
-                authentication.next = .fail(error)
-                return .goOn
-            }
-        }
-    }
-
-    /// What sources at hand have; nil for one that has to be asked.
-    private func lookUp(
-        _ source: CredentialSource, _ candidate: ChallengeCandidate, _ fetch: RunningFetch
-    ) -> CredentialSearch.Answer? {
-        switch source {
-        case .explicit, .url: return CredentialSearch.Answer.none
-        case .session:
-            guard let found = credentials.credentials(for: candidate.space) else { return CredentialSearch.Answer.none }
-            return .use(found)
-        case .netrc:
-            let user = fetch.plan.target.password == nil ? fetch.plan.target.user : nil
-            let found = fetch.plan.terms.authentication.netrc?.credentials(
-                for: candidate.space.origin.host, user: fetch.engine.hasLeftOrigin ? nil : user)
-            return found.map { .use($0) } ?? CredentialSearch.Answer.none
-        case .vault, .decision, .prompt: return nil
-        }
-    }
-
-    /// Why the fetch fails when there are no credentials left; nil when the challenge is the answer.
-    private func refusal(
-        _ reason: CredentialSearch.Reason, _ side: AuthenticationSide, _ fetch: RunningFetch,
-        _ authentication: FetchAuthentication
-    ) -> FetchError? {
-        let url = fetch.engine.target.text
-        let who = side == .proxy ? "the proxy \(fetch.engine.way?.proxy?.text ?? "")" : "the server"
-        if reason == .cancelled {
-            return FetchError(.authenticationCancelled, "nobody wants to say who asks \(who)", url: url)
-        }
-        let terms = fetch.plan.terms.authentication
-        if terms.delivers { return nil }
-        let search = authentication[side]?.search
-        let isGiven =
-            switch side {
-            case .server: terms.explicit != nil || fetch.plan.target.user != nil
-            case .proxy: fetch.engine.way?.proxy?.credentials != nil
-            }
-        // Where nobody had anything to do with credentials, it is a response like any other.
-        let isInvolved =
-            (search?.attempts ?? 0) > 0 || isGiven
-            || !policy(side, fetch).sources.isDisjoint(with: [.decision, .prompt, .vault])
-        if !isInvolved { return nil }
-        let detail =
-            switch reason {
-            case .noCredentials: "\(who) wants credentials, and there are none"
-            case .refused: "\(who) refused the credentials"
-            case .tooManyAttempts: "\(who) refused credentials too often"
-            case .noUsableScheme: "\(who) offers no scheme that is allowed here"
-            case .cancelled: ""
-            }
-        return FetchError(side.refusal, detail, url: url)
-    }
-
-    private func policy(_ side: AuthenticationSide, _ fetch: RunningFetch) -> SearchPolicy {
-        let terms = fetch.plan.terms.authentication
-        guard side == .proxy, let proxies = fetch.engine.way?.terms else {
-            return terms.policy(for: fetch)
-        }
-        return terms.policy(for: fetch, through: proxies)
     }
 
     // MARK: - After a hop
@@ -313,9 +167,4 @@ extension Supervisor {
             authentication[side]?.clear()
         }
     }
-}
-
-extension AuthenticationSide {
-    /// The error of a fetch that has no credentials left.
-    fileprivate var refusal: FetchError.Code { self == .server ? .authentication : .proxyAuthentication }
 }
