@@ -41,7 +41,7 @@ extension FetchQueue {
     /// nobody asks for costs nothing. Ends with ``reset()``, and when the queue is no more.
     public var events: AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
-        let number = state.withLock { $0.addReader(continuation) }
+        let number = state.withLock { $0.readers.add(continuation) }
         continuation.onTermination = { [weak self] _ in self?.removeReader(number) }
         return stream
     }
@@ -51,7 +51,7 @@ extension FetchQueue {
     /// - Source: ASIHTTPRequest's `didReceiveBytes`, `incrementDownloadSizeBy` and their like (ASI-PROG-06).
     public var byteSteps: AsyncStream<ByteStep> {
         let (stream, continuation) = AsyncStream.makeStream(of: ByteStep.self)
-        let number = state.withLock { $0.addReader(continuation) }
+        let number = state.withLock { $0.readers.add(continuation) }
         continuation.onTermination = { [weak self] _ in self?.removeReader(number) }
         return stream
     }
@@ -61,7 +61,7 @@ extension FetchQueue {
     public var progress: AsyncStream<TransferProgress> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let number = state.withLock { $0.addReader(continuation) }
+        let number = state.withLock { $0.readers.add(continuation) }
         continuation.onTermination = { [weak self] _ in self?.removeReader(number) }
         return stream
     }
@@ -71,7 +71,7 @@ extension FetchQueue {
 
     private func removeReader(_ number: UInt64) {
         // Let go of outside of the lock.
-        let reader = state.withLock { $0.removeReader(number) }
+        let reader = state.withLock { $0.readers.remove(number) }
         withExtendedLifetime(reader) {}
     }
 }

@@ -30,7 +30,7 @@ extension FetchQueue {
                 // Who holds the handle first, then who follows the queue.
                 handle?.end(result)
                 state.withLock { state in
-                    state.tell(event)
+                    state.readers.tell(event)
                     state.tellProgress(at: MonotonicClock.now())
                 }
             }
@@ -85,7 +85,7 @@ extension FetchQueue {
         }
         if !forSize {
             sink.post(.started)
-            state.withLock { state in if state.isFollowed(id) { state.tell(.started(FetchID(id: id))) } }
+            state.withLock { state in if state.isFollowed(id) { state.readers.tell(.started(FetchID(id: id))) } }
         }
         do throws(FetchError) {
             let plan = try coordinator.planner.plan(request, into: destination, wantsEvents: true)

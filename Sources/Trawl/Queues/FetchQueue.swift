@@ -31,7 +31,7 @@ public final class FetchQueue: Sendable {
     }
 
     deinit {
-        state.withLock { $0.takeReaders() }.finish()
+        state.withLock { $0.readers.takeAll() }.finish()
     }
 
     /// Names a fetch of a queue; means nothing to another queue. Never used again.
@@ -181,7 +181,7 @@ public final class FetchQueue: Sendable {
     /// Cancels all fetches, tells nothing more of them, ends all sequences of events and progress, and suspends the queue,
     /// which can be used again. Who waits for the response of such a fetch gets ``FetchError/Code/cancelled``.
     public func reset() {
-        let (readers, handles) = state.withLock { state in (state.takeReaders(), state.reset()) }
+        let (readers, handles) = state.withLock { state in (state.readers.takeAll(), state.reset()) }
         readers.finish()
         for handle in handles { handle.end(.failure(QueueState.cancelled)) }
         pump()

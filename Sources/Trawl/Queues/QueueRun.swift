@@ -32,9 +32,9 @@ final class QueueRun: FetchEventSink {
             case .attempt: state.attemptBegan(id)
             case .head(let head):
                 state.headCame(head, of: id)
-                if state.isFollowed(id) { state.tell(.head(.init(id: id), head)) }
+                if state.isFollowed(id) { state.readers.tell(.head(.init(id: id), head)) }
             case .redirected(let hop):
-                if state.isFollowed(id) { state.tell(.willRedirect(.init(id: id), hop)) }
+                if state.isFollowed(id) { state.readers.tell(.willRedirect(.init(id: id), hop)) }
             case .started, .interim, .authenticating, .retrying, .data, .progress, .ended: break
             }
         }

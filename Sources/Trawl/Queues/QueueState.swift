@@ -48,28 +48,24 @@ struct QueueState {
     var results: [QueueMachine.FetchID: Result<Response, FetchError>] = [:]
     private var silent: Set<QueueMachine.FetchID> = []
 
-    private var down: ProgressTally
+    var down: ProgressTally
     /// Bodies of requests, from when their fetches start.
-    private var up: ProgressTally
-    private var downRate = RateMeter()
-    private var upRate = RateMeter()
-    private var decoded: Int64 = 0
+    var up: ProgressTally
+    var downRate = RateMeter()
+    var upRate = RateMeter()
+    var decoded: Int64 = 0
     /// When running fetches were looked at last, and before that: what has moved since then moved from then on.
-    private var lookedAt: MonotonicInstant?
-    private var previousLook: MonotonicInstant?
-    private var startedAt: MonotonicInstant?
+    var lookedAt: MonotonicInstant?
+    var previousLook: MonotonicInstant?
+    private(set) var startedAt: MonotonicInstant?
     /// Of fetches that were started and are not told yet.
-    private var shares: [QueueMachine.FetchID: Shares] = [:]
+    var shares: [QueueMachine.FetchID: Shares] = [:]
     private var seenResets: UInt32 = 0
     /// The next so many fetches told that never started were added before progress was set to nothing.
     private var uncounted = 0
-    private var isOver = false
-
-    private var lastReader: UInt64 = 0
-    private var eventReaders: [UInt64: AsyncStream<FetchQueue.Event>.Continuation] = [:]
-    private var stepReaders: [UInt64: AsyncStream<FetchQueue.ByteStep>.Continuation] = [:]
-    private var progressReaders = ProgressReaders()
-    private var progressNumbers: [UInt64: UInt64] = [:]
+    private(set) var isOver = false
+    /// Who follows.
+    var readers = QueueReaderTable()
 
     init(_ settings: FetchQueue.Settings) {
         self.settings = settings
@@ -103,15 +99,6 @@ struct QueueState {
         _ = down.add()
         isOver = false
         return id
-    }
-
-    /// Another way to count is taken up when nothing is pending.
-    private mutating func countAnew() {
-        let mode: ProgressTally.Mode = settings.progress == .accurate ? .accurate : .simple
-        guard down.mode != mode || down.isMonotonic != settings.isProgressMonotonic else { return }
-        down = ProgressTally(mode, isMonotonic: settings.isProgressMonotonic)
-        up = ProgressTally(.accurate, isMonotonic: settings.isProgressMonotonic)
-        decoded = 0
     }
 
     /// Tells the machine something, and follows when it sets progress to nothing.
@@ -181,72 +168,16 @@ struct QueueState {
             var share = up.add()
             let step = up.learned(Int64(request.body.bytes.count), of: &share)
             shares[id]?.up = share
-            tell(step, .upload, id)
+            readers.tell(step, .upload, id)
         }
         let decider = forSize ? deciders[id] : deciders.removeValue(forKey: id)
         return (request, forSize ? .discard : destination, sink, decider ?? settings.decisions)
     }
 
-    // MARK: Running
-
     /// Whether a fetch is still to be told of.
     func isFollowed(_ id: QueueMachine.FetchID) -> Bool { shares[id] != nil && !silent.contains(id) }
 
     mutating func record(_ request: SentRequest, of id: QueueMachine.FetchID) { runs[id]?.hop.next = request }
-
-    /// An attempt of a fetch begins: what was moved by the one before counts no more.
-    mutating func attemptBegan(_ id: QueueMachine.FetchID) {
-        guard let run = runs[id], shares[id] != nil else { return }
-        var hop = run.hop
-        let sendsBody = hop.begin() != nil
-        runs[id]?.hop = hop
-        decoded -= run.decoded
-        runs[id]?.decoded = 0
-        move(downTo: 0, of: id)
-        if sendsBody { move(upTo: 0, of: id) }
-    }
-
-    mutating func headCame(_ head: Response.ResponseHead, of id: QueueMachine.FetchID) {
-        guard var hop = runs[id]?.hop, var share = shares[id]?.down else { return }
-        let size = hop.size(of: head)
-        runs[id]?.hop = hop
-        let step = down.learned(size, of: &share)
-        shares[id]?.down = share
-        tell(step, .download, id)
-    }
-
-    mutating func measured(_ progress: FetchProgress, of id: QueueMachine.FetchID, at now: MonotonicInstant) {
-        guard let run = runs[id], let share = shares[id] else { return }
-        if lookedAt != now {
-            previousLook = lookedAt
-            lookedAt = now
-        }
-        let since = previousLook ?? now
-        if run.hop.sendsBody {
-            upRate.moved(Int64(clamping: progress.sent) - (share.up?.moved ?? 0), at: since)
-            move(upTo: Int64(clamping: progress.sent), of: id)
-        }
-        if run.hop.hasHead {
-            downRate.moved(Int64(clamping: progress.received) - share.down.moved, at: since)
-            move(downTo: Int64(clamping: progress.received), of: id)
-            decoded += Int64(clamping: progress.decoded) - run.decoded
-            runs[id]?.decoded = Int64(clamping: progress.decoded)
-        }
-    }
-
-    private mutating func move(downTo bytes: Int64, of id: QueueMachine.FetchID) {
-        guard var share = shares[id]?.down, share.moved != bytes else { return }
-        let step = down.moved(bytes - share.moved, of: &share)
-        shares[id]?.down = share
-        tell(step, .download, id)
-    }
-
-    private mutating func move(upTo bytes: Int64, of id: QueueMachine.FetchID) {
-        guard var share = shares[id]?.up, share.moved != bytes else { return }
-        let step = up.moved(bytes - share.moved, of: &share)
-        shares[id]?.up = share
-        tell(step, .upload, id)
-    }
 
     /// A fetch, or its sizing request, ended.
     mutating func ended(_ id: QueueMachine.FetchID, forSize: Bool, _ result: Result<Response, FetchError>) {
@@ -260,18 +191,6 @@ struct QueueState {
         }
         if isFollowed, !forSize || ending == .failed { results[id] = result }
         change { forSize ? $0.sizingEnded(id, ending) : $0.ended(id, ending) }
-    }
-
-    /// What a sizing request says (ASI-PROG-03).
-    private mutating func sized(_ response: Response, _ id: QueueMachine.FetchID) {
-        guard var share = shares[id]?.down else { return }
-        // A server that has no HEAD (RFC 9110 §15.5.6, §15.6.2) does not know the size; otherwise the GET may tell it yet.
-        let isRefused = response.status == 405 || response.status == 501
-        guard isRefused || response.expectedLength != nil else { return }
-        let size = isRefused ? nil : response.expectedLength.map { Int64(clamping: $0) }
-        let step = down.learned(size, of: &share)
-        shares[id]?.down = share
-        tell(step, .download, id)
     }
 
     // MARK: Telling
@@ -288,10 +207,10 @@ struct QueueState {
         var isSuccess = false
         if case .success = result { isSuccess = true }
         if var shares = shares.removeValue(forKey: id) {
-            tell(down.ended(&shares.down, isSuccess: isSuccess), .download, id)
+            readers.tell(down.ended(&shares.down, isSuccess: isSuccess), .download, id)
             if var share = shares.up {
                 // A response to a request is the end of its body, however much of it was wanted.
-                tell(up.ended(&share, isSuccess: isSuccess), .upload, id)
+                readers.tell(up.ended(&share, isSuccess: isSuccess), .upload, id)
             }
         } else if uncounted > 0 {
             uncounted -= 1
@@ -313,73 +232,7 @@ struct QueueState {
 
     mutating func concludeAll() {
         isOver = true
-        tell(.queueFinished)
+        readers.tell(.queueFinished)
         tellProgress(at: MonotonicClock.now(), isFinal: true)
-    }
-
-    func tell(_ event: FetchQueue.Event) {
-        for reader in eventReaders.values { reader.yield(event) }
-    }
-
-    private func tell(
-        _ step: ProgressTally.Step, _ direction: FetchQueue.ByteStep.Direction, _ id: QueueMachine.FetchID
-    ) {
-        guard step != .none, !stepReaders.isEmpty else { return }
-        let step = FetchQueue.ByteStep(fetch: .init(id: id), direction: direction, moved: step.moved, size: step.size)
-        for reader in stepReaders.values { reader.yield(step) }
-    }
-
-    mutating func tellProgress(at now: MonotonicInstant, isFinal: Bool = false) {
-        guard !progressReaders.isEmpty else { return }
-        let due = progressReaders.due(at: now, isFinal: isFinal)
-        if due.isEmpty { return }
-        let progress = progress(at: now)
-        for reader in due { reader.yield(progress) }
-    }
-
-    mutating func progress(at now: MonotonicInstant = MonotonicClock.now()) -> TransferProgress {
-        var upload = TransferProgress.Direction.nothing
-        if up.total > 0 || up.livingCount > 0 { upload = .init(up, &upRate, since: startedAt, at: now) }
-        return TransferProgress(
-            download: .init(down, &downRate, since: startedAt, at: now), upload: upload, decoded: decoded,
-            isComplete: isOver)
-    }
-
-    // MARK: Readers
-
-    mutating func addReader(_ reader: AsyncStream<FetchQueue.Event>.Continuation) -> UInt64 {
-        lastReader += 1
-        eventReaders[lastReader] = reader
-        return lastReader
-    }
-
-    mutating func addReader(_ reader: AsyncStream<FetchQueue.ByteStep>.Continuation) -> UInt64 {
-        lastReader += 1
-        stepReaders[lastReader] = reader
-        return lastReader
-    }
-
-    mutating func addReader(_ reader: AsyncStream<TransferProgress>.Continuation) -> UInt64 {
-        lastReader += 1
-        progressNumbers[lastReader] = progressReaders.add(reader, every: ProgressReaders.shortestInterval)
-        return lastReader
-    }
-
-    mutating func removeReader(_ number: UInt64) -> QueueReaders {
-        var readers = QueueReaders()
-        if let reader = eventReaders.removeValue(forKey: number) { readers.events = [reader] }
-        if let reader = stepReaders.removeValue(forKey: number) { readers.steps = [reader] }
-        if let other = progressNumbers.removeValue(forKey: number) { progressReaders.remove(other) }
-        return readers
-    }
-
-    mutating func takeReaders() -> QueueReaders {
-        let readers = QueueReaders(
-            events: Array(eventReaders.values), steps: Array(stepReaders.values),
-            progress: progressReaders.removeAll())
-        eventReaders = [:]
-        stepReaders = [:]
-        progressNumbers = [:]
-        return readers
     }
 }

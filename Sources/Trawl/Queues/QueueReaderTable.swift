@@ -1,0 +1,75 @@
+import TrawlFrontier
+import TrawlHTTP
+
+/// Those who follow a queue: its events, its steps of bytes, its progress.
+struct QueueReaderTable {
+    private var lastNumber: UInt64 = 0
+    private var events: [UInt64: AsyncStream<FetchQueue.Event>.Continuation] = [:]
+    private var steps: [UInt64: AsyncStream<FetchQueue.ByteStep>.Continuation] = [:]
+    private var progress = ProgressReaders()
+    /// Their numbers there, by ours.
+    private var progressNumbers: [UInt64: UInt64] = [:]
+
+    // MARK: Coming and going
+
+    /// - Returns: Its number, to remove it by.
+    mutating func add(_ reader: AsyncStream<FetchQueue.Event>.Continuation) -> UInt64 {
+        lastNumber += 1
+        events[lastNumber] = reader
+        return lastNumber
+    }
+
+    /// - Returns: Its number, to remove it by.
+    mutating func add(_ reader: AsyncStream<FetchQueue.ByteStep>.Continuation) -> UInt64 {
+        lastNumber += 1
+        steps[lastNumber] = reader
+        return lastNumber
+    }
+
+    /// - Returns: Its number, to remove it by.
+    mutating func add(_ reader: AsyncStream<TransferProgress>.Continuation) -> UInt64 {
+        lastNumber += 1
+        progressNumbers[lastNumber] = progress.add(reader, every: ProgressReaders.shortestInterval)
+        return lastNumber
+    }
+
+    /// Removes one, which is to be let go of outside of any lock.
+    mutating func remove(_ number: UInt64) -> QueueReaders {
+        var readers = QueueReaders()
+        if let reader = events.removeValue(forKey: number) { readers.events = [reader] }
+        if let reader = steps.removeValue(forKey: number) { readers.steps = [reader] }
+        if let other = progressNumbers.removeValue(forKey: number) { progress.remove(other) }
+        return readers
+    }
+
+    /// All of them, who are readers no longer.
+    mutating func takeAll() -> QueueReaders {
+        let readers = QueueReaders(
+            events: Array(events.values), steps: Array(steps.values), progress: progress.removeAll())
+        events = [:]
+        steps = [:]
+        progressNumbers = [:]
+        return readers
+    }
+
+    // MARK: Telling
+
+    /// Tells an event.
+    func tell(_ event: FetchQueue.Event) {
+        for reader in events.values { reader.yield(event) }
+    }
+
+    /// Tells a step of bytes, if it is one.
+    func tell(
+        _ step: ProgressTally.Step, _ direction: FetchQueue.ByteStep.Direction, _ id: QueueMachine.FetchID
+    ) {
+        guard step != .none, !steps.isEmpty else { return }
+        let step = FetchQueue.ByteStep(fetch: .init(id: id), direction: direction, moved: step.moved, size: step.size)
+        for reader in steps.values { reader.yield(step) }
+    }
+
+    /// Who is to be told of progress now.
+    mutating func due(at now: MonotonicInstant, isFinal: Bool) -> [AsyncStream<TransferProgress>.Continuation] {
+        progress.isEmpty ? [] : progress.due(at: now, isFinal: isFinal)
+    }
+}
