@@ -1,0 +1,152 @@
+import Glibc
+import Trawl
+import TrawlHTTP
+import TrawlPlatform
+
+/// What becomes of a request whose fetch has ended.
+extension BatchJob {
+    /// Why a request counts as failed.
+    private struct Failure {
+        let message: String
+        let curlCode: Int32
+    }
+
+    /// Seconds that a request waits for descriptors before the run is given up.
+    private static let mostShortages = 10
+
+    /// Deals with the answers of a turn.
+    mutating func finish(_ answers: [FetchAnswer]) {
+        if !answers.isEmpty { warnings.tell(coordinator, on: console) }
+        for answer in answers {
+            if isShortage(answer) {
+                table[answer.tag].shortages += 1
+                shortages.insert(answer.tag, at: now.advanced(by: .seconds(1)))
+            } else if isUnfinished(answer.result) {
+                leavesRequests = true
+                table.remove(answer.tag)
+            } else {
+                table[answer.tag].attempts = answer.attempts
+                if case .success(let response) = answer.result, isGivenUp(response) { removeFile(of: response) }
+                end(answer.tag, answer.result)
+            }
+        }
+    }
+
+    /// Whether nothing was wrong but that too many files were open, which may pass.
+    private func isShortage(_ answer: FetchAnswer) -> Bool {
+        guard case .failure(let error) = answer.result else { return false }
+        return error.isLackOfDescriptors && table[answer.tag].shortages < Self.mostShortages
+    }
+
+    /// Whether the response is one after which the request was tried again, and no try was left.
+    private func isGivenUp(_ response: Response) -> Bool {
+        // What nobody said will not be said otherwise.
+        plan.failsAfterRetries && response.source != .generated
+            && plan.template.options.retry.mayPass(status: response.status)
+    }
+
+    /// The body of such a response is not what the request was for. One that was taken over from another request's record
+    /// stays.
+    private func removeFile(of response: Response) {
+        guard let file = response.file else { return }
+        if names.adoptsFiles, source.wasRecorded(file: file) { return }
+        unlink(absolute(file))
+    }
+
+    /// The file of a response, this request's own.
+    ///
+    /// A run that goes on takes over files of the same bytes that no record names. Where several requests want one name and
+    /// get the same bytes, one may have taken over another's, which was recorded a moment ago: then it gets a copy.
+    private mutating func ownFile(of response: Response) throws(SystemError) -> String? {
+        guard let file = response.file, names.adoptsFiles else { return response.file }
+        var own = file
+        while source.wasRecorded(file: own) {
+            let (name, number) = names.unrecorded(after: own)
+            own = try FileCopy.copy(file, in: plan.directory, to: name, from: number)
+        }
+        do throws(SystemError) {
+            try source.record(file: own)
+        } catch {
+            breakOff("no room to remember file names: \(SystemError.reason(error.errno))")
+        }
+        return own
+    }
+
+    /// A request is over: it is counted, told and recorded.
+    mutating func end(_ tag: UInt64, _ result: Result<Response, FetchError>) {
+        let fetch = table.remove(tag)
+        var failure: Failure?
+        var file: String?
+        switch result {
+        case .success(let response):
+            let isGivenUp = isGivenUp(response)
+            do throws(SystemError) {
+                file = isGivenUp ? nil : try ownFile(of: response)
+            } catch {
+                let message = "\((response.file ?? "").terminalSafe): \(SystemError.reason(error.errno))"
+                if error.isOfTheWholeOutput {
+                    leavesRequests = true
+                    return breakOff(message)
+                }
+                failure = Failure(message: message, curlCode: ExitStatus.Curl.writeError)
+            }
+            if let file, let path = fetch.path, file != path { names.collided(path, became: file) }
+            tally.bytes += response.receivedLength
+            tally.cache.count(response.source)
+            if plan.failsOnErrorStatus, failure == nil { failure = failureOfStatus(response, fetch) }
+            if isGivenUp {
+                failure = Failure(
+                    message: "the response's status is \(response.status)", curlCode: ExitStatus.Curl.httpError)
+            }
+        case .failure(let error):
+            failure = Failure(message: FailureText.of(error), curlCode: ExitStatus.curlCode(for: error))
+        }
+        if let failure {
+            tally.failed += 1
+            messages.failed(fetch, failure.message)
+        } else {
+            tally.succeeded += 1
+        }
+        if plan.writeOut != nil { writeOut(fetch, result, failure, file: file) }
+        guard outputs.results != nil else { return }
+        ResultRecord(
+            request: fetch.request, line: fetch.line, result: result, file: file, isSuccess: failure == nil,
+            isAgain: fetch.isAgain, attempts: fetch.attempts, time: time,
+            elapsed: (now.nanoseconds - fetch.started.nanoseconds) / 1000
+        ).write(to: &outputs.records)
+    }
+
+    /// With `--fail`: why the response is none, if it is.
+    private func failureOfStatus(_ response: Response, _ fetch: FetchInFlight) -> Failure? {
+        if response.status >= 400 {
+            return Failure(
+                message: "the response's status is \(response.status)", curlCode: ExitStatus.Curl.httpError)
+        }
+        guard plan.files == .replacing || plan.files == .named, let path = fetch.path else { return nil }
+        do throws(SystemError) {
+            try BodyWriter.saveRedirect(response, absolute(path))
+            return nil
+        } catch {
+            return Failure(
+                message: "\(path.terminalSafe): \(SystemError.reason(error.errno))",
+                curlCode: ExitStatus.Curl.writeError)
+        }
+    }
+
+    /// Prints what `-w` asks for, at the end of this turn.
+    private mutating func writeOut(
+        _ fetch: FetchInFlight, _ result: Result<Response, FetchError>, _ failure: Failure?, file: String?
+    ) {
+        var values = WriteOutValues(
+            url: URLText.withoutUserInformation(fetch.request.url), method: templates.method(of: fetch.request),
+            exitCode: failure?.curlCode ?? 0,
+            total: fetch.started.duration(to: now))
+        switch result {
+        case .success(let response): values.response = response
+        case .failure(let error): values.error = error
+        }
+        values.message = failure?.message ?? ""
+        values.fileName = (file ?? fetch.path).map(absolute)
+        if let text = plan.writeOut?.outputText(values, on: console) { outputs.printed += text.utf8 }
+    }
+}

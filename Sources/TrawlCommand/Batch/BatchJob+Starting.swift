@@ -1,0 +1,98 @@
+import Trawl
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+/// Reading lines and making fetches of them.
+extension BatchJob {
+    /// Lines dealt with before signals and workers are looked at again: most lists are of requests, which need room, but
+    /// there are those of lines that are done or bad.
+    private static let linesInATurn = 4096
+
+    /// Starts fetches as long as there is room and input that does not have to be waited for.
+    mutating func startMore(_ turn: inout DriverTurn) {
+        if isStopping {
+            if !isInputOver || !shortages.isEmpty { leavesRequests = true }
+            isInputOver = true
+            for tag in shortages.removeAll() { table.remove(tag) }
+            return
+        }
+        while let tag = shortages.takeDue(at: now) { prepare(tag, into: &turn.start) }
+        var lines = Self.linesInATurn
+        // Without room in the outputs, a turn comes when there is some again.
+        while !isInputOver, hasRoom, outputs.hasRoom(), !tally.outputIsBroken {
+            guard lines > 0 else {
+                turn.wakeAt = now
+                return
+            }
+            lines -= 1
+            switch source.next() {
+            case .nothing: break
+            case .request(let request, let line, let isAgain):
+                let tag = table.insert(FetchInFlight(request, line: line, isAgain: isAgain, at: now))
+                prepare(tag, into: &turn.start)
+            case .bad(let bad, let line, let isAgain): refuse(bad, line, isAgain)
+            case .skipped(let ending):
+                tally.skipped += 1
+                if ending == .failed { tally.failedBefore += 1 }
+            case .wait:
+                turn.input = source.descriptor
+                return
+            case .end:
+                isInputOver = true
+            case .unreadable(let message):
+                console.failure(message)
+                tally.failed += 1
+                isInputOver = true
+            }
+        }
+    }
+
+    /// Makes the fetch of a request, or ends it when it cannot be one.
+    private mutating func prepare(_ tag: UInt64, into prepared: inout [PreparedFetch]) {
+        do throws(FetchError) {
+            let template = try templates.template(for: table[tag].request)
+            let target = try coordinator.target(of: table[tag].request.url, template)
+            prepared.append(try prepare(table[tag], target, template, tag))
+        } catch {
+            if isUnfinished(.failure(error)) {
+                leavesRequests = true
+                table.remove(tag)
+            } else {
+                end(tag, .failure(error))
+            }
+        }
+    }
+
+    /// Decides where the body goes.
+    private mutating func prepare(
+        _ fetch: FetchInFlight, _ target: TargetURI, _ template: RequestTemplate, _ tag: UInt64
+    ) throws(FetchError) -> PreparedFetch {
+        let destination: ManyDestination
+        switch plan.files {
+        case .none: destination = .discard
+        case .new:
+            let name = try names.name(of: fetch, target)
+            fetch.path = name.path
+            destination = .file(name.path, name.collision)
+        case .replacing:
+            let name = fetch.request.out ?? FileName.ofURL(fetch.request.url)
+            let unused = try names.unused(name)
+            if unused != name { messages.note(fetch, "written to \(unused.terminalSafe)") }
+            fetch.path = unused
+            destination = .file(unused, .replace)
+        case .named:
+            let path = absolute(fetch.request.out ?? "")
+            fetch.path = path
+            return try coordinator.prepare(target, template, intoFile: path, tag: tag)
+        }
+        return coordinator.prepare(target, template, into: destination, tag: tag)
+    }
+
+    private mutating func refuse(_ bad: BadLine, _ line: Int, _ isAgain: Bool) {
+        tally.failed += 1
+        messages.failed(line: line, bad.reason.terminalSafe)
+        guard outputs.results != nil else { return }
+        ResultRecord.write(bad, line: line, isAgain: isAgain, time: time, to: &outputs.records)
+    }
+}
