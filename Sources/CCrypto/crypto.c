@@ -14,8 +14,6 @@ static struct {
     const void *(*md5)(void);
     const void *(*sha256)(void);
     const void *(*sha512_256)(void);
-    unsigned char *(*hmac)(const void *type, const void *key, int key_count, const unsigned char *bytes, size_t count,
-                           unsigned char *code, unsigned int *size);
     const void *(*chacha)(void);
     void *(*context_new)(void);
     void (*context_free)(void *context);
@@ -45,7 +43,6 @@ static void load(void) {
         {(void **)&crypto.md5, "EVP_md5"},
         {(void **)&crypto.sha256, "EVP_sha256"},
         {(void **)&crypto.sha512_256, "EVP_sha512_256"},
-        {(void **)&crypto.hmac, "HMAC"},
         {(void **)&crypto.chacha, "EVP_chacha20_poly1305"},
         {(void **)&crypto.context_new, "EVP_CIPHER_CTX_new"},
         {(void **)&crypto.context_free, "EVP_CIPHER_CTX_free"},
@@ -85,15 +82,6 @@ int32_t ccrypto_hash(int32_t kind, const void *bytes, size_t count, uint8_t *has
         return -1;
     }
     return (int32_t)size;
-}
-
-int32_t ccrypto_hmac(const void *key, size_t key_count, const void *bytes, size_t count, uint8_t *code) {
-    unsigned int size = 0;
-    if (!is_loaded() || key_count > INT_MAX ||
-        crypto.hmac(crypto.sha256(), key, (int)key_count, bytes, count, code, &size) == NULL) {
-        return -1;
-    }
-    return size == 32 ? 0 : -1;
 }
 
 int32_t ccrypto_seal(const uint8_t *key, const uint8_t *nonce, const void *context, size_t context_count,

@@ -2,8 +2,7 @@ import CCrypto
 
 /// A key of 32 bytes that seals and opens. Never printed; overwritten when the last copy goes.
 package final class SealingKey: Sendable {
-    /// Bytes of a key.
-    package static let size = 32
+    private static let size = 32
     private static let nonceSize = 12
     private static let tagSize = 16
     /// How many bytes sealing adds.
@@ -11,22 +10,6 @@ package final class SealingKey: Sendable {
 
     // Safe: written before anybody else has it, and again when nobody has.
     nonisolated(unsafe) private let bytes: UnsafeMutableRawBufferPointer
-
-    /// A key of those 32 bytes.
-    package init?(_ key: UnsafeRawBufferPointer) {
-        guard key.count == Self.size else { return nil }
-        bytes = .allocate(byteCount: Self.size, alignment: 8)
-        bytes.copyMemory(from: key)
-    }
-
-    /// A key nobody knows.
-    package init() {
-        bytes = .allocate(byteCount: Self.size, alignment: 8)
-        var random = SystemRandomNumberGenerator()
-        for place in stride(from: 0, to: Self.size, by: 8) {
-            bytes.storeBytes(of: random.next(), toByteOffset: place, as: UInt64.self)
-        }
-    }
 
     /// The key that a passphrase stands for, by scrypt (RFC 7914); nil when libcrypto refuses.
     ///
@@ -47,24 +30,6 @@ package final class SealingKey: Sendable {
     deinit {
         ccrypto_wipe(bytes.baseAddress, bytes.count)
         bytes.deallocate()
-    }
-
-    /// The key's bytes, for as long as the closure runs: to be handed to who may open what it seals.
-    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        body(UnsafeRawBufferPointer(bytes))
-    }
-
-    /// A key for one purpose, which says nothing about this one (RFC 5869 §2.3, with this key as the pseudorandom one).
-    package func derived(for purpose: [UInt8]) -> SealingKey? {
-        let code = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.size, alignment: 8)
-        defer {
-            ccrypto_wipe(code.baseAddress, code.count)
-            code.deallocate()
-        }
-        let status = ccrypto_hmac(
-            bytes.baseAddress, bytes.count, purpose + [1], purpose.count + 1,
-            code.baseAddress?.assumingMemoryBound(to: UInt8.self))
-        return status == 0 ? SealingKey(UnsafeRawBufferPointer(code)) : nil
     }
 
     /// Bytes that nobody reads or changes without the key: a random nonce, the sealed bytes, a tag (RFC 8439).

@@ -27,26 +27,26 @@ struct CryptoTests {
         #expect(function.isAvailable)
     }
 
-    @Test("a derived key is that of RFC 5869, appendix A.1")
-    func derivedKeys() throws {
-        let start = bytes("077709362c2e32df0ddc3f0dc47bba6390b6c73bb50f9c3122ec844ad7c2b3e5")
-        let key = try #require(start.withUnsafeBytes { SealingKey($0) })
-        let derived = try #require(key.derived(for: bytes("f0f1f2f3f4f5f6f7f8f9")))
-        let wanted = bytes("3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf")
-        #expect(derived.withBytes { Array($0) } == wanted)
-    }
-
     @Test("the key of a passphrase is that of RFC 7914 §12")
     func passphrases() throws {
+        // The first 32 bytes of its third vector, under which Python's cryptography sealed this with nonce 000102…0b.
         let key = try #require(SealingKey(passphrase: "pleaseletmein", salt: Array("SodiumChloride".utf8), cost: 14))
-        let wanted = bytes("7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
-        #expect(key.withBytes { Array($0) } == wanted)
+        let sealed = bytes(
+            "000102030405060708090a0b13ed606db175249acc10baf9a6cc1"
+                + "782e289aa669aa84672102da4883a6b7b56b25fb170d87f6c97eb")
+        let plain = sealed.withUnsafeBytes { key.open($0, context: [1, 2]) }
+        #expect(plain.map { String(decoding: $0, as: UTF8.self) } == "sealed by another program")
         #expect(SealingKey(passphrase: "x", salt: [1], cost: 40) == nil)
+    }
+
+    /// A key that costs little.
+    private func key(_ passphrase: String = "one") throws -> SealingKey {
+        try #require(SealingKey(passphrase: passphrase, salt: [1], cost: 10))
     }
 
     @Test("what is sealed opens with the same key and context, whole and unchanged, and not otherwise")
     func sealing() throws {
-        let (key, other) = (SealingKey(), SealingKey())
+        let (key, other) = (try key(), try key("other"))
         for text in ["", "s", String(repeating: "secret ", count: 1000)] {
             let plain = Array(text.utf8)
             let sealed = try #require(plain.withUnsafeBytes { key.seal($0, context: [1, 2]) })
@@ -68,8 +68,8 @@ struct CryptoTests {
     }
 
     @Test("a key shows nothing of itself")
-    func printing() {
-        let key = SealingKey()
+    func printing() throws {
+        let key = try key()
         var dumped = ""
         dump(key, to: &dumped)
         #expect("\(key)" == "sealing key" && dumped == "- sealing key #0\n", "\(dumped)")

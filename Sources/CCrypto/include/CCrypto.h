@@ -15,9 +15,6 @@
 /// Writes the hash of `bytes` to `hash`, which has room for 32 bytes; its length.
 int32_t ccrypto_hash(int32_t kind, const void *bytes, size_t count, uint8_t *hash);
 
-/// Writes the 32 bytes of HMAC with SHA-256 (RFC 2104).
-int32_t ccrypto_hmac(const void *key, size_t key_count, const void *bytes, size_t count, uint8_t *code);
-
 /// Seals by ChaCha20 and Poly1305 (RFC 8439): writes `count` bytes, then 16 of the tag. The key has 32 bytes, the nonce 12.
 int32_t ccrypto_seal(const uint8_t *key, const uint8_t *nonce, const void *context, size_t context_count,
                      const void *plain, size_t count, uint8_t *sealed);
