@@ -11,7 +11,8 @@ A request is {listener, connection, number (on its connection), method, target, 
 common name of the client's certificate, or null)}; bytes that never became a request are {listener, connection, bytes}.
 
 Targets: the query says what is answered. `status` (200), `to` (Location), `cache` (Cache-Control), `cookie` (Set-Cookie),
-`challenge` (WWW-Authenticate with 401 while the request has no Authorization), `hsts` (Strict-Transport-Security), `body`,
+`challenge` (WWW-Authenticate with 401 while the request has no Authorization), `hsts` (Strict-Transport-Security), `clear`
+(Clear-Site-Data), `body`,
 `close` (the connection ends), `sleep` (so many seconds before the answer). As a proxy it takes absolute targets of http and answers them itself; CONNECT leads to the
 listener of that port; `Proxy-Authenticate` with 407 is sent as long as `--proxy-auth` is among the arguments and no
 Proxy-Authorization came.
@@ -98,7 +99,10 @@ def answer(spec, fields, target, method):
         head.append(("WWW-Authenticate", query["challenge"]))
     elif "to" in query:
         head.append(("Location", query["to"]))
-    for name, field in (("cache", "Cache-Control"), ("cookie", "Set-Cookie"), ("hsts", "Strict-Transport-Security")):
+    for name, field in (
+        ("cache", "Cache-Control"), ("cookie", "Set-Cookie"), ("hsts", "Strict-Transport-Security"),
+        ("clear", "Clear-Site-Data"),
+    ):
         if name in query:
             head.append((field, query[name]))
     body = query.get("body", "%s %s" % (spec["name"], status)).encode()

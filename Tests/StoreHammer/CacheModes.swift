@@ -14,6 +14,7 @@ enum CacheModes {
         case "cache-turns": try turns(arguments[1])
         case "cache-session": try session(arguments[1])
         case "cache-memory": try memory(arguments[1], mebibytes: Int(arguments[2]) ?? 0)
+        case "cache-share": try share(arguments[1])
         case "cache-limit": try limit(arguments[1], bytes: UInt(arguments[2]) ?? 0)
         default: return false
         }
@@ -139,6 +140,33 @@ enum CacheModes {
         }
         store.close()
         say("full")
+    }
+
+    /// Stores a long body, makes a file of it as a hit into a file does, and says how many of its pieces the two share.
+    private static func share(_ directory: String) throws {
+        let store = try CacheStore.open(directory: directory)
+        let content = CacheContent.body(7, (3 << 20) + 5)
+        _ = put(1, content, in: store)
+        guard case .blob(let reader)? = store.read(CacheContent.digest(1), { $0.record(at: 0)?.body() }) else {
+            return say("not stored")
+        }
+        let file = open(directory + "/copy", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return say("no file") }
+        let memory = ChunkMemory()
+        var (shared, all) = (0, 0)
+        var place: UInt64 = 0
+        while place < reader.length {
+            let end = place + UInt64(try reader.piece(place..<reader.length, in: memory).count)
+            if reader.share(place..<end, with: file) { shared += 1 }
+            all += 1
+            place = end
+        }
+        var copy = [UInt8](repeating: 0, count: content.count + 1)
+        let length = pread(file, &copy, copy.count, 0)
+        close(file)
+        store.close()
+        let isRight = length == content.count && copy[..<content.count].elementsEqual(content)
+        say("\(shared) of \(all) \(isRight ? "right" : "wrong")")
     }
 
     /// Stores a long body, reads it back, and says by how many KiB memory grew after the first MiB.

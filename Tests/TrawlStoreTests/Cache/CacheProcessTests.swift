@@ -127,6 +127,24 @@ struct CacheProcessTests {
         #expect(child.wait() == 0)
     }
 
+    @Test(
+        "a stored body and a file made of it share their blocks, where the file system can",
+        .enabled(if: geteuid() == 0, "needs a file system of its own"), arguments: ["xfs", "btrfs"])
+    func shares(fileSystem: String) throws {
+        // In a name space that ends with the child.
+        let mount = """
+            { truncate -s 320M "$1/image" && mkfs.\(fileSystem) -q "$1/image" && mkdir "$1/disk" \
+            && mount -o loop "$1/image" "$1/disk"; } >/dev/null 2>&1 || exit 9; exec "$0" cache-share "$1/disk/cache"
+            """
+        let child = try CacheChild(
+            program: "/usr/bin/unshare", ["-m", "sh", "-c", mount, try CacheChild.hammer(), scratch.path])
+        let line = child.line()
+        // Not everybody may mount, or can make such a file system.
+        if line.isEmpty { return }
+        #expect(line == "4 of 4 right")
+        #expect(child.wait() == 0)
+    }
+
     @Test("memory stays bounded, however long a body is, in and out")
     func memory() throws {
         mkdir(scratch.cache, 0o700)

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+import Trawl
+
+/// ASI-CACHE-15, ASI-CACHE-25, ASI-CACHE-29.
+@Suite("What is stored anew", .timeLimit(.minutes(2)))
+struct CacheReplacementTests {
+    @Test("new content takes the old one's place in the cache and in the file it goes to", arguments: Engine.allCases)
+    func destinations(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            // Never the same.
+            let body = "\(request.number) " + String(repeating: "x", count: 40_000)
+            return ScriptedOrigin.Answer(200, body, [("Cache-Control", "max-age=60")])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            var count = 0
+            for name in ["out/page", "page"] {
+                for _ in 0..<2 {
+                    let response = try await coordinator.get(
+                        url, .doNotRead, into: .file(scene.directory.file(name))
+                    ) { $0.caching.storesDownloads = true }
+                    count += 1
+                    let text = "\(count) " + String(repeating: "x", count: 40_000)
+                    #expect(response.source == .network && scene.directory.content(name) == Array(text.utf8), "\(name)")
+                    let stored = try await coordinator.get(url)
+                    #expect(stored.source == .cache && stored.bodyText == text, "\(name)")
+                }
+            }
+            #expect(try coordinator.cache?.usage().responses == 1)
+            #expect(scene.count == count)
+        }
+    }
+
+    @Test("the newest response answers, however long it or another was to stay", arguments: Engine.allCases)
+    func classes(engine: Engine) async throws {
+        try await withScene(engine) {
+            page("v\($0.number)", to: $0)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let cache = try #require(coordinator.cache)
+            for (index, storage) in [RequestOptions.Caching.Storage.session, .permanent, .session].enumerated() {
+                _ = try await coordinator.get(url, .doNotRead) { $0.caching.storage = storage }
+                let stored = try await coordinator.get(url)
+                #expect(summary(stored) == "cache 200 v\(index + 1)")
+                #expect(try cache.response(to: Request(url))?.storage == storage)
+                #expect(try cache.usage().responses == 1)
+            }
+        }
+    }
+
+    @Test("what is known of a stored response is no field of it", arguments: Engine.allCases)
+    func fields(engine: Engine) async throws {
+        try await withScene(engine) {
+            page("one", to: $0, [("X-Mine", "1"), ("X-Mine", "2")])
+        } _: { scene, coordinator in
+            let request = Request(scene.origin.url("/page"))
+            func lines(_ fields: Fields) -> [String] {
+                fields.all.filter { $0.name != "Age" }.map { "\($0.name): \($0.value)" }.sorted()
+            }
+            let first = lines(try await coordinator.send(request).fields)
+            #expect(first.count == 7, "\(first)")
+            #expect(lines(try await coordinator.send(request).fields) == first)
+            #expect(try coordinator.cache?.response(to: request).map { lines($0.head.fields) } == first)
+        }
+    }
+
+    @Test(
+        "Clear-Site-Data over verified TLS removes what is stored of that origin, and of no other",
+        .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing))
+    func clearSiteData() async throws {
+        let directory = try TemporaryDirectory()
+        try await TrustScene.with(adjust: { $0.store = .directory(directory.file("store")) }) { scene, coordinator in
+            let target = "/?cache=max-age%3D60"
+            for listener in ["good", "otherGood", "clear"] {
+                _ = try await coordinator.send(scene.request(listener, target))
+                #expect(try await coordinator.send(scene.request(listener, target)).source == .cache, "\(listener)")
+            }
+            // In clear it could be anybody's word.
+            for listener in ["clear", "good"] {
+                _ = try await coordinator.send(scene.request(listener, "/?clear=%22cache%22"))
+            }
+            for (listener, source) in [("good", Response.Source.network), ("otherGood", .cache), ("clear", .cache)] {
+                #expect(try await coordinator.send(scene.request(listener, target)).source == source, "\(listener)")
+            }
+        }
+    }
+}
