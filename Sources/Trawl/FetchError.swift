@@ -3,25 +3,52 @@
 /// A response of status 404 or 503 is not an error.
 public struct FetchError: Error, Sendable, Hashable {
     /// For programs to switch on. New codes may appear in minor releases.
-    public let code: Code
+    public var code: Code { content.code }
     /// What a person needs to act: the limit, the phase, the path. Never a credential or a body.
-    public let detail: String
+    public var detail: String { content.detail }
     /// The failure beneath, when there is one.
-    public let cause: SystemFailure?
+    public var cause: SystemFailure? { content.cause }
     /// The URL of the hop that failed, without user information; nil when none was made.
-    public let url: String?
+    public var url: String? { content.url }
     /// Whether sending the same request again is safe (RFC 9110 §9.2.2) and may succeed.
-    public let isRetryable: Bool
+    public var isRetryable: Bool { content.isRetryable }
+
+    /// All of it, made once and shared by copies: most results hold none.
+    private let content: Content
 
     /// An error of its parts.
     public init(
         _ code: Code, _ detail: String, cause: SystemFailure? = nil, url: String? = nil, isRetryable: Bool = false
     ) {
-        self.code = code
-        self.detail = detail
-        self.cause = cause
-        self.url = url
-        self.isRetryable = isRetryable
+        content = Content(code, detail, cause, url, isRetryable)
+    }
+
+    /// Equal when all parts are.
+    public static func == (left: FetchError, right: FetchError) -> Bool {
+        left.code == right.code && left.detail == right.detail && left.cause == right.cause && left.url == right.url
+            && left.isRetryable == right.isRetryable
+    }
+
+    /// By code and detail: enough to tell errors apart.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(detail)
+    }
+
+    private final class Content: Sendable {
+        let code: Code
+        let detail: String
+        let cause: SystemFailure?
+        let url: String?
+        let isRetryable: Bool
+
+        init(_ code: Code, _ detail: String, _ cause: SystemFailure?, _ url: String?, _ isRetryable: Bool) {
+            self.code = code
+            self.detail = detail
+            self.cause = cause
+            self.url = url
+            self.isRetryable = isRetryable
+        }
     }
 
     /// A failure of the system or a library beneath.

@@ -47,12 +47,9 @@ package struct FieldLines: Sendable, Hashable {
         }
         count = lines
         packed = []
-        // All arrays without room are one, and this way of making an array writes to it.
-        if bytes.isEmpty { return }
-        packed = [UInt8](unsafeUninitializedCapacity: bytes.count) { space, filled in
-            UnsafeMutableRawBufferPointer(space).copyMemory(from: bytes)
-            filled = bytes.count
-        }
+        // The array's own initialisers look up their types at each call.
+        packed.reserveCapacity(bytes.count)
+        packed.append(contentsOf: bytes)
     }
 
     /// Whether there is no line.
@@ -127,7 +124,7 @@ package struct FieldLines: Sendable, Hashable {
 
     /// Whether a line of that name exists.
     package func contains(_ name: String) -> Bool {
-        withFirst(name) { $0 != nil }
+        firstValue(name) != nil
     }
 
     /// The value of the first line of that name, or nil.
@@ -154,6 +151,14 @@ package struct FieldLines: Sendable, Hashable {
 
     /// Calls `body` with the bytes of the first line of that name, or nil.
     package func withFirst<Result>(_ name: String, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+        let place = firstValue(name)
+        return packed.withUnsafeBytes { bytes in
+            body(place.map { UnsafeRawBufferPointer(rebasing: bytes[$0]) })
+        }
+    }
+
+    /// Where in `packed` the value of the first line of that name is, or nil.
+    private func firstValue(_ name: String) -> Range<Int>? {
         let length = name.utf8.count
         return packed.withUnsafeBytes { bytes in
             var offset = 0
@@ -161,15 +166,12 @@ package struct FieldLines: Sendable, Hashable {
                 let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
                 let nameStart = offset + Self.lineHeader
                 let valueStart = nameStart + nameLength
-                if nameLength == length {
-                    let lineName = UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart])
-                    if FieldSyntax.equalIgnoringCase(lineName, name) {
-                        return body(UnsafeRawBufferPointer(rebasing: bytes[valueStart..<valueStart + valueLength]))
-                    }
-                }
                 offset = valueStart + valueLength
+                guard nameLength == length else { continue }
+                let lineName = UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart])
+                if FieldSyntax.equalIgnoringCase(lineName, name) { return valueStart..<offset }
             }
-            return body(nil)
+            return nil
         }
     }
 

@@ -5,19 +5,51 @@
 ///
 /// - Source: RFC 3986 §3, §6.2; RFC 9110 §4.2.
 package struct TargetURI: Sendable, Hashable {
+    /// What a URI is made of.
+    private struct Parts: Sendable, Hashable {
+        var origin: Origin
+        var text: String
+        /// Where path and query start in `text`, in bytes; the query's question mark, when there is one.
+        var pathStart: UInt32
+        var queryStart: UInt32?
+        var fragment: String?
+        var user: String?
+        var password: String?
+    }
+
+    /// A fetch's target is copied from hand to hand: one reference, and not six.
+    private final class Shared: Sendable {
+        let parts: Parts
+
+        init(_ parts: Parts) { self.parts = parts }
+    }
+
+    private var shared: Shared
+
+    private var parts: Parts {
+        get { shared.parts }
+        set { shared = Shared(newValue) }
+    }
+
     /// What connections and credentials are bound to.
-    package var origin: Origin
-    /// The fragment without its number sign, or nil; never sent.
-    package var fragment: String?
-    /// The user part of the authority, percent-decoded, or nil; never sent as such.
-    package var user: String?
-    /// The password part of the authority, percent-decoded, or nil.
-    package var password: String?
+    package var origin: Origin { shared.parts.origin }
     /// The URI as it is requested: without user information and fragment.
-    package private(set) var text: String
-    /// Where path and query start in `text`, in bytes; the query's question mark, when there is one.
-    private var pathStart: UInt32
-    private var queryStart: UInt32?
+    package var text: String { shared.parts.text }
+    /// The fragment without its number sign, or nil; never sent.
+    package var fragment: String? {
+        get { shared.parts.fragment }
+        set { parts.fragment = newValue }
+    }
+    /// The user part of the authority, percent-decoded, or nil; never sent as such.
+    package var user: String? {
+        get { shared.parts.user }
+        set { parts.user = newValue }
+    }
+    /// The password part of the authority, percent-decoded, or nil.
+    package var password: String? {
+        get { shared.parts.password }
+        set { parts.password = newValue }
+    }
 
     /// A URI of its parts. `text` must be what they say.
     package init(
@@ -25,21 +57,27 @@ package struct TargetURI: Sendable, Hashable {
     ) {
         // Kept within the text whatever the parts are.
         let queryStart = query.map { max(0, text.utf8.count - $0.utf8.count - 1) }
-        self.init(
-            origin: origin, text: text, pathStart: max(0, (queryStart ?? text.utf8.count) - path.utf8.count),
-            queryStart: queryStart)
-        self.fragment = fragment
-        self.user = user
-        self.password = password
+        let pathStart = max(0, (queryStart ?? text.utf8.count) - path.utf8.count)
+        shared = Shared(
+            Parts(
+                origin: origin, text: text, pathStart: UInt32(truncatingIfNeeded: pathStart),
+                queryStart: queryStart.map { UInt32(truncatingIfNeeded: $0) }, fragment: fragment, user: user,
+                password: password))
     }
 
     /// A URI without fragment and user information whose parts are known by their places in its text, in bytes.
     package init(origin: Origin, text: String, pathStart: Int, queryStart: Int?) {
-        self.origin = origin
-        self.text = text
-        self.pathStart = UInt32(truncatingIfNeeded: pathStart)
-        self.queryStart = queryStart.map { UInt32(truncatingIfNeeded: $0) }
+        shared = Shared(
+            Parts(
+                origin: origin, text: text, pathStart: UInt32(truncatingIfNeeded: pathStart),
+                queryStart: queryStart.map { UInt32(truncatingIfNeeded: $0) }))
     }
+
+    package static func == (left: TargetURI, right: TargetURI) -> Bool {
+        left.shared === right.shared || left.parts == right.parts
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(parts) }
 
     /// The path, starting with a slash.
     package var path: String {
@@ -57,15 +95,16 @@ package struct TargetURI: Sendable, Hashable {
     ) -> Value {
         var text = text
         return text.withUTF8 { text in
-            let pathEnd = queryStart.map(Int.init) ?? text.count
+            let pathEnd = shared.parts.queryStart.map(Int.init) ?? text.count
             let query = pathEnd < text.count ? UnsafeBufferPointer(rebasing: text[(pathEnd + 1)...]) : nil
-            return body(UnsafeBufferPointer(rebasing: text[Int(pathStart)..<pathEnd]), query)
+            return body(UnsafeBufferPointer(rebasing: text[Int(shared.parts.pathStart)..<pathEnd]), query)
         }
     }
 
     /// Whether a `Host` field of that value names the same authority, whatever the case of letters; a default port may be
     /// there or not.
     package func hasAuthority(_ value: UnsafeRawBufferPointer) -> Bool {
+        let (origin, pathStart) = (origin, shared.parts.pathStart)
         var text = text
         return text.withUTF8 { text in
             let start = origin.scheme.utf8.count + 3

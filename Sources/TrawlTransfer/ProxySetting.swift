@@ -3,20 +3,28 @@ import TrawlHTTP
 import TrawlProtocol
 
 /// What an easy handle is set to about a proxy.
-struct ProxySetting {
+final class ProxySetting {
     /// The route; nil is none.
     let route: ProxyRoute?
+    /// Whether there is none.
+    let isDirect: Bool
     /// Where it is connected to.
     let place: String
     /// The lines for the proxy alone; libcurl reads them while the transfer runs.
     let fields: FieldList?
+
+    init(route: ProxyRoute?, place: String, fields: FieldList?) {
+        self.route = route
+        isDirect = route == nil
+        self.place = place
+        self.fields = fields
+    }
 }
 
 extension EasyHandle {
     /// Sets the proxy of a hop, or none.
     func apply(_ route: ProxyRoute?, _ addresses: ProxyAddresses) {
         guard let route else {
-            if let proxy, proxy.route == nil { return }
             // An empty text, unlike nil, keeps libcurl from asking the environment.
             set(CURLOPT_PROXY, "")
             forgetProxyUser()

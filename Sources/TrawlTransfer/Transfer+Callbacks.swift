@@ -81,11 +81,11 @@ extension Transfer {
                 detail: "the connection closed under a request that must not be repeated")
             return false
         }
-        if lease.proxy != nil { connectionsAtRequest = connectionsMade }
+        if isProxied { connectionsAtRequest = connectionsMade }
         connection = loop.connections.find(remote: remote, local: local, localPort: localPort)
         if let connection {
             isReused = connection.uses > 0
-            if let proxy = lease.proxy, !suits(connection, proxy) {
+            if isProxied, let proxy = lease.proxy, !suits(connection, proxy) {
                 wantsFreshConnection = true
                 return false
             }
@@ -148,7 +148,7 @@ extension Transfer {
     func receivedLine(_ line: UnsafeRawBufferPointer) -> Bool {
         guard failure == nil else { return false }
         lastActivity = loop.runningClock
-        if lease.proxy != nil, isOfTunnel() { return receivedTunnelLine(line) }
+        if isProxied, isOfTunnel() { return receivedTunnelLine(line) }
         connection?.accountedBytes += Int64(line.count)
         do throws(HeadError) {
             guard try heads.take(line) else { return true }

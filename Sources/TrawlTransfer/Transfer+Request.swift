@@ -74,10 +74,10 @@ extension Transfer {
             if lease.method != .get { shape.custom = lease.method.name }
         }
         // What an `https` proxy's own layer of TLS holds back cannot be seen, so nothing else goes out behind it.
-        if lease.proxy?.kind == .https { shape.forbidReuse = true }
+        if isProxied, lease.proxy?.kind == .https { shape.forbidReuse = true }
         easy.apply(shape)
         setLogin()
-        easy.apply(lease.proxy, profile.proxyAddresses)
+        if isProxied || easy.proxy?.isDirect != true { easy.apply(lease.proxy, profile.proxyAddresses) }
         if shape.form == .post { setBody() }
         if easy.fields?.isSame(fields, hasBody: shape.form == .post) != true {
             let list = FieldList(fields, hasBody: shape.form == .post)

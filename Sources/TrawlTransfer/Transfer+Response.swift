@@ -77,7 +77,7 @@ extension Transfer {
         chooseSink(head)
         chooseDecoder(head)
         guard failure == nil else { return }
-        var asks: HeadQuestions = []
+        var asks = HeadQuestions()
         if lease.heads == .answered || isChallenge || isFailure || (dropsBody && lease.asksAboutRedirects) {
             asks.insert(.disposition)
         }

@@ -48,6 +48,8 @@ final class Transfer {
     var exchange: (any KeptExchange)?
     /// Commits of what the heads said about the user.
     @Unchecked var stateChanges: [UInt64] = []
+    /// Whether the lease has a proxy: asked for every line of a head.
+    var isProxied = false
     /// When the request was sent, for a lease that has to do with the cache.
     var sentAt = WallTime(seconds: 0)
 
@@ -82,7 +84,7 @@ final class Transfer {
     @Unchecked var facts = HeadFacts()
     var isHeadSent = false
     /// What the coordinator has been asked about the head and has not answered.
-    var questions: HeadQuestions = []
+    var questions = HeadQuestions()
     /// Whether a body follows the head.
     var hasBody = false
     var isPaused = false
@@ -152,8 +154,11 @@ final class Transfer {
 
     /// Takes a lease and gives it to libcurl. A failure is an end that has been reported already.
     func begin(
-        _ lease: Lease, profile: ResolvedProfile, limits: LimitSet?, progress: SharedProgressLine, descriptors: [Int32]
+        _ lease: consuming Lease, profile: ResolvedProfile, limits: LimitSet?, progress: SharedProgressLine,
+        descriptors: [Int32]
     ) {
+        let (id, fields) = (lease.id, lease.fields)
+        isProxied = lease.proxy != nil
         self.lease = lease
         self.profile = profile
         self.limits = limits
@@ -165,27 +170,27 @@ final class Transfer {
         wasInMulti = false
         self.progress = progress
         var descriptors = descriptors[...]
-        if case .descriptor = lease.body { requestFile = descriptors.popFirst() ?? -1 }
-        if case .descriptor = lease.sink { sinkDescriptor = descriptors.popFirst() ?? -1 }
+        if case .descriptor = self.lease.body { requestFile = descriptors.popFirst() ?? -1 }
+        if case .descriptor = self.lease.sink { sinkDescriptor = descriptors.popFirst() ?? -1 }
         requestFileOffset = 0
         startedAt = loop.runningClock
         restingSince = nil
         if let timeLimit { loop.note(limit: timeLimit) }
         lastUploaded = 0
-        if case .stream(let credit) = lease.sink { self.credit = Int(credit) } else { credit = 0 }
-        progress.begin(lease: lease.id)
+        if case .stream(let credit) = self.lease.sink { self.credit = Int(credit) } else { credit = 0 }
+        progress.begin(lease: id)
         interim = InterimAllowance()
         heads.maximumBytes = Int(profile.profile.headBytes)
         heads.maximumFields = Int(profile.profile.headFields)
         resetAttempt()
         mayHaveBeenSent = false
         exchange = nil
-        var fields = lease.fields
-        if !lease.cache.isEmpty {
+        var sent = fields
+        if !self.lease.cache.isEmpty {
             guard let changed = consultKeeper() else { return }
-            fields = changed
+            sent = changed
         }
-        if let refusal = setOptions(fields) {
+        if let refusal = setOptions(sent) {
             failure = refusal
             end(CURLE_OK)
             return
@@ -198,7 +203,7 @@ final class Transfer {
         resetAttempt()
         var shape = easy.shape
         shape.freshConnect = true
-        shape.forbidReuse = !lease.mayKeepConnection || lease.proxy?.kind == .https
+        shape.forbidReuse = !lease.mayKeepConnection || isProxied && lease.proxy?.kind == .https
         easy.apply(shape)
         enterMulti()
     }
@@ -242,7 +247,8 @@ final class Transfer {
         head = nil
         facts = HeadFacts()
         isHeadSent = false
-        questions = []
+        // An empty literal is a sequence that is gone through.
+        questions = HeadQuestions()
         isPaused = false
         chunks = nil
         if let decoder { loop.decoders.give(decoder) }

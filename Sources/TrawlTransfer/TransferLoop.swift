@@ -139,7 +139,7 @@ package final class TransferLoop {
     /// Begins a lease.
     ///
     /// - Parameter descriptors: Those of its frame; they belong to the loop, also after an error.
-    package func begin(_ lease: Lease, descriptors: [Int32]) throws(ProtocolViolation) {
+    package func begin(_ lease: consuming Lease, descriptors: [Int32]) throws(ProtocolViolation) {
         var accepted = false
         defer { if !accepted { for descriptor in descriptors { _ = Glibc.close(descriptor) } } }
         guard let profile = profiles[lease.profile] else { throw .unknownProfile }
@@ -154,8 +154,9 @@ package final class TransferLoop {
         usedIndexes[index] = true
         transfer.place = active.count
         active.append(transfer)
+        let limits = limits(lease.limits)
         transfer.begin(
-            lease, profile: profile, limits: limits(lease.limits),
+            lease, profile: profile, limits: limits,
             progress: segment.progress(worker: slot, transfer: index), descriptors: descriptors)
     }
 

@@ -19,7 +19,7 @@ extension Supervisor {
 
     /// Whether a head of that status may be a challenge that is answered.
     func answersChallenge(_ status: UInt16, _ fetch: RunningFetch) -> Bool {
-        guard let side = AuthenticationSide.allCases.first(where: { $0.status == status }) else { return false }
+        guard let side = AuthenticationSide(status: status) else { return false }
         return answersChallenges(side, fetch)
     }
 
@@ -37,7 +37,7 @@ extension Supervisor {
     mutating func meet(
         _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch, isOfTunnel: Bool = false
     ) -> ChallengeStep {
-        guard let side = AuthenticationSide.allCases.first(where: { $0.status == head.status }),
+        guard let side = AuthenticationSide(status: head.status),
             answersChallenges(side, fetch), let origin = origin(of: side, fetch)
         else { return .deliver }
         // What comes out of a tunnel is the server's, a 407 too: it has no business with the proxy's credentials.

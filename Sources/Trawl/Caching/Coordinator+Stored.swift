@@ -18,13 +18,14 @@ extension Coordinator {
         let effective = EffectiveRequest(plan)
         guard effective.isAtHand,
             let (request, store) = binding.request(
-                plan.method, plan.target, effective.fields(), sharesCookies: effective.sharesCookies,
+                plan.method, plan.target, effective.settled().fields, sharesCookies: effective.sharesCookies,
                 hasBody: plan.body != .none, opens: false),
             case .serve(let hit) = store.lookup(request, at: WallClock.time(), bodies: StoredAnswers.longestBody),
             hit.length == 0 || hit.body != nil, !hit.isRedirect || plan.options.redirects.mode == .manual,
             hit.head.status != 401
         else { return nil }
-        let frame = StoredAnswers.Frame(originalURL: plan.originalURL, target: plan.target, redirects: [], metrics: [])
+        let frame = StoredAnswers.Frame(
+            originalURL: plan.originalURL, target: plan.target, redirects: [], metrics: HopReports())
         let answer = StoredAnswers.response(to: hit, frame, plan.options)
         // What cannot be decoded is fetched anew.
         if case .failure(let error) = answer, error.code == .decoding { return nil }

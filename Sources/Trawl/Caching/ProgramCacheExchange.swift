@@ -18,7 +18,7 @@ struct ProgramCacheExchange {
             originalURL: String, redirects: [Response.RedirectHop], _ plan: FetchPlan
         ) throws(FetchError) -> Response {
             var frame = StoredAnswers.Frame(
-                originalURL: originalURL, target: plan.target, redirects: redirects, metrics: metrics)
+                originalURL: originalURL, target: plan.target, redirects: redirects, metrics: HopReports(metrics))
             if source == .generated { return try StoredAnswers.nothing(frame, plan.options).get() }
             frame.interim = interim
             frame.trailers = trailers
@@ -57,7 +57,7 @@ struct ProgramCacheExchange {
         binding = CacheBinding(coordinator.shelf, directory: nil, plan.options)
         let effective = EffectiveRequest(plan)
         request = binding.request(
-            plan.method, plan.target, effective.fields(), sharesCookies: effective.sharesCookies,
+            plan.method, plan.target, effective.settled().fields, sharesCookies: effective.sharesCookies,
             hasBody: plan.body != .none, program.rules)
     }
 

@@ -13,7 +13,7 @@ enum StoredAnswers {
         let originalURL: String
         let target: TargetURI
         let redirects: [Response.RedirectHop]
-        let metrics: [HopReport]
+        let metrics: HopReports
         /// Interim heads of the last hop, and what came after its body, where it had to do with the server.
         var interim: [Response.ResponseHead] = []
         var trailers: Fields = [:]

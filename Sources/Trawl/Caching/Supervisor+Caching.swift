@@ -28,11 +28,13 @@ extension Supervisor {
             answer(fetch, with: .failure(error))
             return false
         }
-        settleRequest(of: fetch)
         guard let binding = fetch.engine.terms.cache else {
+            // Nobody looks at what goes on the wire before the hop is leased.
+            fetch.engine.isSettled = false
             enqueueUnlessForbidden(fetch, front: front)
             return false
         }
+        settleRequest(of: fetch)
         var found = cacheRequest(of: fetch)
         if found == nil {
             if waitForStore(fetch, binding, front: front) { return false }

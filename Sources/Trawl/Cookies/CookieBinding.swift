@@ -92,38 +92,53 @@ final class CookieBinding: Sendable {
         }
     }
 
-    /// Whether `field` would not have to wait for the disk.
+    /// Whether `selection` would not have to wait for the disk.
     var isAtHand: Bool {
         guard case .store(let state, _) = source else { return true }
         return state.store()?.isAtHand(.cookies) ?? true
     }
 
-    /// The value of the `Cookie` field of a request; nil when there is nothing to say.
+    /// What goes along with a request.
+    struct Selection {
+        /// The value of the `Cookie` field; nil when there is nothing to say.
+        var field: [UInt8]?
+        /// How often the jar had changed, as far as is known, when it was looked up.
+        var changes: UInt64?
+    }
+
+    /// What goes along with a request.
     ///
     /// - Parameter manual: Cookies that go first; stored ones of their names are left out.
-    func field(for target: TargetURI, manual: [ManualCookie]) -> [UInt8]? {
-        let now = WallClock.time()
+    func selection(for target: TargetURI, manual: [ManualCookie]) -> Selection {
         switch source {
-        case .none: return Self.field(of: manual, target, now)
-        case .memory(let jar): return jar.field(for: target, trustsLoopback: trustsLoopback, manual: manual, at: now)
+        case .none: return Selection(field: Self.field(of: manual, target), changes: 0)
+        case .memory(let jar):
+            // Asked first, here and below: what changes meanwhile is seen the next time.
+            let changes = jar.changes
+            let field = jar.field(
+                for: target, trustsLoopback: trustsLoopback, manual: manual, at: WallClock.time())
+            return Selection(field: field, changes: changes)
         case .store(let state, let name):
-            let found = state.store().flatMap { stored(for: target, in: $0, name, manual, now) }
-            return found ?? Self.field(of: manual, target, now)
+            guard let store = state.store() else { return Selection(field: Self.field(of: manual, target)) }
+            let changes = store.changes(of: .cookies)
+            let found = changes.flatMap { stored(for: target, in: store, at: $0, name, manual) }
+            return Selection(field: found ?? Self.field(of: manual, target), changes: changes)
         }
     }
 
     /// The field of cookies by hand alone.
-    private static func field(of manual: [ManualCookie], _ target: TargetURI, _ now: WallTime) -> [UInt8]? {
+    private static func field(of manual: [ManualCookie], _ target: TargetURI) -> [UInt8]? {
         if manual.isEmpty { return nil }
+        let now = WallClock.time()
         return CookieTarget.with(target) { CookieSelection(for: $0, at: now).field(manual: manual) }
     }
 
     /// As above, from the store; nil when nothing is stored, or it cannot be read.
     private func stored(
-        for target: TargetURI, in store: StateStore, _ jar: String, _ manual: [ManualCookie], _ now: WallTime
+        for target: TargetURI, in store: StateStore, at changes: UInt64, _ jar: String, _ manual: [ManualCookie]
     ) -> [UInt8]? {
-        guard let changes = store.changes(of: .cookies) else { return nil }
         if changes == 0 || isEmpty(at: changes) { return nil }
+        let now = WallClock.time()
         var stale: [CookieRecord] = []
         var isEmpty = false
         let found = try? store.read(.cookies) { (snapshot) throws(StoreError) -> [UInt8]? in

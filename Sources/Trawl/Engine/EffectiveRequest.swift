@@ -47,26 +47,27 @@ struct EffectiveRequest {
         return !asked.contains("Cookie")
     }
 
-    /// The fields of the hop.
-    func fields() -> FieldLines {
-        var fields = if let cookies = terms.cookies { withCookies(of: cookies) } else { asked }
+    /// The fields of the hop, and how often the jar had changed when they were settled.
+    func settled() -> (fields: FieldLines, changes: UInt64?) {
+        var (fields, changes) = terms.cookies.map(withCookies) ?? (asked, nil)
         if let credentials { fields.setCredentials(credentials) }
-        return fields
+        return (fields, changes)
     }
 
     /// Cookies by hand come first, those of a field line before those of the options; then the jar's (ASI-COOK-02). There is
     /// one field line (RFC 6265bis §5.8.1).
-    private func withCookies(of cookies: CookieBinding) -> FieldLines {
+    private func withCookies(of cookies: CookieBinding) -> (fields: FieldLines, changes: UInt64?) {
         var manual = sendsManual ? cookies.manual : []
         let lines = asked.contains("Cookie") ? asked.values("Cookie") : []
         if !lines.isEmpty {
             let joined = lines.joined(separator: "; ")
             // What is no list of cookies is the caller's business, and stays alone.
             let listed = try? Array(joined.utf8).withUnsafeBytes { try ManualCookie.list($0) }
-            guard let listed else { return asked }
+            guard let listed else { return (asked, cookies.changes) }
             manual = listed + manual
         }
-        guard let field = cookies.field(for: target, manual: manual) else { return asked }
+        let selection = cookies.selection(for: target, manual: manual)
+        guard let field = selection.field else { return (asked, selection.changes) }
         var fields = asked
         if !lines.isEmpty { fields.removeAll("Cookie") }
         field.withUnsafeBytes { field in
@@ -75,24 +76,26 @@ struct EffectiveRequest {
             // Neither name nor any part of a cookie can be refused.
             try? fields.append(name: nameBytes, value: field)
         }
-        return fields
+        return (fields, selection.changes)
     }
 }
 
 extension Supervisor {
     /// Settles what goes on the wire for the next hop of a fetch.
     func settleRequest(of fetch: RunningFetch) {
-        // Asked first: what changes meanwhile is seen when the hop is leased.
-        fetch.engine.settledChanges = fetch.plan.terms.cookies?.changes
         let effective = EffectiveRequest(fetch)
-        fetch.engine.sent = effective.fields()
-        fetch.engine.sharesCookies = effective.sharesCookies
+        (fetch.engine.sent, fetch.engine.settledChanges) = effective.settled()
+        fetch.engine.isSettled = true
+        // Nobody else asks for it.
+        if fetch.engine.terms.cache != nil { fetch.engine.sharesCookies = effective.sharesCookies }
     }
 
-    /// Settles it once more when cookies changed while the hop waited for its turn, so that it sees those of fetches that
-    /// ended in that time.
+    /// Settles it before a hop is leased unless that is done; and once more when cookies changed while the hop waited for its
+    /// turn, so that it sees those of fetches that ended in that time.
     func settleRequestAgain(of fetch: RunningFetch) {
-        guard let cookies = fetch.plan.terms.cookies, cookies.changes != fetch.engine.settledChanges else { return }
+        if fetch.engine.isSettled {
+            guard let cookies = fetch.plan.terms.cookies, cookies.changes != fetch.engine.settledChanges else { return }
+        }
         settleRequest(of: fetch)
     }
 }

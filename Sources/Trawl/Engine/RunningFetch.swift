@@ -92,6 +92,8 @@ final class RunningFetch: @unchecked Sendable {
         var trusted: [UInt8] = []
         /// Whether its cookies are those that all who use the store have.
         var sharesCookies = false
+        /// Whether `sent` is settled for this hop.
+        var isSettled = false
         /// The count of the jar's changes when it was settled.
         var settledChanges: UInt64?
         /// Whether a redirect has led to another origin than that of the request.
@@ -142,7 +144,7 @@ final class RunningFetch: @unchecked Sendable {
         var head: TrawlHTTP.ResponseHead?
         var interim: [Response.ResponseHead] = []
         var redirects: [Response.RedirectHop] = []
-        var metrics: [HopReport] = []
+        var metrics = HopReports()
         var deadline: MonotonicInstant?
         /// Since when the deadline moves on with the time.
         var stoppedAt: MonotonicInstant?

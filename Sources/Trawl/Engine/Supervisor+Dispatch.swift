@@ -180,7 +180,7 @@ extension Supervisor {
             if lease.cache.contains(.writes) { lease.cache.insert(.asks) }
             lease.asksAboutRedirects = lease.dropsRedirectBodies
         }
-        guard link.tell(assignment, terms.profile), link.send(.lease(lease), descriptors: descriptors) else {
+        guard link.tell(assignment, terms), link.send(.lease(lease), descriptors: descriptors) else {
             return fail(
                 fetch, grant.id,
                 FetchError(.badRequest, "the request's head is too large", url: fetch.engine.target.text))

@@ -192,8 +192,7 @@ extension Supervisor {
             fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
         }
         if end.cache.hasLostCookies { fetch.plan.terms.cookies?.noteLoss() }
-        // An array of one is made in one step; one that grows is not.
-        if fetch.engine.metrics.isEmpty { fetch.engine.metrics = [report] } else { fetch.engine.metrics.append(report) }
+        fetch.engine.metrics.append(report)
         switch end.outcome {
         case .failed(let failure):
             if decidesAboutTrust(failure, fetch) { return }

@@ -67,10 +67,10 @@ final class WorkerLink {
     }
 
     /// Tells the worker what a profile number means, unless it knows.
-    func tell(_ assignment: ProfileTable.Assignment, _ profile: TransferProfile) -> Bool {
+    func tell(_ assignment: ProfileTable.Assignment, _ terms: FetchTerms) -> Bool {
         if lastTold == assignment { return true }
         if toldProfiles[assignment.number] != assignment.version {
-            guard send(.profile(number: assignment.number, profile)) else { return false }
+            guard send(.profile(number: assignment.number, terms.profile)) else { return false }
             toldProfiles[assignment.number] = assignment.version
         }
         lastTold = assignment

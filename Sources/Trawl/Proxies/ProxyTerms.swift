@@ -4,6 +4,8 @@ import TrawlSession
 /// A proxy policy in the form hops use, shared by the fetches that have it. Never changed once made.
 final class ProxyTerms: Sendable {
     let rules: ProxyRules
+    /// Whether nothing goes through a proxy: asked for every hop.
+    let isDirect: Bool
     /// User and password for proxies that come without.
     let credentials: Credentials?
     /// The schemes by which HTTP proxies may be told who asks.
@@ -22,6 +24,7 @@ final class ProxyTerms: Sendable {
         rules.bypass = BypassList(policy.exceptions.joined(separator: ","))
         rules.script = policy.script
         self.rules = rules
+        isDirect = rules.isDirect
         credentials = policy.credentials
         schemes = SchemeSet(rawValue: policy.schemes.rawValue)
         sendsAhead = policy.sendsAhead

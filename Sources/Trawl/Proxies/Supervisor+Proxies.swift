@@ -9,7 +9,7 @@ extension Supervisor {
     /// - Returns: False when a script is asked; the hop goes on when it has answered.
     mutating func hasWay(_ fetch: RunningFetch, front: Bool) -> Bool {
         let terms = fetch.plan.terms.proxies ?? proxies
-        if terms.rules.isDirect || fetch.engine.way != nil { return true }
+        if terms.isDirect || fetch.engine.way != nil { return true }
         switch terms.rules.choice(for: fetch.engine.target.origin) {
         case .direct: break
         case .through(let proxy): fetch.engine.way = HopWay([proxy], terms)

@@ -37,7 +37,7 @@ public struct Response: Sendable {
     /// How many attempts failed before the one that led to this response (``RequestOptions/retry``).
     public var retryCount: Int { content.retryCount }
     /// What each hop took, in order: redirects come first, those of attempts that failed before those of later ones.
-    public var metrics: [HopReport] { content.metrics }
+    public var metrics: [HopReport] { content.metrics.all }
     /// Who the final request was made as towards the server; nil for nobody.
     public var authentication: AuthenticationReport? { content.authentication }
     /// Who it was made as towards the proxy; nil for nobody.
@@ -68,7 +68,7 @@ public struct Response: Sendable {
         let decoded: [String]
         let receivedLength: UInt64
         let source: Source
-        let metrics: [HopReport]
+        let metrics: HopReports
         let defaultCharset: String
         let authentication: AuthenticationReport?
         let proxyAuthentication: AuthenticationReport?
@@ -77,7 +77,7 @@ public struct Response: Sendable {
         init(
             head: TrawlHTTP.ResponseHead, body: ResponseBody, file: String?, url: String, originalURL: String,
             redirects: [RedirectHop], interim: [ResponseHead], trailers: Fields, decoded: [String],
-            receivedLength: UInt64, source: Source, metrics: [HopReport], defaultCharset: String,
+            receivedLength: UInt64, source: Source, metrics: HopReports, defaultCharset: String,
             authentication: AuthenticationReport? = nil, proxyAuthentication: AuthenticationReport? = nil,
             retryCount: Int = 0
         ) {

@@ -42,9 +42,11 @@ final class StateShelf: Sendable {
     /// The state, opened now if it is not yet; nil when it cannot be used.
     func store() -> StateStore? {
         let (known, isOver) = state.withLock { state in
-            (state.store, state.isClosed || state.problem != nil && MonotonicClock.now() < state.nextTry)
+            // Asked on the way of every fetch.
+            if let store = state.store { return (StateStore?.some(store), true) }
+            return (nil, state.isClosed || state.problem != nil && MonotonicClock.now() < state.nextTry)
         }
-        if known != nil || isOver { return known }
+        if isOver { return known }
         return opening.withLock { _ in open() }
     }
 

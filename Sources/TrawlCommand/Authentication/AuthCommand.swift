@@ -267,7 +267,7 @@ struct AuthTestCommand: RunnableCommand {
     private static func explanation(of response: Response, with vault: SealedFileVault) -> String {
         func realm(_ text: String?) -> String { text.map { " \"\($0.terminalSafe)\"" } ?? "" }
         if let report = response.authentication { return "\(report.scheme)\(realm(report.realm))" }
-        let side = AuthenticationSide.allCases.first { Int($0.status) == response.status }
+        let side = AuthenticationSide(status: UInt16(clamping: response.status))
         guard let side, let challenge = ChallengeList(response.fields.lines, from: side).challenges.first else {
             return "nobody asked"
         }

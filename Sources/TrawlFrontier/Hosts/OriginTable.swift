@@ -13,6 +13,12 @@ package struct OriginTable: Sendable {
         /// Links of the list of numbers out of use, oldest first.
         var older: UInt32 = OriginTable.none
         var newer: UInt32 = OriginTable.none
+
+        /// Asked for each hop: by parts, since comparing optionals copies both.
+        func isOf(_ other: Origin) -> Bool {
+            guard let origin else { return false }
+            return origin.port == other.port && origin.host == other.host && origin.scheme == other.scheme
+        }
     }
 
     private static let none = UInt32.max
@@ -54,7 +60,7 @@ package struct OriginTable: Sendable {
     package mutating func retain(_ origin: Origin) -> UInt32 {
         let place = Self.place(of: origin)
         let known = recent[place]
-        if known < entries.count, entries[Int(known)].origin == origin {
+        if known < entries.count, entries[Int(known)].isOf(origin) {
             retain(known)
             return known
         }

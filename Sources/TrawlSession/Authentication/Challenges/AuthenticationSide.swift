@@ -9,6 +9,15 @@ package enum AuthenticationSide: UInt8, Sendable, Hashable, CaseIterable {
     /// 407, `Proxy-Authenticate`, `Proxy-Authorization`, `Proxy-Authentication-Info`.
     case proxy = 2
 
+    /// The side that challenges by a status; nil for others, as nearly all are.
+    package init?(status: UInt16) {
+        switch status {
+        case 401: self = .server
+        case 407: self = .proxy
+        default: return nil
+        }
+    }
+
     /// The status that comes with challenges (RFC 9110 §15.5.2, §15.5.8).
     package var status: UInt16 { self == .server ? 401 : 407 }
 
