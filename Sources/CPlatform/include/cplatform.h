@@ -195,4 +195,13 @@ int32_t cplatform_resolve(const char *name, int32_t ipv4_only, int32_t milliseco
 /// The address of this machine's end of the way to the rest of the world, as text with its zero; its length. Nothing is sent.
 int32_t cplatform_own_address(int32_t ipv6, char *text, size_t room);
 
+// Networks.
+
+/// A non-blocking socket of rtnetlink(7), to ask the kernel and to hear what it tells `groups` (RTMGRP_...).
+int32_t cplatform_route_socket(uint32_t groups);
+/// The next datagram of the kernel's; others are dropped. -EAGAIN when none came in time, -ENOBUFS when some were lost.
+int64_t cplatform_route_receive(int32_t fd, void *bytes, size_t count, int32_t milliseconds);
+/// Connects to an address by TCP and closes the connection at once; -ETIMEDOUT when there was none in time.
+int32_t cplatform_reach(const char *address, uint16_t port, int32_t milliseconds);
+
 #endif

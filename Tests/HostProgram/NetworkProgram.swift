@@ -1,0 +1,25 @@
+import Glibc
+import Trawl
+
+/// Prints each path of a network, one a line: status and interfaces. Ends with its standard input.
+///
+/// Arguments: nothing, or a host and a port to probe.
+enum NetworkProgram {
+    static func run(_ arguments: ArraySlice<String>) async {
+        var settings = NetworkMonitor.Settings()
+        if let host = arguments.first, let port = arguments.dropFirst().first.flatMap({ UInt16($0) }) {
+            settings.probe = NetworkMonitor.Probe(host: host, port: port)
+        }
+        let monitor = NetworkMonitor(settings)
+        let input = Task.detached { while readLine() != nil { monitor.check() } }
+        let output = Task {
+            for await path in monitor.paths {
+                let words = [path.status.rawValue, path.ipv4Interface ?? "-", path.ipv6Interface ?? "-"]
+                let line = Array((words.joined(separator: " ") + "\n").utf8)
+                _ = write(STDOUT_FILENO, line, line.count)
+            }
+        }
+        await input.value
+        output.cancel()
+    }
+}
