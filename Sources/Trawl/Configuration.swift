@@ -17,8 +17,19 @@ public struct Configuration: Sendable {
     public var politeness = HostPoliteness()
     /// What all fetches may take together. ``Coordinator/setBandwidthLimit(_:)`` changes it. Default: no limit.
     public var bandwidth = BandwidthLimit.none
+    /// What holds in place of ``bandwidth`` while the network is metered (``NetworkPath/Status/metered``), such as
+    /// ``BandwidthLimit/mobile``; nil is the same as elsewhere, which is the default.
+    ///
+    /// - Source: ASIHTTPRequest's `throttleBandwidthForWWANUsingLimit` (ASI-THR-05).
+    public var meteredBandwidth: BandwidthLimit?
     /// What the fetches of each origin may take together. Default: no limit.
     public var bandwidthPerHost = BandwidthLimit.none
+    /// How it is found out what kind of network there is, where that matters: for fetches that wait for one
+    /// (``RequestOptions/waitsForConnectivity``) and for ``meteredBandwidth``.
+    public var network = NetworkMonitor.Settings()
+    /// How long a name that has no address is not asked for again, for all workers; zero asks each time. Default 5 s. A fetch that
+    /// is tried again asks, but no more than one a second does. A change of the network ends it.
+    public var unknownNameLifetime = Duration.seconds(5)
     /// The worker executable; nil looks for `trawl-worker` beside the running executable, then on `PATH`.
     public var workerExecutable: String?
     /// Arguments for the worker executable, after its name.

@@ -30,7 +30,7 @@ public final class Coordinator: Sendable {
     let segment: SharedSegment
     let meter: BandwidthMeter
     /// The limit of all fetches together.
-    let bandwidth: Guarded<BandwidthLimit>
+    let bandwidth: BandwidthRule
     private let hstsFile: String?
     private let hstsLoss = Guarded<FetchError?>(nil)
 
@@ -64,8 +64,13 @@ public final class Coordinator: Sendable {
         scripts = start.scripts
         segment = start.segment
         meter = start.meter
-        bandwidth = Guarded(configuration.bandwidth)
-        segment.limit(LimitNumbers.all).set(configuration.bandwidth)
+        bandwidth = BandwidthRule(configuration, segment)
+        if bandwidth.meteredLimit != nil {
+            let (watch, bandwidth) = (start.network.watch, bandwidth)
+            // At once, so that the first bytes count; then with each change, until the supervisor ends.
+            bandwidth.note(watch.path.status)
+            _ = watch.observe { bandwidth.note($0.status) }
+        }
         do throws(SystemError) {
             thread = try NamedThread.start(name: "trawl-supervise") {
                 var supervisor = Supervisor(start)

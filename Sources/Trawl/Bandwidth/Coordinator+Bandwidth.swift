@@ -4,15 +4,14 @@ import TrawlProtocol
 extension Coordinator {
     /// Limits what all fetches take together, from now on: within a quarter of a second in all workers, also for those
     /// that run.
+    ///
+    /// On a metered network ``Configuration/meteredBandwidth`` holds instead, where there is one.
     public func setBandwidthLimit(_ limit: BandwidthLimit) {
-        bandwidth.withLock { bandwidth in
-            bandwidth = limit
-            segment.limit(LimitNumbers.all).set(limit)
-        }
+        bandwidth.limit = limit
     }
 
-    /// The limit of all fetches together.
-    public var bandwidthLimit: BandwidthLimit { bandwidth.withLock { $0 } }
+    /// The limit of all fetches together, as it was set.
+    public var bandwidthLimit: BandwidthLimit { bandwidth.limit }
 
     /// Bytes a second, received and sent, over the last five seconds.
     public var averageBytesPerSecond: Double { meter.average }

@@ -26,6 +26,9 @@ final class FetchTerms: Sendable {
     let exchangeLimit: UInt64?
     /// When a failed attempt is made again; nil is never.
     let retry: RetryPolicy?
+    /// Whether it waits for the network when there is none, and how long; nil is no limit of its own.
+    let waitsForNetwork: Bool
+    let networkLimit: Duration?
     /// How the cache is used; nil when it is not.
     let cache: CacheBinding?
     /// How cookies are used; nil when none are.
@@ -90,6 +93,8 @@ final class FetchTerms: Sendable {
         resourceLimit = Self.limit(options.timeLimits.resource)
         exchangeLimit = Self.limit(options.timeLimits.exchange)
         retry = options.retry.policy
+        waitsForNetwork = options.waitsForConnectivity
+        networkLimit = options.timeLimits.connectivity > .zero ? options.timeLimits.connectivity : nil
     }
 
     /// The shorter of both limits, for who does not tell waiting from the rest.

@@ -27,6 +27,8 @@ final class Mailbox: Sendable {
         case routed(ProxyScripts.Question, ProxyList)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
+        /// The network is another one.
+        case networkChanged
         /// A host gets rules of its own, or loses them.
         case setHostRules(Origin, HostRules?)
         /// A host that was given up is taken back.

@@ -135,6 +135,8 @@ final class RunningFetch: @unchecked Sendable {
         var attempts = 0
         /// Attempts in the caller's sense, when there may be more than one.
         var retries: Attempts?
+        /// How it waits for the network, when it may.
+        var networkWait: NetworkWait?
         /// Whether the body goes into a pipe or terminal.
         let isPaced: Bool
         /// Bytes of a streamed body the consumer has been given in this hop.

@@ -64,6 +64,7 @@ extension Supervisor {
         deadlines.postpone(by: pause)
         for fetch in fetches.all {
             if let retries = fetch.engine.retries { retries.wholeDeadline = retries.wholeDeadline?.advanced(by: pause) }
+            if let wait = fetch.engine.networkWait { wait.wholeDeadline = wait.wholeDeadline?.advanced(by: pause) }
             // The time that a decision takes is added when it is over.
             guard fetch.engine.question == nil, fetch.engine.stoppedAt == nil, let deadline = fetch.engine.deadline
             else { continue }

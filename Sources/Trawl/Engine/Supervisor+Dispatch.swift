@@ -24,6 +24,10 @@ extension Supervisor {
         if let policy = fetch.plan.terms.retry, !fetch.isForNobody {
             fetch.engine.retries = Attempts(policy, wholeDeadline: fetch.engine.deadline)
         }
+        if fetch.plan.terms.waitsForNetwork, !fetch.isForNobody {
+            fetch.engine.networkWait = NetworkWait(
+                limit: fetch.plan.terms.networkLimit, wholeDeadline: fetch.engine.deadline)
+        }
         if fetch.plan.wantsEvents { observed.insert(fetch.engine.key) }
         begin(fetch, front: false)
     }
@@ -64,6 +68,7 @@ extension Supervisor {
                 continue
             }
             fetch.engine.place = nil
+            if !unknownNames.isEmpty, failsByName(ready, fetch) { continue }
             fetch.engine.isInHostProcess = true
             fetch.engine.isProbe = ready.isProbe
             if fetch.engine.isSuspect {

@@ -149,6 +149,7 @@ extension Supervisor {
     mutating func forget(_ fetch: RunningFetch) {
         endAuthentication(of: fetch)
         if fetch.plan.wantsEvents { observed.remove(fetch.engine.key) }
+        if fetch.engine.networkWait != nil { networkWaits.remove(fetch.engine.key) }
         if !cancelling.isEmpty { cancelling[fetch.engine.key] = nil }
         fetches.remove(fetch.engine.key)
     }

@@ -205,6 +205,8 @@ extension Supervisor {
             if end.isProxyFailure, let head = end.head { _ = meet(head, fetch, isOfTunnel: true) }
             if answersChallenge(fetch) { return }
             if goesAnotherWay(fetch, after: failure, refused: end.head != nil) { return }
+            noteName(failure, fetch)
+            if waitsForNetwork(after: failure, end.metrics, fetch) { return }
             if triesAgain(after: failure, status: head?.status, fetch) { return }
             release(fetch, failure.kind.isForAll ? .fail(failure) : .promote)
             if let head, !end.isProxyFailure { fetch.channel?.recordRefused(Response.ResponseHead(head)) }
@@ -213,6 +215,7 @@ extension Supervisor {
             guard let head else { preconditionFailure("an end without a head was accepted") }
             // Of one that came before its end it is known already.
             if end.head != nil, fetch.engine.delivered == 0, meet(head, fetch) == .deliver { learn(head, fetch) }
+            foundName(fetch)
             if answersChallenge(fetch) { return revalidateIfWanted(fetch, end.cache) }
             if goesOnTrying(fetch) { return }
             release(fetch, end.cache.isStored || end.cache.source != .network ? .look : .goAlone)

@@ -87,6 +87,12 @@ struct Supervisor: ~Copyable {
     var drawsLots: Bool
     /// Fetches that wait for a time: to be tried again, or because a redirect asked for it.
     var parked = DeadlineQueue()
+    /// What the network is, watched when it matters, and who waits for it.
+    let network: CoordinatorNetwork
+    var followsNetwork = false
+    var networkWaits = NetworkWaits()
+    /// Names that were not found lately.
+    var unknownNames: UnknownNames
     /// Streams and observed fetches, looked at on each tick for progress.
     var observed: Set<FetchKey> = []
     /// Fetches that were answered while a worker held them, and when that worker must have ended the lease.
@@ -130,6 +136,8 @@ struct Supervisor: ~Copyable {
         drawsLots = politeness.delay.random > .zero || politeness.circuit != nil
         proxies = ProxyTerms(start.configuration.proxy)
         scripts = start.scripts
+        network = start.network
+        unknownNames = UnknownNames(lifetime: start.configuration.unknownNameLifetime)
         now = MonotonicClock.now()
         setBandwidthLimits()
     }
@@ -195,6 +203,7 @@ struct Supervisor: ~Copyable {
         if let earliest = deadlines.earliest, earliest < wake { wake = earliest }
         if let time = nextDriverTurn, time < wake { wake = time }
         if let time = parked.earliest, time < wake { wake = time }
+        if let time = networkWaits.earliest, time < wake { wake = time }
         // Without room for a lease there is nothing to wake up for: an end makes room, and wakes.
         if hasRoom, let time = queues.nextWakeUp, time < wake { wake = time }
         switch closing {
@@ -239,6 +248,7 @@ struct Supervisor: ~Copyable {
         case .storeOpened(let fetch, let front): storeOpened(fetch, front: front)
         case .routed(let question, let list): routed(question, list)
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
+        case .networkChanged: networkChanged()
         case .setHostRules(let origin, let rules): setHostRules(rules, of: origin)
         case .restoreHost(let origin): restoreHost(origin)
         case .shutDown(let grace): beginShutdown(grace: grace)
@@ -267,6 +277,7 @@ struct Supervisor: ~Copyable {
         }
         meetDeadlines()
         beginParked()
+        endNetworkWaits()
         runClosing()
     }
 
@@ -306,10 +317,11 @@ struct Supervisor: ~Copyable {
             case .signalWorkers(_, let done): done.open()
             case .credentials(let request): request.refuse()
             case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .told, .shutDown,
-                .setHostRules, .restoreHost:
+                .networkChanged, .setHostRules, .restoreHost:
                 break
             }
         }
         scripts.stop()
+        network.stop()
     }
 }

@@ -15,6 +15,8 @@ struct SupervisorStart: Sendable {
     let credentialState: CredentialState
     /// Asks proxy scripts.
     let scripts: ProxyScripts
+    /// What the network is.
+    let network: CoordinatorNetwork
     /// Worker slots: at least one.
     let slots: Int
 
@@ -26,6 +28,7 @@ struct SupervisorStart: Sendable {
         self.mailbox = mailbox
         self.planner = planner
         scripts = ProxyScripts(configuration, planner: planner, mailbox: mailbox)
+        network = CoordinatorNetwork(configuration.network)
         slots = max(1, configuration.workers)
         executable = configuration.workers == 0 ? nil : try WorkerExecutable(configuration)
         for directory in configuration.outputDirectories {

@@ -8,6 +8,8 @@ public enum FetchEvent: Sendable {
     case interim(Response.ResponseHead)
     /// A challenge is being answered: the request goes out again, with credentials. The head is the one that challenged.
     case authenticating(AuthenticationReport, Response.ResponseHead)
+    /// There is no network; the fetch goes on when there is one (``RequestOptions/waitsForConnectivity``). Comes once at most.
+    case waitingForConnectivity
     /// An attempt failed in a way that may pass, and another one follows (``RequestOptions/retry``). Heads and redirects that
     /// were told of before belong to the one that failed.
     case retrying(FailedAttempt)

@@ -18,6 +18,8 @@ extension Supervisor {
         case .complete:
             return head.map { HostOutcome(status: $0.status, countsServerErrors: circuit.countsServerErrors) }
                 ?? .unknown
+        // Nobody's fault but the network's.
+        case .failed(let failure) where isForWantOfNetwork(failure, end.metrics, fetch): return .unknown
         case .failed(let failure): return failure.outcome(hasHead: head != nil)
         }
     }

@@ -23,7 +23,9 @@ final class QueueRun: FetchEventSink {
             // The handle is told by the queue, whose count of pending fetches goes down before that.
             queue.state.withLock { $0.ended(id, forSize: isForSize, result) }
             return queue.pump()
-        case .started, .attempt, .interim, .authenticating, .retrying, .redirected, .head, .data, .progress: break
+        case .started, .attempt, .interim, .authenticating, .waitingForConnectivity, .retrying, .redirected, .head,
+            .data, .progress:
+            break
         }
         guard !isForSize else { return }
         handle?.post(event)
@@ -35,7 +37,8 @@ final class QueueRun: FetchEventSink {
                 if state.isFollowed(id) { state.readers.tell(.head(.init(id: id), head)) }
             case .redirected(let hop):
                 if state.isFollowed(id) { state.readers.tell(.willRedirect(.init(id: id), hop)) }
-            case .started, .interim, .authenticating, .retrying, .data, .progress, .ended: break
+            case .started, .interim, .authenticating, .waitingForConnectivity, .retrying, .data, .progress, .ended:
+                break
             }
         }
     }

@@ -6,6 +6,12 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var timeLimits = TimeLimits()
     /// Whether it is tried again after a failure that may pass. Default: no.
     public var retry = Retry()
+    /// Whether the fetch waits for the network when there is none, in place of failing: when no route leads outside, and its
+    /// host has no route or its name is not found. Hosts of this machine itself never wait. What a response was begun of is
+    /// not waited for. Default false.
+    ///
+    /// - Source: the URL Loading System's `waitsForConnectivity`.
+    public var waitsForConnectivity = false
     /// How much may come.
     public var sizeLimits = SizeLimits()
     /// What connections look like. Fetches with equal values share connections and their set-up.
@@ -97,6 +103,10 @@ extension RequestOptions {
         /// included. Waiting for that, because others are in front of it, does not count. An attempt that is made because
         /// one failed (``RequestOptions/retry``) has it for itself. Default none.
         public var exchange = Duration.zero
+
+        /// Waiting for the network, all waits together, with ``RequestOptions/waitsForConnectivity``. Default: as long as
+        /// ``resource`` allows.
+        public var connectivity = Duration.zero
 
         /// The defaults.
         public init() {}

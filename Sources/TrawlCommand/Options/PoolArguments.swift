@@ -28,6 +28,14 @@ struct PoolArguments: ParsableArguments {
     var rateText: String?
 
     @Option(
+        name: .customLong("limit-rate-metered"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Take no more while the way out is a mobile network (wwan*, ppp*), in place of --limit-rate; mobile is 14,800 "
+                + "bytes a second.",
+            valueName: "rate"))
+    var meteredRateText: String?
+
+    @Option(
         name: .customLong("wait"), parsing: .unconditional,
         help: ArgumentHelp(
             "Wait so long after each request to a host before the next one to it, and up to a random time more: 2, 2~1.5. "
@@ -52,6 +60,10 @@ struct PoolArguments: ParsableArguments {
 
     var wait: WaitArgument? { waitText.flatMap { WaitArgument(argument: $0) } }
     var longestRetryAfter: Duration? { retryAfterText.flatMap { SecondsArgument(argument: $0)?.duration } }
+    var meteredLimit: BandwidthLimit? {
+        meteredRateText == "mobile"
+            ? .mobile : meteredRateText.flatMap { try? ByteRate($0) }.map { BandwidthLimit($0.bytesPerSecond) }
+    }
     var rate: ByteRate? { rateText.flatMap { try? ByteRate($0) } }
 
     func validate() throws {
@@ -61,6 +73,11 @@ struct PoolArguments: ParsableArguments {
             if let rateText { _ = try ByteRate(rateText) }
         } catch {
             throw ValidationError("--limit-rate: \(error.advice.terminalSafe)")
+        }
+        do throws(ByteRate.Mistake) {
+            if let meteredRateText, meteredRateText != "mobile" { _ = try ByteRate(meteredRateText) }
+        } catch {
+            throw ValidationError("--limit-rate-metered: \(error.advice.terminalSafe)")
         }
         try OptionText.check(workersText, "--workers <count>") { BoundedInteger<WorkerCount>(argument: $0) != nil }
         try OptionText.check(parallelText, "-j <count>") { BoundedInteger<ParallelCount>(argument: $0) != nil }

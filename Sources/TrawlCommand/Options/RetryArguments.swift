@@ -31,12 +31,23 @@ struct RetryArguments: ParsableArguments {
     )
     var retriesAllErrors = false
 
+    @Option(
+        name: .customLong("wait-for-network"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Wait for the network in place of failing when no route leads outside, for so long at most; 0 is as long as it "
+                + "takes.",
+            valueName: "seconds"))
+    var networkWaitText: String?
+
     // As in PoolArguments.
     private var count: BoundedInteger<RetryCount>? { countText.flatMap { BoundedInteger<RetryCount>(argument: $0) } }
     private var delay: SecondsArgument? { delayText.flatMap { SecondsArgument(argument: $0) } }
     private var longestTime: SecondsArgument? { longestTimeText.flatMap { SecondsArgument(argument: $0) } }
 
+    private var networkWait: SecondsArgument? { networkWaitText.flatMap { SecondsArgument(argument: $0) } }
+
     func validate() throws {
+        try OptionText.check(networkWaitText, "--wait-for-network <seconds>") { SecondsArgument(argument: $0) != nil }
         try OptionText.check(countText, "--retry <count>") { BoundedInteger<RetryCount>(argument: $0) != nil }
         try OptionText.check(delayText, "--retry-delay <seconds>") { SecondsArgument(argument: $0) != nil }
         try OptionText.check(longestTimeText, "--retry-max-time <seconds>") { SecondsArgument(argument: $0) != nil }
@@ -56,5 +67,9 @@ struct RetryArguments: ParsableArguments {
         retry.retriesAllErrors = retriesAllErrors
         retry.failsOnErrorStatus = failsOnErrorStatus
         options.retry = retry
+        if let networkWait {
+            options.waitsForConnectivity = true
+            options.timeLimits.connectivity = networkWait.duration
+        }
     }
 }

@@ -95,6 +95,7 @@ enum RunSetup {
         }
         command.pool.apply(to: &configuration.politeness, longestRetryAfter: longestRetryAfter)
         if let rate = command.pool.rate { configuration.bandwidth = BandwidthLimit(rate.bytesPerSecond) }
+        configuration.meteredBandwidth = command.pool.meteredLimit
         if let root { configuration.outputDirectories = [root] }
         try command.proxy.apply(to: &configuration.proxy) { user throws(CommandError) in
             try password(of: user, "--proxy-user", " at the proxy")

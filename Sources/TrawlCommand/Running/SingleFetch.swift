@@ -163,6 +163,8 @@ struct SingleFetch {
             self.head = head
             show(head, of: fetch)
             if plan.report.verbose { console.write(HeadText.lines(report)) }
+        case .waitingForConnectivity:
+            console.note("\(place)there is no network; waiting for it")
         case .retrying(let attempt):
             head = nil
             if plan.report.verbose { console.write(HeadText.lines(attempt)) }

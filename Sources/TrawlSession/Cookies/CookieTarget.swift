@@ -96,6 +96,12 @@ package struct CookieTarget {
         return index < host.count && (index == 0 || host[index - 1] == dot)
     }
 
+    /// Whether a host is this machine itself: `localhost` or an address of the loopback interface.
+    package static func isLoopback(_ host: String) -> Bool {
+        var host = host
+        return host.withUTF8 { isLoopback(UnsafeRawBufferPointer($0)) }
+    }
+
     static func isLoopback(_ host: UnsafeRawBufferPointer) -> Bool {
         host.isIgnoringCase("localhost") || host.isIgnoringCase("[::1]")
             || host.startsIgnoringCase("127.") && isAddress(host)

@@ -64,6 +64,7 @@ func word(_ event: FetchEvent) -> String {
     case .started: "started"
     case .attempt(let number): "attempt \(number)"
     case .interim(let head): "interim \(head.status)"
+    case .waitingForConnectivity: "waiting"
     case .retrying(let attempt): "retrying \(attempt.number)"
     case .authenticating(let report, _): "authenticating \(report.scheme)"
     case .redirected(let hop): "redirected \(hop.status)"

@@ -1,0 +1,68 @@
+import TrawlHTTP
+
+/// What is kept of a fetch that waits for the network when there is none.
+///
+/// Bound to the supervisor thread.
+final class NetworkWait {
+    /// How long it may wait in all; nil is as long as the fetch may take.
+    let limit: Duration?
+    /// When the whole fetch must end.
+    var wholeDeadline: MonotonicInstant?
+    /// How long it has waited, the wait that lasts aside.
+    var waited = Duration.zero
+    /// Since when it waits; nil when it does not.
+    var since: MonotonicInstant?
+    /// When the last wait ended because the network was there.
+    var returnedAt: MonotonicInstant?
+    /// Why it waits: the answer, should the wait be too long.
+    var reason: FetchError?
+    /// Whether its caller was told.
+    var isTold = false
+
+    init(limit: Duration?, wholeDeadline: MonotonicInstant?) {
+        self.limit = limit
+        self.wholeDeadline = wholeDeadline
+    }
+
+    /// How long it may still wait; nil is no limit.
+    var left: Duration? { limit.map { max(.zero, $0 - waited) } }
+}
+
+/// The fetches that wait for the network.
+struct NetworkWaits {
+    private var ends: [FetchKey: MonotonicInstant?] = [:]
+    private var limits = DeadlineQueue()
+
+    /// Whether none waits.
+    var isEmpty: Bool { ends.isEmpty }
+
+    /// When the first of them has waited too long.
+    var earliest: MonotonicInstant? { limits.earliest }
+
+    /// A fetch begins to wait; nil is without a limit.
+    mutating func insert(_ fetch: FetchKey, until end: MonotonicInstant?) {
+        ends[fetch] = .some(end)
+        if let end { limits.insert(fetch, deadline: end) }
+    }
+
+    /// A fetch that has ended waits no longer.
+    mutating func remove(_ fetch: FetchKey) { ends[fetch] = nil }
+
+    /// Takes a fetch that has waited too long.
+    mutating func nextExpired(at now: MonotonicInstant) -> FetchKey? {
+        while let key = limits.next(dueAt: now) {
+            // It may have waited before, and wait again.
+            guard let end = ends[key] ?? nil, end <= now else { continue }
+            ends[key] = nil
+            return key
+        }
+        return nil
+    }
+
+    /// Takes all of them, in the order in which they were started.
+    mutating func removeAll() -> [FetchKey] {
+        let keys = ends.keys.sorted { $0.rawValue & 0xFFFF_FFFF < $1.rawValue & 0xFFFF_FFFF }
+        self = NetworkWaits()
+        return keys
+    }
+}

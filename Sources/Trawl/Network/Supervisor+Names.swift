@@ -1,0 +1,50 @@
+import TrawlFrontier
+import TrawlHTTP
+import TrawlProtocol
+
+/// Names that were not found a moment ago, whichever worker asked (``Configuration/unknownNameLifetime``).
+extension Supervisor {
+    /// CURLE_COULDNT_RESOLVE_HOST
+    private static let notResolved: UInt32 = 6
+
+    /// Takes down what the end of a hop says about its host's name.
+    mutating func noteName(_ failure: HopFailure, _ fetch: RunningFetch) {
+        // Without a network no name is found, and that says nothing about any.
+        guard failure.kind == .hostNotFound, let name = fetch.nameToResolve, networkStatus != .none else { return }
+        unknownNames.note(name, at: now)
+    }
+
+    /// A response has come: its name is found.
+    mutating func foundName(_ fetch: RunningFetch) {
+        if !unknownNames.isEmpty, let name = fetch.nameToResolve { unknownNames.remove(name) }
+    }
+
+    /// Fails a hop whose turn has come and whose name is known not to be found.
+    ///
+    /// - Returns: Whether it did; the hop is not in process then.
+    mutating func failsByName(_ ready: ReadyHop, _ fetch: RunningFetch) -> Bool {
+        let triesAgain = (fetch.engine.retries?.failed ?? 0) > 0
+        guard let name = fetch.nameToResolve, unknownNames.contains(name, at: now, triesAgain: triesAgain) else {
+            return false
+        }
+        // It has not started, as far as its host is concerned: the next one waits for nothing.
+        queues.remove(ready.hop, at: queues.putBack(ready))
+        origins.release(fetch.engine.origin, of: &queues)
+        let failure = HopFailure(
+            .hostNotFound, curlCode: Self.notResolved, detail: "Could not resolve host: \(name.host)")
+        if self.triesAgain(after: failure, status: nil, fetch) { return true }
+        release(fetch, .fail(failure))
+        answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
+        return true
+    }
+}
+
+extension RunningFetch {
+    /// The name that the next hop asks the resolver for; nil when there is none, or who asks is a proxy.
+    fileprivate var nameToResolve: UnknownNames.Name? {
+        let transport = engine.terms.profile
+        // Those have addresses of their own for some names.
+        guard engine.way?.proxy == nil, transport.resolve.isEmpty, transport.connectTo.isEmpty else { return nil }
+        return UnknownNames.Name(host: engine.target.origin.host, family: transport.addressFamily.rawValue)
+    }
+}

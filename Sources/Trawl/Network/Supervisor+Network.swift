@@ -1,0 +1,117 @@
+import Glibc
+import TrawlFrontier
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSession
+
+/// Fetches that wait for the network to come back (``RequestOptions/waitsForConnectivity``).
+extension Supervisor {
+    /// How long after the network came back a failure is taken for one that will pass: names are known a little later than routes.
+    private static let settling = Duration.seconds(10)
+    private static let settlingDelay = Duration.seconds(1)
+
+    /// Whether a failure is that of the network, and the fetch is one that waits for it.
+    mutating func isForWantOfNetwork(_ failure: HopFailure, _ metrics: HopMetrics, _ fetch: RunningFetch) -> Bool {
+        guard let wait = fetch.engine.networkWait, failure.mayBeForWantOfNetwork(metrics), !fetch.staysOnThisMachine
+        else { return false }
+        if networkStatus == .none { return true }
+        return wait.returnedAt.map { $0.duration(to: now) < Self.settling } ?? false
+    }
+
+    /// Lets a fetch wait that failed because there is no network. It counts as no attempt.
+    ///
+    /// - Returns: Whether it waits.
+    mutating func waitsForNetwork(after failure: HopFailure, _ metrics: HopMetrics, _ fetch: RunningFetch) -> Bool {
+        guard case .no = closing, let wait = fetch.engine.networkWait, isForWantOfNetwork(failure, metrics, fetch)
+        else { return false }
+        let left = wait.left
+        if let left, left == .zero { return false }
+        release(fetch, .promote)
+        // The time that an exchange may take does not pass meanwhile.
+        fetch.engine.isExchanging = false
+        fetch.engine.deadline = wait.wholeDeadline
+        fetch.engine.limit = .nanoseconds(Int64(clamping: fetch.plan.terms.resourceLimit ?? 0))
+        guard networkStatus == .none else {
+            wait.waited += Self.settlingDelay
+            park(fetch, until: now.advanced(by: Self.settlingDelay))
+            return true
+        }
+        wait.since = now
+        wait.reason = FetchError(failure, fetch: fetch)
+        networkWaits.insert(fetch.engine.key, until: left.map { now.advanced(by: $0) })
+        if !wait.isTold {
+            wait.isTold = true
+            fetch.channel?.post(.waitingForConnectivity)
+        }
+        return true
+    }
+
+    /// The network is another one.
+    mutating func networkChanged() {
+        unknownNames.removeAll()
+        guard !networkWaits.isEmpty, networkStatus != .none else { return }
+        for key in networkWaits.removeAll() {
+            guard let fetch = fetches[key], let wait = fetch.engine.networkWait, let since = wait.since,
+                fetch.engine.life.isWaiting
+            else { continue }
+            wait.waited += since.duration(to: now)
+            wait.since = nil
+            wait.returnedAt = now
+            begin(fetch, front: true)
+        }
+    }
+
+    /// Fails the fetches that have waited as long as they may.
+    mutating func endNetworkWaits() {
+        while let key = networkWaits.nextExpired(at: now) {
+            guard let fetch = fetches[key], let wait = fetch.engine.networkWait, let reason = wait.reason,
+                fetch.engine.life.isWaiting
+            else { continue }
+            answer(fetch, with: .failure(reason))
+        }
+    }
+
+    /// What the network is; from the first question on the supervisor is told of changes.
+    var networkStatus: NetworkPath.Status {
+        mutating get {
+            let watch = network.watch
+            if !followsNetwork {
+                followsNetwork = true
+                let mailbox = mailbox
+                _ = watch.observe { _ in mailbox.post(.networkChanged) }
+            }
+            return watch.path.status
+        }
+    }
+}
+
+extension RunningFetch {
+    /// Whether the next hop leads to this machine itself: then no network has to do with it.
+    fileprivate var staysOnThisMachine: Bool {
+        CookieTarget.isLoopback(engine.way?.proxy?.host ?? engine.target.origin.host)
+    }
+}
+
+extension HopFailure {
+    /// Whether want of a network may be the reason: there is no route, or a name was not resolved.
+    fileprivate func mayBeForWantOfNetwork(_ metrics: HopMetrics) -> Bool {
+        switch kind {
+        case .hostNotFound: true
+        // Of names, the time for a connection is also that of a resolver that does not answer.
+        case .connectTimedOut: metrics.nameResolved == 0
+        case .cannotConnect: isUnreachable
+        // CURLE_COULDNT_RESOLVE_PROXY
+        case .proxy: isUnreachable || curlCode == 5
+        case .tlsHandshake, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate, .inactive,
+            .timedOut, .connectionLost, .truncated, .malformedResponse, .headTooLarge, .bodyTooLarge, .decoding, .file,
+            .requestBody, .cancelled, .unsupportedScheme, .malformedRequest, .outOfMemory, .internalError,
+            .storedResponse, .tlsNotYetValid, .tlsSelfSigned, .tlsPin, .tlsClientCertificateRequired, .tlsUndecided:
+            false
+        }
+    }
+
+    private var isUnreachable: Bool {
+        [ENETUNREACH, EHOSTUNREACH, ENETDOWN, EADDRNOTAVAIL].contains(systemError)
+    }
+}

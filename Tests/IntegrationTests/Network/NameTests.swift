@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+import Trawl
+
+@Suite("How often names are asked for", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing))
+struct NameTests {
+    private static func list(_ scene: NetworkScene, _ hosts: [String], count: Int) throws -> String {
+        let lines = (0..<count).flatMap { number in hosts.map { "http://\($0):8080/\(number)\n" } }
+        try scene.directory.put("list", Array(lines.joined().utf8))
+        return scene.directory.file("list")
+    }
+
+    private static func batch(_ scene: NetworkScene, _ list: String, _ more: [String] = []) -> [String] {
+        ["batch", list, "--no-files", "--results", scene.directory.file("results"), "--no-cache", "--workers", "4"]
+            + more
+    }
+
+    @Test("a thousand URLs of a dead name cost a few questions, and all fail the same way")
+    func dead() async throws {
+        let scene = try NetworkScene()
+        try scene.connect()
+        try scene.start("batch", Self.batch(scene, try Self.list(scene, ["dead.test"], count: 1000)))
+        #expect(await scene.status("batch") == 1)
+        // As many as may be asked at the same time, which is before the first is told: 8. The C library asks for a name that is
+        // not there twice, the second time in an empty domain.
+        #expect((1...16).contains(scene.queries.count), "\(scene.queries)")
+        let records = scene.text("results").split(separator: "\n")
+        #expect(records.count == 1000)
+        let message = #""error":{"code":"dns","message":"Could not resolve host: dead.test"#
+        #expect(records.allSatisfy { $0.contains(message) })
+    }
+
+    @Test("those who try again ask, one a second")
+    func retries() async throws {
+        let scene = try NetworkScene()
+        try scene.connect()
+        try scene.start(
+            "batch",
+            Self.batch(
+                scene, try Self.list(scene, ["dead.test"], count: 200), ["--retry", "2", "--retry-delay", "1.2"]))
+        #expect(await scene.status("batch") == 1)
+        #expect((3...24).contains(scene.queries.count), "\(scene.queries)")
+        let records = scene.text("results").split(separator: "\n")
+        #expect(records.count == 200 && records.allSatisfy { $0.contains(#""attempts":3"#) })
+    }
+
+    @Test("a name that is there is asked for a few times by each worker, and a dead one beside it changes nothing")
+    func living() async throws {
+        let scene = try NetworkScene(names: ["there.test": NetworkScene.address])
+        try scene.connect()
+        try scene.start(
+            "batch", Self.batch(scene, try Self.list(scene, ["there.test", "dead.test"], count: 500)))
+        #expect(await scene.status("batch") == 1)
+        let records = scene.text("results").split(separator: "\n")
+        #expect(records.filter { $0.contains(#""ok":true"#) }.count == 500)
+        let there = scene.queries.filter { $0 == "there.test" }.count
+        #expect((1...32).contains(there), "\(scene.queries)")
+    }
+}

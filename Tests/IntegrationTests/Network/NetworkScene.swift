@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// A network without a way out, with servers at addresses it does not have yet, and the command in it.
+struct NetworkScene {
+    static let address = "10.9.9.2"
+    let network: NetworkNamespace
+    let directory: TemporaryDirectory
+    /// The servers of HTTP and DNS.
+    private let log: String
+
+    /// - Parameter names: What the DNS server knows, with their addresses; all other names do not exist.
+    init(names: [String: String] = [:]) throws {
+        network = try NetworkNamespace()
+        directory = try TemporaryDirectory()
+        log = directory.file("queries")
+        let script = URL(fileURLWithPath: #filePath).appending(path: "../../../NetworkScene/servers.py")
+            .standardizedFileURL.path
+        try directory.put("resolv.conf", Array("nameserver \(Self.address)\noptions timeout:1 attempts:1\n".utf8))
+        let file = directory.file("resolv.conf")
+        try network.run("mount --bind '\(file)' \"$(readlink -f /etc/resolv.conf)\"")
+        try network.start(
+            try #require(RecordingOrigin.python), [script, log] + names.map { "\($0.key)=\($0.value)" },
+            output: directory.file("servers"))
+        for _ in 0..<3000 where directory.content("servers") != Array("ready\n".utf8) { usleep(10_000) }
+        try #require(directory.content("servers") == Array("ready\n".utf8))
+    }
+
+    /// Gives the network its address and a way out through an interface.
+    func connect(_ interface: String = "eth0") throws {
+        try network.addLink(interface, address: "\(Self.address)/24")
+        try network.run("ip link set \(interface) up && ip route add default via 10.9.9.1")
+    }
+
+    /// Starts the command; its output, errors and status are in files of the name given.
+    func start(_ name: String, _ arguments: [String]) throws {
+        let words = ([try BuiltProducts.trawl()] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        let file = directory.file(name)
+        try network.run("{ \(words) </dev/null >'\(file).out' 2>'\(file).err'; echo $? >'\(file).status'; } &")
+    }
+
+    /// The exit status of a command that was started; nil when it does not end in time.
+    func status(_ name: String, within limit: Duration = .seconds(30)) async -> Int? {
+        var status: Int?
+        _ = await eventually(within: limit) {
+            status = Int(text(name + ".status").trimmingCharacters(in: .whitespacesAndNewlines))
+            return status != nil
+        }
+        return status
+    }
+
+    func text(_ name: String) -> String { String(decoding: directory.content(name) ?? [], as: UTF8.self) }
+
+    /// The names the DNS server was asked for, once for each question, in their order.
+    var queries: [String] { text("queries").split(separator: "\n").map(String.init) }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+import Trawl
+
+@Suite("Waiting for the network", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing))
+struct NetworkWaitTests {
+    private static let url = "http://\(NetworkScene.address):8080/"
+
+    @Test("a fetch without a network fails at once, and with the option waits for it, once told")
+    func get() async throws {
+        let scene = try NetworkScene()
+        try scene.start("hasty", [Self.url])
+        #expect(await scene.status("hasty") == 7)
+        try scene.start("patient", ["--wait-for-network", "0", "-m", "2", "--retry", "1", Self.url])
+        #expect(await eventually { scene.text("patient.err").contains("waiting for it") })
+        // What is neither a way out nor to that host changes nothing.
+        try scene.network.addLink("other", address: "10.9.7.2/24")
+        try scene.network.run("ip link set other up")
+        #expect(await scene.status("patient", within: .milliseconds(2500)) == nil)
+        try scene.connect()
+        #expect(await scene.status("patient") == 0)
+        #expect(scene.text("patient.out") == "hello\n")
+        #expect(scene.text("patient.err").components(separatedBy: "waiting for it").count == 2)
+    }
+
+    @Test("a name that cannot be resolved for want of a network is resolved when it is there; a dead one fails then")
+    func names() async throws {
+        let scene = try NetworkScene(names: ["there.test": NetworkScene.address])
+        try scene.start("there", ["--wait-for-network", "60", "http://there.test:8080/"])
+        try scene.start("dead", ["--wait-for-network", "60", "http://dead.test:8080/"])
+        for name in ["there", "dead"] {
+            #expect(await eventually { scene.text("\(name).err").contains("waiting for it") })
+        }
+        try scene.connect()
+        #expect(await scene.status("there") == 0)
+        // A little later than the network itself: names come after routes.
+        #expect(await scene.status("dead") == 6)
+    }
+
+    @Test("it waits so long and no longer, and hosts of this machine never do")
+    func limits() async throws {
+        let scene = try NetworkScene()
+        try scene.start("short", ["--wait-for-network", "0.5", Self.url])
+        try scene.start("here", ["--wait-for-network", "0", "http://127.0.0.1:9/", "http://localhost:8080/"])
+        #expect(await scene.status("short") == 7)
+        #expect(scene.text("short.err").contains("waiting for it"))
+        #expect(await scene.status("here") == 1)
+        #expect(scene.text("here.out") == "hello\n" && !scene.text("here.err").contains("waiting for it"))
+    }
+
+    @Test("a batch waits too, and a network that goes away in its course comes back")
+    func batch() async throws {
+        let scene = try NetworkScene()
+        try scene.connect()
+        let list = (0..<300).map { "\(Self.url)\($0)\n" }.joined()
+        try scene.directory.put("list", Array(list.utf8))
+        try scene.start(
+            "batch",
+            [
+                "batch", scene.directory.file("list"), "--out", scene.directory.file("files"), "--results",
+                scene.directory.file("results"), "--wait-for-network", "60", "--no-cache", "--wait", "0.01",
+            ])
+        func records() -> [Substring] { scene.text("results").split(separator: "\n") }
+        #expect(await eventually { records().count > 10 })
+        try scene.network.run("ip link del eth0")
+        #expect(await eventually { scene.text("batch.status").isEmpty && records().count < 300 })
+        try scene.connect("wwan0")
+        #expect(await scene.status("batch") == 0)
+        #expect(records().count == 300 && records().allSatisfy { $0.contains(#""ok":true"#) })
+    }
+
+    @Test("a fetch that waits can be stopped")
+    func stopped() async throws {
+        let scene = try NetworkScene()
+        try scene.start("cancelled", ["--wait-for-network", "0", Self.url])
+        #expect(await eventually { scene.text("cancelled.err").contains("waiting for it") })
+        try scene.network.run("kill -TERM $(pgrep -x trawl | head -1)")
+        #expect(await scene.status("cancelled") != nil)
+    }
+}
