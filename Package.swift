@@ -46,6 +46,7 @@ let package = Package(
         .target(name: "TrawlCache", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlSession", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlJSON", swiftSettings: pure),
+        .target(name: "TrawlWatch", dependencies: ["TrawlJSON"], swiftSettings: pure),
 
         // Effects: thin wrappers that carry decisions out.
         .target(name: "TrawlPlatform", dependencies: ["TrawlHTTP", "CPlatform"], swiftSettings: effects),
@@ -75,7 +76,7 @@ let package = Package(
             name: "Trawl",
             dependencies: [
                 "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlCache", "TrawlSession",
-                "TrawlPlatform", "TrawlURL", "TrawlCoding", "TrawlStore", "TrawlCrypto", "TrawlPAC",
+                "TrawlWatch", "TrawlPlatform", "TrawlURL", "TrawlCoding", "TrawlStore", "TrawlCrypto", "TrawlPAC",
                 "TrawlWorker",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -86,7 +87,7 @@ let package = Package(
             name: "TrawlCommand",
             dependencies: [
                 "Trawl", "TrawlHTTP", "TrawlCache", "TrawlSession", "TrawlJSON", "TrawlCoding", "TrawlPlatform",
-                "TrawlProtocol",
+                "TrawlProtocol", "TrawlWatch",
                 "TrawlStore", "TrawlURL", "TrawlPAC", "TrawlWorker",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -125,6 +126,8 @@ let package = Package(
         .testTarget(
             name: "TrawlSessionTests", dependencies: ["TestSupport", "TrawlSession", "TrawlHTTP"], swiftSettings: common
         ),
+        .testTarget(
+            name: "TrawlWatchTests", dependencies: ["TestSupport", "TrawlWatch", "TrawlJSON"], swiftSettings: common),
         .testTarget(name: "TrawlJSONTests", dependencies: ["TestSupport", "TrawlJSON"], swiftSettings: common),
         .testTarget(
             name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common
@@ -162,7 +165,7 @@ let package = Package(
             name: "TrawlCommandTests",
             dependencies: [
                 "TestSupport", "TrawlCommand", "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlPlatform", "TrawlSession",
-                "TrawlURL",
+                "TrawlURL", "TrawlWatch",
                 "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

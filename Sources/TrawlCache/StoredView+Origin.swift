@@ -2,11 +2,7 @@ package import TrawlHTTP
 
 extension Origin {
     /// What the cache keys of the origin's targets begin with.
-    package var keyStart: String {
-        var start = scheme + "://" + host
-        if let port = explicitPort { start += ":\(port)" }
-        return start + "/"
-    }
+    package var keyStart: String { text + "/" }
 }
 
 extension StoredView {

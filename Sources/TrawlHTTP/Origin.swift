@@ -23,6 +23,12 @@ package struct Origin: Sendable, Hashable {
         hasher.combine(port)
     }
 
+    /// Scheme, host and port as URLs begin with them, without the slash: `https://example.org`, `http://[::1]:8080`.
+    package var text: String {
+        let port = explicitPort.map { ":\($0)" } ?? ""
+        return "\(scheme)://\(host)\(port)"
+    }
+
     /// The port when it is not the scheme's own, or nil.
     package var explicitPort: UInt16? {
         port == (scheme == "https" ? 443 : 80) ? nil : port

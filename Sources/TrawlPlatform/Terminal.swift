@@ -14,6 +14,12 @@ package enum Terminal {
         return columns > 0 ? Int(columns) : 80
     }
 
+    /// Its height; 24 when it does not say.
+    package static func rows(_ descriptor: Int32) -> Int {
+        let rows = cplatform_terminal_rows(descriptor)
+        return rows > 0 ? Int(rows) : 24
+    }
+
     /// Whether this process is in its foreground; one in the background must not draw on it.
     package static func isForeground(_ descriptor: Int32) -> Bool {
         cplatform_is_foreground(descriptor) != 0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Small files that are replaced as a whole and are their owner's alone: cookies, hosts, vaults.
+/// Small files that are replaced as a whole, and unless said otherwise are their owner's alone: cookies, hosts, vaults.
 package enum WholeFile {
     /// Whether a name stands for a file this process has open, to which nothing can be renamed.
     package static func standsForOpenFile(_ path: String) -> Bool {
@@ -17,12 +17,16 @@ package enum WholeFile {
         return try FileLink.target(of: path) ?? path
     }
 
-    /// Writes a file of mode 0600 that appears complete or not at all, in place of one that is there. Devices, pipes and
+    /// Writes a file that appears complete or not at all, in place of one that is there. Devices, pipes and
     /// terminals stay what they are, and are written to; a pipe is waited for until somebody reads it.
     ///
-    /// - Parameter syncs: Whether the content must survive a loss of power.
+    /// - Parameters:
+    ///   - mode: Who may read it, less the umask.
+    ///   - syncs: Whether the content must survive a loss of power.
     /// - Throws: What the system says; then nothing has changed, but for what a device or pipe took.
-    package static func write(_ bytes: [UInt8], to path: String, syncs: Bool = false) throws(SystemError) {
+    package static func write(
+        _ bytes: [UInt8], to path: String, mode: UInt32 = 0o600, syncs: Bool = false
+    ) throws(SystemError) {
         var info = stat()
         let exists = stat(path, &info) == 0
         if standsForOpenFile(path) || (exists && info.st_mode & S_IFMT != S_IFREG) {
@@ -35,7 +39,7 @@ package enum WholeFile {
         let place = try Self.place(of: path)
         // Not one of whoever else may make names there.
         let part = "\(place).\(getpid()).part"
-        let opened = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let opened = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
         guard opened >= 0 else { throw SystemError(errno: errno, call: "open") }
         let file = Descriptor(adopting: opened)
         do throws(SystemError) {

@@ -31,6 +31,7 @@ struct ModuleTable {
         pure("TrawlFrontier", ["TrawlHTTP"]),
         pure("TrawlSupervision", ["TrawlHTTP"]),
         pure("TrawlJSON", []),
+        pure("TrawlWatch", ["TrawlJSON"]),
         pure("TrawlCache", ["TrawlHTTP"]),
         pure("TrawlSession", ["TrawlHTTP"]),
 
@@ -53,7 +54,7 @@ struct ModuleTable {
 
     private static let allPure: Set = [
         "TrawlHTTP", "TrawlProtocol", "TrawlFrontier", "TrawlSupervision", "TrawlJSON", "TrawlCache",
-        "TrawlSession",
+        "TrawlSession", "TrawlWatch",
     ]
     private static let allEffects: Set = [
         "TrawlCrypto", "TrawlPlatform", "TrawlPAC", "TrawlCoding", "TrawlURL", "TrawlStore", "TrawlTransfer",

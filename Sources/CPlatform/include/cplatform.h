@@ -154,6 +154,18 @@ int64_t cplatform_send_descriptors(
 int64_t cplatform_receive(
     int32_t fd, void *bytes, size_t count, int32_t *descriptors, int32_t *descriptor_count, int32_t *truncated);
 
+/// A non-blocking AF_UNIX stream socket.
+int32_t cplatform_local_socket(void);
+/// bind(2) to a path, which gets this mode less the umask; -ENAMETOOLONG for one that no address holds.
+int32_t cplatform_local_bind(int32_t fd, const char *path, uint32_t mode);
+int32_t cplatform_listen(int32_t fd, int32_t backlog);
+/// accept4(2); the connection does not block.
+int32_t cplatform_accept(int32_t fd);
+/// connect(2) to a path.
+int32_t cplatform_local_connect(int32_t fd, const char *path);
+/// SO_PEERCRED: whose process made the other end, when it was connected or began to listen.
+int32_t cplatform_peer(int32_t fd, uint32_t *user, int32_t *process);
+
 // Threads and processes.
 
 /// Names the calling thread; at most 15 bytes.
@@ -184,6 +196,8 @@ int32_t cplatform_kill_and_wait(int32_t process);
 
 /// The columns of the terminal `fd` (TIOCGWINSZ); 0 when it says nothing, -errno when it is none.
 int32_t cplatform_terminal_columns(int32_t fd);
+/// Its rows, likewise.
+int32_t cplatform_terminal_rows(int32_t fd);
 /// Whether the calling process is in the foreground of the terminal `fd`.
 int32_t cplatform_is_foreground(int32_t fd);
 

@@ -206,7 +206,7 @@ struct ProgramCacheExchange {
             }
         }
         if rules.clearsStoredResponses(of: request.target, head.fields) {
-            let beginning = request.target.origin.urlBeginning
+            let beginning = request.target.origin.keyStart
             await cache.removeEntries { $0.hasPrefix(beginning) }
         }
     }
@@ -221,13 +221,5 @@ extension FetchError {
             true
         default: false
         }
-    }
-}
-
-extension Origin {
-    /// How the URLs of its targets begin, as keys have them.
-    fileprivate var urlBeginning: String {
-        let port = explicitPort.map { ":\($0)" } ?? ""
-        return "\(scheme)://\(host)\(port)/"
     }
 }
