@@ -60,7 +60,7 @@ missing_packages() {
 
 # Debian starts some servers as they are installed. The tests start their own, on ports of their own choice, so a service
 # that appears with this installation is stopped and kept from coming back at boot; one that was there before is left alone.
-services=(nginx apache2 apache-htcacheclean squid krb5-kdc krb5-admin-server danted)
+services=(nginx apache2 apache-htcacheclean squid krb5-kdc krb5-admin-server danted prometheus)
 has_service() { [[ -e /lib/systemd/system/$1.service || -e /etc/init.d/$1 ]]; }
 
 stop_new_service() {

@@ -74,6 +74,13 @@ public struct Configuration: Sendable {
     /// end as soon as they have their answer.
     package var validationGrace = Duration.zero
 
+    /// Where the coordinator tells what it is doing. Default: nowhere.
+    public var statusSocket = StatusSocket.none
+    /// What the program is called there; nil is the name of its executable.
+    public var programName: String?
+    /// A file in which metrics stand; nil is none, and then times are not measured.
+    public var metricsFile: MetricsFile?
+
     /// When workers are given up.
     package var tolerance = Tolerance()
 
@@ -113,6 +120,7 @@ public struct Configuration: Sendable {
             return "the store directory has no usable path"
         }
         if let problem = ProxyTerms.problem(proxy) { return problem }
+        if let problem = metricsFile?.problem { return problem }
         if connectionsPerHost < 0 { return "connections per host must be 0 or more, not \(connectionsPerHost)" }
         if let problem = politeness.problem { return problem }
         if outputDirectories.count > 64 { return "there may be 64 output directories, not \(outputDirectories.count)" }

@@ -2,6 +2,7 @@ import Glibc
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
+import TrawlWatch
 
 /// Drives a pool of worker processes and answers fetches: the library's centre.
 ///
@@ -29,6 +30,11 @@ public final class Coordinator: Sendable {
     private let defaultGrace: Duration
     let segment: SharedSegment
     let meter: BandwidthMeter
+    let callerCounts: CallerCounts
+    /// Who tells others; nil when nobody is told anything.
+    let watcher: Watcher?
+    /// Why there is no status socket although there should be one; nil when there is, or should be none.
+    public let statusSocketProblem: FetchError?
     /// The limit of all fetches together.
     let bandwidth: BandwidthRule
     private let hstsFile: String?
@@ -71,13 +77,17 @@ public final class Coordinator: Sendable {
             bandwidth.note(watch.path.status)
             _ = watch.observe { bandwidth.note($0.status) }
         }
+        callerCounts = start.callerCounts
+        (watcher, statusSocketProblem) = try Watcher.prepared(configuration, mailbox, start.lastSnapshot)
         do throws(SystemError) {
             thread = try NamedThread.start(name: "trawl-supervise") {
                 var supervisor = Supervisor(start)
                 supervisor.run()
                 ended.open()
             }
+            try watcher?.start()
         } catch {
+            watcher?.end()
             throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
         }
     }
@@ -85,6 +95,7 @@ public final class Coordinator: Sendable {
     deinit {
         // Nothing when it was shut down, as it should have been; else the workers end without anybody waiting.
         mailbox.post(.shutDown(grace: .zero))
+        watcher?.end()
     }
 
     /// Why the last proxy script that could not be used could not; nil when there was none. Fetches went on without a proxy.
@@ -160,6 +171,7 @@ public final class Coordinator: Sendable {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         await ended.wait()
         thread.join()
+        watcher?.finish()
         state.close()
         saveSecureHosts()
         shelf.close()
@@ -169,6 +181,7 @@ public final class Coordinator: Sendable {
     public func shutdownBlocking(grace: Duration? = nil) {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         thread.join()
+        watcher?.finish()
         state.close()
         saveSecureHosts()
         shelf.close()
@@ -197,6 +210,9 @@ public final class Coordinator: Sendable {
         }
         if signal == SIGSTOP { shelf.betweenWrites { state.betweenWrites(send) } } else { send() }
     }
+
+    /// What the engine is doing, for a thread that may wait; nil when it is gone or had no time for an answer.
+    func ask(patience: Duration) -> EngineSnapshot? { StatusQuestion.ask(mailbox, patience: patience) }
 
     /// - Returns: False when the supervisor is gone.
     @discardableResult

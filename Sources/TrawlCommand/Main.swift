@@ -27,10 +27,7 @@ enum Main {
         let isNamed = given.first == GetCommand.configuration.commandName
         let isGet = isNamed || !TrawlCommand.isSubcommand(given.first ?? "")
         // Their options are their own, and -K is none of them.
-        let hasOwnOptions = [CacheCommand.configuration, CookiesCommand.configuration, AuthCommand.configuration]
-            .contains {
-                given.first == $0.commandName
-            }
+        let hasOwnOptions = TrawlCommand.separate.contains { given.first == $0.configuration.commandName }
         let arguments: [String]
         do throws(CommandError) {
             arguments =

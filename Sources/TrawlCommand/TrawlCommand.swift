@@ -24,9 +24,14 @@ struct TrawlCommand: ParsableCommand {
         version: BuildIdentity.text,
         subcommands: [
             GetCommand.self, BatchCommand.self, PipeCommand.self, CacheCommand.self, CookiesCommand.self,
-            AuthCommand.self,
+            AuthCommand.self, StatusCommand.self, TopCommand.self,
         ],
         defaultSubcommand: GetCommand.self)
+
+    /// Subcommands whose options are their own, so that `-K` and the tables around it do not concern them.
+    static let separate: [any ParsableCommand.Type] = [
+        CacheCommand.self, CookiesCommand.self, AuthCommand.self, StatusCommand.self, TopCommand.self,
+    ]
 
     /// Whether a first argument names a subcommand, be it one of the parser's own.
     static func isSubcommand(_ word: String) -> Bool {

@@ -23,6 +23,8 @@ package enum WorkerProcessMain {
             _ = text.withCString { write(2, $0, strlen($0)) }
             return usage
         }
+        // Asks a coordinator for its status; sent to all processes of that name it must not end the workers.
+        signal(SIGUSR1, SIG_IGN)
         return Worker.run(control: control.release(), segment: segment.release(), isOwnProcess: true)
     }
 }

@@ -44,7 +44,7 @@ extension Supervisor {
         meter.sample(
             slots.indices.map { slot in
                 let line = segment.worker(slot)
-                return line.bytesIn &+ line.bytesOut
+                return BandwidthMeter.Counters(received: line.bytesIn, sent: line.bytesOut)
             }, at: now)
     }
 }

@@ -30,6 +30,7 @@ extension Coordinator {
         // What cannot be decoded is fetched anew.
         if case .failure(let error) = answer, error.code == .decoding { return nil }
         store.cache.used(hit.use)
+        callerCounts.answered(answer)
         if hit.reuse.revalidates, binding.mayStore { post(.submit(.revalidation(of: plan))) }
         return answer
     }

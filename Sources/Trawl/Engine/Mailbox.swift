@@ -34,6 +34,8 @@ final class Mailbox: Sendable {
         /// A host that was given up is taken back.
         case restoreHost(Origin)
         case shutDown(grace: Duration)
+        /// Somebody looks on.
+        case status(StatusQuestion)
         /// Stops or continues all workers, as a terminal's job control does with the coordinator; then opens the gate.
         case signalWorkers(Int32, WakeUpGate)
     }

@@ -159,6 +159,8 @@ final class RunningFetch: @unchecked Sendable {
         /// What the caller will be told when the worker, told to stop, ends the hop without a response.
         var ending: FetchError?
         var lastProgress: UInt64 = 0
+        /// When it came here, where somebody wants to know how long it takes.
+        var begunAt: MonotonicInstant?
 
         init(plan: borrowing FetchPlan) {
             terms = plan.terms

@@ -14,6 +14,7 @@ extension Supervisor {
     mutating func submit(_ fetch: RunningFetch) {
         if case .nobody = fetch.reply, !admitRevalidation(fetch) { return }
         fetch.engine.key = fetches.insert(fetch)
+        countStart(of: fetch)
         if let downReason { return conclude(fetch, downReason) }
         if case .no = closing {
         } else {

@@ -136,6 +136,7 @@ extension Supervisor {
     mutating func deliver(_ fetch: RunningFetch, _ result: Result<Response, FetchError>) {
         if case .opened(let destination) = fetch.plan.sink { destination.discard() }
         withdrawQuestion(fetch)
+        if !fetch.isForNobody { count(result, of: fetch) }
         fetch.channel?.post(.ended(result))
         switch fetch.reply {
         case .cell(let outcome): outcome.resolve(result)

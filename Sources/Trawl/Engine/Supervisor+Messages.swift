@@ -186,6 +186,7 @@ extension Supervisor {
         let report = HopReport(
             url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
             version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics)
+        count(end)
         // What refuses a tunnel is the proxy, which has no say in the origin's cookies, nor in how it is spoken to.
         if let head, end.cache.source == .network, !end.isProxyFailure {
             planner.note(head, from: fetch.engine.target, fetch.engine.terms)

@@ -157,6 +157,8 @@ extension Supervisor {
             link.closeStream(poller)
         }
         links[slot] = nil
+        // The counters of its line are about to begin anew.
+        meterBandwidth()
         // To send garbage, or to leave with work in hand and without being told to go, is a crash whatever the status.
         var suspicion = slots[slot].attributed(exit)
         if case .no = closing, exit == .exited(status: WorkerExitStatus.finished), leases.heldCount(of: slot) > 0 {

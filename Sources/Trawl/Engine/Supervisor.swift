@@ -7,6 +7,7 @@ import TrawlSession
 import TrawlStore
 import TrawlSupervision
 import TrawlURL
+import TrawlWatch
 
 /// The coordinator's one thread: it owns workers, leases and fetches, waits for what happens and lets the machines
 /// decide. Nothing else touches its state.
@@ -115,6 +116,13 @@ struct Supervisor: ~Copyable {
     var lastQuestion: UInt64 = 0
     /// Why no worker can run any more.
     var downReason: FetchError?
+    /// What became of everything so far.
+    var counts: EngineCounts
+    let callerCounts: CallerCounts
+    let lastSnapshot: LastSnapshot
+    /// When it began, by both clocks; the latter in seconds since 1970.
+    let startedAt: MonotonicInstant
+    let startedOn: Int64
 
     init(_ start: SupervisorStart) {
         configuration = start.configuration
@@ -139,6 +147,11 @@ struct Supervisor: ~Copyable {
         network = start.network
         unknownNames = UnknownNames(lifetime: start.configuration.unknownNameLifetime)
         now = MonotonicClock.now()
+        counts = EngineCounts(measuresTimes: start.configuration.metricsFile != nil)
+        callerCounts = start.callerCounts
+        lastSnapshot = start.lastSnapshot
+        startedAt = now
+        startedOn = WallClock.now().seconds
         setBandwidthLimits()
     }
 
@@ -252,6 +265,7 @@ struct Supervisor: ~Copyable {
         case .setHostRules(let origin, let rules): setHostRules(rules, of: origin)
         case .restoreHost(let origin): restoreHost(origin)
         case .shutDown(let grace): beginShutdown(grace: grace)
+        case .status(let question): question.answer(snapshot())
         case .signalWorkers(let signal, let done):
             signalWorkers(signal)
             done.open()
@@ -316,6 +330,7 @@ struct Supervisor: ~Copyable {
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
             case .credentials(let request): request.refuse()
+            case .status(let question): question.answer(nil)
             case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .told, .shutDown,
                 .networkChanged, .setHostRules, .restoreHost:
                 break
@@ -323,5 +338,9 @@ struct Supervisor: ~Copyable {
         }
         scripts.stop()
         network.stop()
+        if configuration.metricsFile != nil {
+            let snapshot = snapshot()
+            lastSnapshot.snapshot.withLock { $0 = snapshot }
+        }
     }
 }

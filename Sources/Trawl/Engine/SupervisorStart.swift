@@ -7,6 +7,10 @@ struct SupervisorStart: Sendable {
     let poller: Poller
     let segment: SharedSegment
     let meter = BandwidthMeter()
+    /// What callers answer themselves from the cache.
+    let callerCounts = CallerCounts()
+    /// Left at the end for those that look on.
+    let lastSnapshot = LastSnapshot()
     /// Nil in in-process mode.
     let executable: WorkerExecutable?
     /// Checks requests that programs make while fetches run.

@@ -31,6 +31,7 @@ struct BatchCommand: FetchingCommand {
     @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments
+    @OptionGroup(title: "Watching options") var watch: WatchArguments
     @OptionGroup(title: "Message options") var report: ReportArguments
 
     func validate() throws {

@@ -82,6 +82,7 @@ struct BatchPlan {
         configuration.connectionsPerHost = command.pool.perHost?.value ?? max(6, parallel / 8)
         configuration.transfersInAll = parallel
         command.tls.apply(to: &configuration)
+        try command.watch.apply(to: &configuration, name: "batch")
         self.configuration = configuration
     }
 

@@ -36,6 +36,8 @@ final class StopRequests: Sendable {
         } suspend: { [self] stopping in
             if stopping { console.erase() }
             coordinator.signalWorkers(stopping ? SIGSTOP : SIGCONT)
+        } status: { [self] in
+            console.writeStatus(of: coordinator)
         }
     }
 }

@@ -1,7 +1,7 @@
 /// Which options take a value.
 ///
 /// The parser knows it too, but only while it parses; `-K` needs it before. One spelling means the same in every
-/// subcommand, so one table is enough; a test compares it with the help texts. Those of `cache` and `cookies` are not meant: they know no
+/// subcommand, so one table is enough; a test compares it with the help texts. Those of `cache`, `cookies`, `auth`, `status` and `top` are not meant: they know no
 /// `-K`.
 enum OptionTable {
     private static let letters = "ADEHKTUXbcdeijmoruwx"
@@ -10,13 +10,12 @@ enum OptionTable {
         "connect-timeout", "connect-to", "cookie", "cookie-jar", "credential-helper", "data", "data-ascii",
         "data-binary", "data-raw", "data-urlencode", "dump-header", "header", "hsts", "input-file", "interface", "jar",
         "json", "key", "key-type", "limit-rate", "limit-rate-metered", "max-filesize", "max-redirs", "max-time",
-        "netrc-file", "noproxy",
-        "oauth2-bearer", "out", "output", "output-dir", "pac", "parallel", "pass", "per-host", "pinnedpubkey",
-        "progress", "proto", "proxy", "proxy-cacert", "proxy-header", "proxy-user", "range", "read-timeout", "referer",
-        "request", "resolve", "results", "retry", "retry-after-max", "retry-delay", "retry-max-time", "socks4",
-        "socks4a", "socks5", "socks5-hostname", "store", "tls-max",
-        "tls13-ciphers", "upload-file", "url", "user", "user-agent", "vault", "vault-passphrase-file", "wait",
-        "wait-for-network", "warc",
+        "metrics-file", "metrics-interval", "netrc-file", "noproxy", "oauth2-bearer", "out", "output", "output-dir",
+        "pac", "parallel", "pass", "per-host", "pinnedpubkey", "progress", "proto", "proxy", "proxy-cacert",
+        "proxy-header", "proxy-user", "range", "read-timeout", "referer", "request", "resolve", "results", "retry",
+        "retry-after-max", "retry-delay", "retry-max-time", "socks4", "socks4a", "socks5", "socks5-hostname",
+        "status-socket", "store", "tls-max", "tls13-ciphers", "upload-file", "url", "user", "user-agent", "vault",
+        "vault-passphrase-file", "wait", "wait-for-network", "warc",
         "workers", "write-out",
     ]
 

@@ -26,6 +26,7 @@ struct PipeCommand: FetchingCommand {
     @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments
+    @OptionGroup(title: "Watching options") var watch: WatchArguments
 
     func execute() throws(CommandError) -> Int32 {
         try PipeRun.run(PipePlan(self))

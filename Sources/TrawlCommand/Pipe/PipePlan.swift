@@ -32,6 +32,7 @@ struct PipePlan {
         configuration.connectionsPerHost = command.pool.perHost?.value ?? 0
         configuration.transfersInAll = parallel
         command.tls.apply(to: &configuration)
+        try command.watch.apply(to: &configuration, name: "pipe")
         self.configuration = configuration
     }
 }

@@ -107,6 +107,7 @@ enum RunSetup {
         configuration.cookies.endsSessionCookies = false
         try command.authentication.apply(to: &configuration)
         configuration.validationGrace = .seconds(5)
+        configuration.programName = "get"
         return configuration
     }
 }

@@ -4,6 +4,7 @@ import Trawl
 struct RunWarnings {
     private var isCacheTold = false
     private var isScriptTold = false
+    private var isMetricsTold = false
 
     /// To be called when there may have been a fetch.
     mutating func tell(_ coordinator: Coordinator, on console: Console) {
@@ -14,6 +15,10 @@ struct RunWarnings {
         if !isScriptTold, let problem = coordinator.proxyScriptProblem {
             isScriptTold = true
             console.note("no proxy is used where the script should say one: \(problem.detail.terminalSafe)")
+        }
+        if !isMetricsTold, let problem = coordinator.metricsProblem {
+            isMetricsTold = true
+            console.note("metrics cannot be written: \(problem.detail.terminalSafe)")
         }
     }
 

@@ -82,6 +82,8 @@ enum SequentialRun {
             } suspend: { stopping in
                 if stopping { console.erase() }
                 coordinator.signalWorkers(stopping ? SIGSTOP : SIGCONT)
+            } status: {
+                console.writeStatus(of: coordinator)
             }
         } catch {
             throw CommandError("\(error)", status: ExitStatus.engineDown)

@@ -11,6 +11,7 @@ struct Signals: Sendable {
     private struct Handlers: Sendable {
         let stop: @Sendable (Int32, Int) -> Void
         let suspend: @Sendable (_ stopping: Bool) -> Void
+        let status: @Sendable () -> Void
     }
 
     private let handlers: SharedHandlers
@@ -19,7 +20,7 @@ struct Signals: Sendable {
 
     /// Blocks the signals in this thread and all it starts, and takes them from now on.
     static func block() -> Signals {
-        let set = ending()
+        let set = taken()
         var blocked = set
         pthread_sigmask(SIG_BLOCK, &blocked, nil)
         let handlers = SharedHandlers()
@@ -31,11 +32,11 @@ struct Signals: Sendable {
         }
     }
 
-    /// What ends a run. Those that were ignored when the program started stay so, as under nohup.
-    private static func ending() -> sigset_t {
+    /// What ends a run or asks about it. Those that were ignored when the program started stay so, as under nohup.
+    private static func taken() -> sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGTSTP] where !isIgnored(signal) { sigaddset(&set, signal) }
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGUSR1] where !isIgnored(signal) { sigaddset(&set, signal) }
         return set
     }
 
@@ -50,12 +51,14 @@ struct Signals: Sendable {
     /// - Parameters:
     ///   - stop: Called with the signal and how many have come.
     ///   - suspend: Called before this process stops, and after it was continued.
+    ///   - status: Called at SIGUSR1.
     /// - Throws: Why there is no thread that could.
     func watch(
-        stop: @escaping @Sendable (Int32, Int) -> Void, suspend: @escaping @Sendable (_ stopping: Bool) -> Void
+        stop: @escaping @Sendable (Int32, Int) -> Void, suspend: @escaping @Sendable (_ stopping: Bool) -> Void,
+        status: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         if let failure { throw failure }
-        handlers.set(Handlers(stop: stop, suspend: suspend))
+        handlers.set(Handlers(stop: stop, suspend: suspend, status: status))
     }
 
     /// Takes signals for ever.
@@ -65,7 +68,10 @@ struct Signals: Sendable {
         while true {
             var signal: Int32 = 0
             guard sigwait(&set, &signal) == 0 else { continue }
-            if signal == SIGTSTP {
+            if signal == SIGUSR1 {
+                // Before there is anything to tell nothing is told.
+                shared.get()?.status()
+            } else if signal == SIGTSTP {
                 let handlers = shared.get()
                 handlers?.suspend(true)
                 stopProcess()
