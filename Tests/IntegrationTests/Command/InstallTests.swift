@@ -11,7 +11,7 @@ struct InstallTests {
     }
 
     private static let mandoc = "/usr/bin/mandoc"
-    private static let subcommands = ["get", "batch", "pipe", "cache", "cookies", "auth"]
+    private static let subcommands = ["get", "batch", "pipe", "cache", "cookies", "auth", "status", "top"]
 
     /// Runs a program in a directory that has nothing to do with this repository.
     ///
