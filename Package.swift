@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "Trawl", targets: ["Trawl"]),
         .library(name: "TrawlFoundation", targets: ["TrawlFoundation"]),
+        .library(name: "TrawlMetrics", targets: ["TrawlMetrics"]),
         .executable(name: "trawl", targets: ["TrawlCommand"]),
         .executable(name: "trawl-worker", targets: ["TrawlWorkerMain"]),
         .executable(name: "loopback-origin", targets: ["LoopbackOrigin"]),
@@ -25,6 +26,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     ],
     targets: [
         // C: what Swift cannot say, and the libraries beneath.
@@ -46,7 +48,7 @@ let package = Package(
         .target(name: "TrawlCache", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlSession", dependencies: ["TrawlHTTP"], swiftSettings: pure),
         .target(name: "TrawlJSON", swiftSettings: pure),
-        .target(name: "TrawlWatch", dependencies: ["TrawlJSON"], swiftSettings: pure),
+        .target(name: "TrawlWatch", dependencies: ["TrawlHTTP", "TrawlJSON"], swiftSettings: pure),
 
         // Effects: thin wrappers that carry decisions out.
         .target(name: "TrawlPlatform", dependencies: ["TrawlHTTP", "CPlatform"], swiftSettings: effects),
@@ -83,6 +85,11 @@ let package = Package(
             swiftSettings: effects),
         // For programs that use Foundation anyway; the library itself does without.
         .target(name: "TrawlFoundation", dependencies: ["Trawl"], swiftSettings: effects),
+        // For programs that have a metrics system; the library itself does without.
+        .target(
+            name: "TrawlMetrics",
+            dependencies: ["Trawl", "TrawlWatch", .product(name: "Metrics", package: "swift-metrics")],
+            swiftSettings: effects),
         .executableTarget(
             name: "TrawlCommand",
             dependencies: [
@@ -127,7 +134,8 @@ let package = Package(
             name: "TrawlSessionTests", dependencies: ["TestSupport", "TrawlSession", "TrawlHTTP"], swiftSettings: common
         ),
         .testTarget(
-            name: "TrawlWatchTests", dependencies: ["TestSupport", "TrawlWatch", "TrawlJSON"], swiftSettings: common),
+            name: "TrawlWatchTests", dependencies: ["TestSupport", "TrawlWatch", "TrawlHTTP", "TrawlJSON"],
+            swiftSettings: common),
         .testTarget(name: "TrawlJSONTests", dependencies: ["TestSupport", "TrawlJSON"], swiftSettings: common),
         .testTarget(
             name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common
@@ -173,9 +181,9 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestSupport", "Trawl", "TrawlFoundation", "TrawlWorkerMain", "TrawlCommand", "LoopbackOrigin",
-                "FaultyWorker",
-                "HostProgram", "StoreHammer",
+                "TestSupport", "Trawl", "TrawlFoundation", "TrawlMetrics", "TrawlWorkerMain", "TrawlCommand",
+                "LoopbackOrigin", "FaultyWorker",
+                "HostProgram", "StoreHammer", .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: common),
     ]

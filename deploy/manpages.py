@@ -33,6 +33,9 @@ EXAMPLES = {
          "trawl cache ls example.org\ntrawl cache get http://example.org/a.html"),
         ("Make it smaller, and check what is left:", "trawl cache prune --size 500M && trawl cache verify"),
     ],
+    "trawl-status": [
+        ("The rates of all that runs, for a program:", "trawl status --json | jq .traffic.received_per_second"),
+    ],
     "trawl-pipe": [
         ("One request, one response:", "echo '{\"id\":1,\"url\":\"https://example.org/\"}' | trawl pipe"),
     ],

@@ -80,6 +80,8 @@ public struct Configuration: Sendable {
     public var programName: String?
     /// A file in which metrics stand; nil is none, and then times are not measured.
     public var metricsFile: MetricsFile?
+    /// Who is told step by step what happens; nil is nobody.
+    public var debugLog: DebugLog?
 
     /// When workers are given up.
     package var tolerance = Tolerance()

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
@@ -26,11 +27,15 @@ public final class Coordinator: Sendable {
     let programCache: ProgramCache?
     private let scripts: ProxyScripts
     private let thread: NamedThread
-    private let ended: EndGate
+    let ended: EndGate
     private let defaultGrace: Duration
     let segment: SharedSegment
     let meter: BandwidthMeter
     let callerCounts: CallerCounts
+    /// What the engine leaves at its end.
+    let last: LastSnapshot
+    /// Numbers of those who follow how many fetches there are.
+    let activityNumbers = Atomic<UInt64>(0)
     /// Who tells others; nil when nobody is told anything.
     let watcher: Watcher?
     /// Why there is no status socket although there should be one; nil when there is, or should be none.
@@ -78,6 +83,7 @@ public final class Coordinator: Sendable {
             _ = watch.observe { bandwidth.note($0.status) }
         }
         callerCounts = start.callerCounts
+        last = start.lastSnapshot
         (watcher, statusSocketProblem) = try Watcher.prepared(configuration, mailbox, start.lastSnapshot)
         do throws(SystemError) {
             thread = try NamedThread.start(name: "trawl-supervise") {

@@ -44,6 +44,7 @@ struct GetCommand: FetchingCommand {
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments
     @OptionGroup(title: "Message options") var report: ReportArguments
+    @OptionGroup(title: "Debugging options") var debug: DebugArguments
 
     /// All URLs but those of a list.
     var allURLs: [String] { urls + namedURLs }

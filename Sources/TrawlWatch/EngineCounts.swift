@@ -23,14 +23,27 @@ package struct EngineCounts: Sendable, Hashable {
     package private(set) var durations: TimeHistogram?
     /// How long hops took from their start to the first byte of their response.
     package private(set) var firstBytes: TimeHistogram?
+    /// The latest of both, one by one, for those that have histograms of their own; nil where there are none.
+    package private(set) var latestTimes: LatestTimes?
 
     /// Nothing has happened.
     ///
     /// - Parameter measuresTimes: Whether times are sorted into histograms.
     package init(measuresTimes: Bool = false) {
-        guard measuresTimes else { return }
-        durations = TimeHistogram()
-        firstBytes = TimeHistogram()
+        if measuresTimes { measureTimes() }
+    }
+
+    /// Sorts times into histograms from now on.
+    package mutating func measureTimes() {
+        durations = durations ?? TimeHistogram()
+        firstBytes = firstBytes ?? TimeHistogram()
+    }
+
+    /// Gives away the latest times, and keeps those from now on. The first call gives none.
+    package mutating func takeLatestTimes() -> LatestTimes {
+        measureTimes()
+        defer { latestTimes = LatestTimes() }
+        return latestTimes ?? LatestTimes()
     }
 
     /// Whether times are wanted.
@@ -75,6 +88,7 @@ package struct EngineCounts: Sendable, Hashable {
     /// A fetch was answered so long after its start.
     package mutating func took(_ duration: Duration) {
         durations?.add(duration)
+        latestTimes?.add(duration: duration)
     }
 
     /// An attempt is followed by another one.
@@ -94,7 +108,9 @@ package struct EngineCounts: Sendable, Hashable {
         } else {
             newConnections &+= 1
         }
-        if firstByte > 0 { firstBytes?.add(.microseconds(Int64(firstByte))) }
+        guard firstByte > 0, measuresTimes else { return }
+        firstBytes?.add(.microseconds(Int64(firstByte)))
+        latestTimes?.add(firstByte: firstByte)
     }
 
     /// All fetches that were answered by a response.

@@ -6,6 +6,8 @@ package struct EngineSnapshot: Sendable, Hashable {
     package var counts: EngineCounts
     /// When it started, in seconds since 1970.
     package var startedAt: Int64
+    /// Times since those were last taken, where they are.
+    package var latestTimes = LatestTimes()
 
     /// Both of one moment.
     package init(report: StatusReport, counts: EngineCounts, startedAt: Int64) {

@@ -19,14 +19,16 @@ package struct TimeHistogram: Sendable, Hashable {
 
     /// One more. A negative one counts as nothing.
     package mutating func add(_ duration: Duration) {
-        let microseconds = max(.zero, min(duration, .seconds(1 << 32))) / .microseconds(1)
-        add(microseconds: UInt64(microseconds))
-    }
-
-    private mutating func add(microseconds: UInt64) {
+        let microseconds = Self.microseconds(duration)
         var place = 0
         while place < Self.bounds.count, microseconds > Self.bounds[place] { place += 1 }
         counts[place] &+= 1
         sum &+= microseconds
+    }
+
+    /// Whole microseconds, none for a negative time, and no more than a century.
+    static func microseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = max(.zero, min(duration, .seconds(1 << 32))).components
+        return UInt64(seconds) * 1_000_000 + UInt64(attoseconds / 1_000_000_000_000)
     }
 }

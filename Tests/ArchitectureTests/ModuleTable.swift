@@ -31,7 +31,7 @@ struct ModuleTable {
         pure("TrawlFrontier", ["TrawlHTTP"]),
         pure("TrawlSupervision", ["TrawlHTTP"]),
         pure("TrawlJSON", []),
-        pure("TrawlWatch", ["TrawlJSON"]),
+        pure("TrawlWatch", ["TrawlHTTP", "TrawlJSON"]),
         pure("TrawlCache", ["TrawlHTTP"]),
         pure("TrawlSession", ["TrawlHTTP"]),
 
@@ -45,8 +45,9 @@ struct ModuleTable {
 
         effects("TrawlWorker", allPure.union(allEffects)),
         surface(
-            "Trawl", allPure.union(allEffects).union(["TrawlWorker"]), ["HTTPTypes", "Logging", "Metrics"]),
+            "Trawl", allPure.union(allEffects).union(["TrawlWorker"]), ["HTTPTypes", "Logging"]),
         surface("TrawlFoundation", ["Trawl"], ["Foundation"]),
+        surface("TrawlMetrics", ["Trawl", "TrawlWatch"], ["Metrics"]),
         surface(
             "TrawlCommand", allPure.union(allEffects).union(["TrawlWorker", "Trawl"]), ["ArgumentParser", "Logging"]),
         surface("TrawlWorkerMain", ["TrawlWorker", "TrawlPAC"], []),

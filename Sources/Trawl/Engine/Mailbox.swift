@@ -34,6 +34,9 @@ final class Mailbox: Sendable {
         /// A host that was given up is taken back.
         case restoreHost(Origin)
         case shutDown(grace: Duration)
+        /// Somebody follows, or does no longer, how many fetches there are.
+        case follow(UInt64, AsyncStream<Int>.Continuation)
+        case unfollow(UInt64)
         /// Somebody looks on.
         case status(StatusQuestion)
         /// Stops or continues all workers, as a terminal's job control does with the coordinator; then opens the gate.

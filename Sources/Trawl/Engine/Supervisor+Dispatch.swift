@@ -97,6 +97,7 @@ extension Supervisor {
         fetch.engine.worker = worker
         fetch.engine.progressIndex = Int(grant.progressIndex)
         fetch.engine.attempts += 1
+        tell(.status, fetch, "sent to worker \(worker)")
         fetch.engine.head = nil
         fetch.engine.interim = []
         fetch.engine.delivered = 0

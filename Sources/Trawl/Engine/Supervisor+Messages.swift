@@ -29,6 +29,7 @@ extension Supervisor {
                 return false
             }
             fetch.engine.head = head
+            tell(.status, fetch, "head: status \(head.status)")
             // Nobody waits for its body, or answers it, any more.
             guard fetch.engine.ending == nil else { return true }
             let challenge = meet(head, fetch)
@@ -186,7 +187,7 @@ extension Supervisor {
         let report = HopReport(
             url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
             version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics)
-        count(end)
+        count(end, of: fetch, by: link.slot)
         // What refuses a tunnel is the proxy, which has no say in the origin's cookies, nor in how it is spoken to.
         if let head, end.cache.source == .network, !end.isProxyFailure {
             planner.note(head, from: fetch.engine.target, fetch.engine.terms)

@@ -53,6 +53,7 @@ extension Supervisor {
             url: fetch.engine.target.text, status: Int(head.status), location: target.textWithFragment,
             head: Response.ResponseHead(head))
         fetch.engine.redirects.append(hop)
+        tellRedirect(fetch, head.status, target)
         fetch.channel?.post(.redirected(hop))
         if let decided = fetch.engine.decided, decided.isAbout(head), case .replace(let other) = decided.answer {
             fetch.engine.fields = other.fields

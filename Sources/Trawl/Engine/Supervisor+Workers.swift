@@ -157,6 +157,7 @@ extension Supervisor {
             link.closeStream(poller)
         }
         links[slot] = nil
+        tell(.connections, "worker \(slot) ended, and its connections with it")
         // The counters of its line are about to begin anew.
         meterBandwidth()
         // To send garbage, or to leave with work in hand and without being told to go, is a crash whatever the status.
@@ -254,6 +255,7 @@ extension Supervisor {
         }
         reportProgress()
         meterBandwidth()
+        tellThrottle()
     }
 
     private mutating func poolMayBeDown() {

@@ -119,7 +119,13 @@ struct Supervisor: ~Copyable {
     /// What became of everything so far.
     var counts: EngineCounts
     let callerCounts: CallerCounts
+    /// Who follows how many fetches there are.
+    var followers = ActivityFollowers()
     let lastSnapshot: LastSnapshot
+    /// What is told step by step; at hand, since it is asked at each step.
+    let toldSteps: DebugLog.Categories
+    /// What was told of bandwidth last, where it is told.
+    var debugged: DebuggedThrottle
     /// When it began, by both clocks; the latter in seconds since 1970.
     let startedAt: MonotonicInstant
     let startedOn: Int64
@@ -151,6 +157,8 @@ struct Supervisor: ~Copyable {
         callerCounts = start.callerCounts
         lastSnapshot = start.lastSnapshot
         startedAt = now
+        toldSteps = start.configuration.debugLog?.categories ?? []
+        debugged = DebuggedThrottle(at: now)
         startedOn = WallClock.now().seconds
         setBandwidthLimits()
     }
@@ -191,6 +199,7 @@ struct Supervisor: ~Copyable {
             drive()
             dispatch()
             noteRoom()
+            if !followers.isEmpty { followers.look(fetches.count, at: now) }
             answers.post()
             flush()
         }
@@ -217,6 +226,7 @@ struct Supervisor: ~Copyable {
         if let time = nextDriverTurn, time < wake { wake = time }
         if let time = parked.earliest, time < wake { wake = time }
         if let time = networkWaits.earliest, time < wake { wake = time }
+        if let time = followers.nextLook, time < wake { wake = time }
         // Without room for a lease there is nothing to wake up for: an end makes room, and wakes.
         if hasRoom, let time = queues.nextWakeUp, time < wake { wake = time }
         switch closing {
@@ -265,7 +275,9 @@ struct Supervisor: ~Copyable {
         case .setHostRules(let origin, let rules): setHostRules(rules, of: origin)
         case .restoreHost(let origin): restoreHost(origin)
         case .shutDown(let grace): beginShutdown(grace: grace)
-        case .status(let question): question.answer(snapshot())
+        case .status(let question): answer(question)
+        case .follow(let number, let continuation): followers.add(number, continuation, fetches.count)
+        case .unfollow(let number): followers.remove(number)
         case .signalWorkers(let signal, let done):
             signalWorkers(signal)
             done.open()
@@ -331,16 +343,14 @@ struct Supervisor: ~Copyable {
             case .signalWorkers(_, let done): done.open()
             case .credentials(let request): request.refuse()
             case .status(let question): question.answer(nil)
+            case .follow(_, let continuation): continuation.finish()
             case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .told, .shutDown,
-                .networkChanged, .setHostRules, .restoreHost:
+                .networkChanged, .setHostRules, .restoreHost, .unfollow:
                 break
             }
         }
         scripts.stop()
         network.stop()
-        if configuration.metricsFile != nil {
-            let snapshot = snapshot()
-            lastSnapshot.snapshot.withLock { $0 = snapshot }
-        }
+        leaveSnapshot()
     }
 }

@@ -74,7 +74,7 @@ extension Supervisor {
             return answer(fetch, with: .failure(error))
         }
         attempts.failed += 1
-        countRetry()
+        countRetry(of: fetch)
         fetch.channel?.post(
             .retrying(FailedAttempt(number: attempts.failed, status: status, error: error, delay: delay)))
         // The way there may be another one by now. What must not be done twice is not: the fetch goes on where it failed.

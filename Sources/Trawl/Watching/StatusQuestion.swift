@@ -5,10 +5,13 @@ import TrawlWatch
 
 /// A question what the engine is doing, on its way to the supervisor's thread and back.
 final class StatusQuestion: Sendable {
+    /// Whether it takes the latest times away.
+    let takesTimes: Bool
     private let answered: @Sendable (EngineSnapshot?) -> Void
 
     /// - Parameter answered: Called once, on the supervisor's thread: with nil when the engine is gone. It must not wait.
-    init(_ answered: @escaping @Sendable (EngineSnapshot?) -> Void) {
+    init(takesTimes: Bool = false, _ answered: @escaping @Sendable (EngineSnapshot?) -> Void) {
+        self.takesTimes = takesTimes
         self.answered = answered
     }
 

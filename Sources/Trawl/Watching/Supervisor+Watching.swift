@@ -16,13 +16,18 @@ extension Supervisor {
     /// A fetch came.
     func countStart(of fetch: RunningFetch) {
         if counts.measuresTimes { fetch.engine.begunAt = now }
+        tellStart(fetch)
     }
 
     /// An attempt is followed by another one.
-    mutating func countRetry() { counts.retried() }
+    mutating func countRetry(of fetch: RunningFetch) {
+        counts.retried()
+        tell(.status, fetch, "tried again")
+    }
 
     /// A fetch that somebody waited for is answered.
     mutating func count(_ result: Result<Response, FetchError>, of fetch: RunningFetch) {
+        tellEnd(fetch, result)
         switch result {
         case .success(let response):
             counts.responded(status: response.status, from: EngineCounts.Origin(response.source))
@@ -32,7 +37,8 @@ extension Supervisor {
     }
 
     /// A hop that was made by a worker ended.
-    mutating func count(_ end: LeaseEnd) {
+    mutating func count(_ end: LeaseEnd, of fetch: RunningFetch, by slot: Int) {
+        tellConnection(fetch, end, slot)
         counts.hopEnded(
             wasConnected: end.metrics.connection != 0, reused: end.metrics.reusedConnection,
             firstByte: end.metrics.firstByte)
@@ -65,6 +71,22 @@ extension Supervisor {
         return EngineSnapshot(report: report, counts: counts, startedAt: startedOn)
     }
 
+    /// Answers who looks on.
+    mutating func answer(_ question: StatusQuestion) {
+        var snapshot = snapshot()
+        if question.takesTimes { snapshot.latestTimes = counts.takeLatestTimes() }
+        question.answer(snapshot)
+    }
+
+    /// Leaves what was counted to those that tell it after the end.
+    mutating func leaveSnapshot() {
+        followers.finish()
+        guard counts.measuresTimes else { return }
+        var snapshot = snapshot()
+        snapshot.latestTimes = counts.latestTimes ?? LatestTimes()
+        lastSnapshot.snapshot.withLock { [snapshot] in $0 = snapshot }
+    }
+
     private var stage: StatusReport.Stage {
         switch closing {
         case .no: downReason == nil ? .running : .down
@@ -81,7 +103,7 @@ extension Supervisor {
             transfers: leases.heldCount(of: slot), restarts: max(0, Int(slots[slot].generation) - 1))
     }
 
-    private var traffic: StatusReport.Traffic {
+    var traffic: StatusReport.Traffic {
         let limit = segment.limit(LimitNumbers.all)
         let use = meter.use
         var traffic = StatusReport.Traffic()

@@ -33,6 +33,7 @@ struct BatchCommand: FetchingCommand {
     @OptionGroup(title: "Pool options") var pool: PoolArguments
     @OptionGroup(title: "Watching options") var watch: WatchArguments
     @OptionGroup(title: "Message options") var report: ReportArguments
+    @OptionGroup(title: "Debugging options") var debug: DebugArguments
 
     func validate() throws {
         if report.verbose { throw ValidationError("-v is for trawl get; what became of a request is in the results") }

@@ -8,4 +8,5 @@ protocol FetchingCommand: RunnableCommand {
     var proxy: ProxyArguments { get }
     var tls: TLSArguments { get }
     var pool: PoolArguments { get }
+    var debug: DebugArguments { get }
 }

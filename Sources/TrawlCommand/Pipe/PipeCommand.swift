@@ -27,6 +27,7 @@ struct PipeCommand: FetchingCommand {
     @OptionGroup(title: "TLS options") var tls: TLSArguments
     @OptionGroup(title: "Pool options") var pool: PoolArguments
     @OptionGroup(title: "Watching options") var watch: WatchArguments
+    @OptionGroup(title: "Debugging options") var debug: DebugArguments
 
     func execute() throws(CommandError) -> Int32 {
         try PipeRun.run(PipePlan(self))

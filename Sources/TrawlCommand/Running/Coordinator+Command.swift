@@ -7,6 +7,7 @@ extension Coordinator {
     static func started(_ configuration: Configuration, _ console: Console) throws(CommandError) -> Coordinator {
         var configuration = configuration
         if let note = DescriptorLimit.fit(&configuration) { console.note(note) }
+        configuration.debugLog?.handler = { console.write("trawl: \($0)\n") }
         do throws(FetchError) {
             return try Coordinator(configuration)
         } catch {

@@ -108,6 +108,8 @@ enum RunSetup {
         try command.authentication.apply(to: &configuration)
         configuration.validationGrace = .seconds(5)
         configuration.programName = "get"
+        // Who is told is known when there is a console.
+        if command.debug.text != nil { configuration.debugLog = DebugLog(command.debug.categories) { _ in } }
         return configuration
     }
 }

@@ -6,7 +6,7 @@ import TrawlPlatform
 struct TopCommand: RunnableCommand {
     static let configuration = CommandConfiguration(
         commandName: "top",
-        abstract: "Show what running batches, pipes and programs are doing, again and again.",
+        abstract: "Show what running batches, pipes and programs are doing, live.",
         discussion: """
             What trawl status tells, drawn anew each second. q or Ctrl-C ends it. When standard output is no terminal, each picture is \
             written as lines, and an empty line after it.

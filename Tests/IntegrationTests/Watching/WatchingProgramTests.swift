@@ -1,0 +1,102 @@
+import Glibc
+import MetricsTestKit
+import Synchronization
+import Testing
+import Trawl
+import TrawlMetrics
+
+@Suite("Programs that look on", .serialized, .timeLimit(.minutes(2)))
+struct WatchingProgramTests {
+    @Test("how many fetches there are is told as it changes, and the end of all a moment later")
+    func active() async throws {
+        try await withOrigin { origin in
+            let counts = Mutex<[Int]>([])
+            let coordinator = try Coordinator(try testConfiguration(workers: 1))
+            let following = Task {
+                for await count in coordinator.activeCount { counts.withLock { $0.append(count) } }
+            }
+            #expect(await eventually { counts.withLock { $0 } == [0] })
+            let stalled = coordinator.start(Request(origin.url("/stall?after=1")), into: .discard)
+            #expect(await eventually { counts.withLock { $0 } == [0, 1] })
+            let clock = ContinuousClock()
+            let end = clock.now
+            stalled.cancel()
+            #expect(await eventually { counts.withLock { $0 } == [0, 1, 0] })
+            #expect(clock.now - end >= .milliseconds(450))
+            // A second one who looks on is told the number of now, and neither holds up the end.
+            var iterator = coordinator.activeCount.makeAsyncIterator()
+            #expect(await iterator.next() == 0)
+            await coordinator.shutdown()
+            await following.value
+            while await iterator.next() != nil {}
+            var late = coordinator.activeCount.makeAsyncIterator()
+            #expect(await late.next() == nil)
+        }
+    }
+
+    @Test("a metrics system is told differences, and each time as it was")
+    func metrics() async throws {
+        try await withOrigin { origin in
+            let system = TestMetrics()
+            let coordinator = try Coordinator(try testConfiguration(workers: 1))
+            let reporting = Task {
+                await MetricsReporter(coordinator, every: .milliseconds(100), factory: system).run()
+            }
+            #expect(await eventually { !system.meters(label: "trawl_fetches_in_flight").isEmpty })
+            for _ in 0..<4 { _ = try await coordinator.send(Request(origin.url("/bytes/1000"))) }
+            #expect(await eventually { system.counterTotal(label: "trawl_fetches_total") == 4 })
+            _ = try await coordinator.send(Request(origin.url("/delay/50")))
+            _ = try? await coordinator.send(Request("http://127.0.0.1:1/"))
+            await coordinator.shutdown()
+            await reporting.value
+            #expect(system.counterTotal(label: "trawl_fetches_total", dimensions: [("result", "2xx")]) == 5)
+            #expect(system.counterTotal(label: "trawl_fetches_total", dimensions: [("result", "connect")]) == 1)
+            #expect(system.counterTotal(label: "trawl_hops_total", dimensions: [("connection", "reused")]) == 4)
+            #expect(system.counterTotal(label: "trawl_received_bytes_total") > 4000)
+            let times = try system.expectTimer("trawl_fetch_duration_seconds").values
+            #expect(times.count == 6 && times.contains { $0 >= 50_000_000 })
+            #expect(try system.expectTimer("trawl_first_byte_seconds").values.count == 5)
+        }
+    }
+
+    @Test("each step is told where that is wanted, and nothing secret with it")
+    func debugging() async throws {
+        try await withOrigin { origin in
+            let said = Mutex<[String]>([])
+            try await withTestCoordinator(workers: 1) {
+                $0.debugLog = DebugLog([.status, .connections, .throttle]) { line in said.withLock { $0.append(line) } }
+                $0.bandwidth = BandwidthLimit(200_000)
+            } _: { coordinator in
+                var request = Request(origin.url("/redirect-to?url=/bytes/60000%3Ftoken=hidden&token=hidden"))
+                request.fields["Authorization"] = "Bearer hidden"
+                request.fields["Cookie"] = "a=hidden"
+                _ = try await coordinator.send(request)
+                _ = try await coordinator.send(Request(origin.url("/bytes/60000?%1B[2J")))
+            }
+            let lines = said.withLock { $0 }
+            func has(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
+            #expect(has(": GET http://127.0.0.1:\(origin.port)/redirect-to?..."))
+            #expect(has(": sent to worker 0") && has(": redirected by 302 to http://127.0.0.1"))
+            #expect(has("ended: status 200, 60000 bytes, network"))
+            #expect(has("connection 0:1 to 127.0.0.1 port \(origin.port), new") && has(", used again"))
+            #expect(has("throttle: received ") && has("throttle: transfers rest"))
+            #expect(!has("hidden") && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } })
+        }
+    }
+
+    @Test("the command tells them on standard error, and refuses other kinds")
+    func command() async throws {
+        try await withOrigin { origin in
+            let url = origin.url("/bytes/10?secret=hidden")
+            let run = try CommandRun(["get", "--debug", "status,connections", url])
+            #expect(run.status == 0 && run.output.count == 10)
+            #expect(run.errors.contains("trawl: fetch 0.1: GET http://127.0.0.1:\(origin.port)/bytes/10?...\n"))
+            #expect(run.errors.contains("ended: status 200, 10 bytes, network\n") && !run.errors.contains("hidden"))
+            #expect(try CommandRun(["get", url]).errors.isEmpty)
+            for kinds in ["", "status,", "everything"] {
+                let refused = try CommandRun(["get", "--debug", kinds, url])
+                #expect(refused.status == 2 && refused.errors.contains("--debug"))
+            }
+        }
+    }
+}
