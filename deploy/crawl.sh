@@ -49,7 +49,7 @@ finish() {
     if [[ -n $origin ]]; then
         # The sample site ends when its standard input closes, which happens also when this script is killed.
         exec {origin_in}>&-
-        read -r -t 5 -d '' -u "$origin_out" _ || true
+        read -r -t 5 -d '' -u "$origin_out" _ 2>/dev/null || true
         kill "$origin" 2>/dev/null || true
         wait "$origin" 2>/dev/null || true
     fi
@@ -62,7 +62,8 @@ trap 'exit 143' TERM
 # Sets `address`. Both descriptors of a coprocess are close-on-exec, so trawl does not keep the site alive.
 start_origin() {
     local word
-    coproc ORIGIN { exec "$bin/loopback-origin"; }
+    # In a session of its own: Ctrl-C must not take the site away from what trawl still finishes. It ends with its input.
+    coproc ORIGIN { exec setsid "$bin/loopback-origin"; }
     # shellcheck disable=SC2153 # set by coproc
     origin=$ORIGIN_PID origin_out=${ORIGIN[0]} origin_in=${ORIGIN[1]}
     if ! read -r -t 10 -u "$origin_out" word address || [[ $word != listening ]]; then
@@ -95,7 +96,9 @@ status=0
 trap : INT
 "$bin/trawl" batch "$list" --out "$out/files" --results "$results" "$@" || status=$?
 
-say "files are in $out/files, a record of each request is in $results"
+if ((status != 2)) && [[ -e $results ]]; then
+    say "files are in $out/files, a record of each request is in $results"
+fi
 if ((before > 0 && $(records) == before && status == 0)); then
     say "nothing was left to do: all of it was fetched before; to fetch it anew, remove $out or choose another OUT"
 elif ((status == 75)); then

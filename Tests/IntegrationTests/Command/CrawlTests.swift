@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// `deploy/crawl.sh`, which `make crawl` runs, with the build that is being tested.
+@Suite("make crawl", .timeLimit(.minutes(3)))
+struct CrawlTests {
+    /// A copy of the script, with built programs where it looks for them.
+    private func scene() throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        let files = FileManager.default
+        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().path
+        _ = try directory.makeDirectory("deploy")
+        try files.copyItem(atPath: repository + "/deploy/crawl.sh", toPath: directory.file("deploy/crawl.sh"))
+        let products = try directory.makeDirectory(".build/release")
+        for (name, path) in [
+            ("trawl", try BuiltProducts.trawl()), ("loopback-origin", try BuiltProducts.loopbackOrigin()),
+        ] {
+            try files.createSymbolicLink(atPath: products + "/" + name, withDestinationPath: path)
+        }
+        return directory
+    }
+
+    /// Starts it as `make` does, with nothing to be built.
+    private func crawl(_ directory: TemporaryDirectory, _ more: [String] = []) throws -> TerminalProcess {
+        try TerminalProcess(
+            "/usr/bin/env",
+            ["SWIFT=/bin/true", directory.file("deploy/crawl.sh"), directory.file("out"), ""] + more, columns: 200)
+    }
+
+    private func records(_ directory: TemporaryDirectory) -> [String] {
+        String(decoding: directory.content("out/results.ndjson") ?? [], as: UTF8.self).split(separator: "\n")
+            .map { String($0) }
+    }
+
+    @Test("what was in flight at Ctrl-C is finished, and the next run does the rest")
+    func interrupted() async throws {
+        let directory = try scene()
+        let first = try crawl(directory, ["--limit-rate", "600k"])
+        #expect(await eventually { records(directory).count > 100 })
+        first.type("\u{3}")
+        #expect(await eventually { first.status != nil })
+        #expect(first.exitCode == 75, "\(first.text)")
+        #expect(first.text.contains("the same command goes on") && !first.text.contains("line "), "\(first.text)")
+        let before = records(directory)
+        #expect(before.count < 1000 && before.allSatisfy { $0.contains(#""ok":true"#) })
+
+        let second = try crawl(directory)
+        #expect(await eventually { second.status != nil })
+        #expect(second.exitCode == 0, "\(second.text)")
+        let all = records(directory)
+        #expect(all.count > 1000 && all.allSatisfy { $0.contains(#""ok":true"#) })
+
+        let third = try crawl(directory)
+        #expect(await eventually { third.status != nil })
+        #expect(third.exitCode == 0 && third.text.contains("nothing was left to do"), "\(third.text)")
+        #expect(records(directory) == all)
+    }
+
+    @Test("wrong usage is not followed by where the files are")
+    func usage() async throws {
+        let directory = try scene()
+        let run = try crawl(directory, ["--no-such-option"])
+        #expect(await eventually { run.status != nil })
+        #expect(run.exitCode == 2 && !run.text.contains("files are in"), "\(run.text)")
+    }
+}
