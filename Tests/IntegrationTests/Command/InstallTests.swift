@@ -129,6 +129,35 @@ struct InstallTests {
         }
     }
 
+    @Test(
+        "finds each library it is linked with in the image of deploy/Dockerfile",
+        .enabled(if: access("/usr/bin/dpkg", X_OK) == 0, "dpkg is not installed"))
+    func image() throws {
+        let directory = try TemporaryDirectory()
+        let path = URL(fileURLWithPath: #filePath).appending(path: "../../../../deploy/Dockerfile").standardized.path
+        let words = Set(try String(contentsOfFile: path, encoding: .utf8).split { $0.isWhitespace }.map { String($0) })
+        let system = "/usr/sbin:/usr/bin:/sbin:/bin"
+        let linked = try run("/usr/bin/ldd", [try BuiltProducts.trawl()], in: directory, search: system)
+        #expect(linked.status == 0, "\(linked.text)")
+        var missing: [String] = []
+        for line in linked.text.split(separator: "\n") {
+            let parts = line.split { $0.isWhitespace }.map { String($0) }
+            guard parts.count > 2, parts[1] == "=>", parts[2].hasPrefix("/") else { continue }
+            // By the last folder and the name: a package may have them beneath /usr, and the linker find them beneath /.
+            let pattern = "*/" + parts[2].split(separator: "/").suffix(2).joined(separator: "/")
+            let owner = try run("/usr/bin/dpkg", ["-S", pattern], in: directory, search: system)
+            // The Swift runtime, which is no package here and part of what is installed.
+            guard owner.status == 0 else { continue }
+            let packages = owner.text.split(separator: "\n").compactMap { line in
+                line.split(separator: ":").first.map { String($0) }
+            }
+            // These two are in every Debian.
+            let there = words.union(["libc6", "libgcc-s1"])
+            if !packages.contains(where: { there.contains($0) }) { missing.append("\(parts[0]) of \(packages)") }
+        }
+        #expect(missing.isEmpty, "\(missing)")
+    }
+
     @Test("is removed without a file left")
     func removal() throws {
         let (directory, root) = try installed()
