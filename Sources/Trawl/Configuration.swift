@@ -1,4 +1,5 @@
 import Glibc
+import TrawlHTTP
 
 /// How a coordinator works.
 ///
@@ -123,6 +124,7 @@ public struct Configuration: Sendable {
         }
         if let problem = ProxyTerms.problem(proxy) { return problem }
         if let problem = metricsFile?.problem { return problem }
+        if let userAgent, !FieldSyntax.isFieldValue(userAgent) { return "the user agent holds CR, LF or NUL" }
         if connectionsPerHost < 0 { return "connections per host must be 0 or more, not \(connectionsPerHost)" }
         if let problem = politeness.problem { return problem }
         if outputDirectories.count > 64 { return "there may be 64 output directories, not \(outputDirectories.count)" }

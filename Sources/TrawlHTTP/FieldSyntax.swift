@@ -58,6 +58,12 @@ package enum FieldSyntax {
         return true
     }
 
+    /// Whether a text, in UTF-8, may be sent as a field value.
+    package static func isFieldValue(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { isFieldValue(UnsafeRawBufferPointer($0)) }
+    }
+
     @inline(__always)
     private static func isValueByte(_ byte: UInt8) -> Bool { byte != 0x0D && byte != 0x0A && byte != 0 }
 

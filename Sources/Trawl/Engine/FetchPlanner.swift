@@ -208,6 +208,9 @@ final class FetchPlanner: Sendable {
             throw FetchError(.badRequest, "the field \(name) belongs to the transfer", url: url)
         }
         let options = request.options
+        if let agent = options.userAgent, !FieldSyntax.isFieldValue(agent) {
+            throw FetchError(.badRequest, "the user agent holds CR, LF or NUL", url: url)
+        }
         if let policy = options.proxy, let problem = ProxyTerms.problem(policy) {
             throw FetchError(.badRequest, problem, url: url)
         }
@@ -233,8 +236,8 @@ final class FetchPlanner: Sendable {
     ) -> FieldLines {
         var defaults = FieldLines()
         func add(_ name: String, _ value: String) {
-            // Generated values hold no control bytes; a configured user agent that does is left out.
             if lines.contains(name) || omitted.contains(where: { FieldSyntax.equalIgnoringCase($0, name) }) { return }
+            // None is refused: generated values hold no control bytes, and a user agent was checked where it was given.
             try? defaults.append(name, value)
         }
         add("User-Agent", userAgent)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Trawl
+import TrawlHTTP
 
 /// What is sent.
 struct RequestArguments: ParsableArguments {
@@ -129,6 +130,7 @@ struct RequestArguments: ParsableArguments {
         if let referer, referer.hasSuffix(";auto") {
             throw CommandError("-e: the URL before each redirect (';auto') is not sent; name one")
         }
+        if let referer, !FieldSyntax.isFieldValue(referer) { throw CommandError("-e: the URL holds CR, LF or NUL") }
         if let referer, !referer.isEmpty { request.fields.add("Referer", referer) }
         try FieldArgument.apply(headers, to: &request, read: read)
         request.options.acceptsCompressedResponses = compressed

@@ -29,6 +29,9 @@ enum RunSetup {
         try NetrcInput.settle(&request.options.authentication.netrc)
         try command.cookies.apply(to: &request.options)
         try fill(&request)
+        if let agent = request.options.userAgent, !FieldSyntax.isFieldValue(agent) {
+            throw CommandError("-A: the user agent holds CR, LF or NUL")
+        }
         if let refused = request.fields.refused { throw CommandError("-H: the field line \(refused) cannot be sent") }
         return request
     }

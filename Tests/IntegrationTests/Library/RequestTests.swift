@@ -53,6 +53,21 @@ struct RequestTests {
     }
 
     @Test(
+        "a user agent that could end its line early is refused, in a request and in a configuration",
+        .timeLimit(.minutes(2)), arguments: ["a\rb", "a\nb", "a\0b", "a\r\nX-Evil: 1"])
+    func refusedUserAgent(name: String) async throws {
+        let bed = try Bed.current
+        let target = "/anything?agent=\(name.utf8.count)"
+        var request = Request(bed.url(target))
+        request.options.userAgent = name
+        await failure(.badRequest) { try await bed.coordinator.send(request) }
+        #expect(try bed.origin.log(prefix: target).isEmpty)
+        var configuration = Configuration()
+        configuration.userAgent = name
+        #expect(throws: FetchError.self) { _ = try Coordinator(configuration) }
+    }
+
+    @Test(
         "any method is sent as it is", .timeLimit(.minutes(2)),
         arguments: ["GET", "POST", "PUT", "DELETE", "PATCH", "PURGE", "OPTIONS", "get", "X-ODD!"])
     func methods(name: String) async throws {

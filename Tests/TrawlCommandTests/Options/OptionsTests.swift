@@ -49,6 +49,16 @@ struct OptionsTests {
         #expect(throws: (any Error).self) { try GetCommand.parse(arguments + ["http://h/"]) }
     }
 
+    @Test("a user agent or referer that could end its line early is refused by its own name")
+    func unsendable() throws {
+        for (arguments, option) in [(["-A", "a\nb"], "-A"), (["-e", "x\ry"], "-e")] {
+            let error = #expect(throws: CommandError.self) {
+                try GetPlan(GetCommand.parse(arguments + ["http://h/"]))
+            }
+            #expect(error?.message.hasPrefix(option + ":") == true, "\(String(describing: error))")
+        }
+    }
+
     @Test("no URL is an error, a list is enough")
     func urls() throws {
         #expect(throws: (any Error).self) { try GetCommand.parse([]) }
