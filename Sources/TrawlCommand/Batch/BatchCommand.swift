@@ -37,6 +37,9 @@ struct BatchCommand: FetchingCommand {
 
     func validate() throws {
         if report.verbose { throw ValidationError("-v is for trawl get; what became of a request is in the results") }
+        if request.dataInQuery {
+            throw ValidationError("-G is for the URLs given to trawl get; those of a list are taken as they are")
+        }
         if report.writeOut != nil, let results = batch.results, LocalPath.isStandardOutput(results) {
             throw ValidationError("-w and --results cannot both have standard output")
         }

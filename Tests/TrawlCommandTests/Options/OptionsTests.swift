@@ -59,6 +59,13 @@ struct OptionsTests {
         }
     }
 
+    @Test("-G is nothing for a list")
+    func queryOfList() throws {
+        #expect(throws: (any Error).self) { try BatchCommand.parse(["list", "-G", "-d", "a=b"]) }
+        #expect(throws: (any Error).self) { try BatchCommand.parse(["list", "-G"]) }
+        #expect(try BatchCommand.parse(["list", "-d", "a=b"]).request.dataInQuery == false)
+    }
+
     @Test("no URL is an error, a list is enough")
     func urls() throws {
         #expect(throws: (any Error).self) { try GetCommand.parse([]) }
