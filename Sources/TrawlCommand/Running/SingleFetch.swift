@@ -210,7 +210,9 @@ struct SingleFetch {
     private mutating func show(_ head: Response.ResponseHead, of fetch: Fetch) {
         if plan.report.verbose { console.write(HeadText.lines(head, prefix: "< ")) }
         if let heads {
-            let bytes = HeadText.bytes(head)
+            // Remote bytes are data in a file, and nothing a terminal is to see.
+            let bytes =
+                heads.isTerminal ? Array(HeadText.lines(head, prefix: "").utf8) : HeadText.bytes(head)
             attempt(fetch) { _ throws(SystemError) in
                 try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try heads.write(bytes) }
             }

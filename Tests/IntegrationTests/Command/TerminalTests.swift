@@ -205,6 +205,7 @@ struct TerminalTests {
             for arguments in [
                 ["-v", url], ["--include", url], ["-I", url], ["-o", "/dev/null", "-w", "%header{x-evil}\n", url],
                 ["-o", "/dev/null", "-w", "%{stderr}%header{x-evil}\n", url], ["http://\u{1B}[2J\u{9B}/"],
+                ["-D", "-", "-o", "/dev/null", url], ["-D", "/dev/stderr", "-o", "/dev/null", url],
                 ["-i", "no\u{1B}[2Jfile"], ["--\u{1B}[2J"], ["-K", "no\u{1B}[2Jfile"],
             ] {
                 let terminal = try get(arguments)
@@ -219,6 +220,9 @@ struct TerminalTests {
                 ["-w", "%header{x-evil}", "-o", "/dev/null", url], output: directory.file("output"))
             #expect(await ended(piped))
             #expect(directory.content("output") == Array("\u{1B}]0;owned\u{7}\u{1B}[2J".utf8))
+            let dumped = try get(["-D", directory.file("heads"), "-o", "/dev/null", url])
+            #expect(await ended(dumped))
+            #expect(directory.content("heads")?.contains(0x1B) == true)
         }
     }
 
