@@ -44,7 +44,8 @@ extension Transfer {
     /// What only the end of the body can show.
     private func checkEnd() {
         guard head != nil else {
-            failure = HopFailure(.malformedResponse, detail: "no response")
+            // RFC 9112 §8: a head that did not come whole is no response; no rule of its syntax was broken.
+            failure = HopFailure(.connectionLost, detail: "the connection ended within the head of the response")
             return
         }
         guard !endsEarly else { return }
