@@ -49,6 +49,10 @@ put 644 "$scratch/fish" "$fish_completion"
 for page in "$scratch"/man/*.1; do
     put 644 "$page" "share/man/man1/${page##*/}"
 done
-for document in LICENSE CHANGELOG.md docs/lists.md docs/pipe.md docs/results.md docs/cache.md; do
-    put 644 "$root/$document" "$documents/${document##*/}"
+for document in LICENSE CHANGELOG.md; do
+    put 644 "$root/$document" "$documents/$document"
 done
+# All of them, since they name each other.
+while IFS= read -r document; do
+    put 644 "$root/docs/$document" "$documents/$document"
+done < <(cd "$root/docs" && find . -name __pycache__ -prune -o -type f -printf '%P\n')

@@ -180,7 +180,7 @@ def page(command, name, version, date, others):
     out.append(".SH SEE ALSO")
     links = [other for other in others if other != name] + ["curl"]
     out += [f".BR {roff(other)} (1)" + ("," if other != links[-1] else "") for other in links]
-    out += [".PP", lines("The files lists.md, results.md, pipe.md and cache.md in share/doc/trawl, beside bin.")]
+    out += [".PP", lines("The files in share/doc/trawl, beside bin: lists.md, results.md, pipe.md, cache.md and what they name.")]
     return "\n".join(out) + "\n"
 
 

@@ -158,6 +158,26 @@ struct InstallTests {
         #expect(missing.isEmpty, "\(missing)")
     }
 
+    @Test("has each document that its documents name")
+    func documents() throws {
+        let (directory, root) = try installed()
+        defer { withExtendedLifetime(directory) {} }
+        let documents = root + "/share/doc/trawl"
+        let names = try files(beneath: documents)
+        #expect(names.contains("pipe.md") && names.contains("examples/pipe_client.py") && names.contains("LICENSE"))
+        var missing = Set<String>()
+        for name in names where name.hasSuffix(".md") {
+            let text = try String(contentsOfFile: documents + "/" + name, encoding: .utf8)
+            for part in text.components(separatedBy: "`docs/").dropFirst() {
+                let named = String(part.prefix { $0 != "`" })
+                if !FileManager.default.fileExists(atPath: documents + "/" + named) {
+                    missing.insert("\(name): \(named)")
+                }
+            }
+        }
+        #expect(missing.isEmpty, "\(missing.sorted())")
+    }
+
     @Test("is removed without a file left")
     func removal() throws {
         let (directory, root) = try installed()
