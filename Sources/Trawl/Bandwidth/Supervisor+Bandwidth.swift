@@ -30,11 +30,13 @@ extension Supervisor {
         for number in 1..<LimitNumbers.count { segment.limit(number).set(configuration.bandwidthPerHost) }
     }
 
-    /// A worker died with a hop for whose response bandwidth was reserved of which nothing came.
+    /// A worker died with a hop: frees its line, and gives back bandwidth that was reserved for a response of which nothing
+    /// came.
     func giveBackReservation(of lease: LeaseID, _ fetch: RunningFetch) {
         let line = segment.progress(worker: fetch.engine.worker, transfer: fetch.engine.progressIndex)
         guard line.snapshot()?.lease == lease.rawValue else { return }
         let bytes = Int(min(line.reservation, Self.mostReserved))
+        line.end()
         guard bytes > 0 else { return }
         for number in limits(for: fetch).numbers { segment.limit(number).bucket(.down).refund(bytes) }
     }

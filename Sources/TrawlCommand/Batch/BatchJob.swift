@@ -54,8 +54,9 @@ struct BatchJob {
             plan.template, on: coordinator, savesErrorBodies: !plan.failsOnErrorStatus,
             namesFromHeads: plan.namesFromHeads)
         progress = ProgressDisplay(
-            plan.report.progressKind(onTerminal: Terminal.isTerminal(STDERR_FILENO), sharesTerminal: false), on: console
-        )
+            plan.report.progressKind(onTerminal: Terminal.isTerminal(STDERR_FILENO), sharesTerminal: false),
+            on: console,
+            bytesInFlight: { coordinator.bytesInFlight })
     }
 
     /// Deals with answers, and starts what there is room for.
@@ -153,6 +154,7 @@ struct BatchJob {
         let done = tally.succeeded + tally.failed + tally.skipped
         let begun = done + table.count
         var many = ProgressLine.Many(done: done, failed: tally.failed, total: nil, bytes: tally.bytes)
+        many.skipped = tally.skipped
         // After a signal the end is that of what is in flight.
         if !isStopping {
             many.total = source.total ?? (isInputOver ? begun : nil)

@@ -13,6 +13,8 @@ struct ProgressLine: Equatable, Sendable {
     struct Many: Equatable, Sendable {
         var done: Int
         var failed: Int
+        /// How many of those that are done were done by earlier runs.
+        var skipped = 0
         /// Nil when nobody can tell.
         var total: Int?
         /// Whether the total is a guess, by how much of the list has been read.
