@@ -12,7 +12,8 @@ public struct Configuration: Sendable {
     public var transfersPerWorker = 64
     /// Transfers at a time over all workers, beneath what their number allows.
     package var transfersInAll = Int.max
-    /// Connections to one origin over all workers; 0 is no limit. Default 6.
+    /// Requests in flight to one origin over all workers; 0 is no limit. Default 6. Connections that are idle do not count, and
+    /// each worker may keep some.
     public var connectionsPerHost = 6
     /// What each host is spared beside that: distances, pauses after failures, `Retry-After`.
     public var politeness = HostPoliteness()

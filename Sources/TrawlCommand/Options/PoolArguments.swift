@@ -12,12 +12,16 @@ struct PoolArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .customLong("parallel")], parsing: .unconditional,
-        help: ArgumentHelp("Fetch so many URLs at a time into files. Default 64.", valueName: "count"))
+        help: ArgumentHelp(
+            "Fetch so many URLs at a time; get does so into files alone. Default 64, in pipe 128.", valueName: "count"))
     var parallelText: String?
 
     @Option(
         name: .customLong("per-host"), parsing: .unconditional,
-        help: ArgumentHelp("Connections to one host; 0 is no limit. Default 6.", valueName: "count"))
+        help: ArgumentHelp(
+            "Requests in flight to one host, over all workers; 0 is no limit. Idle connections may stand beside. Default 6, in "
+                + "batch the larger of 6 and an eighth of -j, in pipe no limit.",
+            valueName: "count"))
     var perHostText: String?
 
     @Option(

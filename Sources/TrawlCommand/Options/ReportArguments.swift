@@ -13,7 +13,7 @@ struct ReportArguments: ParsableArguments {
 
     @Flag(
         name: [.customShort("v"), .customLong("verbose")],
-        help: "Show heads of requests and responses; URLs are fetched one at a time.")
+        help: "In get alone: show heads of requests and responses; URLs are fetched one at a time.")
     var verbose = false
 
     @Option(

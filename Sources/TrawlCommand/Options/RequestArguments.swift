@@ -30,7 +30,8 @@ struct RequestArguments: ParsableArguments {
         name: [.customShort("d", allowingJoined: true), .customLong("data"), .customLong("data-ascii")],
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "POST this form data; '@FILE' reads a file without its line ends, '@-' standard input. Repeatable.",
+            "POST this form data; '@FILE' reads a file without its line ends, '@-' standard input where that is not the list. "
+                + "Repeatable.",
             valueName: "data"),
         transform: { RequestBody.Piece(.form, $0) })
     var data: [RequestBody.Piece] = []
@@ -66,7 +67,7 @@ struct RequestArguments: ParsableArguments {
 
     @Flag(
         name: [.customShort("G"), .customLong("get")],
-        help: "Put what --data and its like say into the query of the URLs given as arguments.")
+        help: "In get alone: put what --data and its like say into the query of the URLs given as arguments.")
     var dataInQuery = false
 
     @Option(

@@ -3,7 +3,9 @@ import Trawl
 
 /// How it is fetched: redirects, times, sizes, versions, addresses.
 struct TransferArguments: ParsableArguments {
-    @Flag(name: [.customShort("L"), .customLong("location")], help: "Follow redirects.")
+    @Flag(
+        name: [.customShort("L"), .customLong("location")],
+        help: "Follow redirects; batch and pipe always do, unless a request says otherwise.")
     var location = false
 
     @Flag(name: .customLong("allow-downgrade"), help: "Follow redirects from https to http too.")

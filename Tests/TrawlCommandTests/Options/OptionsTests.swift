@@ -66,6 +66,20 @@ struct OptionsTests {
         #expect(try BatchCommand.parse(["list", "-d", "a=b"]).request.dataInQuery == false)
     }
 
+    @Test("help says the defaults that hold, and what is of get alone")
+    func helpTexts() {
+        // Words may be broken over lines.
+        func help(_ command: any ParsableCommand.Type) -> String {
+            command.helpMessage(columns: 100_000).split { $0.isWhitespace }.joined(separator: " ")
+        }
+        for text in [help(BatchCommand.self), help(PipeCommand.self), help(GetCommand.self)] {
+            #expect(text.contains("Default 64, in pipe 128."))
+            #expect(text.contains("Default 6, in batch the larger of 6 and an eighth of -j, in pipe no limit."))
+        }
+        #expect(help(BatchCommand.self).contains("-G, --get In get alone:"))
+        #expect(help(BatchCommand.self).contains("-v, --verbose In get alone:"))
+    }
+
     @Test("no URL is an error, a list is enough")
     func urls() throws {
         #expect(throws: (any Error).self) { try GetCommand.parse([]) }
