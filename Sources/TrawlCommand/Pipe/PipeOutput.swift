@@ -5,7 +5,7 @@ import TrawlPlatform
 
 /// Standard output of a pipe: answers become lines there, on a thread of their own.
 struct PipeOutput: OutputWriter {
-    /// Answers that wait take up so much memory at most, beside those of the fetches in flight.
+    /// Answers that wait and those that are expected of fetches in flight take up so much memory.
     static let mostLoad = 64 << 20
     /// So much is gathered before it is written.
     private static let groupSize = 128 << 10

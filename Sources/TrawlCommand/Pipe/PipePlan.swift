@@ -8,6 +8,8 @@ struct PipePlan {
     let template: Request
     /// Requests that are taken before one of them is answered: those in flight, and as many that wait for their turn.
     let lookAhead: Int
+    /// Of these, how many are handed to the coordinator before it is known how long responses are.
+    let firstFetches: Int
     let isSilent: Bool
     let configuration: Configuration
     let cookieFiles: CookieFiles?
@@ -31,6 +33,9 @@ struct PipePlan {
             command, parallel: parallel, root: nil, longestRetryAfter: .zero)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? 0
         configuration.transfersInAll = parallel
+        // Where requests wait for their hosts' sake, those of others have to be there to take their place.
+        let waitsForHosts = configuration.connectionsPerHost > 0 || command.pool.wait != nil
+        firstFetches = waitsForHosts ? lookAhead : parallel
         command.tls.apply(to: &configuration)
         try command.watch.apply(to: &configuration, name: "pipe")
         self.configuration = configuration

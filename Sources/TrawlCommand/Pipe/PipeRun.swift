@@ -6,7 +6,8 @@ import TrawlPlatform
 /// Answers requests of standard input on standard output until the input ends.
 ///
 /// All of it happens on the thread that calls `run`, but the writing. Input is read only while there is room for what
-/// comes of it, so that a program that writes and does not read is held up itself, and nothing is lost.
+/// comes of it, so that a program that writes and does not read is held up itself, and nothing is lost. For the same reason
+/// requests that were read stay here as long as the responses before them fill the memory there is for them.
 final class PipeRun {
     /// Lines taken before answers are looked at again.
     private static let linesInARow = 256
@@ -22,6 +23,9 @@ final class PipeRun {
 
     private var table = FetchesInFlight()
     private var responses: [PipeResponse?] = []
+    private var handOver: HandOver<PreparedFetch>
+    /// Whether fetches are handed over whatever room there is: they are answered at once.
+    private var isEnding: Bool { stopping.count > 0 || engineFailure != nil }
     private var isInputOver = false
     private var isInputBroken = false
     /// Whether there is room for more requests.
@@ -43,6 +47,7 @@ final class PipeRun {
         self.stopping = stopping
         self.answers = answers
         console = stopping.console
+        handOver = HandOver(first: plan.firstFetches, mostLoad: PipeOutput.mostLoad)
         templates = try RequestTemplates(plan.template, on: coordinator, savesErrorBodies: false)
     }
 
@@ -123,10 +128,10 @@ final class PipeRun {
         if stopping.count > 0 { isInputOver = true }
         wantsInput = false
         mayHaveLines = false
-        var prepared: [PreparedFetch] = []
         defer {
-            if !prepared.isEmpty { coordinator.submit(prepared) }
             output.add(&responses)
+            let fetches = handOver.take(regardless: isEnding) { output.hasRoom(for: $0) }
+            if !fetches.isEmpty { coordinator.submit(fetches) }
         }
         for _ in 0..<Self.linesInARow {
             guard !isInputOver, table.hasRoom(for: plan.lookAhead), output.hasRoom() else { return }
@@ -152,13 +157,13 @@ final class PipeRun {
             switch line {
             case .nothing: break
             case .bad(let bad): responses.append(PipeResponse(bad.id, url: bad.url, badRequest: bad.reason))
-            case .request(let request): start(request, into: &prepared)
+            case .request(let request): start(request)
             }
         }
         mayHaveLines = true
     }
 
-    private func start(_ request: ListedRequest, into prepared: inout [PreparedFetch]) {
+    private func start(_ request: ListedRequest) {
         if let engineFailure {
             responses.append(
                 PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(engineFailure)))
@@ -168,7 +173,7 @@ final class PipeRun {
             let template = try templates.template(for: request)
             let target = try coordinator.target(of: request.url, template)
             let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
-            prepared.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
+            handOver.add(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
         } catch {
             responses.append(
                 PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(error)))
@@ -187,7 +192,10 @@ final class PipeRun {
             }
             if error.code == .shutDown, let engineFailure { result = .failure(engineFailure) }
         }
-        responses.append(PipeResponse(fetch.request.id, url: URLText.withoutUserInformation(fetch.request.url), result))
+        let response = PipeResponse(
+            fetch.request.id, url: URLText.withoutUserInformation(fetch.request.url), result)
+        handOver.ended(load: response.load)
+        responses.append(response)
     }
 
     private func finishOutput() {

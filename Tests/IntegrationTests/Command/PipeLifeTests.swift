@@ -30,7 +30,7 @@ struct PipeLifeTests {
             let total = 1500
             let lines = (0..<total).map { #"{"id":\#($0),"url":"\#(origin.url("/bytes/60000"))"}"# }
             async let writing: Void = pipe.write(lines, ends: true)
-            // 64 MiB of answers and those in flight: some 1,400 of these.
+            // 64 MiB of answers, those in flight included: some 1,080 of these.
             var before = -1
             #expect(
                 await eventually {
@@ -43,6 +43,35 @@ struct PipeLifeTests {
             #expect(ProcessTree.residentMemory(of: pipe.pid) < 300 << 20)
             var count = 0
             while await pipe.next() != nil { count += 1 }
+            await writing
+            #expect(count == total)
+            #expect(await pipe.exitStatus() == 0)
+        }
+    }
+
+    @Test("long bodies that nobody reads take little more memory than short ones, files in memory included")
+    func longBodies() async throws {
+        try await withOrigin { origin in
+            let pipe = try PipeProcess(["-j", "16", "--no-cache"])
+            let total = 60
+            let lines = (0..<total).map { #"{"id":\#($0),"url":"\#(origin.url("/bytes/3000000"))"}"# }
+            async let writing: Void = pipe.write(lines, ends: true)
+            var before = -1
+            #expect(
+                await eventually {
+                    let now = (try? origin.concurrency().total) ?? 0
+                    defer { before = now }
+                    try? await Task.sleep(for: .milliseconds(500))
+                    return now >= 16 && now == before
+                })
+            // Sixteen before the length of any was known, then as many as fit.
+            let held = ProcessTree.mappedBodies(of: pipe.pid)
+            #expect(held > 20 << 20 && held < 96 << 20, "\(held)")
+            var count = 0
+            while let answer = await pipe.next() {
+                count += 1
+                #expect(answer.status == 200)
+            }
             await writing
             #expect(count == total)
             #expect(await pipe.exitStatus() == 0)

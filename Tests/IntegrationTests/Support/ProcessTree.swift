@@ -60,6 +60,15 @@ enum ProcessTree {
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
     }
 
+    /// Bytes of response bodies in memory files that a process has mapped, touched or not: they are charged all the same.
+    static func mappedBodies(of pid: Int32) -> Int {
+        let lines = text("/proc/\(pid)/maps", limit: 1 << 20)?.split(separator: "\n") ?? []
+        return lines.filter { $0.contains("memfd:trawl-body") }.reduce(0) { sum, line in
+            let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { Int($0, radix: 16) }
+            return ends.count == 2 ? sum + ends[1] - ends[0] : sum
+        }
+    }
+
     /// The established connections from here to a port of 127.0.0.1: how many bytes wait to be read at this end of each.
     static func unreadBytes(ofConnectionsTo port: UInt16) -> [Int] {
         guard let stream = fopen("/proc/net/tcp", "re") else { return [] }
@@ -95,11 +104,11 @@ enum ProcessTree {
         }
     }
 
-    private static func text(_ path: String) -> String? {
+    private static func text(_ path: String, limit: Int = 16 << 10) -> String? {
         // Files of /proc have no length, so they are read to their end.
         guard let stream = fopen(path, "re") else { return nil }
         defer { fclose(stream) }
-        var bytes = [UInt8](repeating: 0, count: 16 << 10)
+        var bytes = [UInt8](repeating: 0, count: limit)
         let count = fread(&bytes, 1, bytes.count, stream)
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
