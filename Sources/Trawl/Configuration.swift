@@ -34,6 +34,8 @@ public struct Configuration: Sendable {
     public var unknownNameLifetime = Duration.seconds(5)
     /// The worker executable; nil looks for `trawl-worker` beside the running executable, then on `PATH`.
     public var workerExecutable: String?
+    /// Whether ``workerExecutable`` is the program that is running: it is started as it is even when its file is replaced.
+    package var workerIsOwnProgram = false
     /// Arguments for the worker executable, after its name.
     public var workerArguments: [String] = []
     /// The environment of the workers, as `NAME=value`; nil is a copy of this process's.

@@ -271,8 +271,9 @@ package struct WorkerSlot: Sendable {
         if case .exited(let exit) = failure, exit.isFromOutside {
             return restart(at: now, jitter: jitter, isFromOutside: true)
         }
+        if history.wasEverReady, case .spawn = failure { return restart(at: now, jitter: jitter, isFromOutside: false) }
         history.failedStarts += 1
-        if !history.wasEverReady && history.failedStarts >= policy.startAttempts {
+        if history.failedStarts >= (history.wasEverReady ? policy.laterStartAttempts : policy.startAttempts) {
             return retireNow(.neverReady(last: failure))
         }
         return restart(at: now, jitter: jitter, isFromOutside: false)

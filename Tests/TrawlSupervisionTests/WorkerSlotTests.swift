@@ -306,12 +306,32 @@ struct WorkerSlotRuleTests {
         #expect(action == .retire(.neverReady(last: .spawn(errno: 12))))
     }
 
-    @Test("a slot that was ready once is never given up for failed starts")
+    @Test("a slot that was ready once is given up when nothing has started for more than a minute")
     func onceReady() {
         var slot = startedSlot(ready: true)
         _ = exitAgain(&slot)
+        var waited = Duration.zero
+        for attempt in 1..<14 {
+            _ = slot.started(at: start)
+            let action = slot.exited(.exited(status: 0), at: start, jitter: 1)
+            guard case .restart(let delay) = action else {
+                Issue.record("attempt \(attempt): \(action)")
+                return
+            }
+            waited += delay
+        }
+        #expect(waited > .seconds(50))
+        _ = slot.started(at: start)
+        let last = StartFailure.exited(.exited(status: 0))
+        #expect(slot.exited(.exited(status: 0), at: start, jitter: 1) == .retire(.neverReady(last: last)))
+    }
+
+    @Test("a slot that was ready once is never given up for want of memory or processes")
+    func noProcess() {
+        var slot = startedSlot(ready: true)
+        _ = exitAgain(&slot)
         for _ in 0..<50 {
-            #expect(exitAgain(&slot, ready: false) != .none)
+            #expect(slot.startFailed(errno: 12, at: start, jitter: 0) != .none)
             #expect(slot.phase == .backingOff)
         }
     }

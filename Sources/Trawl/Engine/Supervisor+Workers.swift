@@ -22,7 +22,7 @@ extension Supervisor {
             if let executable {
                 engine = .process(
                     try WorkerProcess.spawn(
-                        executable: executable.path, arguments: executable.arguments,
+                        executable: executable.startPath, arguments: executable.arguments,
                         environment: executable.environment, control: pair.there, segment: segment.descriptor))
             } else {
                 // The thread owns what a process would have inherited.
@@ -114,10 +114,12 @@ extension Supervisor {
         let slot = link.slot
         let expected = (WireProtocol.version, BuildIdentity.text, SharedSegment.layoutVersion)
         guard (ready.version, ready.build, ready.segmentLayout) == expected else {
+            // The rest of another version's greeting is not known here.
             refusals[slot] =
-                "it speaks protocol \(ready.version) of build \(ready.build.terminalSafe) with segment layout "
-                + "\(ready.segmentLayout), this program protocol \(expected.0) of build \(expected.1) with layout "
-                + "\(expected.2)"
+                ready.version == expected.0
+                ? "it is of build \(ready.build.terminalSafe) with segment layout \(ready.segmentLayout), this program of "
+                    + "build \(expected.1) with layout \(expected.2)"
+                : "it speaks protocol \(ready.version), this program protocol \(expected.0)"
             link.closeStream(poller)
             switch slots[slot].retire(.incompatible) {
             case .kill: signal(slot, SIGKILL)

@@ -4,6 +4,8 @@ import TrawlPlatform
 /// Which program is started as a worker.
 struct WorkerExecutable: Sendable {
     let path: String
+    /// Whether it is the program that is running.
+    private let isOwnProgram: Bool
     /// All arguments, the program's name first.
     let arguments: [String]
     let environment: [String]
@@ -14,15 +16,31 @@ struct WorkerExecutable: Sendable {
     init(_ configuration: Configuration) throws(FetchError) {
         let path = try Self.find(configuration)
         self.path = path
+        isOwnProgram = configuration.workerIsOwnProgram
         arguments = [path] + configuration.workerArguments
         environment = configuration.workerEnvironment ?? Self.ownEnvironment()
+    }
+
+    /// What is to be started now: the kernel's link to the running program where its path leads to another file by now, or
+    /// to none. An upgrade while it runs must not give it workers of another build.
+    var startPath: String {
+        isOwnProgram && !Self.leadsToOwnProgram(path) ? Self.ownLink : path
+    }
+
+    private static let ownLink = "/proc/self/exe"
+
+    private static func leadsToOwnProgram(_ path: String) -> Bool {
+        var here = stat()
+        var there = stat()
+        return stat(ownLink, &here) == 0 && stat(path, &there) == 0 && here.st_dev == there.st_dev
+            && here.st_ino == there.st_ino
     }
 
     private static let name = "trawl-worker"
 
     private static func find(_ configuration: Configuration) throws(FetchError) -> String {
         if let path = configuration.workerExecutable {
-            if let problem = problem(path) {
+            if !configuration.workerIsOwnProgram, let problem = problem(path) {
                 throw FetchError(
                     .engineDown,
                     "the worker executable \(path.terminalSafe) cannot be run: \(SystemError.text(of: problem))",

@@ -42,7 +42,7 @@ final class ScriptProcess {
             try written.get()
             try file.seal()
             process = try WorkerProcess.spawn(
-                executable: executable.path, arguments: executable.scriptArguments,
+                executable: executable.startPath, arguments: executable.scriptArguments,
                 environment: executable.environment.filter { $0.hasPrefix("TZ=") || $0.hasPrefix("LD_LIBRARY_PATH=") },
                 control: sockets.there, segment: file.descriptor)
             control = sockets.keepingHere()

@@ -233,6 +233,7 @@ struct AuthTestCommand: RunnableCommand {
         configuration.store = .none
         if configuration.workerExecutable == nil {
             configuration.workerExecutable = OwnExecutable.path()
+            configuration.workerIsOwnProgram = true
             configuration.workerArguments = ["worker"]
         }
         try RunSetup.checkFiles(tls, proxy)

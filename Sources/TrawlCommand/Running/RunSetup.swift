@@ -95,6 +95,7 @@ enum RunSetup {
         if configuration.workerExecutable == nil {
             configuration.workerExecutable = OwnExecutable.path()
             configuration.workerArguments = ["worker"]
+            configuration.workerIsOwnProgram = true
         }
         command.pool.apply(to: &configuration.politeness, longestRetryAfter: longestRetryAfter)
         if let rate = command.pool.rate { configuration.bandwidth = BandwidthLimit(rate.bytesPerSecond) }
