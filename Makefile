@@ -22,7 +22,7 @@ strict := $(if $(STRICT),-Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra)
 # `swift test --parallel` would only start one process for each XCTest, of which there are none.
 testing := --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
 # What touches threads, C, shared memory or unsafe pointers.
-sanitized := ^(TrawlHTTP|TrawlProtocol|TrawlJSON|TrawlCache|TrawlSession|TrawlPlatform|TrawlCoding|TrawlURL|TrawlTransfer|TrawlStore|TrawlWorker|TrawlWatch|TrawlCommand|Trawl)Tests\.
+sanitized := ^(TrawlHTTP|TrawlProtocol|TrawlJSON|TrawlCache|TrawlSession|TrawlPlatform|TrawlCoding|TrawlURL|TrawlTransfer|TrawlStore|TrawlWorker|TrawlWatch|TrawlPAC|TrawlCrypto|TrawlCommand|Trawl)Tests\.
 lint_paths := Package.swift $(wildcard Sources Tests docs/examples)
 shell_scripts = $(shell grep -rlE '^\#!/bin/(ba)?sh' deploy .ci Tests 2>/dev/null)
 

@@ -23,6 +23,12 @@ enum Main {
         if let name = ArgumentBytes.firstNotUTF8() {
             return tell(CommandError("\(name) is not text in UTF-8"), likeCurl: false)
         }
+        if given.first == "help", let word = given.dropFirst().first, !word.hasPrefix("-"),
+            !TrawlCommand.isSubcommand(word)
+        {
+            return tell(
+                CommandError("there is no subcommand '\(word.terminalSafe)' (see: trawl help)"), likeCurl: false)
+        }
         let isPipe = given.first == PipeCommand.configuration.commandName
         let isNamed = given.first == GetCommand.configuration.commandName
         let isGet = isNamed || !TrawlCommand.isSubcommand(given.first ?? "")

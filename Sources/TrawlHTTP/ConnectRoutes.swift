@@ -23,6 +23,34 @@ package struct ConnectRoutes {
         self.entries = entries
     }
 
+    /// Whether an entry of `resolve` is one: with a port of 1 to 65535 and addresses; after `-` anything goes.
+    package static func isResolve(_ entry: String) -> Bool {
+        if entry.hasPrefix("-") { return true }
+        let (host, rest) = hostAndRest(entry.hasPrefix("+") ? entry.dropFirst() : entry[...])
+        guard !host.isEmpty, let colon = rest.firstIndex(of: ":"), isPort(rest[..<colon]) else { return false }
+        let addresses = rest[rest.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false)
+        return addresses.allSatisfy { text in
+            var address = text
+            if address.hasPrefix("["), address.hasSuffix("]") { address = address.dropFirst().dropLast() }
+            // With its zone.
+            return IPAddress(address.prefix { $0 != "%" }) != nil
+        }
+    }
+
+    /// Whether an entry of `connectTo` is one: `host:port:host:port`, each of which may be left out, with ports of 1 to 65535.
+    package static func isConnectTo(_ entry: String) -> Bool {
+        let (from, to) = halves(entry)
+        let (host, port) = hostAndRest(to[...])
+        // Shorter than the whole when there is a colon.
+        guard host.utf8.count < to.utf8.count else { return false }
+        let ports = [hostAndRest(from[...]).1, port]
+        return ports.allSatisfy { $0.isEmpty || isPort($0) }
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        text.utf8.allSatisfy { $0 &- 0x30 < 10 } && Int(text).map { (1...65_535).contains($0) } == true
+    }
+
     /// `host:port` and `address:port` of an entry of CURLOPT_RESOLVE.
     package static func address(_ entry: String) -> (from: String, to: String)? {
         var entry = entry[...]

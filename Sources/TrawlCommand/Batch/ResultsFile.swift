@@ -164,8 +164,13 @@ final class ResultsFile {
         if size > 0 {
             let start = try read(at: 0, count: Int(min(size, Int64(ResultRecord.beginning.count))))
             guard start.elementsEqual(ResultRecord.beginning.prefix(start.count)) else {
+                let version = Array(#"{"v":"#.utf8)
+                let isDigit = start.dropFirst(version.count).first.map { (0x30...0x39).contains($0) } == true
+                let isOther = start.starts(with: version) && isDigit
                 throw CommandError(
-                    "\(name): not a results file of this program; it is left as it is",
+                    isOther
+                        ? "\(name): results of a version that this program does not know; they are left as they are"
+                        : "\(name): not a results file of this program; it is left as it is",
                     status: ExitStatus.cannotCreate)
             }
         }

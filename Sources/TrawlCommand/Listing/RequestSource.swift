@@ -85,7 +85,9 @@ final class RequestSource {
         }
         if let results, damaged > 0 {
             console.failure(
-                "\(results.name): \(damaged) damaged lines count for nothing; their requests are done again")
+                damaged == 1
+                    ? "\(results.name): a damaged line counts for nothing; its request is done again"
+                    : "\(results.name): \(damaged) damaged lines count for nothing; their requests are done again")
         }
         self.finished = finished
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Trawl
+import TrawlHTTP
 
 /// How it is fetched: redirects, times, sizes, versions, addresses.
 struct TransferArguments: ParsableArguments {
@@ -82,10 +83,10 @@ struct TransferArguments: ParsableArguments {
         try OptionText.check(readTimeoutText, "--read-timeout <seconds>") { SecondsArgument(argument: $0) != nil }
         try OptionText.check(maximumSizeText, "--max-filesize <bytes>") { ByteCountArgument(argument: $0) != nil }
         try OptionText.check(protocolsText, "--proto <list>") { ProtocolList(argument: $0) != nil }
-        for entry in resolve where !entry.hasPrefix("-") && entry.filter({ $0 == ":" }).count < 2 {
+        for entry in resolve where !ConnectRoutes.isResolve(entry) {
             throw ValidationError("--resolve wants host:port:address, not '\(entry)'")
         }
-        for entry in connectTo where entry.filter({ $0 == ":" }).count < 3 {
+        for entry in connectTo where !ConnectRoutes.isConnectTo(entry) {
             throw ValidationError("--connect-to wants host:port:host:port, not '\(entry)'")
         }
     }

@@ -110,6 +110,14 @@ struct ResultsFileTests {
         #expect(directory.text("results") == content)
     }
 
+    @Test("records of another version are called so", arguments: [#"{"v":2,"key":"a"}"#, #"{"v":12"#])
+    func otherVersion(content: String) throws {
+        let directory = try ScratchDirectory()
+        try directory.put("results", content)
+        let error = #expect(throws: CommandError.self) { try ResultsFile(directory.path + "/results") }
+        #expect(error?.message.contains("of a version that this program does not know") == true)
+    }
+
     @Test("records across the borders of what is read at a time come whole", arguments: [-2, -1, 0, 1, 2])
     func borders(shift: Int) throws {
         let directory = try ScratchDirectory()

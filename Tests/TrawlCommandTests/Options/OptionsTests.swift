@@ -43,6 +43,10 @@ struct OptionsTests {
             ["-m", "-1"], ["-m", "1e3"], ["-m", ""], ["-m", "."], ["-j", "0"], ["--max-filesize", "10x"],
             ["--max-filesize", "99999999999T"], ["--proto", "=gopher"], ["--tls-max", "2"], ["-H", "nocolon"],
             ["--progress", "loud"], ["--bogus"], ["-o", ""], ["--resolve", "x"], ["--connect-to", "a:1"],
+            ["--resolve", "a:b:c"], ["--resolve", "a:80:c"], ["--resolve", "a:0:127.0.0.1"],
+            ["--resolve", ":80:127.0.0.1"],
+            ["--resolve", "a:80:127.0.0.1,"], ["--connect-to", "::127.0.0.1:99999"], ["--connect-to", "a:x:b:80"],
+            ["--connect-to", "[::1]:80"], ["--connect-to", "a:80:b"],
             ["-o", "a", "-O"], ["-I", "-d", "x"], ["-d", "x", "--json", "y"], ["-o", "a", "-o", "b"],
         ])
     func wrong(arguments: [String]) {
@@ -78,6 +82,17 @@ struct OptionsTests {
         }
         #expect(help(BatchCommand.self).contains("-G, --get In get alone:"))
         #expect(help(BatchCommand.self).contains("-v, --verbose In get alone:"))
+    }
+
+    @Test(
+        "right places are taken",
+        arguments: [
+            ["--resolve", "a:80:127.0.0.1"], ["--resolve", "+a:80:127.0.0.1,[::1],fe80::1"], ["--resolve", "*:80:::1"],
+            ["--resolve", "-a:80"], ["--resolve", "[::1]:80:127.0.0.1"], ["--connect-to", "::127.0.0.1:1"],
+            ["--connect-to", "a:80::"], ["--connect-to", "a:80:[::1]:8080"], ["--connect-to", "::b:"],
+        ])
+    func places(arguments: [String]) {
+        #expect(throws: Never.self) { try GetCommand.parse(arguments + ["http://h/"]) }
     }
 
     @Test("no URL is an error, a list is enough")

@@ -1,0 +1,15 @@
+import Testing
+
+@Suite("trawl help", .timeLimit(.minutes(1)))
+struct HelpCommandTests {
+    @Test("it has a page for each subcommand, and says what is none")
+    func pages() throws {
+        for name in ["get", "batch", "pipe", "cache", "cookies", "auth"] {
+            let run = try CommandRun(["help", name])
+            #expect(run.status == 0 && run.text.contains("USAGE: trawl \(name)"), "\(name): \(run.errors)")
+        }
+        let run = try CommandRun(["help", "nosuch"])
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.errors == "trawl: there is no subcommand 'nosuch' (see: trawl help)\n")
+    }
+}
