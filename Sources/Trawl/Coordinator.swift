@@ -94,6 +94,7 @@ public final class Coordinator: Sendable {
             try watcher?.start()
         } catch {
             watcher?.end()
+            start.network.stop()
             throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
         }
     }

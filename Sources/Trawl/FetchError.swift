@@ -12,6 +12,8 @@ public struct FetchError: Error, Sendable, Hashable {
     public var url: String? { content.url }
     /// Whether sending the same request again is safe (RFC 9110 §9.2.2) and may succeed.
     public var isRetryable: Bool { content.isRetryable }
+    /// What is needed to go on with a download (``Destination/FileOptions/keepsPart``); nil when it cannot be gone on with.
+    public var resumeData: ResumeData? { content.resumeData }
 
     /// All of it, made once and shared by copies: most results hold none.
     private let content: Content
@@ -20,13 +22,15 @@ public struct FetchError: Error, Sendable, Hashable {
     public init(
         _ code: Code, _ detail: String, cause: SystemFailure? = nil, url: String? = nil, isRetryable: Bool = false
     ) {
-        content = Content(code, detail, cause, url, isRetryable)
+        content = Content(code, detail, cause, url, isRetryable, nil)
     }
+
+    private init(_ content: Content) { self.content = content }
 
     /// Equal when all parts are.
     public static func == (left: FetchError, right: FetchError) -> Bool {
         left.code == right.code && left.detail == right.detail && left.cause == right.cause && left.url == right.url
-            && left.isRetryable == right.isRetryable
+            && left.isRetryable == right.isRetryable && left.resumeData == right.resumeData
     }
 
     /// By code and detail: enough to tell errors apart.
@@ -41,14 +45,24 @@ public struct FetchError: Error, Sendable, Hashable {
         let cause: SystemFailure?
         let url: String?
         let isRetryable: Bool
+        let resumeData: ResumeData?
 
-        init(_ code: Code, _ detail: String, _ cause: SystemFailure?, _ url: String?, _ isRetryable: Bool) {
+        init(
+            _ code: Code, _ detail: String, _ cause: SystemFailure?, _ url: String?, _ isRetryable: Bool,
+            _ resumeData: ResumeData?
+        ) {
             self.code = code
             self.detail = detail
             self.cause = cause
             self.url = url
             self.isRetryable = isRetryable
+            self.resumeData = resumeData
         }
+    }
+
+    /// The same error, with what is needed to go on.
+    func keeping(_ data: ResumeData) -> FetchError {
+        FetchError(Content(code, detail, cause, url, isRetryable, data))
     }
 
     /// A failure of the system or a library beneath.
@@ -130,6 +144,8 @@ extension FetchError {
         public static let authenticationCancelled = Code("authentication_cancelled")
         /// A file could not be created, written or renamed.
         public static let file = Code("file")
+        /// Resume data is damaged, or what had come is gone.
+        public static let resumeData = Code("resume_data")
         /// The proxy refused or failed.
         public static let proxy = Code("proxy")
         /// The worker process died, and sending the request again is not safe or not promising.
@@ -150,7 +166,7 @@ extension FetchError {
         case .cancelled: 4
         case .invalidURL where detail == FetchError.noHost: 6
         case .invalidURL, .unsupportedURL, .badRequest: 5
-        case .file: 8
+        case .file, .resumeData: 8
         case .tooManyRedirects: 9
         case .decoding: 11
         case .engineDown, .shutDown, .internalError, .workerLost: 10
@@ -177,6 +193,7 @@ extension FetchError {
         case .decoding: -1015
         case .tooLarge: -1103
         case .file: -3000
+        case .resumeData: -3001
         case .tls: -1200
         case .tlsCertificateDate: -1201
         case .tlsUntrusted, .tlsSelfSigned: -1203

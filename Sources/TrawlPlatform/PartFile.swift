@@ -16,8 +16,10 @@ package final class PartFile {
     /// The temporary name, while it exists.
     var temporaryName: [UInt8]?
     var isOver = false
+    /// Whether the temporary name is one that outlives this object unless the file is discarded.
+    var isKept = false
 
-    private init(
+    init(
         directory: OpenDirectory, path: String, nameStart: Int, file: consuming Descriptor, temporaryName: [UInt8]?
     ) {
         self.directory = directory
@@ -27,7 +29,7 @@ package final class PartFile {
         self.temporaryName = temporaryName
     }
 
-    deinit { removeTemporaryName() }
+    deinit { if !isKept { removeTemporaryName() } }
 
     /// Makes the file.
     ///
@@ -115,6 +117,7 @@ package final class PartFile {
     package func discard() {
         file = nil
         isOver = true
+        isKept = false
         removeTemporaryName()
     }
 

@@ -39,6 +39,7 @@ final class FetchPlanner: Sendable {
     /// The plan of a request.
     /// - Throws: What makes the request impossible, before anything is sent.
     func plan(_ request: Request, into destination: Destination, wantsEvents: Bool) throws(FetchError) -> FetchPlan {
+        let request = try Self.resumable(request, into: destination)
         let given = try terms(request.options)
         let target = try target(of: request.url, given)
         let terms = beginning(given, at: target)
@@ -268,14 +269,18 @@ final class FetchPlanner: Sendable {
             guard !path.isEmpty, !path.utf8.contains(0) else {
                 throw FetchError(.file, "the destination is not a path", url: url)
             }
-            for (index, root) in roots.enumerated() where path.utf8.starts(with: root.utf8) {
+            // What is kept has to be found again by this process.
+            for (index, root) in (options.isResumable ? [] : roots).enumerated() where path.utf8.starts(with: root.utf8)
+            {
                 // By bytes, which are what names are.
                 let relative = String(decoding: path.utf8.dropFirst(root.utf8.count), as: UTF8.self)
                 if relative.isEmpty { continue }
                 let collision = options.replaces ? FileCollision.replace : .fail
                 return (.rooted(root: index, path: relative, collision: collision), path)
             }
-            return (.opened(try OpenedDestination(path: path, replaces: options.replaces)), path)
+            let opened = try OpenedDestination(
+                path: path, replaces: options.replaces, resuming: options.resumeData)
+            return (.opened(opened), path)
         }
     }
 }

@@ -14,7 +14,9 @@ final class OpenedDestination: @unchecked Sendable {
     private let existing: Existing?
 
     /// Opens what is needed to write to `path`, before anything is sent.
-    init(path: String, replaces: Bool) throws(FetchError) {
+    ///
+    /// - Parameter resuming: What has come of it, to be gone on with.
+    init(path: String, replaces: Bool, resuming: ResumeData? = nil) throws(FetchError) {
         self.path = path
         var info = stat()
         if stat(path, &info) == 0 {
@@ -27,6 +29,7 @@ final class OpenedDestination: @unchecked Sendable {
             case S_IFDIR:
                 throw FetchError.file(path, EISDIR)
             default:
+                if resuming != nil { throw .resumeData("\(path.terminalSafe) is no file") }
                 do throws(SystemError) {
                     existing = Existing(try Self.special(path, info.st_mode))
                 } catch {
@@ -40,8 +43,13 @@ final class OpenedDestination: @unchecked Sendable {
         // A link is followed: /dev/stdout and the like must not be replaced by a file.
         let absolute = try Self.absolute(path)
         do throws(OutputError) {
-            part = try PartFile.create(besideAbsolutePath: absolute)
+            if let resuming {
+                part = try PartFile.reopen(kept: resuming.partPath, for: absolute, length: resuming.offset)
+            } else {
+                part = try PartFile.create(besideAbsolutePath: absolute)
+            }
         } catch {
+            if let resuming { throw .resumeData(Self.reason(error, resuming)) }
             switch error {
             case .system(let error): throw FetchError.file(path, error.errno)
             case .notARegularFile: throw FetchError(.file, "\(path.terminalSafe): not a regular file")
@@ -52,13 +60,39 @@ final class OpenedDestination: @unchecked Sendable {
         }
     }
 
+    private static func reason(_ error: OutputError, _ data: ResumeData) -> String {
+        switch error {
+        case .system(let error): "\(data.partPath.terminalSafe): \(SystemError.text(of: error.errno))"
+        case .invalidPath, .notARegularFile: "\(data.partPath.terminalSafe) is not what has come of the destination"
+        }
+    }
+
+    /// How many bytes are there; 0 for what is no file.
+    var length: UInt64 {
+        guard let part else { return 0 }
+        var info = stat()
+        return fstat(part.rawValue, &info) == 0 && info.st_size > 0 ? UInt64(info.st_size) : 0
+    }
+
+    /// Leaves what is there beside the destination, to go on with.
+    ///
+    /// - Returns: The destination's absolute path, and the part's; nil when there is none, or it cannot be kept.
+    func keep() -> (destination: String, part: String)? {
+        guard let part, let kept = try? part.keep() else { return nil }
+        self.part = nil
+        return (part.path, kept)
+    }
+
     /// The descriptor for a worker, emptied of what an earlier hop wrote.
-    func descriptorForHop() -> Int32? {
+    ///
+    /// - Parameter offset: The bytes that stay, if there are so many.
+    func descriptorForHop(keeping offset: UInt64 = 0) -> Int32? {
         if let existing { return existing.descriptor.rawValue }
         guard let part else { return nil }
         // Not while it is empty still: ext4 writes a file that was ever cut to nothing out to the disk as it is closed.
-        if lseek(part.rawValue, 0, SEEK_END) != 0, ftruncate(part.rawValue, 0) != 0 { return nil }
-        return lseek(part.rawValue, 0, SEEK_SET) == 0 ? part.rawValue : nil
+        let place = Int(clamping: offset)
+        if lseek(part.rawValue, 0, SEEK_END) != place, ftruncate(part.rawValue, place) != 0 { return nil }
+        return lseek(part.rawValue, place, SEEK_SET) == place ? part.rawValue : nil
     }
 
     /// Opens what is no file and no directory, without waiting for anybody.

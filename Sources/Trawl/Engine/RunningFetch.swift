@@ -135,6 +135,8 @@ final class RunningFetch: @unchecked Sendable {
         var attempts = 0
         /// Attempts in the caller's sense, when there may be more than one.
         var retries: Attempts?
+        /// What is known of the part of its body that is there; nil when that is of no use.
+        let resumable: ResumablePart?
         /// How it waits for the network, when it may.
         var networkWait: NetworkWait?
         /// Whether the body goes into a pipe or terminal.
@@ -169,6 +171,7 @@ final class RunningFetch: @unchecked Sendable {
             fields = plan.fields
             sent = plan.fields
             sendsBody = plan.body != .none
+            resumable = ResumablePart(plan)
             isPaced = if case .opened(let destination) = plan.sink { destination.isPaced } else { false }
         }
     }

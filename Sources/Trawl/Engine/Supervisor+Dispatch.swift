@@ -115,6 +115,7 @@ extension Supervisor {
             return fail(
                 fetch, grant.id, FetchError(.authentication, error.explanation, url: fetch.engine.target.text))
         }
+        askForRest(fetch, &fields)
         if let channel = fetch.channel {
             channel.record(
                 SentRequest(
@@ -150,7 +151,8 @@ extension Supervisor {
                 root: UInt16(root), path: path,
                 collision: fetch.engine.hasLostWorker ? collision.adoptingIdentical : collision)
         case .opened(let destination):
-            guard let descriptor = destination.descriptorForHop() else {
+            guard let descriptor = destination.descriptorForHop(keeping: fetch.engine.resumable?.offset ?? 0)
+            else {
                 return fail(fetch, grant.id, .file(destination.path, 5))
             }
             lease.sink = .descriptor
@@ -172,6 +174,7 @@ extension Supervisor {
         lease.limits = limits(for: fetch)
         // Others wait for what it proves, and not for its body.
         if fetch.engine.authentication?.proving != nil, lease.heads == .withEnd { lease.heads = .early }
+        if fetch.engine.resumable != nil { lease.heads = .answered }
         lease.asksAboutChallenges = answersChallenges(fetch)
         lease.asksAboutFailures = mayTryAgain(fetch)
         lease.login = login(of: fetch)

@@ -93,7 +93,8 @@ extension Supervisor {
     ///
     /// - Parameter waitsForWorker: Whether there is time for that.
     mutating func conclude(_ fetch: RunningFetch, _ error: FetchError, waitsForWorker: Bool = true) {
-        switch fetch.engine.life.concluded(waitsForWorker: waitsForWorker && fetch.plan.sink.isNamedByWorker) {
+        let isFile = fetch.plan.sink.isNamedByWorker || fetch.engine.resumable != nil
+        switch fetch.engine.life.concluded(waitsForWorker: waitsForWorker && isFile) {
         case .none: return
         case .answerAndWithdraw:
             if let place = fetch.engine.place {
@@ -134,7 +135,7 @@ extension Supervisor {
     }
 
     mutating func deliver(_ fetch: RunningFetch, _ result: Result<Response, FetchError>) {
-        if case .opened(let destination) = fetch.plan.sink { destination.discard() }
+        let result = keepPart(result, fetch)
         withdrawQuestion(fetch)
         if !fetch.isForNobody { count(result, of: fetch) }
         fetch.channel?.post(.ended(result))

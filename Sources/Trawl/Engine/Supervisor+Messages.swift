@@ -41,6 +41,7 @@ extension Supervisor {
             }
             if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
             guard questions.contains(.disposition) else { break }
+            if !isTriedAgain { placeBody(head, fetch) }
             switch head.status {
             case _ where isTriedAgain: dispose(fetch, .proceed)
             case 401, 407: dispose(fetch, challenge == .deliver ? .deliver : .proceed)
@@ -131,6 +132,7 @@ extension Supervisor {
     private mutating func isResponse(_ end: LeaseEnd, _ fetch: RunningFetch) -> Bool {
         guard case .complete = end.outcome, let head = end.head ?? fetch.engine.head, fetch.engine.retries?.wait == nil
         else { return false }
+        if fetch.engine.resumable?.asksAgain == true { return false }
         // A challenge that would be answered is no more the end than a redirect that would be followed.
         if answersChallenge(head.status, fetch) { return false }
         return redirect(of: head, fetch) == nil
@@ -173,7 +175,7 @@ extension Supervisor {
             return "a file of a name nobody asked for"
         case .descriptor(let count):
             guard case .opened(let destination) = fetch.plan.sink else { return "a file nobody asked for" }
-            return destination.holds(count) ? nil : "a file of another length"
+            return destination.holds(count + (fetch.engine.resumable?.offset ?? 0)) ? nil : "a file of another length"
         case .streamed(let count):
             if case .stream = fetch.plan.sink, count == fetch.engine.delivered { return nil }
             return "a stream of another length"
@@ -219,7 +221,7 @@ extension Supervisor {
             if end.head != nil, fetch.engine.delivered == 0, meet(head, fetch) == .deliver { learn(head, fetch) }
             foundName(fetch)
             if answersChallenge(fetch) { return revalidateIfWanted(fetch, end.cache) }
-            if goesOnTrying(fetch) { return }
+            if goesOnTrying(fetch) || asksForWhole(fetch) { return }
             release(fetch, end.cache.isStored || end.cache.source != .network ? .look : .goAlone)
             revalidateIfWanted(fetch, end.cache)
             // Most are none, and the question is not for free.
@@ -265,7 +267,7 @@ extension Supervisor {
                 }
                 file = destination.path
             }
-            length = count
+            length = count + (fetch.engine.resumable?.offset ?? 0)
         case .streamed(let count): length = count
         }
         let kept = fetch.plan.terms.options.contentDecoding == .onRead ? head.fields.values("Content-Encoding") : []

@@ -26,6 +26,12 @@ public enum Destination: Sendable, Hashable {
         public var savesErrorBodies = false
         /// Whether the file is synced to disk before it is renamed. Default false.
         public var syncs = false
+        /// Whether what has come is kept beside the file when the fetch fails or is cancelled, so that it can be gone on with:
+        /// ``FetchError/resumeData``. Such a fetch asks for no content coding and uses no cache; further attempts of it ask for
+        /// the rest. Default false.
+        public var keepsPart = false
+        /// What has come of an earlier fetch, to go on with: see ``Coordinator/start(resuming:as:options:decisions:)``.
+        public var resumeData: ResumeData?
         /// Whether the name that a response suggests takes the place of the path's last part. Only beneath an output
         /// directory, and where a name that is taken gets a number.
         package var namesFromDisposition = false

@@ -17,6 +17,9 @@ public enum FetchEvent: Sendable {
     case redirected(Response.RedirectHop)
     /// The head of the response that will be the answer.
     case head(Response.ResponseHead)
+    /// The rest of the body comes, behind so many bytes that were there (``ResumeData``). Before the first of them; not when
+    /// the body comes as a whole.
+    case resumedAtOffset(UInt64)
     /// A piece of the body, for a fetch into ``Destination/stream``.
     case data([UInt8])
     /// How far the hop in flight has come; at most four times a second.

@@ -85,7 +85,8 @@ final class FetchMeter: Sendable {
             }
         case .head(let head): state.withLock { $0.downloadSize = $0.hop.size(of: head) }
         case .ended(let result): end(result)
-        case .started, .interim, .authenticating, .waitingForConnectivity, .retrying, .redirected, .data, .progress:
+        case .started, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset, .retrying, .redirected,
+            .data, .progress:
             return
         }
     }

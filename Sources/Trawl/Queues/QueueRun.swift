@@ -23,7 +23,8 @@ final class QueueRun: FetchEventSink {
             // The handle is told by the queue, whose count of pending fetches goes down before that.
             queue.state.withLock { $0.ended(id, forSize: isForSize, result) }
             return queue.pump()
-        case .started, .attempt, .interim, .authenticating, .waitingForConnectivity, .retrying, .redirected, .head,
+        case .started, .attempt, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset, .retrying,
+            .redirected, .head,
             .data, .progress:
             break
         }
@@ -37,7 +38,8 @@ final class QueueRun: FetchEventSink {
                 if state.isFollowed(id) { state.readers.tell(.head(.init(id: id), head)) }
             case .redirected(let hop):
                 if state.isFollowed(id) { state.readers.tell(.willRedirect(.init(id: id), hop)) }
-            case .started, .interim, .authenticating, .waitingForConnectivity, .retrying, .data, .progress, .ended:
+            case .started, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset, .retrying, .data,
+                .progress, .ended:
                 break
             }
         }

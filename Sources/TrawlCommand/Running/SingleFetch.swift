@@ -151,7 +151,7 @@ struct SingleFetch {
 
     private mutating func handle(_ event: FetchEvent, of fetch: Fetch, _ result: inout Result<Response, FetchError>?) {
         switch event {
-        case .started:
+        case .started, .resumedAtOffset:
             break
         case .attempt(let number):
             if plan.report.verbose, let sent = fetch.sentRequest(attempt: number) {

@@ -69,6 +69,7 @@ func word(_ event: FetchEvent) -> String {
     case .authenticating(let report, _): "authenticating \(report.scheme)"
     case .redirected(let hop): "redirected \(hop.status)"
     case .head(let head): "head \(head.status)"
+    case .resumedAtOffset(let offset): "resumed at \(offset)"
     case .data: "data"
     case .progress: "progress"
     case .ended(.success): "ended"

@@ -1,0 +1,80 @@
+import CPlatform
+import Glibc
+
+/// Unfinished files that are kept, to go on with later.
+extension PartFile {
+    /// Ends the writing and leaves what there is beside the destination, under a name that no sweep removes.
+    ///
+    /// It is locked as long as somebody, a worker for instance, has it open. For files with an absolute destination.
+    ///
+    /// - Returns: The absolute path.
+    /// - Throws: After an error the file can only be discarded.
+    package func keep() throws(SystemError) -> String {
+        precondition(!isOver, "a file is published, kept or discarded once")
+        let name = try keptName()
+        isOver = true
+        isKept = true
+        file = nil
+        return path.withBytes { String(decoding: $0[..<nameStart] + name, as: UTF8.self) }
+    }
+
+    private func keptName() throws(SystemError) -> [UInt8] {
+        if isKept, let temporaryName { return temporaryName }
+        let name = try path.withBytes { (path) throws(SystemError) in
+            try PartName.make(for: UnsafeRawBufferPointer(rebasing: path[nameStart...]), isKept: true)
+        }
+        let directory = directory.descriptor.rawValue
+        _ = cplatform_lock(rawValue)
+        let result = name.withUnsafeBytes { name in
+            withCString(name) { name in
+                guard let part = temporaryName else { return cplatform_link_open(rawValue, directory, name) }
+                return part.withUnsafeBytes { part in withCString(part) { cplatform_rename(directory, $0, name) } }
+            }
+        }
+        _ = try check(result, "link")
+        temporaryName = name
+        return name
+    }
+
+    /// Opens a kept file again, cut to a length, for a destination in the same directory. It stays where it is until it is
+    /// published or discarded.
+    ///
+    /// - Parameters:
+    ///   - path: As `keep` gave it.
+    ///   - destination: Absolute.
+    ///   - length: At least 1.
+    /// - Throws: `invalidPath` for a path that is no such file's, of another directory than the destination's, or of a file that
+    ///   is shorter; `EBUSY` when somebody else has it open.
+    package static func reopen(
+        kept path: String, for destination: String, length: UInt64
+    ) throws(OutputError) -> PartFile {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")),
+            let end = destination.utf8.lastIndex(of: UInt8(ascii: "/")), path[...slash] == destination[...end],
+            !path.utf8.contains(0), !destination.utf8.contains(0), length > 0
+        else { throw .invalidPath }
+        let name = Array(path.utf8[path.utf8.index(after: slash)...])
+        guard name.withUnsafeBytes({ PartName.matches($0, isKept: true) }) else { throw .invalidPath }
+        do throws(SystemError) {
+            let opened = cplatform_openat(AT_FDCWD, String(path[...slash]), O_RDONLY | O_DIRECTORY, 0)
+            let directory = OpenDirectory(try Descriptor.adopt(opened, "openat"))
+            let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+            let found = name.withUnsafeBytes { name in
+                withCString(name) { cplatform_openat(directory.descriptor.rawValue, $0, flags, 0) }
+            }
+            let file = try Descriptor.adopt(found, "openat")
+            if cplatform_lock(file.rawValue) == -EWOULDBLOCK { throw SystemError(errno: EBUSY, call: "flock") }
+            let size = cplatform_regular_size(file.rawValue)
+            guard size >= 0, UInt64(size) >= length else { throw SystemError(errno: EINVAL, call: "fstat") }
+            _ = try check(cplatform_truncate(file.rawValue, Int64(length)), "ftruncate")
+            let part = PartFile(
+                directory: directory, path: destination,
+                nameStart: destination.utf8.distance(from: destination.utf8.startIndex, to: end) + 1, file: file,
+                temporaryName: name)
+            part.isKept = true
+            return part
+        } catch {
+            if error.errno == EINVAL { throw .invalidPath }
+            throw .system(error)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import Testing
+import TrawlPlatform
+
+@Suite("Unfinished files that are kept")
+struct PartKeepingTests {
+    private static func kept(_ directory: TemporaryDirectory, _ text: String = "0123456789") throws -> String {
+        let part = try PartFile.create(besideAbsolutePath: directory.file("x"))
+        try withBytes(text) { try part.write($0) }
+        return try part.keep()
+    }
+
+    @Test("what is kept is beside the destination, survives a sweep, and is gone on with")
+    func course() throws {
+        let directory = try TemporaryDirectory()
+        let path = try Self.kept(directory)
+        #expect(path.hasPrefix(directory.file(".x.")) && path.hasSuffix(".partial"))
+        let root = try OutputRoot(path: directory.path)
+        #expect(root.sweepParts() == 0)
+        do {
+            let part = try PartFile.reopen(kept: path, for: directory.file("x"), length: 4)
+            lseek(part.rawValue, 0, SEEK_END)
+            try withBytes("abc") { try part.write($0) }
+            // Kept again it has the same name.
+            #expect(try part.keep() == path)
+        }
+        let part = try PartFile.reopen(kept: path, for: directory.file("x"), length: 6)
+        try part.publish(replacing: true, sync: true)
+        #expect(directory.content("x") == "0123ab")
+        #expect(try directory.names() == ["x"])
+    }
+
+    @Test("letting go keeps it, discarding does not")
+    func ends() throws {
+        let directory = try TemporaryDirectory()
+        let path = try Self.kept(directory)
+        var part: PartFile? = try PartFile.reopen(kept: path, for: directory.file("x"), length: 10)
+        #expect(part?.rawValue ?? -1 >= 0)
+        part = nil
+        #expect(try directory.names().count == 1)
+        try PartFile.reopen(kept: path, for: directory.file("x"), length: 10).discard()
+        #expect(try directory.names() == [])
+    }
+
+    @Test("other files, files that are shorter, and those that somebody has open are refused")
+    func refusals() throws {
+        let directory = try TemporaryDirectory()
+        let path = try Self.kept(directory)
+        let destination = directory.file("x")
+        directory.put("other", "0123456789")
+        for (kept, destination, length) in [
+            (path, destination, 11), (path, destination, 0), (path, "/elsewhere/x", 1), (path + "x", destination, 1),
+            (directory.file("other"), destination, 1), ("", destination, 1), ("\0", destination, 1),
+        ] as [(String, String, UInt64)] {
+            #expect(throws: OutputError.self) {
+                _ = try PartFile.reopen(kept: kept, for: destination, length: length)
+            }
+        }
+        let first = try PartFile.reopen(kept: path, for: destination, length: 10)
+        #expect(throws: OutputError.system(SystemError(errno: EBUSY, call: "flock"))) {
+            _ = try PartFile.reopen(kept: path, for: destination, length: 10)
+        }
+        first.discard()
+        #expect(throws: OutputError.self) { _ = try PartFile.reopen(kept: path, for: destination, length: 10) }
+        #expect(directory.content("other") == "0123456789")
+    }
+}
