@@ -6,13 +6,20 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sock_diag.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#ifndef SO_BUF_LOCK
+#define SO_BUF_LOCK 72
+#endif
 
 static void *tls_of(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
@@ -114,7 +121,17 @@ int32_t ccurl_socket_limit(int32_t fd, int32_t buffer, int32_t segment) {
         setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment) != 0) {
         return -errno;
     }
+    /* A buffer that is fixed before the handshake fixes the scale of windows too: 64 KiB could be offered at most. Where windows
+       are in small units, that is how it stays. Kernels before 5.15 do not know the option. */
+    int unlocked = 0;
+    if (buffer >= 8 << 10) {
+        (void)setsockopt(fd, SOL_SOCKET, SO_BUF_LOCK, &unlocked, sizeof unlocked);
+    }
     return 0;
+}
+
+int32_t ccurl_socket_fix(int32_t fd, int32_t buffer) {
+    return setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer) == 0 ? 0 : -errno;
 }
 
 int32_t ccurl_socket_close(int32_t fd) {
@@ -160,17 +177,47 @@ int64_t ccurl_socket_bytes_received(int32_t fd) {
     return (int64_t)info.tcpi_bytes_received;
 }
 
-int32_t ccurl_socket_segments(int32_t fd, uint32_t *came, uint32_t *went) {
+int32_t ccurl_socket_widen(int32_t fd, int32_t buffer) {
+    /* The kernel doubles the one, and the other stays what it was at the handshake. */
+    int32_t window = buffer * 2;
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer) != 0 ||
+        setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &window, sizeof window) != 0) {
+        return -errno;
+    }
+    return 0;
+}
+
+int32_t ccurl_socket_round_trip(int32_t fd) {
     struct tcp_info info;
     socklen_t length = sizeof info;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
         return -errno;
     }
-    if (length < offsetof(struct tcp_info, tcpi_segs_in) + sizeof info.tcpi_segs_in) {
+    return info.tcpi_rtt <= INT32_MAX ? (int32_t)info.tcpi_rtt : INT32_MAX;
+}
+
+int32_t ccurl_socket_traffic(int32_t fd, struct ccurl_traffic *traffic) {
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
+        return -errno;
+    }
+    if (length < offsetof(struct tcp_info, tcpi_bytes_sent) + sizeof info.tcpi_bytes_sent) {
         return -ENOSYS;
     }
-    *came = info.tcpi_segs_in;
-    *went = info.tcpi_segs_out;
+    traffic->received = (int64_t)info.tcpi_bytes_received;
+    traffic->sent = (int64_t)info.tcpi_bytes_sent;
+    traffic->segments_in = info.tcpi_segs_in;
+    traffic->segments_out = info.tcpi_segs_out;
+    traffic->data_segments_in = info.tcpi_data_segs_in;
+    traffic->segment_length = info.tcpi_rcv_mss;
+    uint32_t memory[SK_MEMINFO_VARS] = {0};
+    length = sizeof memory;
+    (void)getsockopt(fd, SOL_SOCKET, SO_MEMINFO, memory, &length);
+    traffic->drops = memory[SK_MEMINFO_DROPS];
+    int unread = 0;
+    (void)ioctl(fd, SIOCINQ, &unread);
+    traffic->unread = unread;
     return 0;
 }
 

@@ -40,6 +40,7 @@ public final class Coordinator: Sendable {
     let watcher: Watcher?
     /// Why there is no status socket although there should be one; nil when there is, or should be none.
     public let statusSocketProblem: FetchError?
+    let shares: BandwidthShares
     /// The limit of all fetches together.
     let bandwidth: BandwidthRule
     private let hstsFile: String?
@@ -85,6 +86,7 @@ public final class Coordinator: Sendable {
         callerCounts = start.callerCounts
         last = start.lastSnapshot
         (watcher, statusSocketProblem) = try Watcher.prepared(configuration, mailbox, start.lastSnapshot)
+        shares = start.shares
         do throws(SystemError) {
             thread = try NamedThread.start(name: "trawl-supervise") {
                 var supervisor = Supervisor(start)

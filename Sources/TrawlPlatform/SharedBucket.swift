@@ -86,6 +86,28 @@ package struct SharedBucket: @unchecked Sendable {
         }
     }
 
+    /// Spends bytes if all that was spent before is paid for, or there is no limit.
+    ///
+    /// - Returns: Whether they were spent. Of several processes that try at once one succeeds.
+    package func chargeIfPaid(_ bytes: Int, at now: MonotonicInstant) -> Bool {
+        let cost = cost(of: bytes)
+        if cost == 0 { return debt(at: now) == .zero }
+        let burst = burstNanoseconds
+        let earliest = now.nanoseconds > burst ? now.nanoseconds - burst : 0
+        var old = cplatform_load_relaxed(debtUntil)
+        while old <= now.nanoseconds {
+            let (sum, overflow) = max(old, earliest).addingReportingOverflow(cost)
+            if cplatform_exchange_relaxed(debtUntil, &old, overflow ? .max : sum) != 0 { return true }
+        }
+        return false
+    }
+
+    /// Whether less was spent lately than there was: all the credit of idle time is there, or there is no limit.
+    package func isSlack(at now: MonotonicInstant) -> Bool {
+        let (end, overflow) = cplatform_load_relaxed(debtUntil).addingReportingOverflow(burstNanoseconds)
+        return nanosecondsPerMiB == 0 || !overflow && end <= now.nanoseconds
+    }
+
     /// Gives back bytes that were charged as an estimate and did not come.
     package func refund(_ bytes: Int) {
         let cost = cost(of: bytes)

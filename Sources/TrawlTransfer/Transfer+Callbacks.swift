@@ -82,6 +82,7 @@ extension Transfer {
             return false
         }
         if isProxied { connectionsAtRequest = connectionsMade }
+        leaveConnection()
         connection = loop.connections.find(remote: remote, local: local, localPort: localPort)
         if let connection {
             isReused = connection.uses > 0
@@ -110,9 +111,10 @@ extension Transfer {
                 guard mayTrust() else { return false }
                 if connection.tls == nil { connection.tls = profile.profile.tls }
             }
+            if connection.uses == 0 { connection.fixBuffer() }
             connection.uses += 1
             connection.deadline = nil
-            if let limits { connection.setBuffer(limits.buffer) }
+            if limits != nil { meter(connection) }
         } else {
             isReused = false
             if lease.isSecure, !mayTrust() { return false }
@@ -131,8 +133,8 @@ extension Transfer {
     private func isFit(_ connection: Connection) -> Bool {
         if connection.isSpoiled { return false }
         if let deadline = connection.deadline, loop.now >= deadline { return false }
-        // One that was made for a limit stays slow without it.
-        if connection.buffer > 0, limits?.isLimited(.down) != true { return false }
+        // One that was made for a limit stays slow without it, and one that was made without takes too much.
+        if connection.buffer != limits?.buffer ?? 0 { return false }
         // -EAGAIN is the one good answer: no byte waits, and the stream has not ended.
         guard ccurl_socket_peek(connection.socket) == -EAGAIN else { return false }
         let pending = ccurl_tls_pending(easy.raw)

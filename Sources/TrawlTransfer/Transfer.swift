@@ -28,12 +28,21 @@ final class Transfer {
     var sinkDescriptor: Int32 = -1
     /// The limits of bandwidth it is under; nil is none.
     @Unchecked var limits: LimitSet?
-    /// Bytes of the response and of the request that are charged to them, from where on they are.
-    var chargedDown = 0
-    var chargedUp = 0
+    /// Whether the limits have been told of it.
     var isCharged = false
-    /// Bytes of the body since segments were counted.
-    var sinceSegments = 0
+    /// What is paid for it while no connection carries it.
+    var reservation = Connection.Traffic()
+    /// Bytes of the response's body that may be delivered without another turn.
+    var granted = 0
+    /// Bytes of the response that had been taken from the system at its last turn.
+    var takenBefore = 0
+    /// What had come over its connection before, and all its traffic.
+    var receivedBefore = 0
+    var trafficBefore = Connection.Traffic()
+    /// When its traffic was looked at last, by the monotonic clock.
+    var lastLook: UInt64 = 0
+    /// Whether it is known what its start cost.
+    var isStartSettled = false
     /// Whether libcurl reads no more at a time than a limit is good for.
     var readsLittle = false
     /// What it waits with until there is bandwidth.
@@ -162,10 +171,8 @@ final class Transfer {
         self.lease = lease
         self.profile = profile
         self.limits = limits
-        chargedDown = 0
-        chargedUp = 0
         isCharged = false
-        sinceSegments = 0
+        reservation = Connection.Traffic()
         awaitsBandwidth = nil
         wasInMulti = false
         self.progress = progress
@@ -224,7 +231,7 @@ final class Transfer {
 
     private func resetAttempt() {
         failure = nil
-        connection = nil
+        leaveConnection()
         isReused = false
         isUnshared = false
         requestsBegun = 0

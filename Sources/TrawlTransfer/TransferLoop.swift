@@ -57,11 +57,15 @@ package final class TransferLoop {
     /// Transfers that wait for bandwidth, and when the next may go on, by the monotonic clock.
     @Unchecked var throttled: ContiguousArray<Transfer> = []
     var throttleDue = UInt64.max
+    /// The one of them whose turn it is.
+    var turnOf: Transfer?
     /// The limits that leases are under, by their numbers.
     @Unchecked var limitSets: [LimitNumbers: LimitSet] = [:]
     @Unchecked var lastLimits: LimitSet?
     /// How long responses have been lately.
     @Unchecked var sizes = SizeEstimates()
+    /// What systems have taken unread lately.
+    @Unchecked var unread = UnreadBytes()
     /// How many transfers libcurl has in hand.
     var transfersInMulti = 0
     /// Whether transfers wait for a pipe or terminal to take more; found out anew at each wait.
@@ -126,6 +130,7 @@ package final class TransferLoop {
         _limitSets.free()
         _lastLimits.free()
         _sizes.free()
+        _unread.free()
     }
 
     /// How many leases are being carried out; one that waits for its commit is.

@@ -1,140 +1,95 @@
-"""A limit of bandwidth, measured on the wire of a network namespace of its own, where nothing else is sent."""
-import bisect, json, os, shutil, subprocess, sys, tempfile, threading, time
+"""A limit of bandwidth, measured on the wire (wire.py)."""
+import os
+import wire
 
 RATE = 10_000_000
-LIMIT = 60  # seconds for one run of one program
 # Bytes, number and connections.
-WORKS = {"1,600 files of 64 KiB, 16 connections": (64 << 10, 1600, 16),
-         "10,000 files of 4 KiB, 64 connections": (4 << 10, 10_000, 64),
-         "8 streams of 16 MiB": (16 << 20, 8, 8)}
+WORKS = {"files of 64 KiB, 16 connections": (64 << 10, 4000, 16),
+         "files of 4 KiB, 64 connections": (4 << 10, 40_000, 64),
+         "8 streams": (256 << 20, 8, 8)}
+# How far off the average of ten seconds and each of its seconds may be.
+AVERAGE, SECOND, SLOW_SECOND = 0.02, 0.10, 0.20
+RATES = [64 << 10, 1_000_000, 10_000_000, 100_000_000]
+SIZES = {"4 KiB": 4 << 10, "64 KiB": 64 << 10, "streams": 1 << 40}
+POOLS = [(1, 1), (4, 2), (16, 4), (64, 8), (256, 2)]
+
+
+def possible():
+    if wire.is_possible():
+        return True
+    print("\nSkipped: w5 needs network namespaces of its own, which are not allowed here.", flush=True)
+    return False
+
+
+def run(*arguments):
+    from measuring import Failed
+    try:
+        return wire.measured(*arguments)
+    except RuntimeError as error:
+        raise Failed(str(error))
 
 
 def w5(bench):
     """Many small files and a few large ones under a limit for all of them together."""
-    from measuring import Failed, median
+    from measuring import median
     from tables import table
-    if subprocess.run([*namespace(), "true"], capture_output=True).returncode:
-        print("\nSkipped: w5 needs a network namespace of its own, which is not allowed here.", flush=True)
+    if not possible():
         return
-    args, programs = bench.args, bench.programs
-    limit = str(RATE)
-
-    def lists(count):
-        return os.path.join(bench.work, f"limited-{count}")
-
+    args, programs, limit = bench.args, bench.programs, str(RATE)
     for work, (size, count, connections) in WORKS.items():
-        if args.quick:
-            count = max(connections, count // 20)
-        out = os.path.join(bench.shm, "limited")
-        urls = lists(count)
+        many = ["-j", str(connections), "--per-host", "0", "--limit-rate", limit, "--no-files", "--results", "/dev/null"]
         candidates = [
-            ("trawl batch", None, programs.batch(
-                urls, "-j", str(connections), "--per-host", "0", "--limit-rate", limit, "--out", out)),
-            ("trawl batch, 8 workers", None, programs.batch(
-                urls, "-j", str(connections), "--workers", "8", "--per-host", "0", "--limit-rate", limit, "--out", out)),
+            ("trawl batch", None, programs.batch("LIST", *many)),
+            ("trawl batch, 8 workers", None, programs.batch("LIST", *many, "--workers", "8")),
             ("aria2c", "aria2c", programs.aria2(
-                connections, f"--max-overall-download-limit={RATE}", "-d", out, "-i", urls)),
+                connections, f"--max-overall-download-limit={RATE}", "-d", "OUT", "-i", "LIST")),
+            ("wget2, a limit for each", "wget2", programs.wget2(
+                connections, f"--limit-rate={RATE}", "-P", "OUT", "-i", "LIST")),
             ("curl --parallel, a limit for each", "curl", programs.curl(
-                "--parallel", "--parallel-max", str(connections), "--limit-rate", limit, "--config", urls + ".curl")),
+                "--parallel", "--parallel-max", str(connections), "--limit-rate", limit, "--config", "CURL")),
         ]
         rows = []
         for name, command in bench.chosen(candidates).items():
-            runs = []
-            for _ in range(args.runs):
-                order = {"command": command, "size": size, "count": count, "urls": urls, "out": out}
-                run = subprocess.run([*namespace(), sys.executable, __file__], input=json.dumps(order), text=True,
-                                     capture_output=True, timeout=LIMIT + 60)
-                if run.returncode:
-                    raise Failed(f"{name}: {run.stderr[-500:]}")
-                runs.append(json.loads(run.stdout))
+            runs = [run(command, RATE, size, count) for _ in range(args.runs)]
             rows.append([name] + [f"{median(r[key] for r in runs):.3f}" for key in ("average", "first", "low", "high")])
+        rows.append(["must", "0.980 to 1.020", "0.900 to 1.100", "0.900", "1.100"])
         table(f"w5: a limit of {RATE:,} bytes/s, {work} (medians of {args.runs}; 1 is the limit)",
               ["", "average", "first second", "lowest second", "highest second"], rows)
 
 
-def namespace():
-    return ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-rn"]
+def w5matrix(bench):
+    """Rates, sizes, connections and workers, each for ten seconds: every figure beside what it must be."""
+    from measuring import Failed
+    from tables import table
+    if not possible():
+        return
+    args, programs, missed = bench.args, bench.programs, 0
+    rates = [int(rate) for rate in args.rates.split(",")] if args.rates else RATES[:1] if args.quick else RATES
+    for rate in rates:
+        rows = []
+        cases = [(name, size, pool, False) for name, size in SIZES.items() for pool in POOLS if reaches(rate, size, pool)]
+        cases += [("up", 32 << 20, pool, True) for pool in ((1, 1), (16, 4))]
+        for name, size, (connections, workers), uploads in cases[::5] if args.quick else cases:
+            count = max(connections, 14 * rate // size)
+            command = programs.batch(
+                "LIST", "-j", str(connections), "--workers", str(workers), "--per-host", "0", "--limit-rate", str(rate),
+                "--no-files", "--results", "/dev/null", *(["-X", "POST", "--data-binary", "@BODY"] if uploads else []))
+            result = run(command, rate, min(size, 1 << 36), count, uploads)
+            second = SECOND if rate >= 1_000_000 else SLOW_SECOND
+            good = abs(result["average"] - 1) <= AVERAGE and all(
+                abs(result[key] - 1) <= second for key in ("first", "low", "high"))
+            missed += not good
+            rows.append([name, str(connections), str(workers)]
+                        + [f"{result[key]:.3f}" for key in ("average", "first", "low", "high")]
+                        + ["" if good else "**missed**"])
+        table(f"w5matrix: {rate:,} bytes/s; average within {AVERAGE:.0%}, seconds within {second:.0%}",
+              ["", "connections", "workers", "average", "first second", "lowest second", "highest second", ""], rows)
+    if missed and not args.quick:
+        raise Failed(f"{missed} missed")
 
 
-def inside(order):
-    """Within the namespace: an origin, the program, and what the loopback device counts meanwhile."""
-    from origin import Origin
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    work = tempfile.mkdtemp(dir="/dev/shm")
-    origin = None
-    try:
-        origin = Origin(work, 0)
-        with open(f"{origin.root}/file", "wb") as file:
-            file.write(os.urandom(order["size"]))
-        pages = [f"http://127.0.0.2:{origin.port}/file?{n}" for n in range(order["count"])]
-        with open(order["urls"], "w") as file:
-            file.writelines(page + "\n" for page in pages)
-        with open(order["urls"] + ".curl", "w") as file:
-            file.writelines(f'url = "{page}"\noutput = "{order["out"]}/{n}"\n' for n, page in enumerate(pages))
-        shutil.rmtree(order["out"], ignore_errors=True)
-        os.makedirs(order["out"])
-        watch = Watch()
-        program = subprocess.Popen(order["command"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        try:
-            status = program.wait(LIMIT)
-        except subprocess.TimeoutExpired:
-            program.kill()
-            status = program.wait()
-        watch.finish()
-        if status:
-            sys.exit(f"{order['command'][0]}: status {status}")
-        print(json.dumps(watch.figures()))
-    finally:
-        if origin:
-            origin.close()
-        shutil.rmtree(work, ignore_errors=True)
-        shutil.rmtree(order["out"], ignore_errors=True)
-
-
-class Watch(threading.Thread):
-    """Samples what the loopback device has received."""
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.over, self.samples = threading.Event(), [(time.monotonic(), received())]
-        self.start()
-
-    def run(self):
-        while not self.over.wait(0.005):
-            self.samples.append((time.monotonic(), received()))
-
-    def finish(self):
-        self.over.set()
-        self.join()
-
-    def figures(self):
-        """Rates beside the limit, between the first byte and the last."""
-        start, end = self.samples[0][1], self.samples[-1][1]
-        # What a connection takes to be made is not waited for.
-        begun = [sample for sample in self.samples if sample[1] > start + 1500]
-        times = [time for time, count in begun if count < end] or [begun[0][0]]
-        first, last = times[0], times[-1]
-        stamps = [time for time, _ in self.samples]
-
-        def at(moment):
-            return self.samples[max(0, bisect.bisect_right(stamps, moment) - 1)][1]
-
-        windows, moment = [], first
-        while moment + 1 <= last:
-            windows.append((at(moment + 1) - at(moment)) / RATE)
-            moment += 0.02
-        return {"average": (end - start) / max(last - first, 0.001) / RATE, "first": (at(first + 1) - start) / RATE,
-                "low": min(windows, default=0), "high": max(windows, default=0)}
-
-
-def received():
-    with open("/proc/net/dev") as file:
-        for line in file:
-            name, _, counts = line.partition(":")
-            if name.strip() == "lo":
-                return int(counts.split()[0])
-    return 0
-
-
-if __name__ == "__main__":
-    inside(json.load(sys.stdin))
+def reaches(rate, size, pool):
+    """Whether a machine of two cores can be expected to come to the limit at all."""
+    if rate <= 1_000_000 or size > 1 << 20:
+        return True
+    return size * pool[0] * (2000 if size > 4096 else 1000) > rate and (rate <= RATE or size > 4096)

@@ -237,6 +237,36 @@ struct SharedBucketTests {
         #expect(bucket.debt(at: now) == .zero)
     }
 
+    @Test("only who finds all paid for spends, and of many at once one")
+    func onlyPaid() throws {
+        let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1)
+        let (bucket, now) = (segment.bucket(1), now)
+        #expect(bucket.chargeIfPaid(1 << 30, at: now))
+        bucket.setLimit(bytesPerSecond: 1 << 20, burst: .milliseconds(20), at: now)
+        let threads = try (0..<4).map { _ in
+            try NamedThread.start(name: "spender") {
+                if bucket.chargeIfPaid(1 << 20, at: now) { segment.worker(0).countIn(1) }
+            }
+        }
+        for thread in threads { thread.join() }
+        #expect(segment.worker(0).bytesIn == 1)
+        // The credit of idle time counts.
+        #expect(bucket.debt(at: now) == .milliseconds(980))
+        #expect(!bucket.chargeIfPaid(0, at: now))
+        #expect(!bucket.chargeIfPaid(1, at: now.advanced(by: .milliseconds(979))))
+        #expect(bucket.chargeIfPaid(1 << 10, at: now.advanced(by: .milliseconds(980))))
+    }
+
+    @Test("there is slack when all credit of idle time is there")
+    func slack() throws {
+        let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(1)
+        #expect(bucket.isSlack(at: now))
+        bucket.setLimit(bytesPerSecond: 1 << 20, burst: .milliseconds(20), at: now)
+        bucket.charge(1 << 20, at: now)
+        #expect(!bucket.isSlack(at: now.advanced(by: .milliseconds(999))))
+        #expect(bucket.isSlack(at: now.advanced(by: .seconds(1))))
+    }
+
     @Test("a lifted limit frees those in debt")
     func lifted() throws {
         let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(1)

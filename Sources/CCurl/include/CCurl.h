@@ -86,11 +86,31 @@ int32_t ccurl_keep_freed_memory(int32_t bytes);
 
 /// socket(2) for that address, close-on-exec from birth.
 int32_t ccurl_socket_open(const struct curl_sockaddr *address);
-/// How many segments came and went (tcp(7), TCP_INFO). Returns 0 or -errno; -ENOSYS when the kernel does not say.
-int32_t ccurl_socket_segments(int32_t fd, uint32_t *came, uint32_t *went);
+/// What went over a connection (tcp(7), TCP_INFO; SO_MEMINFO): bytes without heads, of which those sent again count as
+/// often, segments, and those of them that were not taken.
+struct ccurl_traffic {
+    int64_t received;
+    int64_t sent;
+    uint32_t segments_in;
+    uint32_t segments_out;
+    uint32_t data_segments_in;
+    uint32_t segment_length;
+    uint32_t drops;
+    /// Bytes that came and were not read.
+    int32_t unread;
+};
+
+/// Returns 0 or -errno; -ENOSYS when the kernel does not say.
+int32_t ccurl_socket_traffic(int32_t fd, struct ccurl_traffic *traffic);
 /// Bounds what the kernel takes before it is read (socket(7), SO_RCVBUF), and the length of segments (tcp(7), TCP_MAXSEG).
 /// Returns 0 or -errno.
 int32_t ccurl_socket_limit(int32_t fd, int32_t buffer, int32_t segment);
+/// Sets SO_RCVBUF again after the handshake, since when the kernel may have let it grow. Returns 0 or -errno.
+int32_t ccurl_socket_fix(int32_t fd, int32_t buffer);
+/// Raises SO_RCVBUF of a connection that stands, and what it offers the peer at most (TCP_WINDOW_CLAMP). Returns 0 or -errno.
+int32_t ccurl_socket_widen(int32_t fd, int32_t buffer);
+/// Microseconds until what was sent is acknowledged, as TCP has measured it (TCP_INFO); at first by its handshake.
+int32_t ccurl_socket_round_trip(int32_t fd);
 int32_t ccurl_socket_close(int32_t fd);
 /// shutdown(2) in both directions.
 int32_t ccurl_socket_shutdown(int32_t fd);

@@ -10,6 +10,20 @@ extension Coordinator {
         bandwidth.limit = limit
     }
 
+    /// Limits what the fetches of a group take together (``RequestOptions/bandwidthShare``), beside the limit of all: from
+    /// now on, also for those that wait for their turn with a host. There may be 64 groups with a limit at a time.
+    ///
+    /// - Parameter name: The group; nothing else is known of it.
+    /// - Throws: ``FetchError/Code/badRequest`` when there are too many.
+    public func setBandwidthLimit(_ limit: BandwidthLimit, ofShare name: String) throws(FetchError) {
+        guard shares.set(limit, of: name, in: segment) else {
+            throw FetchError(.badRequest, "more than \(BandwidthShares.most) shares of bandwidth")
+        }
+    }
+
+    /// The limit of a group; ``BandwidthLimit/none`` where none was set.
+    public func bandwidthLimit(ofShare name: String) -> BandwidthLimit { shares.limit(of: name) }
+
     /// The limit of all fetches together, as it was set.
     public var bandwidthLimit: BandwidthLimit { bandwidth.limit }
 

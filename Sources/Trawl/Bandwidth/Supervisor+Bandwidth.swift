@@ -17,17 +17,21 @@ extension Supervisor {
 
     /// The limits that the next lease of a fetch is under.
     ///
-    /// Origins beyond the thousandth in use share the limits of others.
+    /// Origins beyond those that there are numbers for share the limits of others.
     func limits(for fetch: RunningFetch) -> LimitNumbers {
-        if fetch.plan.options.isExemptFromBandwidthLimits { return .unlimited }
-        if configuration.bandwidthPerHost.isUnlimited { return .ofAll }
-        return LimitNumbers(LimitNumbers.all, 1 + Int(fetch.engine.origin) % (LimitNumbers.count - 1))
+        let options = fetch.plan.options
+        if options.isExemptFromBandwidthLimits { return .unlimited }
+        let share = options.bandwidthShare.flatMap { shares.number(of: $0) }
+        if configuration.bandwidthPerHost.isUnlimited {
+            return share == nil ? .ofAll : LimitNumbers(LimitNumbers.all, share)
+        }
+        return LimitNumbers(LimitNumbers.all, 1 + Int(fetch.engine.origin) % (BandwidthShares.first - 1), share)
     }
 
     /// Sets the limits that a configuration asks for.
     func setBandwidthLimits() {
         guard !configuration.bandwidthPerHost.isUnlimited else { return }
-        for number in 1..<LimitNumbers.count { segment.limit(number).set(configuration.bandwidthPerHost) }
+        for number in 1..<BandwidthShares.first { segment.limit(number).set(configuration.bandwidthPerHost) }
     }
 
     /// A worker died with a hop: frees its line, and gives back bandwidth that was reserved for a response of which nothing

@@ -46,6 +46,7 @@ struct Supervisor: ~Copyable {
     let poller: Poller
     let segment: SharedSegment
     let meter: BandwidthMeter
+    let shares: BandwidthShares
     let executable: WorkerExecutable?
     let planner: FetchPlanner
 
@@ -136,6 +137,7 @@ struct Supervisor: ~Copyable {
         poller = start.poller
         segment = start.segment
         meter = start.meter
+        shares = start.shares
         executable = start.executable
         planner = start.planner
         credentials = SessionCredentials(start.credentialState)

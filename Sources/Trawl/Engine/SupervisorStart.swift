@@ -11,6 +11,7 @@ struct SupervisorStart: Sendable {
     let callerCounts = CallerCounts()
     /// Left at the end for those that look on.
     let lastSnapshot = LastSnapshot()
+    let shares = BandwidthShares()
     /// Nil in in-process mode.
     let executable: WorkerExecutable?
     /// Checks requests that programs make while fetches run.

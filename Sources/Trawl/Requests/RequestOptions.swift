@@ -49,6 +49,10 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     /// Default false.
     public var isExemptFromBandwidthLimits = false
 
+    /// The group whose limit of bandwidth holds for this request too, ``Coordinator/setBandwidthLimit(_:ofShare:)``: a
+    /// session of a program that runs several, for one. Default none.
+    public var bandwidthShare: String?
+
     /// The defaults of this library.
     public init() {}
 

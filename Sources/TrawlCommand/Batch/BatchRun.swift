@@ -35,7 +35,8 @@ final class BatchRun: FetchDriver {
             } else {
                 RequestSource(plan.arguments, list, plan.form, rememberingIn: plan.directory)
             }
-        let signals = Signals.block()
+        let reload = ConfigReload.ofProgram()
+        let signals = Signals.block(reloads: reload != nil)
         if list != nil { Scheduling.preferThroughput() }
         let coordinator = try Coordinator.started(plan.configuration, console)
         try plan.cookieFiles?.load(into: coordinator)
@@ -46,7 +47,7 @@ final class BatchRun: FetchDriver {
             let woken = try WakeUp()
             attention = woken
             stopping = StopRequests(coordinator, console) { woken.signal() }
-            try stopping.watch(signals)
+            try stopping.watch(signals, reload: reload)
             let changed = { @Sendable in
                 woken.signal()
                 coordinator.wakeDriver()

@@ -25,19 +25,25 @@ final class StopRequests: Sendable {
     var count: Int { received.withLock { $0 } }
 
     /// Takes the signals from now on.
-    func watch(_ signals: Signals) throws(SystemError) {
-        try signals.watch { [self] signal, count in
+    ///
+    /// - Parameter reload: What is done at SIGHUP in place of ending.
+    func watch(_ signals: Signals, reload: ConfigReload?) throws(SystemError) {
+        let reloading = reload.map { reload in
+            { @Sendable [coordinator, console] in reload.reload(for: coordinator, console) }
+        }
+        let stop = { @Sendable [self] (signal: Int32, count: Int) in
             // Whatever the coordinator's thread is held up by, such as a disk that does not answer.
             if count > 2 { Signals.die(of: signal) }
             received.withLock { $0 = count }
             // Fetches that wait are answered at once, those in flight when they end.
             coordinator.beginShutdown(grace: count > 1 ? .zero : Self.drainTime)
             wake()
-        } suspend: { [self] stopping in
+        }
+        let suspend = { @Sendable [coordinator, console] (stopping: Bool) in
             if stopping { console.erase() }
             coordinator.signalWorkers(stopping ? SIGSTOP : SIGCONT)
-        } status: { [self] in
-            console.writeStatus(of: coordinator)
         }
+        let status = { @Sendable [coordinator, console] in console.writeStatus(of: coordinator) }
+        try signals.watch(stop: stop, suspend: suspend, status: status, reload: reloading)
     }
 }

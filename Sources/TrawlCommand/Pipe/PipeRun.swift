@@ -55,7 +55,8 @@ final class PipeRun {
     static func run(_ plan: PipePlan) throws(CommandError) -> Int32 {
         let limits = ListReader.Limits(line: PipePlan.longestLine, endless: nil, badLines: nil)
         let list = try ListReader("-", limits: limits)
-        let signals = Signals.block()
+        let reload = ConfigReload.ofProgram()
+        let signals = Signals.block(reloads: reload != nil)
         let console = Console(isSilent: plan.isSilent)
         let coordinator = try Coordinator.started(plan.configuration, console)
         try plan.cookieFiles?.load(into: coordinator)
@@ -65,7 +66,7 @@ final class PipeRun {
         do throws(SystemError) {
             answers = try AnswerQueue()
             stopping = StopRequests(coordinator, console) { answers.wake() }
-            try stopping.watch(signals)
+            try stopping.watch(signals, reload: reload)
             console.note(plan.template.options.tls)
             try console.detach()
             output = try OutputThread(mostLoad: PipeOutput.mostLoad) {

@@ -12,6 +12,7 @@ struct Signals: Sendable {
         let stop: @Sendable (Int32, Int) -> Void
         let suspend: @Sendable (_ stopping: Bool) -> Void
         let status: @Sendable () -> Void
+        let reload: (@Sendable () -> Void)?
     }
 
     private let handlers: SharedHandlers
@@ -19,13 +20,17 @@ struct Signals: Sendable {
     private let failure: SystemError?
 
     /// Blocks the signals in this thread and all it starts, and takes them from now on.
-    static func block() -> Signals {
-        let set = taken()
+    ///
+    /// - Parameter reloads: Whether SIGHUP is for reading files again; then it is taken in any case.
+    static func block(reloads: Bool = false) -> Signals {
+        var set = taken()
+        if reloads { sigaddset(&set, SIGHUP) }
+        let all = set
         var blocked = set
         pthread_sigmask(SIG_BLOCK, &blocked, nil)
         let handlers = SharedHandlers()
         do throws(SystemError) {
-            _ = try NamedThread.start(name: "trawl-signals", stackSize: 1 << 18) { take(set, handlers) }
+            _ = try NamedThread.start(name: "trawl-signals", stackSize: 1 << 20) { take(all, handlers) }
             return Signals(handlers: handlers, failure: nil)
         } catch {
             return Signals(handlers: handlers, failure: error)
@@ -52,13 +57,14 @@ struct Signals: Sendable {
     ///   - stop: Called with the signal and how many have come.
     ///   - suspend: Called before this process stops, and after it was continued.
     ///   - status: Called at SIGUSR1.
+    ///   - reload: Called at SIGHUP, which then does not stop.
     /// - Throws: Why there is no thread that could.
     func watch(
         stop: @escaping @Sendable (Int32, Int) -> Void, suspend: @escaping @Sendable (_ stopping: Bool) -> Void,
-        status: @escaping @Sendable () -> Void
+        status: @escaping @Sendable () -> Void, reload: (@Sendable () -> Void)? = nil
     ) throws(SystemError) {
         if let failure { throw failure }
-        handlers.set(Handlers(stop: stop, suspend: suspend, status: status))
+        handlers.set(Handlers(stop: stop, suspend: suspend, status: status, reload: reload))
     }
 
     /// Takes signals for ever.
@@ -78,6 +84,10 @@ struct Signals: Sendable {
                 handlers?.suspend(false)
             } else {
                 guard let handlers = shared.awaited() else { die(of: signal) }
+                if signal == SIGHUP, let reload = handlers.reload {
+                    reload()
+                    continue
+                }
                 count += 1
                 handlers.stop(signal, count)
             }

@@ -28,6 +28,22 @@ final class LimitSet {
         return UInt64(longest.clampedNanoseconds)
     }
 
+    /// Spends bytes if all that was spent before is paid for; two processes that see that at once do not both go on.
+    func chargeIfPaid(_ bytes: Int, _ direction: TransferDirection, at now: UInt64) -> Bool {
+        let now = MonotonicInstant(nanoseconds: now)
+        for (place, limit) in limits.enumerated() where !limit.bucket(direction).chargeIfPaid(bytes, at: now) {
+            for earlier in limits[..<place] { earlier.bucket(direction).refund(bytes) }
+            return false
+        }
+        return true
+    }
+
+    /// Whether less passes than may.
+    func isSlack(_ direction: TransferDirection, at now: UInt64) -> Bool {
+        let now = MonotonicInstant(nanoseconds: now)
+        return limits.allSatisfy { $0.bucket(direction).isSlack(at: now) }
+    }
+
     /// Spends bytes.
     func charge(_ bytes: Int, _ direction: TransferDirection, at now: UInt64) {
         guard bytes > 0 else { return }
@@ -53,25 +69,4 @@ final class LimitSet {
 
     /// The system's buffer for what is not read yet, in bytes; 0 without a limit.
     var buffer: Int32 { rate(.down).map { LimitedPace(rate: $0).buffer } ?? 0 }
-}
-
-/// What is done at a rate so that no second of it gets much more or less than its share.
-struct LimitedPace {
-    /// Bytes that are read or sent at a time: a sixty-fourth of a second's. Not below what lies in the system's buffer, or
-    /// all connections would empty theirs at about the same time.
-    let step: Int
-    /// What is asked of the system as a buffer for what is not read yet.
-    let buffer: Int32
-    /// What may be on this side of the wire unread: the system takes not quite twice its buffer, as seen with Linux 6, and
-    /// libcurl reads a step before it is told to wait.
-    let unread: Int
-    /// Transfers of all workers that may be under way; each may have bytes under way that nobody has read.
-    let transfers: Int
-
-    init(rate: UInt64) {
-        step = Int(clamping: min(max(rate / 64, 8 << 10), 256 << 10))
-        buffer = Int32(clamping: min(max(rate / 64, 4 << 10), 256 << 10))
-        unread = Int(buffer) * 15 / 8 + step
-        transfers = Int(clamping: max(1, rate / (4 << 10)))
-    }
 }

@@ -7,8 +7,9 @@ import TrawlProtocol
 /// A transfer's part in the limits of bandwidth.
 ///
 /// What counts is what is on the wire, and the system takes bytes for us that we have not read: as many as its buffer for
-/// the connection holds. So a transfer is charged for that buffer before it starts, or for less where less is expected,
-/// and for each byte it reads as for the one that takes its place. What did not come is given back at the end.
+/// the connection holds. So a transfer pays before it starts for what can come unread, or for less where less is expected,
+/// and before each reading for what takes the place of what is read. Whenever it is looked at, what came in fact is taken
+/// from what is paid, and charged where that was not enough.
 extension Transfer {
     /// What a transfer waits with until there is bandwidth.
     enum BandwidthWait {
@@ -17,8 +18,6 @@ extension Transfer {
 
     /// Bytes of a response to HEAD, which has no body, that are expected.
     private static let headSize = 1 << 10
-    /// Bytes of a body after which its segments are counted.
-    private static let segmentInterval = 64 << 10
 
     /// Whether the request may go to libcurl now; else it waits for bandwidth.
     func mayStart() -> Bool {
@@ -26,13 +25,12 @@ extension Transfer {
             readsLittle(nil)
             return true
         }
-        guard loop.hasBandwidth(toStart: self) else {
+        guard loop.mayPass(self, waitingWith: .start), reserve(limits) else {
             awaitsBandwidth = .start
             rest()
             loop.awaitBandwidth(self)
             return false
         }
-        reserve(limits)
         return true
     }
 
@@ -40,89 +38,177 @@ extension Transfer {
     private func readsLittle(_ pace: LimitedPace?) {
         loop.connections.buffer = pace?.buffer ?? 0
         guard pace != nil || readsLittle else { return }
-        easy.set(CURLOPT_BUFFERSIZE, pace?.step ?? loop.receiveBuffer(for: profile))
         readsLittle = pace != nil
+        easy.set(CURLOPT_BUFFERSIZE, readLength(pace))
     }
 
-    /// Charges what is expected of the response, as far as it can come without being read.
-    private func reserve(_ limits: LimitSet) {
-        isCharged = true
+    /// What libcurl reads at a time: at a limit no less than the system has for it.
+    private func readLength(_ pace: LimitedPace?) -> Int {
+        guard readsLittle, let pace else { return loop.receiveBuffer(for: profile) }
+        return 2 * Int(pace.buffer)
+    }
+
+    /// Charges what is expected of the response, as far as it can come without being read: what the system takes, and what
+    /// libcurl has read before it is told to wait.
+    ///
+    /// - Returns: False when another process was faster.
+    private func reserve(_ limits: LimitSet) -> Bool {
         let pace = limits.rate(.down).map { LimitedPace(rate: $0) }
+        var charge = 0
+        if let pace {
+            charge = loop.unread.start(at: pace)
+            if let expected = lease.method == .head ? Self.headSize : loop.sizes.size(of: lease.url) {
+                charge = min(charge, pace.onWire(expected))
+            }
+        }
+        guard limits.chargeIfPaid(charge, .down, at: loop.now) else { return false }
         readsLittle(pace)
-        guard let most = pace?.unread else { return }
-        let expected = lease.method == .head ? Self.headSize : loop.sizes.size(of: lease.url) ?? most
-        chargedDown = min(expected, most)
-        limits.charge(chargedDown, .down, at: loop.now)
-        progress?.reservation = UInt64(chargedDown)
+        isCharged = true
+        reservation.down = charge
+        progress?.reservation = UInt64(charge)
+        return true
     }
 
-    /// The head of the response is there: it is charged at the least, and what is announced at the most.
+    /// A connection carries the transfer from now on, and what is paid goes to it.
+    func meter(_ connection: Connection) {
+        guard isCharged else { return }
+        connection.metered.prepaid = connection.metered.prepaid + reservation
+        reservation = Connection.Traffic()
+        trafficBefore = connection.metered.known
+        // What TLS said before is no part of the response.
+        if lease.isSecure, let limits { settleTraffic(limits) }
+        receivedBefore = connection.metered.received
+    }
+
+    /// Takes what is paid back from a connection that does not carry the transfer any more.
+    func leaveConnection() {
+        granted = 0
+        takenBefore = 0
+        isStartSettled = false
+        guard let connection else { return }
+        self.connection = nil
+        guard isCharged, !connection.isHTTP2 else { return }
+        reservation = reservation + connection.metered.prepaid
+        connection.metered.prepaid = Connection.Traffic()
+    }
+
+    /// Charges what came and went beyond what is paid.
+    private func settleTraffic(_ limits: LimitSet) {
+        lastLook = loop.now
+        guard let connection else { return }
+        let new = connection.newTraffic()
+        let paid = Connection.Traffic(
+            down: min(connection.metered.prepaid.down, new.down), up: min(connection.metered.prepaid.up, new.up))
+        connection.metered.prepaid.down -= paid.down
+        connection.metered.prepaid.up -= paid.up
+        limits.charge(new.down - paid.down, .down, at: loop.now)
+        limits.charge(new.up - paid.up, .up, at: loop.now)
+    }
+
+    /// Gives back what is paid beyond what is expected.
+    private func refund(beyond expected: Int, _ limits: LimitSet) {
+        guard let connection, !connection.isHTTP2 else { return }
+        let excess = connection.metered.prepaid.down - expected
+        guard excess > 0 else { return }
+        connection.metered.prepaid.down = expected
+        limits.refund(excess, .down)
+    }
+
+    /// Bytes of the response that have come, read or not, heads included; nil when the connection carries others too.
+    private var arrived: Int? {
+        guard let connection, !connection.isHTTP2 else { return nil }
+        return connection.metered.received - receivedBefore
+    }
+
+    /// The head of the response is there, and tells what is to be expected.
     ///
     /// - Parameter length: How long the body will be on the wire, where that is known.
     func chargeHead(expecting length: UInt64?) {
         progress?.reservation = 0
-        guard let limits, limits.isLimited(.down) else { return }
+        guard let limits, let rate = limits.rate(.down) else { return }
         noteUncharged()
-        let before = Int(clamping: bytesBeforeBody)
-        if before > chargedDown {
-            limits.charge(before - chargedDown, .down, at: loop.now)
-            chargedDown = before
-        }
         guard let length else { return }
-        let whole = before + Int(clamping: length)
+        let whole = Int(clamping: bytesBeforeBody) + Int(clamping: length)
         if lease.method != .head { loop.sizes.note(whole, of: lease.url) }
-        if whole < chargedDown {
-            limits.refund(chargedDown - whole, .down)
-            chargedDown = whole
+        settleTraffic(limits)
+        refund(beyond: LimitedPace(rate: rate).onWire(max(0, whole - (arrived ?? 0))), limits)
+    }
+
+    /// How often a transfer that waits is looked at: its peer goes on trying whether there is room.
+    private static let lookInterval: UInt64 = 100_000_000
+
+    /// Charges what comes while the transfer waits.
+    func settleWaiting() {
+        guard awaitsBandwidth == .download, let limits, let rate = limits.rate(.down) else { return }
+        if isStartSettled {
+            if loop.now &- lastLook >= Self.lookInterval { settleTraffic(limits) }
+            return
         }
+        // It was let go and waits with its first bytes: what a start costs is known.
+        isStartSettled = true
+        settleTraffic(limits)
+        guard let arrived, let connection else { return }
+        refund(beyond: 0, limits)
+        let traffic = connection.metered.known - trafficBefore
+        loop.unread.note(arrived, traffic.down + traffic.up, at: LimitedPace(rate: rate))
     }
 
     /// Whether bytes of the body may be taken now; else the transfer waits for bandwidth.
     func mayTake(_ count: Int, under limits: LimitSet) -> Bool {
         noteUncharged()
-        let before = Int(clamping: bytesBeforeBody)
-        let received = before + Int(clamping: receivedBytes)
-        let whole = store.expectedLength.map { before + Int(clamping: $0) } ?? .max
-        // What is paid for to its end need not wait.
-        if whole <= chargedDown { return true }
-        guard limits.debt(.down, at: loop.now) == 0 else {
+        // What is left of its turn.
+        if count <= granted {
+            granted -= count
+            return true
+        }
+        guard let rate = limits.rate(.down) else { return true }
+        if limits.isSlack(.down, at: loop.now) { connection?.widen(for: rate) }
+        settleTraffic(limits)
+        let received = Int(clamping: bytesBeforeBody) + Int(clamping: receivedBytes)
+        var left = Int.max
+        if let length = store.expectedLength {
+            let whole = Int(clamping: bytesBeforeBody) + Int(clamping: length)
+            left = whole - (arrived ?? received)
+            // What has come to its end need not wait.
+            if left <= 0 || whole - received <= count { return true }
+        }
+        let turn = turn(count, at: LimitedPace(rate: rate))
+        let due = min(turn.due, left)
+        guard loop.mayPass(self, waitingWith: .download), limits.chargeIfPaid(due, .down, at: loop.now) else {
             awaitsBandwidth = .download
             loop.awaitBandwidth(self)
             return false
         }
-        let unread = limits.rate(.down).map { LimitedPace(rate: $0).unread } ?? 0
-        let wanted = min(whole, received + count + unread)
-        if wanted > chargedDown {
-            limits.charge(wanted - chargedDown, .down, at: loop.now)
-            chargedDown = wanted
-        }
-        sinceSegments += count
-        if sinceSegments >= Self.segmentInterval { chargeSegments(limits) }
+        connection?.metered.prepaid.down += due
+        granted = max(0, turn.granted - count)
+        if let arrived, let connection { takenBefore = arrived - connection.metered.unread }
         return true
     }
 
-    /// Charges the heads of segments, which nobody but the system has counted.
-    private func chargeSegments(_ limits: LimitSet) {
-        sinceSegments = 0
-        guard let segments = connection?.newSegments() else { return }
-        limits.charge(Int(segments.down) * Connection.Segments.headLength, .down, at: loop.now)
-        limits.charge(Int(segments.up) * Connection.Segments.headLength, .up, at: loop.now)
+    /// What a turn costs, and how much of the body may be delivered in it: all that libcurl has, so that it reads next what
+    /// the system has, as a whole where the connection was opened for a limit. As much comes in the place of that.
+    private func turn(_ count: Int, at pace: LimitedPace) -> (due: Int, granted: Int) {
+        if let arrived, let connection {
+            return (min(connection.metered.unread, readLength(pace)), arrived - connection.metered.unread - takenBefore)
+        }
+        let window = max(count, loop.unread.window(at: pace))
+        return (max(0, window - (connection?.metered.prepaid.down ?? 0)), window)
     }
 
     /// How many of so many bytes of the request's body may be sent now; nil when it waits for bandwidth.
     func allowance(toSend count: Int) -> Int? {
-        guard let limits, limits.isLimited(.up) else { return count }
+        guard let limits, let rate = limits.rate(.up) else { return count }
         noteUncharged()
-        guard limits.debt(.up, at: loop.now) == 0 else {
+        settleTraffic(limits)
+        let count = min(count, LimitedPace(rate: rate).piece)
+        guard loop.mayPass(self, waitingWith: .upload), limits.chargeIfPaid(count, .up, at: loop.now) else {
             awaitsBandwidth = .upload
             isPaused = true
             rest()
             loop.awaitBandwidth(self)
             return nil
         }
-        let count = limits.rate(.up).map { min(count, LimitedPace(rate: $0).step) } ?? count
-        limits.charge(count, .up, at: loop.now)
-        chargedUp += count
+        connection?.metered.prepaid.up += count
         return count
     }
 
@@ -130,18 +216,20 @@ extension Transfer {
     private func noteUncharged() {
         guard !isCharged else { return }
         isCharged = true
-        chargedDown = Int(clamping: bytesBeforeBody + receivedBytes)
-        chargedUp = Int(clamping: requestFileOffset)
+        guard let connection else { return }
+        _ = connection.newTraffic()
+        takenBefore = Int(clamping: bytesBeforeBody) + Int(clamping: receivedBytes)
+        receivedBefore = connection.metered.received - connection.metered.unread - takenBefore
     }
 
-    /// There is bandwidth for what the transfer waits with.
+    /// There is bandwidth for what the transfer waits with. When another process takes it first, it waits again.
     func goOnWithBandwidth() {
         let wait = awaitsBandwidth
         awaitsBandwidth = nil
         switch wait {
         case .start:
+            guard mayStart() else { return }
             stopResting()
-            if let limits { reserve(limits) }
             enterMulti()
         case .download, .upload: pump()
         case nil: break
@@ -152,14 +240,14 @@ extension Transfer {
     func settleBandwidth(_ metrics: HopMetrics) {
         awaitsBandwidth = nil
         guard let limits, isCharged else { return }
-        chargeSegments(limits)
-        let received = Int(clamping: metrics.bytesReceived)
-        limits.charge(received - chargedDown, .down, at: loop.now)
-        limits.refund(chargedDown - received, .down)
-        let sent = Int(clamping: metrics.bytesSent)
-        limits.charge(sent - chargedUp, .up, at: loop.now)
-        limits.refund(chargedUp - sent, .up)
+        settleTraffic(limits)
+        leaveConnection()
+        limits.refund(reservation.down, .down)
+        limits.refund(reservation.up, .up)
+        reservation = Connection.Traffic()
         // What was announced is known since the head.
-        if lease.method != .head, head != nil, store.expectedLength == nil { loop.sizes.note(received, of: lease.url) }
+        if lease.method != .head, head != nil, store.expectedLength == nil {
+            loop.sizes.note(Int(clamping: metrics.bytesReceived), of: lease.url)
+        }
     }
 }

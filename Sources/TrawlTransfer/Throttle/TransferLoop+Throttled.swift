@@ -17,10 +17,12 @@ extension TransferLoop {
         return limits
     }
 
-    /// Whether another transfer may start: there is no debt, nobody waits for longer, and not too many are under way.
-    func hasBandwidth(toStart transfer: Transfer) -> Bool {
-        guard throttled.isEmpty, let limits = transfer.limits else { return transfer.limits == nil }
-        return hasRoom(under: limits) && limits.debt(.down, at: now) == 0 && limits.debt(.up, at: now) == 0
+    /// Whether a transfer need not wait: it is its turn or nobody waits for longer, and there is no debt. Not too many may
+    /// be under way.
+    func mayPass(_ transfer: Transfer, waitingWith wait: Transfer.BandwidthWait) -> Bool {
+        guard let limits = transfer.limits else { return true }
+        return (throttled.isEmpty || transfer === turnOf) && debt(limits, wait) == 0
+            && (wait != .start || hasRoom(under: limits))
     }
 
     private func hasRoom(under limits: LimitSet) -> Bool {
@@ -41,7 +43,11 @@ extension TransferLoop {
 
     private func debt(of transfer: Transfer) -> UInt64 {
         guard let limits = transfer.limits, let wait = transfer.awaitsBandwidth else { return 0 }
-        return switch wait {
+        return debt(limits, wait)
+    }
+
+    private func debt(_ limits: LimitSet, _ wait: Transfer.BandwidthWait) -> UInt64 {
+        switch wait {
         case .start: max(limits.debt(.down, at: now), limits.debt(.up, at: now))
         case .download: limits.debt(.down, at: now)
         case .upload: limits.debt(.up, at: now)
@@ -54,18 +60,21 @@ extension TransferLoop {
         let waiting = throttled
         throttled.removeAll(keepingCapacity: true)
         throttleDue = now &+ Self.longestWait
+        for transfer in waiting { transfer.settleWaiting() }
         var still: ContiguousArray<Transfer> = []
         for transfer in waiting {
             // Ended meanwhile.
             guard let wait = transfer.awaitsBandwidth, let limits = transfer.limits else { continue }
-            let debt = debt(of: transfer)
+            let debt = debt(limits, wait)
             if debt == 0, wait != .start || hasRoom(under: limits) {
+                turnOf = transfer
                 transfer.goOnWithBandwidth()
             } else {
                 still.append(transfer)
                 if debt > 0 { throttleDue = min(throttleDue, now &+ debt) }
             }
         }
+        turnOf = nil
         // Those that went on and wait again come after those that still wait.
         still.append(contentsOf: throttled)
         throttled = still

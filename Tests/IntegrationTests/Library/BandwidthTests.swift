@@ -93,6 +93,59 @@ struct BandwidthTests {
         }
     }
 
+    @Test("large fetches do not starve small ones, and what one does not use the others have", arguments: [1, 4])
+    func fair(workers: Int) async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: workers) { configuration in
+            configuration.bandwidth = BandwidthLimit(1_000_000)
+        } _: { coordinator in
+            // One that its server sends slowly, and two that take what they get.
+            let idle = coordinator.start(Request(bed.origin.url("/bytes/1000000?rate=10000")), into: .discard)
+            let large = (0..<2).map {
+                coordinator.start(Request(bed.origin.url("/bytes/1500000?seed=\($0)")), into: .discard)
+            }
+            let begin = clock.now
+            var longest = Duration.zero
+            for number in 0..<30 {
+                let start = clock.now
+                _ = try await coordinator.send(Request(bed.origin.url("/bytes/4096?seed=\(number)")), into: .discard)
+                longest = max(longest, clock.now - start)
+            }
+            #expect(longest < .seconds(1.5))
+            for fetch in large { _ = try await fetch.response }
+            let elapsed = clock.now - begin
+            // Three megabytes and an eighth, beside one that hardly takes anything.
+            #expect(elapsed > .seconds(3))
+            #expect(elapsed < .seconds(6))
+            idle.cancel()
+        }
+    }
+
+    @Test("a limit that comes late holds for the rest, also on a connection that was used before")
+    func late() async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: 1) { coordinator in
+            for _ in 0..<3 { _ = try await coordinator.send(Request(bed.origin.url("/bytes/3000000")), into: .discard) }
+            let fetch = coordinator.start(Request(bed.origin.url("/bytes/6000000?rate=10000000")), into: .discard)
+            var limitedAt: (received: UInt64, time: ContinuousClock.Instant)?
+            for await event in fetch.events {
+                guard case .progress(let progress) = event, limitedAt == nil, progress.received > 500_000 else {
+                    continue
+                }
+                limitedAt = (progress.received, clock.now)
+                coordinator.setBandwidthLimit(BandwidthLimit(1_000_000))
+            }
+            let response = try await fetch.response
+            #expect(response.receivedLength == 6_000_000)
+            let limited = try #require(limitedAt)
+            // What its connection had taken by then is free: a megabyte or three.
+            let seconds = (clock.now - limited.time) / .seconds(1)
+            let rest = Double(6_000_000 - limited.received)
+            #expect(seconds > (rest - 3_000_000) / 1_000_000, "\(seconds) s for \(rest) bytes")
+            #expect(seconds < rest / 1_000_000 + 3, "\(seconds) s for \(rest) bytes")
+        }
+    }
+
     @Test("an exempt request does not wait and is not counted")
     func exempt() async throws {
         let elapsed = try await time(8, of: "/bytes/1000000?seed=#", workers: 2, limit: .mobile) {
@@ -124,6 +177,44 @@ struct BandwidthTests {
             // A million bytes from each, and three from all.
             #expect(elapsed > .seconds(1.9))
             #expect(elapsed < .seconds(5.5))
+        }
+    }
+
+    @Test("a group of requests has a share of its own, within the limit of all")
+    func share() async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: 2) { coordinator in
+            coordinator.setBandwidthLimit(BandwidthLimit(4_000_000))
+            try coordinator.setBandwidthLimit(BandwidthLimit(200_000), ofShare: "slow")
+            #expect(coordinator.bandwidthLimit(ofShare: "slow") == BandwidthLimit(200_000))
+            #expect(coordinator.bandwidthLimit(ofShare: "other") == .none)
+            let begin = clock.now
+            let (group, others) = try await withThrowingTaskGroup(of: Bool.self) { tasks in
+                for number in 0..<8 {
+                    tasks.addTask {
+                        var request = Request(bed.origin.url("/bytes/100000?seed=\(number)"))
+                        let isOfGroup = number % 2 == 0
+                        request.options.bandwidthShare = isOfGroup ? "slow" : "other"
+                        _ = try await coordinator.send(request, into: .discard)
+                        return isOfGroup
+                    }
+                }
+                var ends = [Duration.zero, .zero]
+                for try await isOfGroup in tasks { ends[isOfGroup ? 0 : 1] = clock.now - begin }
+                return (ends[0], ends[1])
+            }
+            #expect(group > .seconds(1.7))
+            #expect(others < group)
+            try coordinator.setBandwidthLimit(.none, ofShare: "slow")
+            // Each of 64 has a number of its own, and one that was given up is used again.
+            for number in 0..<64 {
+                try coordinator.setBandwidthLimit(BandwidthLimit(1000), ofShare: "share \(number)")
+            }
+            #expect(throws: FetchError.self) {
+                try coordinator.setBandwidthLimit(BandwidthLimit(1000), ofShare: "one too many")
+            }
+            try coordinator.setBandwidthLimit(.none, ofShare: "share 7")
+            try coordinator.setBandwidthLimit(BandwidthLimit(1000), ofShare: "one more")
         }
     }
 

@@ -1,0 +1,36 @@
+import TrawlProtocol
+
+/// One connection as the guard knows it.
+final class Connection {
+    /// Counted from 1 over the life of the loop.
+    let number: UInt32
+    let socket: Int32
+    var localAddress = ""
+    var remoteAddress = ""
+    /// How many requests went out on it.
+    var uses = 0
+    /// Bytes received on it that belong to responses, as far as known.
+    var accountedBytes: Int64 = 0
+    /// Nanoseconds of the monotonic clock after which the server closes it, or nil (`Keep-Alive: timeout`).
+    var deadline: UInt64?
+    var isHTTP2 = false
+    /// How its TLS was set up; nil in clear and before its first request.
+    var tls: TLSTerms?
+    /// The last response had no body, so libcurl would not have shown bytes beyond it.
+    var mayHideExcess = false
+    /// What limits of bandwidth know of it; see `Connection+Throttled`.
+    var metered = Metered()
+    /// The system's buffer for what is not read yet that it was opened with, in bytes; 0 is of the system's own choice.
+    var buffer: Int32 = 0
+    /// What has become of it.
+    var widenedBuffer: Int32 = 0
+    /// Seen to be unfit for another request.
+    var isSpoiled = false
+    /// Whom the proxy on its other end takes us for; 0 is nobody, or there is no proxy.
+    var identity: UInt64 = 0
+
+    init(number: UInt32, socket: Int32) {
+        self.number = number
+        self.socket = socket
+    }
+}
