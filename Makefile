@@ -49,12 +49,20 @@ build-tests:
 	@if [[ -n '$(STRICT)' ]] && grep -E '/(Sources|Tests)/[^:]+\.(c|h|swift):[0-9]+:[0-9]+: warning:' .build/build-tests.log \
 	    | grep -v '/.build/'; then echo 'make: the warnings above are errors here' >&2; exit 1; fi
 
-# Tests with real processes look at this process's own descriptors, threads and children, so they run one at a time.
+# Tests with real processes look at this process's own descriptors, threads and children, so they run one at a time; mostly
+# they wait, so two processes share them. The second one's words come when the first is done.
 integration := ^IntegrationTests\.
+run := $(SWIFT) test --skip-build --ignore-lock $(strict) $(testing)
 
-# $(call run-tests,options): what failed is said once more at the end, where a reader of a long log looks first.
-run-tests = $(SWIFT) test --skip-build $(strict) $(testing) $(1) 2>&1 | tee .build/tests.log || \
-    { echo; echo 'make: what failed:'; grep -aE -A4 'recorded an issue|error: ' .build/tests.log | tail -n 60; exit 1; }
+# What failed is said once more at the end, where a reader of a long log looks first.
+# $(call failed,logs)
+failed = { echo; echo 'make: what failed:'; grep -ahE -A4 'recorded an issue|error: ' $(1) | tail -n 60; exit 1; }
+# $(call run-tests,options)
+run-tests = $(run) $(1) 2>&1 | tee .build/tests.log || $(call failed,.build/tests.log)
+run-integration = $(run) --no-parallel --filter '$(integration)[^A-C]' > .build/tests-2.log 2>&1 & second=$$!; status=0; \
+    $(run) --no-parallel --filter '$(integration)[A-C]' 2>&1 | tee .build/tests-1.log || status=1; \
+    wait $$second || status=1; cat .build/tests-2.log; \
+    (( status == 0 )) || $(call failed,.build/tests-1.log .build/tests-2.log)
 
 .PHONY: test
 test: build-tests ## all tests; FILTER=regex for some, STRICT=1 with warnings as errors
@@ -62,7 +70,7 @@ ifneq ($(FILTER),)
 	@$(call run-tests,--no-parallel)
 else
 	@$(call run-tests,--skip '$(integration)')
-	@$(call run-tests,--no-parallel --filter '$(integration)')
+	@$(run-integration)
 endif
 
 .PHONY: test-long
