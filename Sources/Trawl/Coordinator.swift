@@ -76,6 +76,8 @@ public final class Coordinator: Sendable {
         scripts = start.scripts
         segment = start.segment
         meter = start.meter
+        // What can fail comes before whatever has a thread: nothing runs when this throws.
+        (watcher, statusSocketProblem) = try Watcher.prepared(configuration, mailbox, start.lastSnapshot)
         bandwidth = BandwidthRule(configuration, segment)
         if bandwidth.meteredLimit != nil {
             let (watch, bandwidth) = (start.network.watch, bandwidth)
@@ -85,15 +87,15 @@ public final class Coordinator: Sendable {
         }
         callerCounts = start.callerCounts
         last = start.lastSnapshot
-        (watcher, statusSocketProblem) = try Watcher.prepared(configuration, mailbox, start.lastSnapshot)
         shares = start.shares
         do throws(SystemError) {
+            // Before the engine, which could not be taken back: who asks too early waits.
+            try watcher?.start()
             thread = try NamedThread.start(name: "trawl-supervise") {
                 var supervisor = Supervisor(start)
                 supervisor.run()
                 ended.open()
             }
-            try watcher?.start()
         } catch {
             watcher?.end()
             start.network.stop()
