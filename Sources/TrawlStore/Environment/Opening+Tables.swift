@@ -5,8 +5,7 @@ extension Opening {
     /// Opens the tables, makes those that are missing, and compares the format. Inside `GuardFile.exclusively`.
     func openTables() throws(StoreError) {
         if try openExistingTables() { return }
-        let transaction = try beginWrite()
-        do throws(StoreError) {
+        try write { (transaction) throws(StoreError) in
             // LMDB will follow what is there.
             try checkStructure()
             isVerified = true
@@ -32,13 +31,7 @@ extension Opening {
             }
             try FormatRecord.write(settings.format, access)
             if let failure = access.failure { throw failure }
-        } catch {
-            mdb_txn_abort(transaction)
-            throw error
         }
-        hasWritten = true
-        try succeed(clmdb_commit(transaction), "mdb_txn_commit")
-        refreshFilePages()
     }
 
     /// Opens the tables if all are there in the right format.
@@ -80,11 +73,18 @@ extension Opening {
     /// Puts right what a crash of the system may have mixed. Inside `GuardFile.exclusively`, after the structure was checked.
     func recover() throws(StoreError) {
         guard let recover = settings.recover else { return }
-        let transaction = try beginWrite()
-        do throws(StoreError) {
+        try write { (transaction) throws(StoreError) in
             let access = Transaction(transaction, opening: self)
             try recover(access)
             if let failure = access.failure { throw failure }
+        }
+    }
+
+    /// Runs `body` in a write transaction of its own and commits it; when it throws, nothing of it stays.
+    private func write(_ body: (_ transaction: OpaquePointer) throws(StoreError) -> Void) throws(StoreError) {
+        let transaction = try beginWrite()
+        do throws(StoreError) {
+            try body(transaction)
         } catch {
             mdb_txn_abort(transaction)
             throw error
