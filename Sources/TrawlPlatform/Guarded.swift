@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 
 /// A value that one thread at a time may touch, behind a POSIX mutex.
 ///
@@ -9,8 +9,8 @@ package import Glibc
 /// `@unchecked Sendable`: the value is reached through `withLock` alone, and was handed over for good at `init`.
 package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     /// Not one structure: where the value lies in it would be asked of its type at each use.
-    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    @usableFromInline let value: UnsafeMutablePointer<Value>
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let value: UnsafeMutablePointer<Value>
 
     /// Guards a value nobody else keeps.
     package init(_ value: sending Value) {
@@ -30,7 +30,6 @@ package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     }
 
     /// Runs `body` on the value while no other thread does.
-    @inlinable
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
