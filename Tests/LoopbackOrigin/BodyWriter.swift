@@ -1,8 +1,9 @@
 /// Sends a response body in pieces: by length, in chunks or until the close, at full speed or paced.
 struct BodyWriter {
     /// How the end of the body is told, RFC 9112 §6.3.
-    enum Framing {
-        case length
+    enum Framing: Equatable {
+        /// By the number of bytes that the head declares.
+        case length(Int)
         case chunked
         case untilClose
     }
@@ -13,6 +14,8 @@ struct BodyWriter {
     private let rate: Int
     private let start = Clock.milliseconds()
     private var spent = 0
+    /// Bytes of the body handed over.
+    private var sent = 0
     private var pending: [UInt8]
 
     /// - Parameter head: Goes out together with the first piece.
@@ -45,10 +48,13 @@ struct BodyWriter {
             for (name, value) in trailers { pending += "\(name): \(value)\r\n".utf8 }
             pending += "\r\n".utf8
         }
+        connection.answerEnds()
         try flush()
     }
 
     private mutating func put(_ piece: ArraySlice<UInt8>) throws(ConnectionEnd) {
+        sent += piece.count
+        if case .length(let declared) = framing, sent >= declared { connection.answerEnds() }
         if case .chunked = framing {
             if piece.isEmpty { return try flush() }
             pending += "\(String(piece.count, radix: 16))\r\n".utf8

@@ -33,6 +33,8 @@ final class Connection {
     var idleLimit: Int?
     /// Closed without a word after so many more requests.
     var requestsLeft: Int?
+    /// The request being handled, while it counts as one.
+    private var handled: Request?
     /// Bytes nobody asked for, written at a later time while no request is being answered.
     var late: (at: Int, bytes: [UInt8])?
 
@@ -84,8 +86,17 @@ final class Connection {
         }
         let exchange = Exchange(request: request, connection: self)
         server.ledger.began(request, on: self, isControl: exchange.endpoint.isControl)
-        defer { server.ledger.ended(request, isControl: exchange.endpoint.isControl) }
+        if !exchange.endpoint.isControl { handled = request }
+        defer { answerEnds() }
         return try exchange.answer()
+    }
+
+    /// Says that what is written next completes the answer: a peer that has it may send its next request, on whatever
+    /// connection, before the write returns here, and the two were never handled at once.
+    func answerEnds() {
+        guard let request = handled else { return }
+        handled = nil
+        server.ledger.ended(request)
     }
 
     private func refuse(_ status: Int, _ reason: String) {

@@ -61,13 +61,14 @@ extension Endpoint {
         head.field("Content-Type", "application/octet-stream")
         head.field("Content-Encoding", isZlib ? "deflate" : "gzip")
         let block = CodedText.zeroBlock
-        head.field("Content-Length", start.count + blocks * block.count + last.count + end.count)
+        let count = start.count + blocks * block.count + last.count + end.count
+        head.field("Content-Length", count)
         head.end()
         if exchange.request.isHead {
             try exchange.connection.write(head.bytes)
             return exchange.after
         }
-        var writer = BodyWriter(head, framing: .length, on: exchange.connection)
+        var writer = BodyWriter(head, framing: .length(count), on: exchange.connection)
         try writer.write(start)
         let many = [[UInt8]](repeating: block, count: min(blocks, 64)).flatMap { $0 }
         for index in stride(from: 0, to: blocks, by: 64) {

@@ -55,7 +55,7 @@ extension Endpoint {
         if isChunked { head.field("Transfer-Encoding", "chunked") } else { head.field("Content-Length", declared) }
         head.end()
         if isChunked { head.append(Array("\(String(declared, radix: 16))\r\n".utf8)) }
-        var writer = BodyWriter(head, framing: .length, on: exchange.connection)
+        var writer = BodyWriter(head, framing: .length(declared), on: exchange.connection)
         try writer.write(stream, 0..<min(sent, declared))
         if isChunked, sent >= declared { try writer.write([0x0D, 0x0A]) }
         try writer.end()
@@ -91,10 +91,11 @@ extension Exchange {
         guard sendsHead || after > 0 else { return }
         var head = head()
         head.field("Content-Type", "application/octet-stream")
-        head.field("Content-Length", try query.int("declared", after + 1_000_000))
+        let declared = try query.int("declared", after + 1_000_000)
+        head.field("Content-Length", declared)
         head.end()
         guard sendsHead else { return try connection.write(head.bytes.prefix(after)) }
-        var writer = BodyWriter(head, framing: .length, on: connection)
+        var writer = BodyWriter(head, framing: .length(declared), on: connection)
         try writer.write([])
         try writer.write(try query.seed(), 0..<after)
     }

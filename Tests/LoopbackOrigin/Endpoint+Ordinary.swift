@@ -45,7 +45,7 @@ extension Endpoint {
             }
             (range, status) = (asked, 206)
         }
-        var framing = BodyWriter.Framing.length
+        var framing = BodyWriter.Framing.length(range.count)
         if query.flag("chunked"), request.minorVersion == 1 { framing = .chunked }
         if query.flag("nolength") || (query.flag("chunked") && request.minorVersion == 0) { framing = .untilClose }
         let closes = framing == .untilClose
@@ -170,7 +170,7 @@ extension Endpoint {
         head.field("Content-Type", "application/octet-stream")
         if isChunked { head.field("Transfer-Encoding", "chunked") } else { head.field("Content-Length", count) }
         head.end()
-        var writer = BodyWriter(head, framing: isChunked ? .chunked : .length, on: exchange.connection)
+        var writer = BodyWriter(head, framing: isChunked ? .chunked : .length(count), on: exchange.connection)
         if exchange.request.isHead {
             try exchange.connection.write(head.bytes)
             return exchange.after

@@ -77,6 +77,7 @@ struct Exchange {
         }
         head.end()
         if !isBodiless, !request.isHead { head.append(body) }
+        connection.answerEnds()
         try connection.write(head.bytes)
         return closes ? .close : after
     }

@@ -113,8 +113,8 @@ final class Ledger: Sendable {
         _ = write(logDescriptor, line.bytes, line.bytes.count)
     }
 
-    func ended(_ request: Request, isControl: Bool) {
-        guard !isControl else { return }
+    /// Notes the end of a request that counts as handled.
+    func ended(_ request: Request) {
         state.withLock { state in
             state.requests.now -= 1
             state.hosts[request.host]?.now -= 1
