@@ -115,7 +115,8 @@ let package = Package(
         .executableTarget(
             name: "HostProgram", dependencies: ["Trawl"], path: "Tests/HostProgram", swiftSettings: common),
         .executableTarget(
-            name: "LibraryLoad", dependencies: ["Trawl"], path: "Tests/Benchmarks/LibraryLoad", swiftSettings: common),
+            name: "LibraryLoad", dependencies: ["Trawl", "TrawlFrontier", "TrawlHTTP"],
+            path: "Tests/Benchmarks/LibraryLoad", swiftSettings: common),
 
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(name: "TrawlHTTPTests", dependencies: ["TestSupport", "TrawlHTTP"], swiftSettings: common),

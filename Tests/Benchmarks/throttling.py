@@ -9,6 +9,8 @@ WORKS = {"files of 64 KiB, 16 connections": (64 << 10, 4000, 16),
          "8 streams": (256 << 20, 8, 8)}
 # How far off the average of ten seconds and each of its seconds may be.
 AVERAGE, SECOND, SLOW_SECOND = 0.02, 0.10, 0.20
+# Bytes that are read at once where a body is long.
+PIECE = 256 << 10
 RATES = [64 << 10, 1_000_000, 10_000_000, 100_000_000]
 SIZES = {"4 KiB": 4 << 10, "64 KiB": 64 << 10, "streams": 1 << 40}
 POOLS = [(1, 1), (4, 2), (16, 4), (64, 8), (256, 2)]
@@ -55,6 +57,32 @@ def w5(bench):
         rows.append(["must", "0.980 to 1.020", "0.900 to 1.100", "0.900", "1.100"])
         table(f"w5: a limit of {RATE:,} bytes/s, {work} (medians of {args.runs}; 1 is the limit)",
               ["", "average", "first second", "lowest second", "highest second"], rows)
+
+
+def w5cost(bench):
+    """What a limit costs that is never reached, beside none: small files, and one large one in many pieces."""
+    from measuring import measure, median, turns
+    from programs import Lists
+    from tables import table
+    args, programs, count = bench.args, bench.programs, bench.args.requests
+    unreached = ["--limit-rate", "100G"]
+    lists = Lists(os.path.join(bench.work, "cost"), [(bench.origin.small(i), str(i)) for i in range(count)])
+
+    def small(*more):
+        return lambda: measure(programs.batch(
+            lists.urls, "-j", "64", "--no-files", "--results", "/dev/null", *more)).cpu / count
+
+    def big(*more):
+        return lambda: measure(programs.get(bench.origin.big(), "-o", "/dev/null", *more)).cpu / (
+            bench.origin.big_size / PIECE)
+
+    results = turns(bench.chosen([
+        ("4 KiB, no limit", None, small()), ("4 KiB, a limit of 100 GB/s", None, small(*unreached)),
+        ("1 GiB, no limit", None, big()), ("1 GiB, a limit of 100 GB/s", None, big(*unreached)),
+    ]), args.runs)
+    table(f"w5cost: {count:,} bodies of 4 KiB, and one of 1 GiB by 256 KiB (medians of {args.runs})",
+          ["", "CPU µs a piece", "lowest"],
+          [[name, f"{median(runs) * 1e6:.1f}", f"{min(runs) * 1e6:.1f}"] for name, runs in results.items()])
 
 
 def w5matrix(bench):

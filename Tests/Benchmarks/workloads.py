@@ -256,6 +256,22 @@ def w7(bench):
         ("all", "", "44 MiB (curl, 200,000 URLs)", [(f"{tree:.1f} MiB", None) for *_, tree in peaks])])
 
 
+def hosts(bench):
+    """How long the coordinator takes to find the next hop, by the number of hosts that have hops waiting."""
+    counts = [1_000, 10_000] if bench.args.quick else [1_000, 10_000, 100_000]
+    delays = {"no delay": 0, "a delay of 1 s": 1000}
+
+    def measured(count, delay):
+        command = bench.programs.library("hosts", str(count), str(delay))
+        return lambda: json.loads(measure(command).output)["microseconds"]
+
+    results = turns({(name, count): measured(count, delay) for name, delay in delays.items() for count in counts},
+                    bench.args.runs)
+    table(f"hosts: CPU µs to take a hop, end it and queue it again (medians of {bench.args.runs})",
+          ["hosts"] + list(delays),
+          [[f"{count:,}"] + [f"{median(results[name, count]):.2f}" for name in delays] for count in counts])
+
+
 def small(bench):
     """Many small bodies through the library, without the command around it."""
     args, programs, count = bench.args, bench.programs, bench.args.requests

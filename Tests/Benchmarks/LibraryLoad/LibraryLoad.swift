@@ -8,11 +8,13 @@ import Trawl
 ///     library-load LIST CALLERS WORKERS files FOLDER [--store DIR]
 ///     library-load LIST CALLERS WORKERS hits COUNT --store DIR
 ///     library-load LIST CALLERS WORKERS queue [--store DIR]
+///     library-load hosts COUNT DELAY
 ///
 /// LIST has one URL a line; with `files` each body goes to FOLDER/NNN/N. CALLERS tasks fetch one after the other;
 /// with `many` one thread keeps as many in flight through an answer queue, as the batch commands do, bodies dropped.
-/// `queue` adds all to a `FetchQueue` of that width, and says what each took while it waited. `hits` reads random ones of a store that holds them all. Responses are cached in DIR, or not at all. Output is one
-/// JSON line: seconds of wall time, CPU microseconds per request of this process and of the workers, peak memory.
+/// `queue` adds all to a `FetchQueue` of that width, and says what each took while it waited. `hits` reads random ones of
+/// a store that holds them all. Responses are cached in DIR, or not at all. Output is one JSON line: seconds of wall time,
+/// CPU microseconds per request of this process and of the workers, peak memory. `hosts` fetches nothing: ``HostTurns``.
 @main
 struct LibraryLoad {
     static func main() async throws {
@@ -31,6 +33,12 @@ struct LibraryLoad {
         if let option = arguments.firstIndex(of: "--store"), option + 1 < arguments.count {
             store = arguments[option + 1]
             arguments.removeSubrange(option...option + 1)
+        }
+        if arguments.count == 4, arguments[1] == "hosts", let hosts = Int(arguments[2]), hosts > 0,
+            let delay = Int(arguments[3]), delay >= 0
+        {
+            print(HostTurns(hosts: hosts, delay: delay).run())
+            return
         }
         guard arguments.count >= 5, let callers = Int(arguments[2]), let workers = Int(arguments[3]) else {
             complain("usage: library-load LIST CALLERS WORKERS MODE [FOLDER|COUNT] [--store DIR]")
