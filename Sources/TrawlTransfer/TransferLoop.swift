@@ -91,13 +91,21 @@ package final class TransferLoop {
     ///   - leases: The most transfers at a time.
     ///   - roots: Directories beneath which files may be made, by the numbers leases use.
     ///   - slot: The worker's place in `segment`.
-    package init?(
+    package convenience init?(
         leases: Int, roots: [OutputRoot], segment: SharedSegment, slot: Int, output: TransferOutput,
         keeper: (any ResponseKeeper)? = nil, stateKeeper: (any StateKeeper)? = nil
     ) {
         guard slot < segment.workers, leases <= segment.transfersPerWorker, let multi = curl_multi_init() else {
             return nil
         }
+        self.init(multi, leases, roots, segment, slot, output, keeper, stateKeeper)
+    }
+
+    /// Does not fail: what `deinit` frees is there from the first property on.
+    private init(
+        _ multi: UnsafeMutableRawPointer, _ leases: Int, _ roots: [OutputRoot], _ segment: SharedSegment, _ slot: Int,
+        _ output: TransferOutput, _ keeper: (any ResponseKeeper)?, _ stateKeeper: (any StateKeeper)?
+    ) {
         self.multi = multi
         self.output = output
         self.roots = roots

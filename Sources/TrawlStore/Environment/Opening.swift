@@ -23,6 +23,9 @@ final class Opening: @unchecked Sendable {
         var mappings: [Mapping] = []
     }
 
+    /// LMDB's handles that are broken: closing them would use them, so their memory stays, and is known to stay.
+    private static let givenUp = Guarded<[UInt]>([])
+
     let directory: String
     let dataPath: String
     let identity: FileIdentity
@@ -135,7 +138,11 @@ final class Opening: @unchecked Sendable {
 
     deinit {
         // In a copy of the process made by fork the locks and the reader table are not ours to touch.
-        if !ForkMark.isCopy, !isBroken { mdb_env_close(environment) }
+        if isBroken {
+            Opening.givenUp.withLock { $0.append(UInt(bitPattern: environment)) }
+        } else if !ForkMark.isCopy {
+            mdb_env_close(environment)
+        }
         guarded.withLock { changing in
             for mapping in changing.mappings {
                 munmap(UnsafeMutableRawPointer(mutating: mapping.base), Int(mapping.pages) * PageLayout.size)

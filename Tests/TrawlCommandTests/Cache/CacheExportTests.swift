@@ -24,7 +24,9 @@ struct CacheExportTests {
             var isDirectory: ObjCBool = false
             _ = FileManager.default.fileExists(atPath: out + "/" + name, isDirectory: &isDirectory)
             if !isDirectory.boolValue {
-                files[name] = FileManager.default.contents(atPath: out + "/" + name).map(Array.init)
+                // Not `contents(atPath:)`, which loses memory when a file is empty.
+                let file = try FileHandle(forReadingFrom: URL(filePath: out + "/" + name))
+                files[name] = Array(try file.readToEnd() ?? Data())
             }
         }
         return (export, index, files)
