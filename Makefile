@@ -77,11 +77,23 @@ endif
 test-long: build-tests ## all tests, and those that take minutes; FILTER=regex for some
 	@export TRAWL_LONG_TESTS=1; $(call run-tests,--no-parallel)
 
+# The workers of tests with real processes are built with the sanitizer too.
+processes := Bandwidth CacheCoalescing CacheKill CancelStorm Connection ContentCoding CookieKill CoordinatorDeath Crash Download \
+    Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList Host Kill Leftover Lifecycle Poison QueueCancel Redirect \
+    RedirectDecision Request Response SecureSite StatusSocket Streaming Terminal Text TimeLimit WrongExecutable
+empty :=
+sanitized-processes := $(integration)($(subst $(empty) $(empty),|,$(strip $(processes))))Tests\.
+# $(call sanitized-tests,sanitizer,folder)
+sanitized-tests = $(SWIFT) test --disable-xctest --sanitize $(1) --scratch-path $(2) --filter '$(or $(FILTER),$(sanitized))' \
+    $(if $(FILTER),,&& $(SWIFT) test --disable-xctest --sanitize $(1) --scratch-path $(2) --skip-build --no-parallel \
+    --filter '$(sanitized-processes)')
+
 .PHONY: test-sanitize
+test-sanitize: export TSAN_OPTIONS ?= atexit_sleep_ms=0
 test-sanitize: ## thread and address sanitizer over what touches threads, C and shared memory
 	@deploy/bootstrap.sh build test
-	$(SWIFT) test --disable-xctest --sanitize thread --scratch-path .build-tsan --filter '$(or $(FILTER),$(sanitized))'
-	$(SWIFT) test --disable-xctest --sanitize address --scratch-path .build-asan --filter '$(or $(FILTER),$(sanitized))'
+	$(call sanitized-tests,thread,.build-tsan)
+	$(call sanitized-tests,address,.build-asan)
 
 .PHONY: lint
 lint: ## swift format and shellcheck

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Synchronization
 
@@ -23,6 +24,7 @@ final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: Without the name of the program.
+    ///   - environment: All of it, but for what a sanitizer is told; nil is that of the tests.
     ///   - errors: A file for standard error; nil shares that of the tests.
     init(_ executable: String, _ arguments: [String], environment: [String]? = nil, errors: String? = nil) throws {
         let (inputHere, inputThere) = try Self.pair()
@@ -53,7 +55,8 @@ final class ChildProcess: Sendable {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
 
         var argv: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
-        var envp: [UnsafeMutablePointer<CChar>?] = (environment ?? []).map { strdup($0) } + [nil]
+        let variables = (environment ?? []) + Self.sanitizerOptions
+        var envp: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
         defer { (argv + envp).forEach { free($0) } }
         var pid: pid_t = 0
         let result =
@@ -71,6 +74,9 @@ final class ChildProcess: Sendable {
         output = outputHere
         state = Mutex(State(input: inputHere))
     }
+
+    private static let sanitizerOptions = ProcessInfo.processInfo.environment
+        .filter { $0.key.hasSuffix("SAN_OPTIONS") }.map { "\($0.key)=\($0.value)" }
 
     /// Two ends of a stream, close-on-exec from birth: no other child inherits them.
     private static func pair() throws -> (Int32, Int32) {
