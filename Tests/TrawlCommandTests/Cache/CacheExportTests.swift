@@ -24,9 +24,7 @@ struct CacheExportTests {
             var isDirectory: ObjCBool = false
             _ = FileManager.default.fileExists(atPath: out + "/" + name, isDirectory: &isDirectory)
             if !isDirectory.boolValue {
-                // Not `contents(atPath:)`, which loses memory when a file is empty.
-                let file = try FileHandle(forReadingFrom: URL(filePath: out + "/" + name))
-                files[name] = Array(try file.readToEnd() ?? Data())
+                files[name] = FileManager.default.contents(atPath: out + "/" + name).map(Array.init)
             }
         }
         return (export, index, files)
