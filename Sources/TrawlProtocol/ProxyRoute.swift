@@ -18,6 +18,8 @@ package struct ProxyRoute: Sendable, Hashable {
     package var fields = FieldLines()
     /// Stands for whom the proxy takes us for; 0 is nobody. Connections of one are not used for another.
     package var identity: UInt64 = 0
+    /// Who the connection to an HTTP proxy is opened as; nil for nobody.
+    package var login: ConnectionLogin?
 
     /// A proxy that is told nothing.
     package init(_ kind: ProxyKind, host: String, port: UInt16) {
@@ -38,6 +40,7 @@ package struct ProxyRoute: Sendable, Hashable {
         writer.write(password)
         writer.write(fields)
         writer.write(identity)
+        ConnectionLogin.write(login, to: &writer)
     }
 
     /// - Parameter kind: Its first byte, which was not 0.
@@ -52,6 +55,9 @@ package struct ProxyRoute: Sendable, Hashable {
         password = try reader.text()
         fields = try reader.fields()
         identity = try reader.uint64()
+        login = try ConnectionLogin.read(from: &reader)
+        // SOCKS knows no challenges.
+        guard login == nil || kind.speaksHTTP else { throw .invalid(.proxy) }
     }
 }
 

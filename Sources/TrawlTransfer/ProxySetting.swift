@@ -24,7 +24,7 @@ final class ProxySetting {
 extension EasyHandle {
     /// Sets the proxy of a hop, or none.
     func apply(_ route: ProxyRoute?, _ addresses: ProxyAddresses) {
-        guard let route else {
+        guard var route else {
             // An empty text, unlike nil, keeps libcurl from asking the environment.
             set(CURLOPT_PROXY, "")
             forgetProxyUser()
@@ -33,6 +33,8 @@ extension EasyHandle {
             return
         }
         let place = addresses.place(of: route)
+        // Who the connection is opened as is said for each transfer anew, and kept nowhere.
+        route.login = nil
         if let proxy, proxy.route == route, proxy.place == place { return }
         set(CURLOPT_PROXY, "\(route.kind.scheme)://\(place)")
         set(CURLOPT_HTTPPROXYTUNNEL, route.tunnels ? 1 : 0)

@@ -73,6 +73,10 @@ extension Transfer {
         _ remote: UnsafePointer<CChar>, _ local: UnsafePointer<CChar>, _ localPort: Int32
     ) -> Bool {
         requestsBegun += 1
+        if goesOnAfterAnswer {
+            endsEarly = true
+            return false
+        }
         if requestsBegun > 1 + handshakes, head == nil, mayHaveBeenSent, !lease.method.isIdempotent {
             // libcurl repeats any request that died on a reused connection without a byte of response. The server may
             // have acted on it (RFC 9110 §9.2.2, RFC 9112 §9.3.1).

@@ -14,36 +14,61 @@ extension Transfer {
     /// Legs of one exchange, at most: NTLM has two, Negotiate few.
     private static var mostHandshakes: Int { 8 }
 
-    /// Tells libcurl who it is to be.
+    /// Whether the hop's connection is proved to be somebody's, to the server or to an HTTP proxy.
+    var provesConnection: Bool { lease.login != nil || isProxied && lease.proxy?.login != nil }
+
+    /// Tells libcurl who it is to be; after the proxy is set.
     func setLogin() {
-        guard let login = lease.login else { return }
-        hasLogin = true
-        easy.set(CURLOPT_HTTPAUTH, login.scheme == .ntlm ? Self.ntlm : Self.negotiate)
+        guard provesConnection else { return }
         // RFC 9113 §8.1 leaves no room for what belongs to a connection.
         easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         easy.set(CURLOPT_PIPEWAIT, 0)
         easy.profile = nil
-        // Past the handle's memory of what is set, which would keep the password.
-        _ = login.user.withCString { ccurl_set_string(easy.raw, CURLOPT_USERNAME, $0) }
-        _ = login.password.withCString { ccurl_set_string(easy.raw, CURLOPT_PASSWORD, $0) }
+        if let login = lease.login {
+            hasLogin = true
+            easy.set(CURLOPT_HTTPAUTH, Self.number(login.scheme))
+            say(login, CURLOPT_USERNAME, CURLOPT_PASSWORD)
+        }
+        if let login = lease.proxy?.login {
+            hasProxyLogin = true
+            easy.set(CURLOPT_PROXYAUTH, Self.number(login.scheme))
+            say(login, CURLOPT_PROXYUSERNAME, CURLOPT_PROXYPASSWORD)
+        }
+    }
+
+    private static func number(_ scheme: ConnectionLogin.Scheme) -> Int { scheme == .ntlm ? ntlm : negotiate }
+
+    /// Past the handle's memory of what is set, which would keep the password.
+    private func say(_ login: ConnectionLogin, _ user: CURLoption, _ password: CURLoption) {
+        _ = login.user.withCString { ccurl_set_string(easy.raw, user, $0) }
+        _ = login.password.withCString { ccurl_set_string(easy.raw, password, $0) }
     }
 
     /// Takes it back, so that an idle handle knows nobody.
     func clearLogin() {
-        guard hasLogin else { return }
-        hasLogin = false
-        easy.set(CURLOPT_HTTPAUTH, Self.basic)
-        _ = ccurl_set_string(easy.raw, CURLOPT_USERNAME, nil)
-        _ = ccurl_set_string(easy.raw, CURLOPT_PASSWORD, nil)
+        if hasLogin {
+            hasLogin = false
+            easy.set(CURLOPT_HTTPAUTH, Self.basic)
+            _ = ccurl_set_string(easy.raw, CURLOPT_USERNAME, nil)
+            _ = ccurl_set_string(easy.raw, CURLOPT_PASSWORD, nil)
+        }
+        if hasProxyLogin {
+            hasProxyLogin = false
+            easy.set(CURLOPT_PROXYAUTH, Self.basic)
+            _ = ccurl_set_string(easy.raw, CURLOPT_PROXYUSERNAME, nil)
+            _ = ccurl_set_string(easy.raw, CURLOPT_PROXYPASSWORD, nil)
+        }
     }
 
     /// Whether a head is of the exchange itself, and no answer: a challenge with a token in it (RFC 4559 §4.2).
     ///
     /// It is kept: when nothing follows, it was the answer.
     func takesHandshake(_ head: ResponseHead, _ facts: HeadFacts) -> Bool {
-        guard let login = lease.login, head.status == 401, handshakes < Self.mostHandshakes else { return false }
-        let name = login.scheme == .ntlm ? "NTLM " : "Negotiate "
-        let hasToken = head.fields.values("WWW-Authenticate").contains { value in
+        guard hasLogin || hasProxyLogin, handshakes < Self.mostHandshakes,
+            let (scheme, field) = exchange(of: head.status)
+        else { return false }
+        let name = scheme == .ntlm ? "NTLM " : "Negotiate "
+        let hasToken = head.fields.values(field).contains { value in
             value.utf8.count > name.utf8.count && value.lowercased().hasPrefix(name.lowercased())
         }
         guard hasToken else { return false }
@@ -51,6 +76,22 @@ extension Transfer {
         handshake = head
         handshakeFacts = facts
         return true
+    }
+
+    /// The exchange that a head of that status may be part of, and the field of its tokens.
+    private func exchange(of status: UInt16) -> (ConnectionLogin.Scheme, String)? {
+        switch status {
+        case 401: lease.login.map { ($0.scheme, "WWW-Authenticate") }
+        // What comes out of a tunnel is not the proxy's word (RFC 9110 §9.3.6).
+        case 407 where tunnelHead == nil: lease.proxy?.login.map { ($0.scheme, "Proxy-Authenticate") }
+        default: nil
+        }
+    }
+
+    /// Whether libcurl goes on with an exchange whose head was taken for the answer: some servers never end it.
+    var goesOnAfterAnswer: Bool {
+        guard hasLogin || hasProxyLogin, let head else { return false }
+        return head.status == 401 || head.status == 407
     }
 
     /// The exchange ended in the middle: its last head is the answer.

@@ -56,8 +56,8 @@ extension Transfer {
         }
 
         var shape = EasyHandle.RequestShape()
-        shape.freshConnect = !lease.mayReuseConnection || lease.login != nil
-        shape.forbidReuse = !lease.mayKeepConnection || lease.login != nil
+        shape.freshConnect = !lease.mayReuseConnection || provesConnection
+        shape.forbidReuse = !mayKeepConnection
         var hasBody = true
         if case .none = lease.body { hasBody = false }
         if lease.method == .get, !hasBody {
@@ -73,11 +73,9 @@ extension Transfer {
             guard lease.method != .connect else { return HopFailure(.malformedRequest, detail: "CONNECT") }
             if lease.method != .get { shape.custom = lease.method.name }
         }
-        // What an `https` proxy's own layer of TLS holds back cannot be seen, so nothing else goes out behind it.
-        if isProxied, lease.proxy?.kind == .https { shape.forbidReuse = true }
         easy.apply(shape)
-        setLogin()
         if isProxied || easy.proxy?.isDirect != true { easy.apply(lease.proxy, profile.proxyAddresses) }
+        setLogin()
         if shape.form == .post { setBody() }
         if easy.fields?.isSame(fields, hasBody: shape.form == .post) != true {
             let list = FieldList(fields, hasBody: shape.form == .post)
@@ -87,6 +85,13 @@ extension Transfer {
         let code = lease.url.withCString { easy.setURL($0) }
         guard code == CURLE_OK else { return HopFailure(.malformedRequest, curlCode: code.rawValue, detail: "the URL") }
         return nil
+    }
+
+    /// Whether a later request may go out on the connection.
+    var mayKeepConnection: Bool {
+        guard lease.mayKeepConnection, !provesConnection else { return false }
+        // What an `https` proxy's own layer of TLS holds back cannot be seen, so nothing else goes out behind it.
+        return !(isProxied && lease.proxy?.kind == .https)
     }
 
     private func isAllowed(_ url: UnsafePointer<CChar>) -> Bool {

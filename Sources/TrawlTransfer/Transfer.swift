@@ -81,8 +81,9 @@ final class Transfer {
     var heldResult: CURLcode?
 
     // One exchange of NTLM or Negotiate.
-    /// Whether the handle says who it is to servers.
+    /// Whether the handle says who it is to servers, and to proxies.
     var hasLogin = false
+    var hasProxyLogin = false
     /// The latest head of the exchange, and how many there were.
     @Unchecked var handshake: ResponseHead?
     @Unchecked var handshakeFacts = HeadFacts()
@@ -210,7 +211,7 @@ final class Transfer {
         resetAttempt()
         var shape = easy.shape
         shape.freshConnect = true
-        shape.forbidReuse = !lease.mayKeepConnection || isProxied && lease.proxy?.kind == .https
+        shape.forbidReuse = !mayKeepConnection
         easy.apply(shape)
         enterMulti()
     }

@@ -130,6 +130,10 @@ extension ProxyRoute {
         route.password = random.text()
         route.fields = .random(using: &random)
         route.identity = random.integer()
+        if route.kind.speaksHTTP, random.bool() {
+            route.login = ConnectionLogin(
+                random.pick([.ntlm, .negotiate]), user: random.text(), password: random.text())
+        }
         return route
     }
 }

@@ -102,9 +102,13 @@ extension Supervisor {
         return DigestHashes.libcrypto.function(challenge.algorithm.hash)
     }
 
-    /// Who the connection of a hop is opened as; nil for nobody.
+    /// Who the connection of a hop is opened as towards its server; nil for nobody.
     func login(of fetch: RunningFetch) -> ConnectionLogin? {
-        guard let proposal = fetch.engine.authentication?.server?.proposal else { return nil }
+        (fetch.engine.authentication?.server?.proposal).flatMap(Self.login)
+    }
+
+    /// Who a connection is opened as; nil for schemes that prove each request.
+    static func login(by proposal: CredentialSearch.Proposal) -> ConnectionLogin? {
         let scheme: ConnectionLogin.Scheme
         switch proposal.scheme {
         case .ntlm: scheme = .ntlm

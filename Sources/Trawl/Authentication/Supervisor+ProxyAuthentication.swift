@@ -1,5 +1,16 @@
 import TrawlHTTP
+import TrawlProtocol
 import TrawlSession
+
+/// What a proxy is told about us.
+struct SaidToProxy {
+    /// The field's value; nil for schemes that prove the connection.
+    let value: [UInt8]?
+    /// Who the connection is opened as.
+    let login: ConnectionLogin?
+    /// Whom it takes us for. A proof of Digest is another one each time, and its connections are one user's all the same.
+    let who: Credentials.Kind
+}
 
 /// Who a fetch is made as towards its proxy: settled when a hop is leased, since only then it is known which proxy that is.
 extension Supervisor {
@@ -61,18 +72,15 @@ extension Supervisor {
         if let fault = begin(.proxy, fetch) { throw fault }
     }
 
-    /// What a proxy that speaks HTTP is told about us in a lease, in the field and as a number of those who are the same to
-    /// it; nil is nothing.
-    ///
-    /// A proof of Digest is another one each time, and its connections are one user's all the same.
-    mutating func proveToProxy(
-        _ fetch: RunningFetch
-    ) throws(CredentialsFault) -> (value: [UInt8], who: Credentials.Kind)? {
+    /// What a proxy that speaks HTTP is told about us in a lease; nil is nothing.
+    mutating func proveToProxy(_ fetch: RunningFetch) throws(CredentialsFault) -> SaidToProxy? {
         try settleProxyCredentials(of: fetch)
         guard let proxy = fetch.engine.authentication?.proxy, let proposal = proxy.proposal else { return nil }
+        let who = proposal.credentials.kind
+        if let login = Self.login(by: proposal) { return SaidToProxy(value: nil, login: login, who: who) }
         var value = proxy.value
         if proposal.scheme == .digest { value = try proof(of: proxyRequest(fetch, proposal), .proxy, fetch) }
-        return value.map { ($0, proposal.credentials.kind) }
+        return value.map { SaidToProxy(value: $0, login: nil, who: who) }
     }
 
     /// RFC 7616 §3.4.6: the request target in the form in which the proxy gets it (RFC 9112 §3.2.2, §3.2.3).

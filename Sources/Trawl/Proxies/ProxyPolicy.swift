@@ -19,7 +19,7 @@ public struct ProxyPolicy: Sendable, Hashable {
     public var script: String?
     /// User and password for proxies that come without. Not encoded.
     package var credentials: Credentials?
-    /// The schemes by which an HTTP proxy may be told who asks. Default Basic and Digest; others are refused.
+    /// The schemes by which an HTTP proxy may be told who asks. Default Basic and Digest; Bearer is refused.
     public var schemes: RequestOptions.Authentication.Schemes = [.basic, .digest]
     /// Whether user and password that were given with the proxy go out by Basic before it asks for them, as long as nothing
     /// stronger is known to work there. Default true.
@@ -54,6 +54,11 @@ public struct ProxyPolicy: Sendable, Hashable {
     /// User and password for proxies that come without.
     public mutating func setUser(_ user: String, password: String) {
         credentials = Credentials(user: user, password: password)
+    }
+
+    /// The Kerberos ticket of the workers' user answers proxies that want Negotiate, which ``schemes`` has to allow.
+    public mutating func useTicket() {
+        credentials = Credentials(.ticket)
     }
 
     /// What the environment says: `http_proxy`, `https_proxy` or `HTTPS_PROXY`, `all_proxy` or `ALL_PROXY`, `no_proxy` or

@@ -35,9 +35,7 @@ final class ProxyTerms: Sendable {
     /// What is wrong with a policy, or nil.
     static func problem(_ policy: ProxyPolicy) -> String? {
         if let refused = policy.fields.refused { return "the field line \(refused) for the proxy cannot be sent" }
-        if !policy.schemes.isDisjoint(with: [.ntlm, .negotiate, .bearer]) {
-            return "a proxy is told who asks by Basic or Digest"
-        }
+        if policy.schemes.contains(.bearer) { return "no proxy is told who asks by Bearer" }
         for name in ["Content-Length", "Transfer-Encoding", "Connection"] where policy.fields.lines.contains(name) {
             return "the field \(name) belongs to the transfer"
         }

@@ -58,7 +58,8 @@ extension Supervisor {
         do throws(CredentialsFault) {
             let said = try proveToProxy(fetch)
             route.identity = Self.identity(of: said?.who, route.fields)
-            if let said { route.fields.setCredentials(said.value, .proxy) }
+            if let value = said?.value { route.fields.setCredentials(value, .proxy) }
+            route.login = said?.login
         } catch {
             throw FetchError(
                 .proxyAuthentication, "the proxy \(proxy.text): \(error.explanation)", url: fetch.engine.target.text)

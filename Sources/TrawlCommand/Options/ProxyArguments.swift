@@ -53,8 +53,18 @@ struct ProxyArguments: ParsableArguments {
     var digest = false
 
     @Flag(
+        name: .customLong("proxy-ntlm"),
+        help: "Tell an HTTP proxy who asks by NTLM; a domain is given as DOMAIN\\user.")
+    var ntlm = false
+
+    @Flag(
+        name: .customLong("proxy-negotiate"),
+        help: "Tell an HTTP proxy who asks by Negotiate (Kerberos); '-U :' is the ticket there is.")
+    var negotiate = false
+
+    @Flag(
         name: .customLong("proxy-anyauth"),
-        help: "Wait until an HTTP proxy asks, and use the strongest scheme it offers.")
+        help: "Wait until an HTTP proxy asks, and use the strongest scheme it offers, but not NTLM.")
     var any = false
 
     @Option(
@@ -107,7 +117,9 @@ struct ProxyArguments: ParsableArguments {
             policy.exceptions = exceptions
         }
         if let exceptions { policy.exceptions = [exceptions] }
-        if let user {
+        if user == ":" {
+            policy.useTicket()
+        } else if let user {
             let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             policy.setUser(String(parts[0]), password: parts.count > 1 ? String(parts[1]) : try ask(user))
         }
@@ -124,14 +136,13 @@ struct ProxyArguments: ParsableArguments {
 
     /// Several of the options add up, as those for servers do. Nothing goes ahead that has to be asked for.
     private func apply(to schemes: inout RequestOptions.Authentication.Schemes, _ sendsAhead: inout Bool) {
-        if any {
-            sendsAhead = false
-        } else if basic || digest {
-            schemes = []
-            if basic { schemes.insert(.basic) }
-            if digest { schemes.insert(.digest) }
-            sendsAhead = !digest
-        }
+        guard any || basic || digest || ntlm || negotiate else { return }
+        if !any { schemes = [] }
+        if basic { schemes.insert(.basic) }
+        if digest { schemes.insert(.digest) }
+        if ntlm { schemes.insert(.ntlm) }
+        if negotiate || any { schemes.insert(.negotiate) }
+        sendsAhead = schemes == .basic
     }
 
     /// The policy of the proxy that is named; nil when none is.

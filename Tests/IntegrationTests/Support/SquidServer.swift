@@ -32,11 +32,16 @@ final class SquidServer: Sendable {
     static let canRun =
         executable != nil && Certificate.openssl != nil && Scheme.allCases.allSatisfy { $0.helper != nil }
 
+    /// The program that checks tickets.
+    static let negotiator = ["/usr/lib/squid", "/usr/lib64/squid", "/usr/libexec/squid"]
+        .map { $0 + "/negotiate_kerberos_auth" }.first { access($0, X_OK) == 0 }
+
     static let alice = (name: "alice", password: "wonder:land")
     static let bob = (name: "bob", password: "builder")
     static let carol = (name: "carol", password: "singer")
 
-    init(_ schemes: [Scheme] = [.basic]) async throws {
+    /// - Parameter realm: Whose tickets for `HTTP/localhost` it takes, by Negotiate and nothing else.
+    init(_ schemes: [Scheme] = [.basic], realm: KerberosRealm? = nil) async throws {
         let executable = try #require(Self.executable, "squid is not installed")
         for attempt in 1... {
             let directory = try TemporaryDirectory()
@@ -45,9 +50,12 @@ final class SquidServer: Sendable {
             chmod(try directory.makeDirectory("run"), 0o777)
             let ports = try [ListeningSocket(), ListeningSocket()].map(\.port)
             let name = "trawl\(getpid())x\(ports[0])"
-            try Self.configure(directory, ports, schemes)
+            let users = try realm.map(Self.negotiation) ?? Self.users(directory, schemes)
+            try Self.configure(directory, ports, users)
             let process = try ChildProcess(
-                executable, ["-N", "-n", name, "-f", directory.file("squid.conf")], errors: directory.file("stderr"))
+                executable, ["-N", "-n", name, "-f", directory.file("squid.conf")],
+                environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"] + (realm?.environment ?? []),
+                errors: directory.file("stderr"))
             func log() -> String {
                 ["run/cache.log", "stderr"].map { String(decoding: directory.content($0) ?? [], as: UTF8.self) }
                     .joined()
@@ -124,13 +132,20 @@ final class SquidServer: Sendable {
         return lines.joined(separator: "\n")
     }
 
-    private static func configure(
-        _ directory: TemporaryDirectory, _ ports: [UInt16], _ schemes: [Scheme]
-    ) throws {
+    /// What the configuration says of a realm.
+    private static func negotiation(_ realm: KerberosRealm) throws -> String {
+        let helper = try #require(negotiator, "squid's helper for Kerberos is not installed")
+        return """
+            auth_param negotiate program \(helper) -k \(realm.keytab) -s HTTP/localhost -t none
+            auth_param negotiate children 1
+            """
+    }
+
+    private static func configure(_ directory: TemporaryDirectory, _ ports: [UInt16], _ users: String) throws {
         let configuration = """
             http_port 127.0.0.1:\(ports[0])
             http_port 127.0.0.1:\(ports[1]) name=secured
-            \(try users(directory, schemes))
+            \(users)
             acl users proxy_auth REQUIRED
             acl secured myportname secured
             acl forbidden dst 127.0.0.9
