@@ -26,6 +26,7 @@ public final class Coordinator: Sendable {
     /// The program's own cache, where it has one.
     let programCache: ProgramCache?
     private let scripts: ProxyScripts
+    private let vaultWork: VaultWork
     private let thread: NamedThread
     let ended: EndGate
     private let defaultGrace: Duration
@@ -74,6 +75,7 @@ public final class Coordinator: Sendable {
         }
         let start = try SupervisorStart(configuration, mailbox: mailbox, planner: planner, credentialState)
         scripts = start.scripts
+        vaultWork = start.vaultWork
         segment = start.segment
         meter = start.meter
         // What can fail comes before whatever has a thread: nothing runs when this throws.
@@ -182,6 +184,7 @@ public final class Coordinator: Sendable {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         await ended.wait()
         thread.join()
+        await vaultWork.finish()
         watcher?.finish()
         state.close()
         saveSecureHosts()
@@ -192,6 +195,7 @@ public final class Coordinator: Sendable {
     public func shutdownBlocking(grace: Duration? = nil) {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         thread.join()
+        vaultWork.finishBlocking()
         watcher?.finish()
         state.close()
         saveSecureHosts()

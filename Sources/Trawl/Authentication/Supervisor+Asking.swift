@@ -34,22 +34,25 @@ extension Supervisor {
         guard let question = authentication.question, let head = authentication.head else { return }
         let challenge = AuthenticationChallenge(
             question.candidate, failures: question.failures, url: fetch.engine.target.text, .init(head))
-        let (mailbox, decisions, prompt, vault) = (
-            mailbox, decider(of: fetch), configuration.prompt, configuration.vault
-        )
-        let task = Task {
+        let mailbox = mailbox
+        if question.source == .vault {
+            let vault = configuration.vault
+            authentication.lookUp = vaultWork.start {
+                let found = await vault?.credential(for: VaultItem(question.candidate.space))
+                mailbox.post(.told(fetch, question: question.number, found.map { .use($0) } ?? .useStored))
+            }
+            return
+        }
+        let (decisions, prompt) = (decider(of: fetch), configuration.prompt)
+        Task {
             let decision: CredentialDecision
             switch question.source {
-            case .vault:
-                let found = await vault?.credential(for: VaultItem(question.candidate.space))
-                decision = found.map { .use($0) } ?? .useStored
             case .decision: decision = await decisions?.credentials(for: challenge) ?? .useStored
             case .prompt: decision = await prompt?.credential(for: challenge) ?? .useStored
-            case .explicit, .url, .session, .netrc: decision = .useStored
+            case .explicit, .url, .session, .netrc, .vault: decision = .useStored
             }
             mailbox.post(.told(fetch, question: question.number, decision))
         }
-        if question.source == .vault { authentication.lookUp = task }
     }
 
     /// Somebody who was asked has answered.
@@ -143,7 +146,7 @@ extension Supervisor {
         guard let vault = configuration.vault else { return }
         let item = VaultItem(entry.space)
         let credential = Credential(entry.credentials)
-        Task { await vault.save(credential, for: item) }
+        vaultWork.start { await vault.save(credential, for: item) }
     }
 }
 

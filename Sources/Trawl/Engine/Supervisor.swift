@@ -49,6 +49,7 @@ struct Supervisor: ~Copyable {
     let shares: BandwidthShares
     let executable: WorkerExecutable?
     let planner: FetchPlanner
+    let vaultWork: VaultWork
 
     var slots: [WorkerSlot]
     var links: [WorkerLink?]
@@ -140,6 +141,7 @@ struct Supervisor: ~Copyable {
         shares = start.shares
         executable = start.executable
         planner = start.planner
+        vaultWork = start.vaultWork
         credentials = SessionCredentials(start.credentialState)
         let policy = start.configuration.tolerance.restartPolicy
         slots = (0..<start.slots).map { _ in WorkerSlot(policy: policy) }

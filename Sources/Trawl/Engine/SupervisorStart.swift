@@ -18,6 +18,8 @@ struct SupervisorStart: Sendable {
     let planner: FetchPlanner
     /// Told when the session's credentials change.
     let credentialState: CredentialState
+    /// What the vault is asked and told.
+    let vaultWork = VaultWork()
     /// Asks proxy scripts.
     let scripts: ProxyScripts
     /// What the network is.

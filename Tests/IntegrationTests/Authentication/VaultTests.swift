@@ -127,6 +127,32 @@ struct VaultTests {
         #expect(failing.problem == "it ended with status 1")
     }
 
+    @Test("what is told a helper last is told before a shutdown ends, and one that hangs is ended with it")
+    func lastSave() async throws {
+        let directory = try TemporaryDirectory()
+        let answering = ChallengingOrigin.taking(ChallengingOrigin.basic("me", "pass"))
+        func run(_ script: String, _ timeout: Duration) async throws {
+            try directory.put("helper", Array("#!/bin/sh\n[ $1 = store ] || exit 0\n\(script)\n".utf8))
+            chmod(directory.file("helper"), 0o700)
+            let vault = HelperVault(command: [directory.file("helper")], timeout: timeout)
+            try await withScene(adjust: { $0.vault = vault }, answering: answering) { scene, coordinator in
+                var request = Request(scene.origin.url("/a"))
+                request.options.authentication.allowsClearText = true
+                request.options.authentication.credential = Credential(
+                    user: "me", password: "pass", persistence: .permanent)
+                let response = try await coordinator.send(request)
+                #expect(response.status == 200)
+            }
+        }
+        try await run("cd \"\(directory.path)\"; cat > part; sleep 0.3; mv part said", .seconds(20))
+        #expect(String(decoding: directory.content("said") ?? [], as: UTF8.self).contains("password=pass"))
+        try await run("echo $$ > \"\(directory.path)/pid\"; exec sleep 600", .milliseconds(500))
+        let text = String(decoding: directory.content("pid") ?? [], as: UTF8.self)
+        let pid = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        // Waited for, too.
+        #expect(ProcessTree.state(of: pid) == nil)
+    }
+
     @Test("a vault is asked on a challenge when that is wanted, and keeps what is to be kept")
     func asked() async throws {
         let directory = try TemporaryDirectory()
