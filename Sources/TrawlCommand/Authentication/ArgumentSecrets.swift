@@ -50,12 +50,27 @@ enum ArgumentSecrets {
     static func hide() {
         let count = Int(CommandLine.argc)
         var kind: Kind?
+        var operands = CookieOperands()
         for index in 1..<max(1, count) {
             guard let argument = CommandLine.unsafeArgv[index] else { return }
-            let found = find(in: String(cString: argument), as: kind)
+            let text = String(cString: argument)
+            if kind == nil, operands.isCookie(text) { kind = .cookies }
+            let found = find(in: text, as: kind)
             kind = found.next
             guard let place = found.place, place.upperBound <= strlen(argument) else { continue }
             memset(argument + place.lowerBound, Int32(UInt8(ascii: "x")), place.count)
+        }
+    }
+
+    /// Finds the cookie of `trawl cookies set URL LINE`, which is an operand like any other.
+    struct CookieOperands {
+        private var words: [String] = []
+
+        /// Whether an argument that is no option's value is the cookie.
+        mutating func isCookie(_ argument: String) -> Bool {
+            guard words.count < 4, !argument.hasPrefix("-") || argument == "-" else { return false }
+            words.append(argument)
+            return words.count == 4 && words[0] == "cookies" && words[1] == "set"
         }
     }
 

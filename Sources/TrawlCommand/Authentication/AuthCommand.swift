@@ -219,6 +219,7 @@ struct AuthTestCommand: RunnableCommand {
 
     @Argument(help: ArgumentHelp("What to fetch.", valueName: "url")) var url: String
     @OptionGroup var storage: AuthVaultArguments
+    @OptionGroup(title: "Transfer options") var routes: RouteArguments
     @OptionGroup(title: "Proxy options") var proxy: ProxyArguments
     @OptionGroup(title: "TLS options") var tls: TLSArguments
 
@@ -248,6 +249,7 @@ struct AuthTestCommand: RunnableCommand {
         var request = Request(URLText.completed(url))
         tls.apply(to: &request.options.tls)
         proxy.apply(to: &request.options.transport)
+        routes.apply(to: &request.options.transport)
         request.options.authentication.usesVault = true
         request.options.authentication.allowsClearText = true
         request.options.authentication.whenRefused = .delivers

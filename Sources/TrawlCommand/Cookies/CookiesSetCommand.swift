@@ -12,6 +12,9 @@ struct CookiesSetCommand: CookiesSubcommand {
         discussion: """
             The line is what a server would say in Set-Cookie: 'name=value; Path=/; Max-Age=86400; Secure'. Without a \
             time the cookie is kept until it is removed.
+
+            Others on this machine see the arguments of a process for the moment until it has begun: what nobody must see \
+            is better read with '-'.
             """)
 
     @Argument(help: ArgumentHelp("Whose answer the line would stand in.", valueName: "url"))

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Trawl
-import TrawlHTTP
 
 /// How it is fetched: redirects, times, sizes, versions, addresses.
 struct TransferArguments: ParsableArguments {
@@ -54,15 +53,7 @@ struct TransferArguments: ParsableArguments {
         help: ArgumentHelp("Connect from this interface, address or host.", valueName: "name"))
     var interface: String?
 
-    @Option(
-        name: .customLong("resolve"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Use this address for a host and port. Repeatable.", valueName: "host:port:address"))
-    var resolve: [String] = []
-
-    @Option(
-        name: .customLong("connect-to"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Connect to another host and port. Repeatable.", valueName: "host:port:host:port"))
-    var connectTo: [String] = []
+    @OptionGroup var routes: RouteArguments
 
     // As in PoolArguments.
     var maximumRedirects: BoundedInteger<RedirectCount>? {
@@ -83,12 +74,6 @@ struct TransferArguments: ParsableArguments {
         try OptionText.check(readTimeoutText, "--read-timeout <seconds>") { SecondsArgument(argument: $0) != nil }
         try OptionText.check(maximumSizeText, "--max-filesize <bytes>") { ByteCountArgument(argument: $0) != nil }
         try OptionText.check(protocolsText, "--proto <list>") { ProtocolList(argument: $0) != nil }
-        for entry in resolve where !ConnectRoutes.isResolve(entry) {
-            throw ValidationError("--resolve wants host:port:address, not '\(entry)'")
-        }
-        for entry in connectTo where !ConnectRoutes.isConnectTo(entry) {
-            throw ValidationError("--connect-to wants host:port:host:port, not '\(entry)'")
-        }
     }
 
     /// Fills in what these options say.
@@ -116,8 +101,7 @@ struct TransferArguments: ParsableArguments {
         case nil: options.transport.addressFamily = .any
         }
         options.transport.interface = interface
-        options.transport.resolve = resolve
-        options.transport.connectTo = connectTo
+        routes.apply(to: &options.transport)
     }
 }
 

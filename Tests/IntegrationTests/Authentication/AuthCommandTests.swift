@@ -160,6 +160,18 @@ struct AuthCommandTests {
             #expect(fetched.text == "welcome /x", "\(fetched.errors)")
             let test = try run(["auth", "test", url] + storage)
             #expect(test.status == 0 && test.text == "200 Basic \"here\"\n", "\(test.text) \(test.errors)")
+            let port = try #require(url.split(separator: ":").last?.split(separator: "/").first)
+            let named = "http://vault.test:\(port)/x"
+            let setNamed = try run(["auth", "set", named, "-u", "me:pass"] + storage)
+            #expect(setNamed.status == 0, "\(setNamed.errors)")
+            for (option, value) in [
+                ("--resolve", "vault.test:\(port):127.0.0.1"), ("--connect-to", "vault.test:\(port):127.0.0.1:\(port)"),
+            ] {
+                let routed = try run(["auth", "test", named, option, value] + storage)
+                #expect(routed.status == 0 && routed.text == "200 Basic \"here\"\n", "\(routed.text) \(routed.errors)")
+            }
+            let removed = try run(["auth", "rm", named] + storage)
+            #expect(removed.status == 0)
             let replaced = try run(["auth", "set", url, "-u", "me:bad"] + storage)
             let refused = try run(["auth", "test", url, "-k", "--noproxy", "*"] + storage)
             #expect(replaced.status == 0 && refused.status == 1 && refused.text == "401 Basic \"here\": refused\n")

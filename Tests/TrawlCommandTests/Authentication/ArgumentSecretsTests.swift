@@ -23,6 +23,19 @@ struct ArgumentSecretsTests {
         #expect(found == wanted)
     }
 
+    @Test("the cookie of 'cookies set' is one, and nothing else of its operands")
+    func cookie() {
+        for (arguments, wanted) in [
+            (["cookies", "set", "http://h/", "sid=1"], [3]), (["cookies", "set", "--junk", "h", "sid=1; Path=/"], [4]),
+            (["cookies", "set", "h", "-"], [3]), (["cookies", "rm", "h", "sid"], []), (["get", "set", "a", "b=1"], []),
+            (["cookies", "set", "h"], []),
+        ] as [([String], [Int])] {
+            var operands = ArgumentSecrets.CookieOperands()
+            let found = arguments.indices.filter { operands.isCookie(arguments[$0]) }
+            #expect(found == wanted, "\(arguments)")
+        }
+    }
+
     @Test(
         "are found behind their options",
         arguments: [
