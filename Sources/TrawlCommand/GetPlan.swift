@@ -67,7 +67,7 @@ struct GetPlan {
         // What is shown of one conversation is not to be mixed with another.
         let passesThrough =
             output == .standardOutput || writesHeads || headFile != nil || namesFromHeads || report.verbose
-            || outputs.contains { LocalPath.isStandardOutput($0) || WholeFile.standsForOpenFile($0) }
+            || outputs.contains { LocalPath.isStandardOutput($0) || LocalPath.standsForOpenFile($0) }
         isSequential = isSingle || passesThrough
 
         directory = try Self.directory(arguments, isStandardOutput: output == .standardOutput)
@@ -105,9 +105,9 @@ struct GetPlan {
                 // A working directory that is gone or closed matters to who writes there.
                 let writesNothing = arguments.outputs.allSatisfy { $0.hasPrefix("/") || LocalPath.isStandardOutput($0) }
                 if writesNothing, isStandardOutput || !arguments.outputs.isEmpty {
-                    return try prepared((try? LocalPath.current()) ?? "/", arguments)
+                    return try prepared((try? WorkingDirectory.path()) ?? "/", arguments)
                 }
-                return try prepared(LocalPath.current(), arguments)
+                return try prepared(WorkingDirectory.path(), arguments)
             }
             return try prepared(LocalPath.absolute(name), arguments)
         } catch {

@@ -41,8 +41,6 @@ package enum FileLink {
     /// A path from the root on; links in it stay.
     package static func absolute(_ path: String) throws(SystemError) -> String {
         if path.hasPrefix("/") { return path }
-        guard let directory = getcwd(nil, 0) else { throw SystemError(errno: errno, call: "getcwd") }
-        defer { free(directory) }
-        return String(cString: directory) + "/" + path
+        return try WorkingDirectory.path() + "/" + path
     }
 }

@@ -252,11 +252,12 @@ extension Configuration.Store {
         case .none: return nil
         case .directory(let path): return path.absolutePath
         case .userDefault:
-            // XDG Base Directory Specification: a relative path there is to be ignored.
-            if let cache = getenv("XDG_CACHE_HOME").map({ String(cString: $0) }), cache.hasPrefix("/") {
+            // XDG Base Directory Specification: a relative path there is to be ignored; so is one that is not UTF-8, which
+            // would be another.
+            if let cache = getenv("XDG_CACHE_HOME").flatMap({ String(validatingCString: $0) }), cache.hasPrefix("/") {
                 return cache + "/trawl"
             }
-            if let home = getenv("HOME").map({ String(cString: $0) }), home.hasPrefix("/") {
+            if let home = getenv("HOME").flatMap({ String(validatingCString: $0) }), home.hasPrefix("/") {
                 return home + "/.cache/trawl"
             }
             return nil
@@ -268,8 +269,7 @@ extension String {
     /// The path from the root; relative ones count from the directory the process is in now.
     fileprivate var absolutePath: String {
         if hasPrefix("/") { return self }
-        guard let here = getcwd(nil, 0) else { return "/" + self }
-        defer { free(here) }
-        return String(cString: here) + "/" + self
+        guard let here = try? WorkingDirectory.path() else { return "/" + self }
+        return here + "/" + self
     }
 }

@@ -113,7 +113,7 @@ struct BatchPlan {
     private static func directory(_ name: String?) throws(CommandError) -> (String, OutputDirectory) {
         do throws(SystemError) {
             guard let name else {
-                let path = try LocalPath.current()
+                let path = try WorkingDirectory.path()
                 return (path, try OutputDirectory(path))
             }
             let path = try LocalPath.absolute(name)

@@ -39,7 +39,7 @@ final class BodyWriter {
         var info = stat()
         let exists = stat(path, &info) == 0
         if exists, info.st_mode & S_IFMT == S_IFDIR { throw SystemError(errno: EISDIR, call: "open") }
-        if (exists && info.st_mode & S_IFMT != S_IFREG) || WholeFile.standsForOpenFile(path) {
+        if (exists && info.st_mode & S_IFMT != S_IFREG) || LocalPath.standsForOpenFile(path) {
             let number = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
             guard number >= 0 else { throw SystemError(errno: errno, call: "open") }
             return BodyWriter(.device(number), name: path.terminalSafe, replaces: true)

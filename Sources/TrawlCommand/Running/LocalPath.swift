@@ -8,18 +8,17 @@ enum LocalPath {
         ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
     }
 
+    /// Whether a name stands for a file this process has open, to which nothing can be renamed. One that goes by `/proc` to the
+    /// working directory is a name like others; see `WorkingDirectory`.
+    static func standsForOpenFile(_ path: String) -> Bool {
+        WholeFile.standsForOpenFile(path) && !path.hasPrefix("/proc/\(getpid())/cwd/")
+    }
+
     /// The path from the root, `directory` before a relative one.
     static func absolute(_ path: String, in directory: String? = nil) throws(SystemError) -> String {
         if path.hasPrefix("/") { return path }
-        guard let directory else { return joined(try current(), path) }
+        guard let directory else { return joined(try WorkingDirectory.path(), path) }
         return joined(try absolute(directory), path)
-    }
-
-    /// The working directory.
-    static func current() throws(SystemError) -> String {
-        guard let path = getcwd(nil, 0) else { throw SystemError(errno: errno, call: "getcwd") }
-        defer { free(path) }
-        return String(cString: path)
     }
 
     static func joined(_ directory: String, _ name: String) -> String {

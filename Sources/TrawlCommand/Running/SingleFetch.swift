@@ -109,7 +109,7 @@ struct SingleFetch {
             path = try plan.path(name)
         }
         guard let path else { throw CommandError("no file name for \(FailureText.url(request.url))") }
-        if plan.writesHeads || WholeFile.standsForOpenFile(path) {
+        if plan.writesHeads || LocalPath.standsForOpenFile(path) {
             do throws(SystemError) {
                 writer = try BodyWriter.file(path, replaces: true)
             } catch {

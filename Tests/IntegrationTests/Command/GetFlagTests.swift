@@ -138,6 +138,20 @@ struct GetFlagTests {
         }
     }
 
+    @Test("a working directory whose name is not UTF-8 is as good as any other")
+    func namelessDirectory() async throws {
+        try await withOrigin { origin in
+            let url = origin.url("/status/200?body=hello")
+            let place =
+                "d=$(mktemp -d) && trap 'rm -rf \"$d\"' EXIT && cd \"$d\" && mkdir $'n\\xe9' && cd $'n\\xe9' && "
+            let got = try shell(place + "$trawl get -s --store s -o f '\(url)' && cat f && ls -d s")
+            #expect(got.status == 0 && got.output == "hellos\n", "\(got)")
+            let batch = try shell(
+                place + "echo '\(url)' | $trawl batch -q --store s --out o --results r - && cat o/*/* && cat r")
+            #expect(batch.status == 0 && batch.output.hasPrefix("hello{"), "\(batch)")
+        }
+    }
+
     @Test("a file that is replaced keeps its permissions, and a link that leads to none gets one")
     func permissions() async throws {
         let directory = try TemporaryDirectory()
