@@ -250,7 +250,10 @@ struct CredentialSearchTests {
         }
         #expect(proposal.scheme == .bearer)
         var withPassword = search(policy(), explicit: user("a"))
-        #expect(sent(withPassword.challenged(by: challenges).action) == "request Negotiate a")
+        #expect(sent(withPassword.challenged(by: challenges).action) == "request Digest a")
+        // What answers Negotiate is a ticket, and nothing else takes it here.
+        var lonely = search(policy(), explicit: user("a"))
+        #expect(sent(lonely.challenged(by: try ChallengeList("Negotiate")).action) == "request Negotiate a")
         var withTicket = search(policy(), explicit: Credentials(.ticket))
         #expect(sent(withTicket.challenged(by: challenges).action) == "request Negotiate -")
         // Of no use here: the next source is asked.

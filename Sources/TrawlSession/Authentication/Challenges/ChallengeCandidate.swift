@@ -18,4 +18,10 @@ package struct ChallengeCandidate: Sendable, Hashable {
         case (.bearer, _), (.basic, _), (.digest, _), (.ntlm, _), (.negotiate, _): false
         }
     }
+
+    /// Whether credentials of this kind are what it is answered with. Negotiate takes a password where nothing else will do, and
+    /// is answered with the ticket there is, or not at all: libcurl's GSSAPI makes no ticket of one.
+    package func isMeant(for credentials: Credentials) -> Bool {
+        takes(credentials) && (scheme != .negotiate || credentials.kind == .ticket)
+    }
 }

@@ -306,9 +306,12 @@ package struct CredentialSearch: Sendable {
     /// Sends credentials by the strongest scheme they are for; nil when there is none or they were refused.
     private mutating func propose(_ credentials: Credentials, from question: Question) -> Action? {
         guard !refused.contains(credentials.kind) else { return nil }
-        // The one that was asked about comes first.
-        let asked = question.candidates[question.index...].first { $0.takes(credentials) }
-        guard let candidate = asked ?? question.candidates.first(where: { $0.takes(credentials) }) else { return nil }
+        // The one that was asked about comes first, and those that the credentials are for before others that take them.
+        let candidates = question.candidates[question.index...] + question.candidates[..<question.index]
+        guard
+            let candidate = candidates.first(where: { $0.isMeant(for: credentials) })
+                ?? candidates.first(where: { $0.takes(credentials) })
+        else { return nil }
         let proposal = Proposal(
             credentials: credentials, source: question.source, scheme: candidate.scheme, space: candidate.space,
             digest: candidate.digest, isAhead: false)
