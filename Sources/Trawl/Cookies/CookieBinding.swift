@@ -24,6 +24,7 @@ final class CookieBinding: Sendable {
     private let conditions: CookieConditions
     /// Whether the connection to a loopback address is one: there is no proxy.
     private let trustsLoopback: Bool
+    private let fields = CookieFieldMemo()
     /// When the store had no cookie at all, by its count of changes, and until when that may be gone by.
     private let knownEmpty = Guarded((changes: UInt64.max, until: MonotonicInstant(nanoseconds: 0)))
 
@@ -121,7 +122,7 @@ final class CookieBinding: Sendable {
         case .store(let state, let name):
             guard let store = state.store() else { return Selection(field: Self.field(of: manual, target)) }
             let changes = store.changes(of: .cookies)
-            let found = changes.flatMap { stored(for: target, in: store, at: $0, name, manual) }
+            let found = changes.flatMap { remembered(for: target, in: store, at: $0, name, manual) }
             return Selection(field: found ?? Self.field(of: manual, target), changes: changes)
         }
     }
@@ -133,14 +134,24 @@ final class CookieBinding: Sendable {
         return CookieTarget.with(target) { CookieSelection(for: $0, at: now).field(manual: manual) }
     }
 
-    /// As above, from the store; nil when nothing is stored, or it cannot be read.
-    private func stored(
+    /// As above, from the store or from what it said lately; nil when nothing is stored, or it cannot be read.
+    private func remembered(
         for target: TargetURI, in store: StateStore, at changes: UInt64, _ jar: String, _ manual: [ManualCookie]
     ) -> [UInt8]? {
         if changes == 0 || isEmpty(at: changes) { return nil }
         let now = WallClock.time()
+        if manual.isEmpty, let known = fields.entry(for: target.origin, at: changes, now) { return known.field }
+        return stored(for: target, in: store, at: changes, jar, manual, now)
+    }
+
+    private func stored(
+        for target: TargetURI, in store: StateStore, at changes: UInt64, _ jar: String, _ manual: [ManualCookie],
+        _ now: WallTime
+    ) -> [UInt8]? {
         var stale: [CookieRecord] = []
         var isEmpty = false
+        var isForAllPaths = false
+        var steadyUntil: WallTime?
         let found = try? store.read(.cookies) { (snapshot) throws(StoreError) -> [UInt8]? in
             isEmpty = try CookieTable.isEmpty(snapshot)
             if isEmpty { return nil }
@@ -149,6 +160,8 @@ final class CookieBinding: Sendable {
             ) { (target) throws(StoreError) -> [UInt8]? in
                 var selection = CookieSelection(for: target, at: now)
                 try CookieTable.offer(to: &selection, for: target, jar: jar, snapshot)
+                isForAllPaths = !selection.dependsOnPath
+                steadyUntil = selection.steadyUntil
                 if selection.isEmpty { return nil }
                 selection.forEach { cookie in
                     if CookieRules.isWorthTouching(cookie, at: now) { stale.append(CookieRecord(cookie)) }
@@ -158,6 +171,9 @@ final class CookieBinding: Sendable {
         }
         if isEmpty, store.changes(of: .cookies) == changes {
             knownEmpty.withLock { $0 = (changes, MonotonicClock.now().advanced(by: .seconds(1))) }
+        }
+        if isForAllPaths, manual.isEmpty {
+            fields.keep(found ?? nil, for: target.origin, at: changes, now, steadyUntil: steadyUntil)
         }
         if !stale.isEmpty {
             let cookies = stale

@@ -24,6 +24,8 @@ package struct CookieSelection {
     private let target: CookieTarget
     private let now: WallTime
     private var entries: [Entry] = []
+    /// Whether a request for another path of the origin may have other cookies.
+    package private(set) var dependsOnPath = false
 
     /// An empty selection for a request.
     package init(for target: CookieTarget, at now: WallTime) {
@@ -35,10 +37,22 @@ package struct CookieSelection {
     package var isEmpty: Bool { entries.isEmpty }
     /// How many go along.
     package var count: Int { entries.count }
+    /// When a cookie that goes along ends, or its last access is worth a write; nil when there is none.
+    package var steadyUntil: WallTime? {
+        var result: WallTime?
+        for entry in entries {
+            var end = entry.cookie.lastAccess.advanced(byMilliseconds: CookieRules.accessGrain)
+            if let expiry = entry.cookie.expiry { end = min(end, expiry) }
+            result = result.map { min($0, end) } ?? end
+        }
+        return result
+    }
 
     /// Takes a stored cookie when it goes along with the request; says whether it does.
     @discardableResult
     package mutating func offer(_ cookie: CookieView) -> Bool {
+        // A path begins with a slash, and all of them are in that one.
+        if cookie.path.count != 1 { dependsOnPath = true }
         guard CookieRules.isSent(cookie, to: target, at: now) else { return false }
         if entries.isEmpty { entries.reserveCapacity(8) }
         let entry = Entry(

@@ -93,6 +93,14 @@ package struct CookieView {
         guard (try? Self.check(name: name, value: value, domain: domain, path: path)) != nil else { throw .invalid }
     }
 
+    /// Whether the bytes of a record say `Secure`, before anything else of them is looked at: no record that says otherwise is one of
+    /// a secure cookie.
+    @inline(__always)
+    package static func mayBeSecure(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count >= fixedLength
+            && bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self).littleEndian & Flags.secure.rawValue != 0
+    }
+
     /// What every cookie must hold to, wherever it comes from.
     static func check(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, domain: UnsafeRawBufferPointer,

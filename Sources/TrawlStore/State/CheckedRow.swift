@@ -3,6 +3,12 @@ package enum CheckedRow {
     /// Bytes before the content.
     package static let overhead = 8
 
+    /// What a row holds if it is not damaged, for a first look.
+    @inline(__always)
+    static func unchecked(_ row: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: row[min(overhead, row.count)...])
+    }
+
     /// What a row holds; nil when it is damaged.
     @inline(__always)
     package static func content(_ row: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {

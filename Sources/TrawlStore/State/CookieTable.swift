@@ -263,7 +263,8 @@ package enum CookieTable {
             try prefix.span.withUnsafeBytes { (prefix) throws(StoreError) in
                 try transaction.scan(StateSchema.cookies, from: prefix) { key, row in
                     guard hasPrefix(key, prefix) else { return false }
-                    guard let stored = view(row) else { return true }
+                    // Few are secure, and only those count: the others are not looked at any further.
+                    guard CookieView.mayBeSecure(CheckedRow.unchecked(row)), let stored = view(row) else { return true }
                     isFound = record.withView { CookieRules.hides($0, stored, at: now) }
                     return !isFound
                 }
