@@ -42,6 +42,7 @@ public final class Coordinator: Sendable {
     /// Why there is no status socket although there should be one; nil when there is, or should be none.
     public let statusSocketProblem: FetchError?
     let shares: BandwidthShares
+    let network: CoordinatorNetwork
     /// The limit of all fetches together.
     let bandwidth: BandwidthRule
     private let hstsFile: String?
@@ -90,6 +91,7 @@ public final class Coordinator: Sendable {
         callerCounts = start.callerCounts
         last = start.lastSnapshot
         shares = start.shares
+        network = start.network
         do throws(SystemError) {
             // Before the engine, which could not be taken back: who asks too early waits.
             try watcher?.start()

@@ -55,11 +55,14 @@ extension StatusReport {
 
 extension StatusReport.Fetches {
     fileprivate init?(_ value: ReportValue) {
-        guard let waiting = value["waiting"]?.smallCount, let inFlight = value["in_flight"]?.smallCount,
+        guard let waiting = value["waiting"]?.smallCount,
+            let waitingForNetwork = value["waiting_for_network"]?.smallCount,
+            let inFlight = value["in_flight"]?.smallCount,
             let done = value["done"]?.count, let failed = value["failed"]?.count, let retries = value["retries"]?.count
         else { return nil }
         self.init()
         (self.waiting, self.inFlight, self.done, self.failed, self.retries) = (waiting, inFlight, done, failed, retries)
+        self.waitingForNetwork = waitingForNetwork
     }
 }
 

@@ -59,6 +59,8 @@ extension StatusReport.Fetches {
         writer.beginObject()
         writer.key("waiting")
         writer.integer(waiting)
+        writer.key("waiting_for_network")
+        writer.integer(waitingForNetwork)
         writer.key("in_flight")
         writer.integer(inFlight)
         writer.key("done")

@@ -69,6 +69,8 @@ package struct StatusReport: Sendable, Hashable {
     package struct Fetches: Sendable, Hashable {
         /// Taken and not in flight: for a host, for a time, for a worker.
         package var waiting = 0
+        /// Those of them that wait for the network.
+        package var waitingForNetwork = 0
         /// With a worker.
         package var inFlight = 0
         /// Answered by a response, whatever its status.

@@ -11,6 +11,7 @@ extension StatusReport {
             uptime: .microseconds(Int64.random(in: 0...1_000_000_000_000, using: &random)),
             stage: random.pick(Stage.allCases))
         (report.fetches.waiting, report.fetches.inFlight) = (small(&random), small(&random))
+        report.fetches.waitingForNetwork = small(&random)
         (report.fetches.done, report.fetches.failed) = (number(&random), number(&random))
         report.fetches.retries = number(&random)
         (report.traffic.received, report.traffic.sent) = (number(&random), number(&random))

@@ -9,6 +9,7 @@ struct StatusReportTests {
     func members() {
         var report = StatusReport(program: "batch", process: 12, uptime: .milliseconds(1500))
         report.fetches.waiting = 3
+        report.fetches.waitingForNetwork = 1
         report.fetches.inFlight = 2
         report.fetches.done = 10
         report.fetches.failed = 1
@@ -27,7 +28,7 @@ struct StatusReportTests {
         report.hostCount = 1
         let expected = """
             {"v":1,"program":"batch","pid":12,"uptime":1.5,"stage":"running",\
-            "fetches":{"waiting":3,"in_flight":2,"done":10,"failed":1,"retries":0},\
+            "fetches":{"waiting":3,"waiting_for_network":1,"in_flight":2,"done":10,"failed":1,"retries":0},\
             "traffic":{"received":4096,"sent":0,"received_per_second":1024,"sent_per_second":0,"received_limit":2048,\
             "sent_limit":null,"joint_limit":true,"throttled":false},\
             "cache":{"hits":0,"validated":0,"stale":0,"misses":10},\
@@ -69,9 +70,9 @@ struct StatusReportTests {
         let whole = String(decoding: StatusReport(program: "x", process: 1).json, as: UTF8.self)
         let names = [
             "program", "pid", "uptime", "stage", "fetches", "traffic", "cache", "errors", "workers", "hosts",
-            "host_count", "waiting", "in_flight", "done", "failed", "retries", "received", "sent",
-            "received_per_second", "sent_per_second", "received_limit", "sent_limit", "joint_limit", "throttled",
-            "hits", "validated", "stale", "misses",
+            "host_count", "waiting", "waiting_for_network", "in_flight", "done", "failed", "retries", "received",
+            "sent", "received_per_second", "sent_per_second", "received_limit", "sent_limit", "joint_limit",
+            "throttled", "hits", "validated", "stale", "misses",
         ]
         for name in names {
             let text = whole.replacing("\"\(name)\":", with: "\"other\":", maxReplacements: 1)

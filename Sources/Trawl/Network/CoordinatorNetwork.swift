@@ -2,8 +2,16 @@ import TrawlPlatform
 
 /// A coordinator's view of the network. Nothing is watched before somebody asks.
 final class CoordinatorNetwork: Sendable {
+    /// What is said of waiting as a whole, however many fetches wait.
+    private struct Telling {
+        /// Whether fetches have waited, and the network has not come back since.
+        var isMissed = false
+        var handler: (@Sendable (Bool) -> Void)?
+    }
+
     private let settings: NetworkMonitor.Settings
     private let state = Guarded<NetworkWatch?>(nil)
+    private let telling = Guarded(Telling())
 
     init(_ settings: NetworkMonitor.Settings) {
         self.settings = settings
@@ -21,6 +29,24 @@ final class CoordinatorNetwork: Sendable {
         }
         if watch !== made { made.stop() }
         return watch
+    }
+
+    /// Whether fetches have waited, and the network has not come back since.
+    var isMissed: Bool { telling.withLock { $0.isMissed } }
+
+    /// Who is told when fetches begin to wait (`true`) and when the network is back (`false`).
+    func tell(_ handler: @escaping @Sendable (Bool) -> Void) {
+        telling.withLock { $0.handler = handler }
+    }
+
+    /// A fetch begins to wait, or the network is back.
+    func note(isMissed: Bool) {
+        let handler = telling.withLock { telling in
+            guard telling.isMissed != isMissed else { return nil as (@Sendable (Bool) -> Void)? }
+            telling.isMissed = isMissed
+            return telling.handler
+        }
+        handler?(isMissed)
     }
 
     /// Ends it.

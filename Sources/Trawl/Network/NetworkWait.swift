@@ -36,6 +36,9 @@ struct NetworkWaits {
     /// Whether none waits.
     var isEmpty: Bool { ends.isEmpty }
 
+    /// How many wait.
+    var count: Int { ends.count }
+
     /// When the first of them has waited too long.
     var earliest: MonotonicInstant? { limits.earliest }
 

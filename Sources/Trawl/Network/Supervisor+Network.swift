@@ -40,6 +40,7 @@ extension Supervisor {
         wait.since = now
         wait.reason = FetchError(failure, fetch: fetch)
         networkWaits.insert(fetch.engine.key, until: left.map { now.advanced(by: $0) })
+        network.note(isMissed: true)
         if !wait.isTold {
             wait.isTold = true
             fetch.channel?.post(.waitingForConnectivity)
@@ -50,7 +51,8 @@ extension Supervisor {
     /// The network is another one.
     mutating func networkChanged() {
         unknownNames.removeAll()
-        guard !networkWaits.isEmpty, networkStatus != .none else { return }
+        guard networkStatus != .none else { return }
+        network.note(isMissed: false)
         for key in networkWaits.removeAll() {
             guard let fetch = fetches[key], let wait = fetch.engine.networkWait, let since = wait.since,
                 fetch.engine.life.isWaiting

@@ -59,6 +59,7 @@ extension Supervisor {
         report.workers = slots.indices.map { worker($0) }
         report.fetches.inFlight = leases.heldCount
         report.fetches.waiting = max(0, fetches.count - leases.heldCount)
+        report.fetches.waitingForNetwork = networkWaits.count
         report.fetches.done = counts.done
         report.fetches.failed = counts.failed
         report.fetches.retries = counts.retries

@@ -9,7 +9,12 @@ extension Coordinator {
         if let note = DescriptorLimit.fit(&configuration) { console.note(note) }
         configuration.debugLog?.handler = { console.write("trawl: \($0)\n") }
         do throws(FetchError) {
-            return try Coordinator(configuration)
+            let coordinator = try Coordinator(configuration)
+            // Once, however many fetches wait.
+            coordinator.onNetworkWait { isWaiting in
+                console.note(isWaiting ? "there is no network; waiting for it" : "the network is back")
+            }
+            return coordinator
         } catch {
             let status =
                 switch error.code {

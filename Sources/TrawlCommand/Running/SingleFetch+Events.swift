@@ -9,7 +9,8 @@ extension SingleFetch {
     /// Deals with an event; the last one brings the result.
     mutating func handle(_ event: FetchEvent, of fetch: Fetch, _ result: inout Result<Response, FetchError>?) {
         switch event {
-        case .started, .resumedAtOffset:
+        // Of the network the console is told, once for all.
+        case .started, .resumedAtOffset, .waitingForConnectivity:
             break
         case .attempt(let number):
             if plan.report.verbose, let sent = fetch.sentRequest(attempt: number) {
@@ -21,8 +22,6 @@ extension SingleFetch {
             self.head = head
             show(head, of: fetch)
             if plan.report.verbose { console.write(HeadText.lines(report)) }
-        case .waitingForConnectivity:
-            console.note("\(place)there is no network; waiting for it")
         case .retrying(let attempt):
             head = nil
             if plan.report.verbose { console.write(HeadText.lines(attempt)) }

@@ -24,6 +24,8 @@ struct ProgressLine: Equatable, Sendable {
         var cache: CacheTally?
         /// Whether a first signal came: nothing more starts, and a second one ends what runs.
         var isStopping = false
+        /// Whether there is no network, and fetches wait for it.
+        var isOffline = false
     }
 
     /// - Parameters:
@@ -58,6 +60,8 @@ struct ProgressLine: Equatable, Sendable {
         parts += [ByteText.short(many.bytes), ByteText.short(rate) + "/s"]
         if many.isStopping {
             parts.append("stopping")
+        } else if many.isOffline {
+            parts.append("waiting for the network")
         } else if let total = many.total, total > many.done, fetchRate > 0 {
             parts.append("ETA " + time(Double(total - many.done) / fetchRate))
         }

@@ -35,6 +35,7 @@ enum StatusText {
             "\(fetches.done) done", "\(fetches.failed) failed", "\(fetches.inFlight) in flight",
             "\(fetches.waiting) waiting",
         ]
+        if fetches.waitingForNetwork > 0 { parts[3] += " (\(fetches.waitingForNetwork) for the network)" }
         if fetches.retries > 0 { parts.append("\(fetches.retries) tried again") }
         return "fetches   " + parts.joined(separator: ", ")
     }

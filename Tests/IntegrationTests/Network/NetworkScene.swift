@@ -33,10 +33,10 @@ struct NetworkScene {
     }
 
     /// Starts the command; its output, errors and status are in files of the name given.
-    func start(_ name: String, _ arguments: [String]) throws {
+    func start(_ name: String, _ arguments: [String], input: String = "/dev/null") throws {
         let words = ([try BuiltProducts.trawl()] + arguments).map { "'\($0)'" }.joined(separator: " ")
         let file = directory.file(name)
-        try network.run("{ \(words) </dev/null >'\(file).out' 2>'\(file).err'; echo $? >'\(file).status'; } &")
+        try network.run("{ \(words) <'\(input)' >'\(file).out' 2>'\(file).err'; echo $? >'\(file).status'; } &")
     }
 
     /// The exit status of a command that was started; nil when it does not end in time.

@@ -67,6 +67,31 @@ struct NetworkWaitTests {
         try scene.connect("wwan0")
         #expect(await scene.status("batch") == 0)
         #expect(records().count == 300 && records().allSatisfy { $0.contains(#""ok":true"#) })
+        // Once, however many waited.
+        for words in ["there is no network; waiting for it", "the network is back"] {
+            #expect(scene.text("batch.err").components(separatedBy: words).count == 2, "\(scene.text("batch.err"))")
+        }
+    }
+
+    @Test("a pipe says once that its fetches wait, and its status how many; and once that the network is back")
+    func pipe() async throws {
+        let scene = try NetworkScene()
+        let lines = (0..<20).map { #"{"id":\#($0),"url":"\#(Self.url)\#($0)"}"# + "\n" }.joined()
+        try scene.directory.put("requests", Array(lines.utf8))
+        let socket = scene.directory.file("socket")
+        try scene.start(
+            "pipe", ["pipe", "--wait-for-network", "60", "--no-cache", "--status-socket", socket],
+            input: scene.directory.file("requests"))
+        #expect(
+            await eventually {
+                let status = try? CommandRun(["status", "--json", socket])
+                return status?.text.contains(#""waiting_for_network":20"#) == true
+            })
+        try scene.connect()
+        #expect(await scene.status("pipe") == 0)
+        #expect(scene.text("pipe.out").components(separatedBy: #""status":200"#).count == 21)
+        #expect(
+            scene.text("pipe.err") == "trawl: there is no network; waiting for it\ntrawl: the network is back\n")
     }
 
     @Test("a fetch that waits can be stopped")

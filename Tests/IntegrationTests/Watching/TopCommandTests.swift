@@ -139,7 +139,7 @@ struct TopCommandTests {
         let directory = try TemporaryDirectory()
         let report = """
             {"v":1,"program":"\\u001b[31m\\u009b\\u202e","pid":1,"uptime":1,"stage":"running","fetches":{"waiting":0,\
-            "in_flight":0,"done":0,"failed":0,"retries":0},"traffic":{"received":0,"sent":0,"received_per_second":0,\
+            "waiting_for_network":0,"in_flight":0,"done":0,"failed":0,"retries":0},"traffic":{"received":0,"sent":0,"received_per_second":0,\
             "sent_per_second":0,"received_limit":null,"sent_limit":null,"joint_limit":false,"throttled":false},"cache":\
             {"hits":0,"validated":0,"stale":0,"misses":0},"errors":[],"workers":[],"host_count":1,"hosts":[{"origin":\
             "http://\\u001b]0;x\\u0007/","in_flight":1,"waiting":0,"state":"ready","snoozed_for":null,"circuit":"closed"}]}

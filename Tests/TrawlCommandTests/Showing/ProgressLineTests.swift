@@ -45,6 +45,15 @@ struct ProgressLineTests {
                 == "5/20  1 failed  10.0M  2.0M/s  stopping")
     }
 
+    @Test("a list that waits for the network says so, and promises no time")
+    func offline() {
+        var many = many
+        many.isOffline = true
+        #expect(
+            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200)
+                == "5/20  1 failed  10.0M  2.0M/s  waiting for the network")
+    }
+
     @Test("the line never reaches the last column", arguments: [0, 1, 2, 10, 80])
     func width(width: Int) {
         #expect(ProgressLine.text(single, rate: 1, width: width).count <= max(0, width - 1))

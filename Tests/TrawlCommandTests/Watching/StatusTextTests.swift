@@ -11,6 +11,7 @@ struct StatusTextTests {
         report.fetches.failed = 3
         report.fetches.inFlight = 12
         report.fetches.waiting = 340
+        report.fetches.waitingForNetwork = 30
         report.fetches.retries = 2
         report.traffic.receivedRate = 10 << 20
         report.traffic.sentRate = 2048
@@ -40,7 +41,7 @@ struct StatusTextTests {
     func whole() {
         let expected = """
             trawl batch 4711  up 1:02:05
-            fetches   1200 done, 3 failed, 12 in flight, 340 waiting, 2 tried again
+            fetches   1200 done, 3 failed, 12 in flight, 340 waiting (30 for the network), 2 tried again
             traffic   in 10.0M/s, out 2.0K/s; in all in 5.0G, out 1.0M; limit 10.0M/s, reached
             cache     300 hits, 0 validated, 900 misses (25 %)
             errors    2 timeout, 1 dns
