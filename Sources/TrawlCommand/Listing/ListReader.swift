@@ -49,6 +49,7 @@ final class ListReader {
         if path == "-", !StandardStreams.takeInput() {
             throw CommandError("standard input cannot be the list: an option was read from it")
         }
+        if path == "-", let problem = StandardStreams.inputProblem { throw CommandError(problem) }
         do throws(SystemError) {
             input = try ListInput(path)
         } catch {

@@ -48,6 +48,11 @@ enum StandardStreams {
     /// Who reads standard input to its end leaves nothing for another.
     private static let inputIsTaken = Mutex(false)
 
+    /// Why standard input cannot be read at all; nil when it can. Where it was closed, something else stands in its place.
+    static var inputProblem: String? {
+        fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE == O_WRONLY ? "standard input is closed" : nil
+    }
+
     /// To be asked before standard input is read.
     /// - Returns: False when something else reads it, or has.
     static func takeInput() -> Bool {
@@ -65,6 +70,10 @@ enum StandardStreams {
     ) throws(CommandError) -> [UInt8] {
         let name = path == "-" ? "standard input" : path
         if path == "-", !takeInput() { throw CommandError("standard input can be read by one option alone") }
+        if path == "-", let problem = inputProblem {
+            throw CommandError(
+                option.map { "\($0): \(problem)" } ?? problem, curlStatus: ExitStatus.Curl.readError)
+        }
         let number = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw unreadable(name, errno, option) }
         defer { if path != "-" { close(number) } }
