@@ -95,7 +95,7 @@ let package = Package(
             dependencies: [
                 "Trawl", "TrawlHTTP", "TrawlCache", "TrawlSession", "TrawlJSON", "TrawlCoding", "TrawlPlatform",
                 "TrawlProtocol", "TrawlWatch",
-                "TrawlStore", "TrawlURL", "TrawlPAC", "TrawlWorker",
+                "TrawlStore", "TrawlURL", "TrawlPAC", "TrawlWorker", "TrawlCrypto",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: effects),

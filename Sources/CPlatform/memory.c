@@ -52,11 +52,6 @@ int32_t cplatform_is_shared_memory(int32_t fd) {
     return info.f_type == TMPFS_MAGIC;
 }
 
-int32_t cplatform_reserve(int32_t fd, int64_t size) {
-    int result = posix_fallocate(fd, 0, size);
-    return result == 0 ? 0 : -result;
-}
-
 int32_t cplatform_map(int32_t fd, size_t size, int32_t writable, void **address) {
     void *result = mmap(NULL, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
     if (result == MAP_FAILED) {

@@ -27,6 +27,13 @@ package final class SealingKey: Sendable {
         if status != 0 { return nil }
     }
 
+    /// A key of chance, for what this process alone is to open.
+    package init() {
+        bytes = .allocate(byteCount: Self.size, alignment: 8)
+        var random = SystemRandomNumberGenerator()
+        for index in bytes.indices { bytes[index] = UInt8.random(in: 0...255, using: &random) }
+    }
+
     deinit {
         ccrypto_wipe(bytes.baseAddress, bytes.count)
         bytes.deallocate()

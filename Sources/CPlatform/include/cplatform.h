@@ -97,8 +97,6 @@ int64_t cplatform_regular_size(int32_t fd);
 int32_t cplatform_is_shared_memory(int32_t fd);
 /// sched_setscheduler(2) to SCHED_BATCH, for this thread and what it starts.
 int32_t cplatform_schedule_as_batch(void);
-/// posix_fallocate(3): grows a file to `size` bytes whose space on disk is reserved.
-int32_t cplatform_reserve(int32_t fd, int64_t size);
 /// mmap(2) of the whole file from its start, shared; `*address` is set on success.
 int32_t cplatform_map(int32_t fd, size_t size, int32_t writable, void **address);
 int32_t cplatform_unmap(void *address, size_t size);

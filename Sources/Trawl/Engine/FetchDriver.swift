@@ -12,11 +12,19 @@ package protocol FetchDriver: AnyObject {
     ///
     /// - Parameters:
     ///   - now: The time of this turn.
-    ///   - hasIdleWorkers: Whether a quarter of what may be in flight and more was free after the last turn's fetches:
-    ///     what waits, if any does, is of hosts that have as much in flight as they may. A turn that starts fetches and
-    ///     leaves so much room has another one after it at once.
-    ///   - waiting: How many fetches wait for a time, and for no worker: most of them to be tried again.
-    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool, waiting: Int) -> DriverTurn
+    ///   - load: How busy the workers are.
+    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, _ load: DriverLoad) -> DriverTurn
+}
+
+/// How busy the workers are, as the last turn's fetches left them.
+package struct DriverLoad: Sendable {
+    /// Whether a worker could take one more: what waits, if any does, is of hosts that may have no more in flight now.
+    package var hasRoom = false
+    /// Whether that is so of a quarter of what may be in flight, and more. A turn that starts fetches and leaves so much room
+    /// has another one after it at once.
+    package var hasIdleWorkers = false
+    /// How many fetches wait for a time or for the network, and for no worker: most of them to be tried again.
+    package var waiting = 0
 }
 
 /// What became of one fetch of a driver. A class, since answers pass through several hands and are large.
@@ -43,6 +51,8 @@ package struct DriverTurn {
     package var input: Int32?
     /// When there is to be a turn whatever happens; nil for never.
     package var wakeAt: MonotonicInstant?
+    /// Whether there is to be a turn as soon as there is room (``DriverLoad/hasRoom``).
+    package var wantsRoom = false
     /// Whether the driver is done: it is not called again. No fetch of its is in flight then.
     package var isFinished: Bool
 

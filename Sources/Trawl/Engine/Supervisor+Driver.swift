@@ -7,8 +7,8 @@ extension Supervisor {
     /// Calls the driver, and starts what it wants started.
     mutating func drive() {
         guard let driving else { return }
-        let turn = driving.driver.turn(
-            driving.takeAnswers(), at: now, hasIdleWorkers: driving.hasIdleWorkers, waiting: parked.count)
+        driving.load.waiting = parked.count + networkWaits.count
+        let turn = driving.driver.turn(driving.takeAnswers(), at: now, driving.load)
         if turn.isFinished {
             wait(for: nil, in: driving)
             self.driving = nil
@@ -17,15 +17,18 @@ extension Supervisor {
         }
         if turn.input != driving.input { wait(for: turn.input, in: driving) }
         driving.wakeAt = turn.wakeAt
+        driving.wantsRoom = turn.wantsRoom
         driving.hasStarted = !turn.start.isEmpty
         for fetch in turn.start { submit(fetch.running) }
     }
 
-    /// Notes whether the driver's fetches left much room, when as many have been leased as can be. A little is always
-    /// left where several hosts have all they may.
+    /// Notes whether the driver's fetches left room, and much of it, when as many have been leased as can be. A little is
+    /// always left where several hosts have all they may.
     func noteRoom() {
+        guard let driving else { return }
         let room = min(leases.freeCapacity, configuration.transfersInAll - leases.heldCount)
-        driving?.hasIdleWorkers = room > leases.heldCount / 3
+        driving.load.hasRoom = room > 0
+        driving.load.hasIdleWorkers = room > leases.heldCount / 3
     }
 
     /// When the driver is to have its next turn at the latest; nil when events alone decide.
@@ -33,7 +36,8 @@ extension Supervisor {
         guard let driving else { return nil }
         // Fetches may be answered while they are submitted: the engine is down.
         if !driving.answers.isEmpty { return now }
-        return driving.hasIdleWorkers && driving.hasStarted ? now : driving.wakeAt
+        if driving.load.hasIdleWorkers && driving.hasStarted || driving.load.hasRoom && driving.wantsRoom { return now }
+        return driving.wakeAt
     }
 
     /// Nothing will be fetched any more: lets the driver come to its end.
@@ -62,9 +66,11 @@ final class Driving {
     /// The descriptor that is polled for it.
     var input: Int32?
     var wakeAt: MonotonicInstant?
-    /// Whether its last turn started fetches, and whether those left room for more.
+    /// Whether its last turn started fetches, and what those left.
     var hasStarted = false
-    var hasIdleWorkers = false
+    var load = DriverLoad()
+    /// Whether it waits for room.
+    var wantsRoom = false
 
     init(_ driver: any FetchDriver, done: WakeUpGate) {
         self.driver = driver

@@ -23,7 +23,7 @@ extension BatchJob {
                 shortages.insert(answer.tag, at: now.advanced(by: .seconds(1)))
             } else if isUnfinished(answer.result) {
                 leavesRequests = true
-                table.remove(answer.tag)
+                remove(answer.tag)
             } else {
                 table[answer.tag].attempts = answer.attempts
                 if case .success(let response) = answer.result, isGivenUp(response) { removeFile(of: response) }
@@ -74,7 +74,7 @@ extension BatchJob {
 
     /// A request is over: it is counted, told and recorded.
     mutating func end(_ tag: UInt64, _ result: Result<Response, FetchError>) {
-        let fetch = table.remove(tag)
+        let fetch = remove(tag)
         var failure: Failure?
         var file: String?
         switch result {

@@ -10,17 +10,20 @@ extension BatchJob {
     private static let linesInATurn = 4096
 
     /// Starts fetches as long as there is room and input that does not have to be waited for.
-    mutating func startMore(_ turn: inout DriverTurn) {
+    mutating func startMore(_ turn: inout DriverTurn, _ load: DriverLoad) {
         if isStopping {
-            if !isInputOver || !shortages.isEmpty { leavesRequests = true }
+            if !isInputOver || !shortages.isEmpty || aside?.isEmpty == false { leavesRequests = true }
             isInputOver = true
+            aside = nil
             for tag in shortages.removeAll() { table.remove(tag) }
             return
         }
-        while let tag = shortages.takeDue(at: now) { prepare(tag, into: &turn.start) }
+        while let tag = shortages.takeDue(at: now) { prepare(tag, nil, into: &turn.start) }
+        if aside != nil { startSetAside(into: &turn.start) }
+        defer { if aside != nil { awaitReading(&turn) } }
         var lines = Self.linesInATurn
         // Without room in the outputs, a turn comes when there is some again.
-        while !isInputOver, hasRoom, outputs.hasRoom(), !tally.outputIsBroken {
+        while !isInputOver, aside == nil ? hasRoom : mayOvertake(load, turn), outputs.hasRoom(), !tally.outputIsBroken {
             guard lines > 0 else {
                 turn.wakeAt = now
                 return
@@ -29,8 +32,8 @@ extension BatchJob {
             switch source.next() {
             case .nothing: break
             case .request(let request, let line, let isAgain):
-                let tag = table.insert(FetchInFlight(request, line: line, isAgain: isAgain, at: now))
-                prepare(tag, into: &turn.start)
+                let fetch = FetchInFlight(request, line: line, isAgain: isAgain, at: now)
+                if aside == nil { start(fetch, into: &turn.start) } else { startOrSetAside(fetch, into: &turn.start) }
             case .bad(let bad, let line, let isAgain): refuse(bad, line, isAgain)
             case .skipped(let ending):
                 tally.skipped += 1
@@ -48,16 +51,28 @@ extension BatchJob {
         }
     }
 
+    /// Takes a request among those in flight.
+    ///
+    /// - Parameter target: What its URL is, if that is known.
+    mutating func start(_ fetch: FetchInFlight, _ target: TargetURI? = nil, into prepared: inout [PreparedFetch]) {
+        prepare(table.insert(fetch), target, into: &prepared)
+    }
+
     /// Makes the fetch of a request, or ends it when it cannot be one.
-    private mutating func prepare(_ tag: UInt64, into prepared: inout [PreparedFetch]) {
+    private mutating func prepare(_ tag: UInt64, _ target: TargetURI?, into prepared: inout [PreparedFetch]) {
         do throws(FetchError) {
             let template = try templates.template(for: table[tag].request)
-            let target = try coordinator.target(of: table[tag].request.url, template)
-            prepared.append(try prepare(table[tag], target, template, tag))
+            let known: TargetURI
+            if let target {
+                known = target
+            } else {
+                known = try coordinator.target(of: table[tag].request.url, template)
+            }
+            prepared.append(try prepare(table[tag], known, template, tag))
         } catch {
             if isUnfinished(.failure(error)) {
                 leavesRequests = true
-                table.remove(tag)
+                remove(tag)
             } else {
                 end(tag, .failure(error))
             }

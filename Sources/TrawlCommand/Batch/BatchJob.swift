@@ -28,6 +28,10 @@ struct BatchJob {
     var messages: BatchMessages
     var tally = RunTally()
     private var lookAhead: LookAhead
+    /// Lines that others overtake; nil as long as there is no need of that.
+    var aside: LinesAside?
+    /// Whether lines could not be set aside: then it is not tried again.
+    private var cannotSetAside = false
     var isInputOver = false
     /// Whether requests are left for another run.
     var leavesRequests = false
@@ -61,24 +65,24 @@ struct BatchJob {
 
     /// Deals with answers, and starts what there is room for.
     ///
-    /// - Parameter waiting: How many fetches wait to be tried again.
-    mutating func turn(
-        _ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool, waiting: Int
-    ) -> DriverTurn {
+    /// - Parameter load: How busy the workers are.
+    mutating func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, _ load: DriverLoad) -> DriverTurn {
         self.now = now
-        self.waiting = waiting
-        lookAhead.adapt(hasIdleWorkers: hasIdleWorkers)
+        waiting = load.waiting
+        lookAhead.adapt(hasIdleWorkers: load.hasIdleWorkers)
         let wall = WallClock.now()
         time = UInt64(max(0, wall.seconds)) * 1_000_000 + UInt64(wall.nanoseconds / 1000)
         checkOutputs()
         finish(answers)
+        if load.hasIdleWorkers, lookAhead.isExhausted, aside == nil { beginSettingAside() }
         var turn = DriverTurn()
-        startMore(&turn)
+        startMore(&turn, load)
         lookAhead.note(isFull: !hasRoom)
+        if let aside, aside.turned(isCalm: hasRoom) { endSettingAside() }
         if let failure = outputs.write() { outputFailed(failure) }
         showProgress()
-        if turn.wakeAt == nil { turn.wakeAt = shortages.next }
-        turn.isFinished = table.isEmpty && isInputOver
+        if let next = shortages.next { turn.wakeAt = min(turn.wakeAt ?? next, next) }
+        turn.isFinished = table.isEmpty && isInputOver && aside?.isEmpty != false
         tally.wasStopped = stopping.count > 0 && leavesRequests
         return turn
     }
@@ -89,8 +93,39 @@ struct BatchJob {
     }
 
     /// Whether one more request may be read ahead.
-    var hasRoom: Bool {
-        table.hasRoom(for: lookAhead.count, waiting: waiting + shortages.count, mostWaiting: plan.mostWaiting)
+    var hasRoom: Bool { hasRoom(beside: 0) }
+
+    /// The same, when so many more than usual may be.
+    func hasRoom(beside more: Int) -> Bool {
+        table.hasRoom(for: lookAhead.count + more, waiting: waiting + shortages.count, mostWaiting: plan.mostWaiting)
+    }
+
+    /// Takes a request out of those in flight.
+    @discardableResult
+    mutating func remove(_ tag: UInt64) -> FetchInFlight {
+        let fetch = table.remove(tag)
+        if let aside, fetch.originNumber >= 0 { aside.ended(fetch) }
+        return fetch
+    }
+
+    /// From now on lines that cannot start are set aside, so that others can.
+    private mutating func beginSettingAside() {
+        guard let directory = plan.asideDirectory, !cannotSetAside, !isStopping, !isInputOver, !table.isFullOfBodies
+        else { return }
+        do throws(SystemError) {
+            let aside = try LinesAside(in: directory, share: plan.originShare, at: now)
+            table.forEach { fetch in
+                if let origin = templates.target(of: fetch.request)?.origin { aside.add(fetch, of: origin) }
+            }
+            self.aside = aside
+        } catch {
+            cannotSetAside = true
+        }
+    }
+
+    private mutating func endSettingAside() {
+        aside = nil
+        table.forEach { $0.originNumber = -1 }
     }
 
     /// Whether the answer says nothing about the request, which the next run does again.
@@ -152,7 +187,7 @@ struct BatchJob {
     private mutating func showProgress() {
         guard progress.isShown else { return }
         let done = tally.succeeded + tally.failed + tally.skipped
-        let begun = done + table.count
+        let begun = done + table.count + (aside?.count ?? 0)
         var many = ProgressLine.Many(done: done, failed: tally.failed, total: nil, bytes: tally.bytes)
         many.skipped = tally.skipped
         // After a signal the end is that of what is in flight.
@@ -165,6 +200,7 @@ struct BatchJob {
         }
         if tally.cache.isOfUse { many.cache = tally.cache }
         many.isStopping = stopping.count > 0
+        many.isOffline = coordinator.isMissingNetwork
         progress.state.withLock { $0 = .many(many) }
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import Trawl
 import TrawlPlatform
 
@@ -37,6 +38,10 @@ struct BatchPlan {
     let summarizes: Bool
     /// Requests read ahead at most, those in flight among them, so that many of one host do not keep others waiting.
     let lookAhead: Int
+    /// Where lines are kept that cannot start while others could; nil where lines are not set aside.
+    let asideDirectory: String?
+    /// Requests of one origin that are read ahead once lines are set aside: more than it can have in flight.
+    let originShare: Int
     let report: ReportArguments
     let configuration: Configuration
     let cookieFiles: CookieFiles?
@@ -77,9 +82,12 @@ struct BatchPlan {
         let parallel = command.pool.parallel?.value ?? 64
         // A host that is spared must not keep those behind it in the list waiting.
         lookAhead = command.pool.wait == nil ? max(1024, 16 * parallel) : 16_384
+        let perHost = command.pool.perHost?.value ?? max(6, parallel / 8)
+        originShare = max(64, 2 * (perHost == 0 ? parallel : perHost))
+        asideDirectory = Self.asideDirectory(beside: results, orIn: directory)
         var configuration = try RunSetup.configuration(
             command, parallel: parallel, root: files == .new ? directory : nil, longestRetryAfter: .seconds(600))
-        configuration.connectionsPerHost = command.pool.perHost?.value ?? max(6, parallel / 8)
+        configuration.connectionsPerHost = perHost
         configuration.transfersInAll = parallel
         command.tls.apply(to: &configuration)
         try command.watch.apply(to: &configuration, name: "batch")
@@ -105,9 +113,18 @@ struct BatchPlan {
         summarizes = false
         // Nothing is opened, and no time of a fetch runs, before its turn has come.
         lookAhead = plan.parallel
+        asideDirectory = nil
+        originShare = 0
         report = plan.report
         configuration = plan.configuration
         cookieFiles = plan.cookieFiles
+    }
+
+    /// Beside the results, on whose disk there is room for what a run needs; else with the bodies, else where scratch files are.
+    private static func asideDirectory(beside results: String?, orIn directory: String) -> String {
+        if let results, !LocalPath.isStandardOutput(results) { return LocalPath.parent(results) }
+        if !directory.isEmpty { return directory }
+        return getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     }
 
     private static func directory(_ name: String?) throws(CommandError) -> (String, OutputDirectory) {

@@ -78,7 +78,7 @@ final class BatchRun: FetchDriver {
         return run.job.tally.status
     }
 
-    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, hasIdleWorkers: Bool, waiting: Int) -> DriverTurn {
-        job.turn(answers, at: now, hasIdleWorkers: hasIdleWorkers, waiting: waiting)
+    func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, _ load: DriverLoad) -> DriverTurn {
+        job.turn(answers, at: now, load)
     }
 }

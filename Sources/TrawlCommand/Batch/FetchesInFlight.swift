@@ -12,6 +12,8 @@ final class FetchInFlight {
     var attempts = 1
     /// How often there was no descriptor for it.
     var shortages = 0
+    /// Its origin's number among those that lines are set aside for; -1 when none is known.
+    var originNumber: OriginShares.Number = -1
     /// The file asked for in the latest attempt.
     var path: String?
 
@@ -43,7 +45,7 @@ struct FetchesInFlight {
     ///     busy does not keep the rest of the list waiting. There is an end to that, too.
     ///   - mostWaiting: How many of these, at most.
     func hasRoom(for most: Int, waiting: Int = 0, mostWaiting: Int = FetchesInFlight.mostWaiting) -> Bool {
-        count - min(waiting, mostWaiting) < most && bodyBytes < Self.mostBodyBytes && bodies < Self.mostBodies
+        count - min(waiting, mostWaiting) < most && !isFullOfBodies
     }
 
     /// A few hundred bytes each.
@@ -53,6 +55,14 @@ struct FetchesInFlight {
     private static let mostBodies = 256
 
     var isEmpty: Bool { count == 0 }
+
+    /// Whether bodies take as much as they may.
+    var isFullOfBodies: Bool { bodyBytes >= Self.mostBodyBytes || bodies >= Self.mostBodies }
+
+    /// All of them, in no order.
+    func forEach(_ body: (FetchInFlight) -> Void) {
+        for fetch in places { if let fetch { body(fetch) } }
+    }
 
     mutating func insert(_ fetch: FetchInFlight) -> UInt64 {
         if let body = fetch.request.own?.body {

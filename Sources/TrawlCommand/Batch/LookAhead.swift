@@ -11,6 +11,8 @@ struct LookAhead {
     private let most: Int
     /// Whether there were as many at the end of the last turn.
     private var isFull = false
+    /// Whether no more can be read ahead than is.
+    var isExhausted: Bool { isFull && count == most }
     /// Turns without idle workers, since the number was last changed.
     private var busyTurns = 0
 

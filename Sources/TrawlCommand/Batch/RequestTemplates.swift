@@ -43,6 +43,11 @@ final class RequestTemplates {
                 for: whole, savesErrorBodies: savesErrorBodies, namesFromHeads: namesFromHeads && !isNamed))
     }
 
+    /// The target of a request of the list, checked as one that says nothing of its own; nil when it is no such target.
+    func target(of request: ListedRequest) -> TargetURI? {
+        try? coordinator.target(of: request.url, plain)
+    }
+
     /// The method of a request of the list.
     func method(of request: ListedRequest) -> String {
         (request.own.map(base.changed) ?? base).effectiveMethod.name

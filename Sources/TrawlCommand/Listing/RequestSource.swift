@@ -31,6 +31,8 @@ final class RequestSource {
     private let form: RequestLine.Form
     private let retriesFailed: Bool
     private var finished: FinishedRequests
+    /// The line of the latest request, as it came; valid until the next is asked for.
+    private(set) var lineBytes = UnsafeRawBufferPointer(start: nil, count: 0)
     /// Bad lines since the last request, of whatever kind.
     private var refused = 0
     /// So many in a row, and the input is no list.
@@ -113,6 +115,7 @@ final class RequestSource {
             switch try list.next(interrupt: interrupt) {
             case .line(let count, let bytes):
                 number = count
+                lineBytes = bytes
                 line = RequestLine(bytes, form)
             case .bad(let count, let reason, let start):
                 number = count

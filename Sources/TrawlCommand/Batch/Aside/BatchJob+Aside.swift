@@ -1,0 +1,60 @@
+import Trawl
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+/// Lines that others overtake, as long as a batch sets lines aside.
+extension BatchJob {
+    /// Whether another line is read in this turn: as long as workers have nothing to do, and no more than they can take.
+    func mayOvertake(_ load: DriverLoad, _ turn: DriverTurn) -> Bool {
+        load.hasRoom && turn.start.count < 2 * plan.configuration.transfersInAll
+            && hasRoom(beside: LinesAside.mostMore) && aside?.mayRead(at: now) == true
+    }
+
+    /// Says when reading goes on, at the end of a turn.
+    func awaitReading(_ turn: inout DriverTurn) {
+        guard let aside, !isInputOver, !tally.outputIsBroken, turn.input == nil, hasRoom(beside: LinesAside.mostMore)
+        else { return }
+        if aside.mayRead(at: now) {
+            // Of the outputs' room a turn tells by itself.
+            turn.wantsRoom = outputs.hasRoom()
+        } else if let next = aside.readsAgainAt {
+            turn.wakeAt = min(turn.wakeAt ?? next, next)
+        }
+    }
+
+    /// Starts a request that was read, or sets its line aside where its origin has all it may.
+    mutating func startOrSetAside(_ fetch: FetchInFlight, into prepared: inout [PreparedFetch]) {
+        guard let aside, let target = templates.target(of: fetch.request) else {
+            return start(fetch, into: &prepared)
+        }
+        let starts =
+            aside.starts(fetch, of: target.origin)
+            || aside.setAside(fetch, of: target.origin, source.lineBytes, mayStart: hasRoom)
+        // What a line says of its own may make its URL a bad one.
+        if starts { start(fetch, fetch.request.own == nil ? target : nil, into: &prepared) }
+    }
+
+    /// Starts the requests of lines whose origins have room again.
+    mutating func startSetAside(into prepared: inout [PreparedFetch]) {
+        guard let aside else { return }
+        while aside.hasDue, outputs.hasRoom(), !table.isFullOfBodies, !tally.outputIsBroken {
+            do throws(AsideFile.Failure) {
+                guard let (line, number) = try aside.next() else { break }
+                let request = line.bytes.withUnsafeBytes { RequestLine($0, .list) }
+                guard case .request(let request) = request else { throw .damaged }
+                let fetch = FetchInFlight(request, line: line.number, isAgain: line.isAgain, at: line.started)
+                fetch.originNumber = number
+                start(fetch, into: &prepared)
+            } catch {
+                let reason =
+                    switch error {
+                    case .system(let error): SystemError.reason(error.errno)
+                    case .damaged: "they are damaged"
+                    }
+                return breakOff("lines that were set aside cannot be read: \(reason)")
+            }
+        }
+        if let fetch = aside.takeHeld() { start(fetch, into: &prepared) }
+    }
+}
