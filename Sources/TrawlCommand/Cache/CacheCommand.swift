@@ -1,4 +1,7 @@
 import ArgumentParser
+import Glibc
+import Trawl
+import TrawlStore
 
 /// `trawl cache`: what is stored, looked at and put in order. Its subcommands touch no network and start no worker.
 struct CacheCommand: ParsableCommand {
@@ -58,6 +61,11 @@ extension CacheSubcommand {
     func execute() throws(CommandError) -> Int32 {
         let store = try CacheAtHand(storage.store, budget: budget)
         defer { store.close() }
+        if store.responses?.cache.hasLostEverything == true {
+            let directory = store.directory.terminalSafe
+            StandardStreams.writeText(
+                "trawl: the cache in \(directory) was damaged, and is empty now\n", to: STDERR_FILENO)
+        }
         return try execute(on: store)
     }
 }

@@ -137,8 +137,21 @@ extension CacheStore {
 
     /// Reads and compares everything, removes what is damaged, and puts the index and the counts of blobs right.
     ///
-    /// When the pages themselves contradict each other, everything is removed, and all records count as damaged.
+    /// When the pages themselves contradict each other, everything is removed, and all records count as damaged: as one
+    /// where nobody knows how many there were, because opening already met the damage, say.
     package func verify() throws(StoreError) -> CacheVerification {
+        var wasLost = environment.claimLoss()
+        var result = try verifyWhole()
+        // What was lost meanwhile is counted, unless another thread met it.
+        if environment.claimLoss(), result.damagedRecords == 0 { wasLost = true }
+        if wasLost { result.damagedRecords += 1 }
+        return result
+    }
+
+    /// Whether all that was stored was thrown away because it was damaged, and nothing was verified since.
+    package var hasLostEverything: Bool { environment.hasLostEverything }
+
+    private func verifyWhole() throws(StoreError) -> CacheVerification {
         let generation = environment.generation
         // Of a file that is damaged, nobody knows how many there were; it says so all the same.
         let records = (try? statistics().records) ?? 0

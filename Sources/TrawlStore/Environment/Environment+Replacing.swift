@@ -79,6 +79,7 @@ extension Environment {
             return true
         }
         guard isInstalled else { return false }
+        if next.followsDamage { noteLoss() }
         // The directory may be another one.
         let turn = WriterTurn(in: directory)
         self.turn.withLock { $0 = turn }
@@ -93,8 +94,10 @@ extension Environment {
 
     /// Throws the files of `old` away, unless another process did so already, and opens new ones. Writing mutex.
     func rebuild(insteadOf old: Opening) throws(StoreError) {
-        try old.guardFile.exclusively { () throws(StoreError) in
-            if try old.isCurrent() { try Opening.remove(directory) }
+        try old.guardFile.exclusively { () throws(StoreError) -> Void in
+            guard try old.isCurrent() else { return }
+            try Opening.remove(directory)
+            noteLoss()
         }
         try reopen(insteadOf: old)
     }

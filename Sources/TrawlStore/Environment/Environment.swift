@@ -33,6 +33,7 @@ package final class Environment: Sendable {
     let turn: Guarded<WriterTurn>
     let shared: SharedWords
     private let wasAlone: Guarded<Bool>
+    private let loss: Guarded<Bool>
 
     /// Words every thread may read and write.
     ///
@@ -61,6 +62,7 @@ package final class Environment: Sendable {
         shared = SharedWords()
         turn = Guarded(WriterTurn(in: directory))
         wasAlone = Guarded(opening.wasAlone)
+        loss = Guarded(opening.followsDamage)
         storeRelease(shared.generation, 1)
     }
 
@@ -93,6 +95,20 @@ package final class Environment: Sendable {
             return wasAlone
         }
     }
+
+    /// Whether this process threw everything away because it was damaged, and nobody has claimed that yet.
+    package var hasLostEverything: Bool { loss.withLock { $0 } }
+
+    /// Whether this process threw everything away because it was damaged. True once for each time, or for several.
+    package func claimLoss() -> Bool {
+        loss.withLock { loss in
+            defer { loss = false }
+            return loss
+        }
+    }
+
+    /// Notes that everything was thrown away because it was damaged.
+    func noteLoss() { loss.withLock { $0 = true } }
 
     // MARK: Opening and closing
 

@@ -44,6 +44,9 @@ extension Opening {
         }
         if isSuspect { isTrusted = false }
         if facts == nil { isTrusted = true }
+        // An empty file in which there was something, since an opener left its note.
+        var followsDamage = false
+        if facts == nil, note != nil { followsDamage = try FileFacts.of(path, followingLinks: false) != nil }
         var mustNote = note?.boot != boot || facts == nil
         if mustNote { note?.verified = nil }
 
@@ -66,6 +69,7 @@ extension Opening {
             opening = try attempt(mustCheck: isOtherBoot || isSuspect && facts != nil)
         } catch {
             guard settings.isRebuildable, error.isCuredByRebuilding, facts != nil else { throw error }
+            if case .damaged = error { followsDamage = true }
             try remove(directory)
             facts = nil
             isTrusted = true
@@ -78,6 +82,7 @@ extension Opening {
             opening.hasNewVerdict = false
         }
         if isAlone { WriterTurn.remove(in: directory) }
+        opening.followsDamage = followsDamage
         return opening
     }
 

@@ -48,6 +48,8 @@ final class Opening: @unchecked Sendable {
     var hasWritten = false
     /// Whether no other process had the files open before.
     let wasAlone: Bool
+    /// Whether it stands in the place of files that were damaged; set before others have it.
+    var followsDamage = false
 
     private let descriptor: Int32
     /// The first page of LMDB's lock file.

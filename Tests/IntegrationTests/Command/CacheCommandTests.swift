@@ -135,6 +135,21 @@ struct CacheCommandTests {
         #expect(access(blob, F_OK) != 0)
     }
 
+    @Test("a cache whose file was cut off is told of, by verify with the status of damage")
+    func lost() async throws {
+        try await withOrigin { origin in
+            for command in ["verify", "ls"] {
+                _ = try get(origin.url(fresh("/bytes/100")))
+                #expect(truncate(directory.file("store/cache/data.mdb"), 8192) == 0)
+                let found = try cache(command)
+                #expect(found.status == (command == "verify" ? 65 : 0), "\(found.status) of \(command)")
+                #expect(found.errors.hasSuffix("was damaged, and is empty now\n"), "\(found.errors)")
+                let again = try cache("verify")
+                #expect(again.status == 0 && again.errors.isEmpty, "\(again.errors)")
+            }
+        }
+    }
+
     @Test("pruning keeps a budget, clearing a time, and the numbers say so")
     func budget() async throws {
         try await withOrigin { origin in

@@ -84,6 +84,37 @@ struct CacheRecoveryTests {
         store.close()
     }
 
+    // What is left of the file; -1 zeroes both meta pages.
+    @Test(
+        "verifying says once that all is lost, also when opening has made the files anew",
+        arguments: [0, 4096, 8192, 20_000, -1])
+    func lostAtOpening(length: Int) throws {
+        try fill()
+        if length < 0 {
+            try change { data in data.replaceSubrange(0..<8192, with: Data(count: 8192)) }
+        } else {
+            #expect(truncate(scratch.cache + "/data.mdb", off_t(length)) == 0)
+        }
+        let store = try open()
+        defer { store.close() }
+        #expect(store.hasLostEverything)
+        store.put(1, body: [1])
+        #expect(try store.verify() == CacheVerification(records: 1, damagedRecords: 1))
+        #expect(!store.hasLostEverything)
+        #expect(try store.verify() == CacheVerification(records: 1))
+    }
+
+    @Test("a cache that is new, or was removed, has lost nothing")
+    func lostNothing() throws {
+        for _ in 0..<2 {
+            let store = try open()
+            #expect(!store.hasLostEverything)
+            store.put(1, body: [1])
+            store.close()
+            CacheScratch.remove(scratch.cache)
+        }
+    }
+
     @Test("after a start of the machine no living record loses its slot, and sequences go on")
     func restart() throws {
         var store = try open(boot: "first")
