@@ -21,18 +21,31 @@ enum StoreSecret {
     }
 
     private static func read(_ path: String) throws(SystemError) -> [UInt8]? {
-        let opened = cblob_openat(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW, 0)
-        if opened == -ENOENT { return nil }
-        if opened < 0 { throw SystemError(errno: -opened, call: "open") }
+        // Without waiting for who writes to it, should it be a FIFO.
+        let opened = cblob_openat(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
+        switch opened {
+        case -ENOENT: return nil
+        // A link, a socket.
+        case -ELOOP, -ENXIO:
+            try remove(path)
+            return nil
+        case ..<0: throw SystemError(errno: -opened, call: "open \(path)")
+        default: break
+        }
         let file = Descriptor(adopting: opened)
-        var bytes = [UInt8](repeating: 0, count: size + 1)
-        let count = pread(file.rawValue, &bytes, bytes.count, 0)
-        guard count == size else {
-            unlink(path)
+        var (length, changed, links): (Int64, Int64, Int64) = (0, 0, 0)
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard cblob_status(file.rawValue, &length, &changed, &links) == 0, length == Int64(size),
+            pread(file.rawValue, &bytes, size, 0) == size
+        else {
+            try remove(path)
             return nil
         }
-        bytes.removeLast()
         return bytes
+    }
+
+    private static func remove(_ path: String) throws(SystemError) {
+        if unlink(path) != 0, errno != ENOENT { throw SystemError(errno: errno, call: "unlink \(path)") }
     }
 
     /// Makes the file whole or not at all; another process may be first.
