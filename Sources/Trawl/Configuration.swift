@@ -74,8 +74,8 @@ public struct Configuration: Sendable {
     /// How long a shutdown lets fetches in flight go on. Default: not at all.
     public var shutdownGrace = Duration.zero
 
-    /// How long a shutdown waits for validations of what was served stale, with nobody waiting for them. For programs that
-    /// end as soon as they have their answer.
+    /// How long a shutdown waits for validations of what was served stale, with nobody waiting for them: for each that
+    /// ends as long again, and three times as long in all. For programs that end as soon as they have their answer.
     package var validationGrace = Duration.zero
 
     /// Where the coordinator tells what it is doing. Default: nowhere.

@@ -22,7 +22,8 @@ extension Coordinator {
                 hasBody: plan.body != .none, opens: false),
             case .serve(let hit) = store.lookup(request, at: WallClock.time(), bodies: StoredAnswers.longestBody),
             hit.length == 0 || hit.body != nil, !hit.isRedirect || plan.options.redirects.mode == .manual,
-            hit.head.status != 401
+            // Whether there is room for a validation the supervisor knows.
+            hit.head.status != 401, !(hit.reuse.revalidates && binding.mayStore)
         else { return nil }
         let frame = StoredAnswers.Frame(
             originalURL: plan.originalURL, target: plan.target, redirects: [], metrics: HopReports())
@@ -31,7 +32,6 @@ extension Coordinator {
         if case .failure(let error) = answer, error.code == .decoding { return nil }
         store.cache.used(hit.use)
         callerCounts.answered(answer)
-        if hit.reuse.revalidates, binding.mayStore { post(.submit(.revalidation(of: plan))) }
         return answer
     }
 }

@@ -8,8 +8,6 @@ import TrawlSupervision
 
 /// The cache's part in fetches: what answers from it, who waits for whom, and what goes on in the background.
 extension Supervisor {
-    /// Validations that run with nobody waiting (RFC 5861 §3), at most.
-    private static let mostRevalidations = 64
     /// Keys remembered whose responses others could not use, and for how long.
     private static let mostUnshared = 4096
     private static let unsharedTime = Duration.seconds(10)
@@ -97,9 +95,12 @@ extension Supervisor {
 
     /// - Returns: Whether the fetch goes on: it is a redirect that is followed, or cannot be decoded.
     private mutating func serve(_ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch) -> Bool {
+        if hit.reuse.revalidates, !revalidate(fetch) {
+            validateFirst(fetch)
+            return true
+        }
         store.cache.used(hit.use)
         if !unshared.isEmpty { unshared[hit.use.digest] = nil }
-        if hit.reuse.revalidates { revalidate(fetch) }
         if hit.isRedirect {
             switch redirect(of: hit.head, fetch) {
             case .follow where asksAboutRedirect(hit.head, fetch):
@@ -263,20 +264,39 @@ extension Supervisor {
 
     // MARK: - In the background
 
-    private mutating func revalidate(_ fetch: RunningFetch) {
+    /// Has what is served stale asked about, with nobody waiting.
+    ///
+    /// - Returns: False when there is no room for that.
+    private mutating func revalidate(_ fetch: RunningFetch) -> Bool {
         // What it brought could not be kept.
-        guard fetch.engine.terms.cache?.mayStore == true else { return }
+        guard fetch.engine.terms.cache?.mayStore == true else { return true }
+        guard revalidations.hasRoom(for: CacheDigest(of: CacheKey(fetch.engine.target))) else { return false }
         submit(
             .revalidation(
                 of: fetch.plan, fetch.engine.target, fetch.engine.fields, fetch.engine.terms,
                 sendsManual: fetch.sendsManualCookies))
+        return true
     }
 
-    /// Whether a validation with nobody waiting is to run: each thing that is stored is asked about once at a time.
+    /// Has what is stored asked about before it is served; it still answers where the server does not.
+    private func validateFirst(_ fetch: RunningFetch) {
+        let terms = fetch.engine.terms
+        var options = terms.options
+        let policy = options.caching.policy.isEmpty ? configuration.cache.policy : options.caching.policy
+        options.caching.policy = policy.subtracting(.askServerIfStale)
+            .union([.askServerIfModified, .fallBackToCacheIfLoadFails])
+        fetch.engine.terms = terms.changed(to: options)
+    }
+
+    /// Whether a validation with nobody waiting begins now: each thing that is stored is asked about once at a time.
     mutating func admitRevalidation(_ fetch: RunningFetch) -> Bool {
         guard case .no = closing, downReason == nil else { return false }
-        guard revalidations.count < Self.mostRevalidations else { return false }
-        return revalidations.insert(CacheDigest(of: CacheKey(fetch.plan.target))).inserted
+        return revalidations.admit(fetch, for: CacheDigest(of: CacheKey(fetch.plan.target)))
+    }
+
+    /// Begins validations that waited until others were over.
+    mutating func beginRevalidations() {
+        while let fetch = revalidations.next() { enter(fetch) }
     }
 
     /// Whether what is stored would answer without being asked about.
@@ -288,12 +308,17 @@ extension Supervisor {
 
     /// It is over, well or not.
     mutating func endRevalidation(_ fetch: RunningFetch) {
-        revalidations.remove(CacheDigest(of: CacheKey(fetch.plan.target)))
+        revalidations.end(CacheDigest(of: CacheKey(fetch.plan.target)))
+        // The bound of a shutdown is for servers that do not answer.
+        if case .draining = closing {
+            validationsEnd = min(
+                validationsLimit, max(validationsEnd, now.advanced(by: configuration.validationGrace)))
+        }
     }
 
     /// After an answer of a worker that should be validated with nobody waiting.
     mutating func revalidateIfWanted(_ fetch: RunningFetch, _ report: CacheReport) {
-        if report.wantsRevalidation { revalidate(fetch) }
+        if report.wantsRevalidation { _ = revalidate(fetch) }
     }
 }
 
@@ -353,20 +378,17 @@ extension RunningFetch {
 
     /// A fetch that validates what is stored, for nobody.
     static func revalidation(
-        of plan: FetchPlan, _ target: TargetURI? = nil, _ fields: FieldLines? = nil, _ terms: FetchTerms? = nil,
-        sendsManual: Bool = true
+        of plan: FetchPlan, _ target: TargetURI, _ fields: FieldLines, _ terms: FetchTerms, sendsManual: Bool
     ) -> RunningFetch {
-        let terms = terms ?? plan.terms
         var options = terms.options
         options.caching.policy = options.caching.policy.validating
         options.redirects.mode = .manual
         if !sendsManual { options.cookies.manual = [] }
         // Credentials of the request belong to its own URL.
-        if let target, target.text != plan.target.text { options.authentication.credential = nil }
-        let target = target ?? plan.target
+        if target.text != plan.target.text { options.authentication.credential = nil }
         return RunningFetch(
             plan: FetchPlan(
-                originalURL: target.text, target: target, method: .get, fields: fields ?? plan.fields, body: .none,
+                originalURL: target.text, target: target, method: .get, fields: fields, body: .none,
                 sink: .discard, fileOptions: .init(), path: nil, terms: terms.changed(to: options),
                 wantsEvents: false),
             reply: .nobody, asksProgram: false)

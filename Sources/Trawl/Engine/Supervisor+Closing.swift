@@ -11,13 +11,15 @@ extension Supervisor {
         case .no:
             closing = .draining(until: now.advanced(by: grace))
             validationsEnd = now.advanced(by: max(grace, configuration.validationGrace))
+            validationsLimit = now.advanced(by: max(grace, configuration.validationGrace * 3))
             for fetch in fetches.all where fetch.engine.life.isWaiting && !mayStillValidate(fetch) {
                 conclude(fetch, shutDownError(fetch))
             }
         case .draining(let until):
             // Asked again: the shorter grace counts.
             closing = .draining(until: min(until, now.advanced(by: grace)))
-            validationsEnd = min(validationsEnd, now.advanced(by: grace))
+            validationsLimit = min(validationsLimit, now.advanced(by: grace))
+            validationsEnd = min(validationsEnd, validationsLimit)
         case .ending:
             break
         }
@@ -64,7 +66,8 @@ extension Supervisor {
         return false
     }
 
-    private func mayStillValidate(_ fetch: RunningFetch) -> Bool {
+    /// Whether a fetch for nobody may go on, or begin, while all others end.
+    func mayStillValidate(_ fetch: RunningFetch) -> Bool {
         if case .nobody = fetch.reply { return now < validationsEnd }
         return false
     }

@@ -13,11 +13,16 @@ extension Supervisor {
     /// A caller's fetch arrives.
     mutating func submit(_ fetch: RunningFetch) {
         if case .nobody = fetch.reply, !admitRevalidation(fetch) { return }
+        enter(fetch)
+    }
+
+    /// A fetch begins that was let in.
+    mutating func enter(_ fetch: RunningFetch) {
         fetch.engine.key = fetches.insert(fetch)
         countStart(of: fetch)
         if let downReason { return conclude(fetch, downReason) }
         if case .no = closing {
-        } else {
+        } else if !mayStillValidate(fetch) {
             return conclude(
                 fetch, FetchError(.shutDown, "the coordinator is shut down", url: fetch.plan.target.text))
         }
@@ -50,6 +55,7 @@ extension Supervisor {
     /// Gives waiting hops to workers as long as both are there.
     mutating func dispatch() {
         failAbandoned()
+        beginRevalidations()
         dispatchStored()
         if !suspects.isEmpty {
             let waiting = suspects

@@ -66,8 +66,8 @@ struct Supervisor: ~Copyable {
     var leaders = LeaderTable()
     /// Keys of fetches that others waited for in vain, and until when nobody waits for such.
     var unshared: [CacheDigest: MonotonicInstant] = [:]
-    /// Fetches for nobody, in flight.
-    var revalidations: Set<CacheDigest> = []
+    /// Fetches for nobody.
+    var revalidations = RevalidationLine<RunningFetch>()
     /// What worked before, and the nonces of servers.
     var credentials: SessionCredentials
     /// Who asks for credentials, and who waits for what is answered.
@@ -103,6 +103,8 @@ struct Supervisor: ~Copyable {
     var closing = Closing.no
     /// When a shutdown waits no longer for validations that nobody waits for.
     var validationsEnd = MonotonicInstant(nanoseconds: 0)
+    /// The latest that may become, when one after the other ends.
+    var validationsLimit = MonotonicInstant(nanoseconds: 0)
     var now: MonotonicInstant
     var dirty: [Int] = []
     var random = SystemRandomNumberGenerator()
