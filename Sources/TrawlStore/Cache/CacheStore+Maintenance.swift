@@ -55,6 +55,8 @@ extension CacheStore {
     private static let rowsAtOnce = 8192
     /// Changes made in one transaction.
     private static let mostAtOnce = 512
+    /// Bytes that are enough for the pages of some changes.
+    private static let leastRoom: UInt64 = 1 << 20
     /// Blobs kept in mind.
     private static let mostRemembered = 1 << 16
 
@@ -115,9 +117,40 @@ extension CacheStore {
     /// records went.
     package func prune() -> CacheOutcome {
         purgeDeadSessions()
-        let outcome = perform(.evict)
+        var outcome = perform(.evict)
+        if outcome.isDiskFull {
+            let bodiless = makeRoom()
+            outcome = perform(.evict)
+            _ = remove(bodiless)
+        }
         if case .notDone = outcome { return outcome }
         return sweepNow() ?? outcome
+    }
+
+    /// Removes files where the disk has no room for the pages of one change: those that nothing refers to, and bodies of the
+    /// oldest records.
+    ///
+    /// - Returns: The records whose bodies went; they are misses from now on.
+    private func makeRoom() -> [CacheUse] {
+        _ = sweepNow()
+        let gone = Guarded<[CacheUse]>([])
+        // Nothing is changed in the tables, so this needs no room. The lock keeps others from referring to what goes.
+        _ = writeNow { [self] (transaction, _) throws(StoreError) in
+            var freed: UInt64 = 0
+            var uses: [CacheUse] = []
+            try transaction.scan(CacheSchema.records, from: 0) { sequence, row in
+                if let frame = RecordFrame(row, sequence: sequence), let digest = frame.blobDigest,
+                    blobs.remove(digest)
+                {
+                    freed += frame.bodyLength
+                    uses.append(CacheUse(digest: frame.digest, sequence: sequence))
+                }
+                return freed < Self.leastRoom
+            }
+            gone.withLock { $0 = uses }
+            return .removed(0)
+        }
+        return gone.withLock { $0 }
     }
 
     /// Removes files that nothing refers to, on the calling thread: nothing, or why it could not go on.

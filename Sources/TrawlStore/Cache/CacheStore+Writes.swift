@@ -63,8 +63,12 @@ extension CacheStore {
             run.cursor = start
             return .removed(try makePart(of: change, &run.cursor, in: transaction, &effects))
         } then: { [self] outcome in
+            if outcome.isDiskFull, let smaller = start.smaller {
+                return submitPart(of: change, urgency, from: smaller, done: done, then)
+            }
             guard case .removed(let count) = outcome else { return then(outcome) }
             if run.cursor.isDone { return then(.removed(done + count)) }
+            run.cursor.grow()
             submitPart(of: change, urgency, from: run.cursor, done: done + count, then)
         }
     }
@@ -79,8 +83,13 @@ extension CacheStore {
                 run.cursor = start
                 return .removed(try makePart(of: change, &run.cursor, in: transaction, &effects))
             }
+            if outcome.isDiskFull, let smaller = start.smaller {
+                run.cursor = smaller
+                continue
+            }
             guard case .removed(let count) = outcome else { return outcome }
             removed += count
+            run.cursor.grow()
         }
         return .removed(removed)
     }

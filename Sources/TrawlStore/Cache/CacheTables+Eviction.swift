@@ -32,12 +32,13 @@ extension CacheTables {
     func evictSome(
         _ cursor: inout RemovalCursor, in transaction: borrowing Transaction, _ effects: inout Effects
     ) throws(StoreError) -> Int {
-        var counters = try counters(in: transaction)
+        let before = try counters(in: transaction)
+        var counters = before
         // Hits at the same time move records on for as long as they come.
         if cursor.end == 0 { cursor.end = 1000 + 4 * (try transaction.statistics(CacheSchema.records).rows) }
         var evicted = 0
         var isOver = false
-        for _ in 0..<512 {
+        for _ in 0..<cursor.most {
             guard try transaction.usedPages &* 4096 &+ counters.blobBytes > settings.budget else {
                 cursor.isDone = true
                 break
@@ -52,7 +53,8 @@ extension CacheTables {
             if cursor.sequence >= cursor.end { cursor.isDone = true }
             if cursor.isDone || isOver { break }
         }
-        try save(counters, in: transaction)
+        // What changes nothing needs no room.
+        if counters != before { try save(counters, in: transaction) }
         return evicted
     }
 

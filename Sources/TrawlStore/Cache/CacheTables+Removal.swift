@@ -8,12 +8,27 @@ struct RemovalCursor: Equatable, Sendable {
     var digest: CacheDigest?
     /// Records from this sequence on came later, and are not meant; 0 before the first part.
     var end: UInt64 = 0
+    /// Records changed in the next transaction, at most.
+    var most = RemovalCursor.mostAtOnce
     var isDone = false
+
+    static let mostAtOnce = 512
+
+    /// The same place with less to do there; nil when that is one record already.
+    ///
+    /// A transaction takes new pages for all it changes before it gives back any: on a full disk only a small one succeeds.
+    var smaller: RemovalCursor? {
+        guard most > 1 else { return nil }
+        var cursor = self
+        cursor.most = max(1, most / 8)
+        return cursor
+    }
+
+    /// The part is done: the next one may be larger.
+    mutating func grow() { most = min(Self.mostAtOnce, most * 2) }
 }
 
 extension CacheTables {
-    /// Records removed in one transaction.
-    private static let mostRemoved = 512
     /// Rows looked at in one transaction.
     private static let mostLookedAt = 8192
 
@@ -51,10 +66,10 @@ extension CacheTables {
         var meant: [CacheUse] = []
         var damaged: [UInt64] = []
         var left = Self.mostLookedAt
-        let end = cursor.end
+        let (end, most) = (cursor.end, cursor.most)
         var position = cursor.sequence
         try transaction.scan(CacheSchema.records, from: position) { sequence, row in
-            guard sequence < end, left > 0, meant.count + damaged.count < Self.mostRemoved else { return false }
+            guard sequence < end, left > 0, meant.count + damaged.count < most else { return false }
             left -= 1
             position = sequence.following
             if let frame = RecordFrame(row, sequence: sequence) {
@@ -67,7 +82,7 @@ extension CacheTables {
         var removed = 0
         for use in meant where try remove(use, in: transaction, &counters, &effects) { removed += 1 }
         for sequence in damaged { try deleteRow(sequence, in: transaction) }
-        cursor.isDone = left > 0 && meant.count + damaged.count < Self.mostRemoved
+        cursor.isDone = left > 0 && meant.count + damaged.count < most
         cursor.sequence = position
         return removed
     }
@@ -77,13 +92,14 @@ extension CacheTables {
         _ filter: CacheFilter, _ cursor: inout RemovalCursor, in transaction: borrowing Transaction,
         _ counters: inout CacheCounters, _ effects: inout Effects
     ) throws(StoreError) -> Int {
+        let most = cursor.most
         var only: SessionID?
         if case .session(let session) = filter.storageClass { only = session }
         let start = ScopedKey(only ?? cursor.session, cursor.sequence)
         var keys: [(session: SessionID, sequence: UInt64)] = []
         try start.withBytes { (start) throws(StoreError) in
             try transaction.scan(CacheSchema.scoped, from: start) { key, _ in
-                guard keys.count < Self.mostRemoved, let key = ScopedKey.read(key), only == nil || key.session == only
+                guard keys.count < most, let key = ScopedKey.read(key), only == nil || key.session == only
                 else { return false }
                 keys.append(key)
                 return true
@@ -104,7 +120,7 @@ extension CacheTables {
                 _ = try transaction.delete(CacheSchema.scoped, key)
             }
         }
-        cursor.isDone = keys.count < Self.mostRemoved
+        cursor.isDone = keys.count < most
         if let last = keys.last {
             cursor.session = last.session
             cursor.sequence = last.sequence.following
@@ -122,12 +138,13 @@ extension CacheTables {
         var last: CacheDigest?
         var isWhole = true
         var left = Self.mostLookedAt
+        let most = cursor.most
         try (cursor.digest ?? CacheDigest(origin, 0)).withBytes { (start) throws(StoreError) in
             try transaction.scan(CacheSchema.index, from: start) { key, row in
                 guard key.count == CacheDigest.size else { return true }
                 let digest = CacheDigest(bytes: key)
                 guard digest.words.0 == origin else { return false }
-                if found.count >= Self.mostRemoved || left <= 0 {
+                if found.count >= most || left <= 0 {
                     isWhole = false
                     return false
                 }

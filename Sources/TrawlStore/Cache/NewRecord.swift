@@ -124,3 +124,11 @@ package enum CacheOutcome: Equatable, Sendable {
         case failed(StoreError)
     }
 }
+
+extension CacheOutcome {
+    /// Whether the disk had no room for the change.
+    var isDiskFull: Bool {
+        if case .notDone(.failed(.diskFull)) = self { return true }
+        return false
+    }
+}

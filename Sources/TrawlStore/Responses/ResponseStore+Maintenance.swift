@@ -78,14 +78,29 @@ extension CacheStore {
         throw .from(SystemError(errno: errno, call: "access"))
     }
 
-    /// Removes records in one transaction.
+    /// Removes records: in one transaction, or in as many as a full disk has room for.
     func remove(_ uses: [CacheUse]) -> CacheOutcome {
-        if uses.isEmpty { return .removed(0) }
-        return writeNow { [self] (transaction, effects) throws(StoreError) in
-            var removed = 0
-            for use in uses where try tables.remove(use, in: transaction, &effects) { removed += 1 }
-            return .removed(removed)
+        var rest = uses[...]
+        var part = RemovalCursor()
+        part.most = max(1, uses.count)
+        var count = 0
+        while !rest.isEmpty {
+            let some = rest.prefix(part.most)
+            let outcome = writeNow { [self] (transaction, effects) throws(StoreError) in
+                var removed = 0
+                for use in some where try tables.remove(use, in: transaction, &effects) { removed += 1 }
+                return .removed(removed)
+            }
+            if outcome.isDiskFull, let smaller = part.smaller {
+                part = smaller
+                continue
+            }
+            guard case .removed(let removed) = outcome else { return outcome }
+            count += removed
+            rest = rest.dropFirst(some.count)
+            part.grow()
         }
+        return .removed(count)
     }
 }
 

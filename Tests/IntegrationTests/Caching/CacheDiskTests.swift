@@ -38,6 +38,38 @@ struct CacheDiskTests {
         SmallDisk.removeAll()
     }
 
+    @Test("on a full disk pruning makes room, and removing removes")
+    func prune() async {
+        await #expect(processExitsWith: .success) {
+            try await SmallDisk.with(megabytes: 24) { disk in try Self.prunes(disk) }
+        }
+        SmallDisk.removeAll()
+    }
+
+    private static func prunes(_ disk: String) throws {
+        let origin = try ScriptedOrigin { request in
+            let length = request.target.hasPrefix("/long") ? 1_000_000 : 9000
+            let body = request.target + String(repeating: ".", count: length)
+            return ScriptedOrigin.Answer(200, body, [("Cache-Control", "max-age=600")])
+        }
+        defer { origin.stop() }
+        let targets = (0..<600).map { "/short/\($0)" } + (0..<3).map { "/long/\($0)" }
+        let list = targets.map { origin.url($0) + "\n" }.joined()
+        let store = ["--store", disk + "/store"]
+        let batch = try CommandRun(["batch", "-", "--no-files"] + store, input: list)
+        expectInChild(batch.status == 0, batch.errors)
+        try SmallDisk.fill(disk + "/filler")
+        let removing = try CommandRun(["cache", "rm", "--prefix", origin.url("/short/1")] + store)
+        expectInChild(removing.status == 0 && removing.text.hasPrefix("111 removed"), removing.text + removing.errors)
+        try SmallDisk.fill(disk + "/more")
+        let prune = try CommandRun(["cache", "prune", "--size", "2M"] + store)
+        expectInChild(prune.status == 0, prune.errors)
+        let again = try CommandRun(["cache", "prune", "--size", "2M"] + store)
+        expectInChild(again.status == 0 && again.text.hasPrefix("0 removed"), again.text + again.errors)
+        let verify = try CommandRun(["cache", "verify"] + store)
+        expectInChild(verify.status == 0, verify.text + verify.errors)
+    }
+
     private static func fills(_ disk: String) async throws {
         let scene = try BytesScene(store: disk + "/store")
         defer { scene.origin.stop() }
