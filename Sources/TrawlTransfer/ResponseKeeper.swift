@@ -97,6 +97,11 @@ package protocol BodyKeeper: AnyObject {
 package protocol StoredBytes: AnyObject {
     /// How many there are.
     var length: UInt64 { get }
+    /// Reads and checks a piece of what follows, without giving it out: for who could not take back what is given out.
+    ///
+    /// - Returns: How many bytes were looked at; 0 when all were, and when there are more than are worth to be read twice.
+    /// - Throws: `storedResponse` when what is stored turns out damaged.
+    func inspect() throws(HopFailure) -> Int
     /// The next bytes; nil at the end.
     ///
     /// - Parameter file: A file that the bytes go to as they are, where it stands; it may come to share the stored body's

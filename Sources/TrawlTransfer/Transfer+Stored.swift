@@ -113,6 +113,14 @@ extension Transfer {
                 return true
             }
             do throws(HopFailure) {
+                if store.isStream || store.isPaced, store.length == 0 {
+                    let count = try source.inspect()
+                    if count > 0 {
+                        lastActivity = loop.runningClock
+                        decodedInTurn += count
+                        continue
+                    }
+                }
                 let next = try source.next(into: fileToShare(source))
                 lastActivity = loop.runningClock
                 switch next {

@@ -13,12 +13,16 @@ final class LateBytes: StoredBytes {
         self.find = find
     }
 
-    func next(into file: Int32?) throws(HopFailure) -> StoredPiece? {
+    func inspect() throws(HopFailure) -> Int { try found().inspect() }
+
+    func next(into file: Int32?) throws(HopFailure) -> StoredPiece? { try found().next(into: file) }
+
+    private func found() throws(HopFailure) -> any StoredBytes {
         if let find {
             self.find = nil
             bytes = find()
         }
         guard let bytes else { throw HopFailure(.storedResponse, detail: "the stored body is gone") }
-        return try bytes.next(into: file)
+        return bytes
     }
 }

@@ -10,6 +10,10 @@ final class VerifiedBytes: StoredBytes {
     private let damaged: (BlobReader) -> Void
     private let end: UInt64
     private var position: UInt64
+    /// Up to where bytes were looked at before any was given out.
+    private var inspected: UInt64
+    /// Bodies beyond this are looked at piece by piece only, as they are given out.
+    private static let longestInspected: UInt64 = 16 << 20
     /// Whether no file has refused to share blocks.
     private var mayShare = true
 
@@ -25,7 +29,23 @@ final class VerifiedBytes: StoredBytes {
         self.damaged = damaged
         length = body == nil ? 0 : UInt64(range.count)
         position = range.lowerBound
+        inspected = range.lowerBound
         end = body == nil ? position : range.upperBound
+    }
+
+    func inspect() throws(HopFailure) -> Int {
+        guard case .blob(let blob)? = body, inspected < end, end <= blob.length,
+            // What lies in one piece is looked at before any of it is given out anyway.
+            end - position > UInt64(BlobReference.chunkSize), end - position <= Self.longestInspected
+        else { return 0 }
+        do throws(BlobError) {
+            let piece = try blob.piece(inspected..<end, in: memory)
+            inspected += UInt64(piece.count)
+            return piece.count
+        } catch {
+            damaged(blob)
+            throw Self.damaged
+        }
     }
 
     func next(into file: Int32?) throws(HopFailure) -> StoredPiece? {

@@ -111,21 +111,47 @@ struct CacheCommandTests {
         #expect(try directory.names().isEmpty)
     }
 
+    /// Changes a byte of one of so many stored bodies: its file.
+    private func flipBlob(at offset: UInt64, of count: Int) throws -> String {
+        let blobs = try directory.names().filter { $0.hasPrefix("store/cache/blobs/") && $0.utf8.count > 60 }
+        #expect(blobs.count == count)
+        let blob = directory.file(try #require(blobs.first))
+        #expect(chmod(blob, 0o600) == 0)
+        let file = try #require(FileHandle(forUpdatingAtPath: blob))
+        try file.seek(toOffset: offset)
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: [~byte])
+        try file.close()
+        return blob
+    }
+
+    @Test(
+        "a stored body that is damaged far from its beginning is fetched anew, also by who reads it as it comes",
+        arguments: ["-", "file"])
+    func damageBeyond(output: String) async throws {
+        try await withOrigin { origin in
+            let url = origin.url(fresh("/bytes/6000000"))
+            let arguments = ["get", "--store", store, "-w", "%{stderr}%{source}", url]
+            let first = try CommandRun(arguments)
+            #expect(first.status == 0 && first.errors.hasSuffix("network"), "\(first.errors)")
+            _ = try flipBlob(at: 5_500_000, of: 1)
+            let path = output == "-" ? "-" : directory.file("body")
+            for source in ["network", "cache"] {
+                let run = try CommandRun(arguments + ["-o", path])
+                #expect(run.status == 0 && run.errors.hasSuffix(source), "\(run.errors)")
+                let body = output == "-" ? Array(run.output) : directory.content("body")
+                #expect(body == ReferenceBytes.bytes(6_000_000))
+            }
+        }
+    }
+
     @Test("damage is found, told and removed, and then there is none")
     func damage() async throws {
         try await withOrigin { origin in
             for length in [20_000, 30_000] { _ = try get(origin.url(fresh("/bytes/\(length)"))) }
         }
-        let blobs = try directory.names().filter { $0.hasPrefix("store/cache/blobs/") && $0.utf8.count > 60 }
-        #expect(blobs.count == 2)
-        let blob = directory.file(try #require(blobs.first))
-        #expect(chmod(blob, 0o600) == 0)
-        let file = try #require(FileHandle(forUpdatingAtPath: blob))
-        try file.seek(toOffset: 12_345)
-        let byte = try #require(try file.read(upToCount: 1)?.first)
-        try file.seek(toOffset: 12_345)
-        try file.write(contentsOf: [~byte])
-        try file.close()
+        let blob = try flipBlob(at: 12_345, of: 2)
         let found = try cache("verify", "--json")
         let result = try #require(try objects(found).first)
         #expect(found.status == 65 && result["damaged_files"] as? Int == 1, "\(result)")
