@@ -72,7 +72,4 @@ enum KnownField: UInt8 {
     var isPreferenceList: Bool {
         self == .acceptEncoding || self == .acceptLanguage || self == .acceptCharset
     }
-
-    /// Values that must not be written into a record.
-    var isSecret: Bool { self == .authorization || self == .cookie || self == .proxyAuthorization }
 }

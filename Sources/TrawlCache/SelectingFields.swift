@@ -3,7 +3,7 @@ import TrawlHTTP
 /// The request fields that `Vary` names, as they were in the request a stored response came for.
 ///
 /// Kept packed, as records have them. Each value is there as it came, so that the same client is recognised by comparing
-/// bytes, and in its normal form, for all others. Secrets are there as tags.
+/// bytes, and in its normal form, for all others. Of fields that may hold a secret there is a tag of the normal form.
 ///
 /// - Source: RFC 9111 §4.1.
 package struct SelectingFields: Sendable, Hashable {
@@ -62,15 +62,34 @@ package struct SelectingFields: Sendable, Hashable {
         name.withUnsafeBytes { name in
             let value = Self.value(name, of: request)
             guard let value else { return append(name, .absent, [], []) }
-            if KnownField(name)?.isSecret == true {
-                let tag = value.withUnsafeBytes(tag)
+            let normal = value.withUnsafeBytes { FieldNormalisation.normalised([$0], name: name) }
+            if Self.mayHoldSecret(name) {
+                let tag = normal.withUnsafeBytes(tag)
                 var bytes: [UInt8] = []
                 bytes.append(tag.high)
                 bytes.append(tag.low)
                 return append(name, .tag, bytes, [])
             }
-            let normal = value.withUnsafeBytes { FieldNormalisation.normalised([$0], name: name) }
             append(name, normal == value ? .normal : .both, value, normal == value ? [] : normal)
+        }
+    }
+
+    /// Whether a field may say something that must not be written into a record.
+    ///
+    /// Services take their keys in fields of any name (`X-Api-Key`, `X-Auth-Token`), so all may but those that say what a client
+    /// is and what it takes.
+    private static func mayHoldSecret(_ name: UnsafeRawBufferPointer) -> Bool {
+        switch name.count {
+        case 2 where name.isToken("te"), 3 where name.isToken("dnt") || name.isToken("dpr"),
+            4 where name.isToken("host"), 5 where name.isToken("width"),
+            6 where name.isToken("accept") || name.isToken("origin"), 9 where name.isToken("save-data"),
+            10 where name.isToken("user-agent"), 12 where name.isToken("content-type"),
+            14 where name.isToken("viewport-width"), 16 where name.isToken("x-requested-with"):
+            false
+        default:
+            // Accept-Encoding and its like; client hints and what browsers say of a request.
+            !name.part(0, 7).isToken("accept-") && !name.part(0, 7).isToken("sec-ch-")
+                && !name.part(0, 10).isToken("sec-fetch-")
         }
     }
 
@@ -151,13 +170,13 @@ package struct SelectingFields: Sendable, Hashable {
         if entry.kind == .absent || lines == 0 { return entry.kind == .absent && lines == 0 }
         if isSame { return true }
         guard let value = value(entry.name, of: request) else { return false }
+        let normal = value.withUnsafeBytes { FieldNormalisation.normalised([$0], name: entry.name) }
         if entry.kind == .tag {
             guard entry.value.count == 16 else { return false }
-            let tag = value.withUnsafeBytes(tag)
+            let tag = normal.withUnsafeBytes(tag)
             return UInt64(littleEndian: entry.value.loadUnaligned(as: UInt64.self)) == tag.high
                 && UInt64(littleEndian: entry.value.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) == tag.low
         }
-        let normal = value.withUnsafeBytes { FieldNormalisation.normalised([$0], name: entry.name) }
         return normal.withUnsafeBytes { $0.equals(entry.kind == .both ? entry.normal : entry.value) }
     }
 

@@ -65,6 +65,22 @@ struct SelectingFieldsTests {
         #expect(word(lookUp(request(lines), response, at: noon)) == "cache")
     }
 
+    @Test(
+        "of fields that services may take keys in no value is in the record, of others it is",
+        arguments: [
+            ("X-Api-Key", true), ("x-auth-token", true), ("X-Session", true), ("Referer", true), ("Foo", true),
+            ("Secret", true), ("Accepted-Token", true), ("Accept", false), ("Accept-Language", false),
+            ("User-Agent", false), ("origin", false), ("Sec-CH-UA", false),
+        ])
+    func keys(name: String, isHidden: Bool) throws {
+        let vary = [("Cache-Control", "max-age=60"), ("Vary", name)]
+        let response = try #require(stored(vary, for: request([(name, "sesame, 1")])))
+        #expect(String(decoding: response.encoded(), as: UTF8.self).contains("sesame") == !isHidden)
+        #expect(selects([("Vary", name)], [(name, "sesame, 1")], [(name, " sesame ,1")]))
+        #expect(!selects([("Vary", name)], [(name, "sesame, 1")], [(name, "sesame, 2")]))
+        #expect(!selects([("Vary", name)], [(name, "sesame")], []))
+    }
+
     @Test("a new response takes the place of those it stands in for")
     func replaced() throws {
         func isReplaced(_ old: ([(String, String)], String?), _ new: ([(String, String)], String?)) throws -> Bool {
