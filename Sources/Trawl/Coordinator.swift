@@ -56,10 +56,9 @@ public final class Coordinator: Sendable {
         if let problem = configuration.problem() { throw FetchError(.badRequest, problem) }
         shelf = CacheShelf(configuration)
         programCache = configuration.downloadCache.map { ProgramCache($0, configuration) }
-        if configuration.cache.isRequired, configuration.cache.isOn, let directory = shelf.directory,
-            shelf.store(directory) == nil
-        {
-            throw shelf.problem ?? FetchError(.storeUnusable, directory)
+        if configuration.cache.isRequired, configuration.cache.isOn {
+            if let directory = shelf.directory { _ = shelf.store(directory) }
+            if let problem = shelf.problem { throw problem }
         }
         state = StateShelf(configuration, sessionID: shelf.sessionID)
         cookieSettings = CookieSettings(configuration, state: state)

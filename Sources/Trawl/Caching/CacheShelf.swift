@@ -51,6 +51,10 @@ final class CacheShelf: Sendable {
         settings = configuration.cache
         hasOwnCache = configuration.downloadCache == nil
         directory = configuration.store.resolvedDirectory
+        if configuration.store == .userDefault, directory == nil, settings.isOn, hasOwnCache {
+            let reason = "neither XDG_CACHE_HOME nor HOME names a directory; nor are cookies kept"
+            state.withLock { $0.problem = FetchError(.storeUnusable, reason) }
+        }
     }
 
     /// How fetches of these options use a cache; nil when they use none.

@@ -226,6 +226,21 @@ struct CacheCommandTests {
         }
     }
 
+    @Test("who has no home is told that nothing is kept")
+    func homeless() async throws {
+        let nowhere = ["HOME": "", "XDG_CACHE_HOME": ""]
+        try await withOrigin { origin in
+            let url = origin.url(fresh("/bytes/1"))
+            let get = try CommandRun(["get", "-o", "/dev/null", url], environment: nowhere)
+            #expect(get.status == 0 && get.errors.contains("the cache is not used: neither"), "\(get.errors)")
+            let silent = try CommandRun(["get", "-s", "-o", "/dev/null", url], environment: nowhere)
+            #expect(silent.status == 0 && silent.errors.isEmpty, "\(silent.errors)")
+            let batch = try CommandRun(["batch", "-", "--no-files"], input: url + "\n", environment: nowhere)
+            #expect(batch.status == 0 && batch.errors.contains("the cache is not used: neither"), "\(batch.errors)")
+            #expect(!batch.errors.contains("; cache:"), "\(batch.errors)")
+        }
+    }
+
     @Test("a batch counts hits, validations and misses, and its records say where a response is from")
     func counts() async throws {
         try await withOrigin { origin in
