@@ -77,7 +77,7 @@ extension Transfer {
             endsEarly = true
             return false
         }
-        if requestsBegun > 1 + handshakes, head == nil, mayHaveBeenSent, !lease.method.isIdempotent {
+        if requestsBegun > 1 + heldHeads, head == nil, mayHaveBeenSent, !lease.method.isIdempotent {
             // libcurl repeats any request that died on a reused connection without a byte of response. The server may
             // have acted on it (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
             failure = HopFailure(
@@ -177,8 +177,8 @@ extension Transfer {
     ///
     /// Nothing is taken before it is clear that it can be: what libcurl is told to keep, it delivers again.
     func received(_ piece: UnsafeRawBufferPointer) -> Int {
-        // libcurl keeps the bodies of an exchange it goes on with.
-        if handshakes > 0, head == nil { endHandshake() }
+        // libcurl keeps the bodies of responses that it follows with another request.
+        if heldHeads > 0, head == nil { releaseHeldHead() }
         guard failure == nil else { return -1 }
         if awaitsAnswer || isBackedUp || source != nil || loop.output.isCongested {
             isPaused = true

@@ -26,7 +26,7 @@ extension Transfer {
             restart()
             return
         }
-        if result == CURLE_OK, handshakes > 0 { endHandshake() }
+        if result == CURLE_OK, heldHeads > 0 { releaseHeldHead() }
         var succeeded = result == CURLE_OK || (endsEarly && failure == nil)
         if !succeeded || failure != nil, exchange != nil { succeeded = answerFromStore(insteadOf: describe(result)) }
         if succeeded, failure == nil { _ = feed() }

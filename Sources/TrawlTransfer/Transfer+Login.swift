@@ -11,8 +11,6 @@ extension Transfer {
     private static var basic: Int { 1 << 0 }
     private static var negotiate: Int { 1 << 2 }
     private static var ntlm: Int { 1 << 3 }
-    /// Legs of one exchange, at most: NTLM has two, Negotiate few.
-    private static var mostHandshakes: Int { 8 }
 
     /// Whether the hop's connection is proved to be somebody's, to the server or to an HTTP proxy.
     var provesConnection: Bool { lease.login != nil || isProxied && lease.proxy?.login != nil }
@@ -60,44 +58,9 @@ extension Transfer {
         }
     }
 
-    /// Whether a head is of the exchange itself, and no answer: a challenge with a token in it (RFC 4559 §4.2).
-    ///
-    /// It is kept: when nothing follows, it was the answer.
-    func takesHandshake(_ head: ResponseHead, _ facts: HeadFacts) -> Bool {
-        guard hasLogin || hasProxyLogin, handshakes < Self.mostHandshakes,
-            let (scheme, field) = exchange(of: head.status)
-        else { return false }
-        let name = scheme == .ntlm ? "NTLM " : "Negotiate "
-        let hasToken = head.fields.values(field).contains { value in
-            value.utf8.count > name.utf8.count && value.lowercased().hasPrefix(name.lowercased())
-        }
-        guard hasToken else { return false }
-        handshakes += 1
-        handshake = head
-        handshakeFacts = facts
-        return true
-    }
-
-    /// The exchange that a head of that status may be part of, and the field of its tokens.
-    private func exchange(of status: UInt16) -> (ConnectionLogin.Scheme, String)? {
-        switch status {
-        case 401: lease.login.map { ($0.scheme, "WWW-Authenticate") }
-        // What comes out of a tunnel is not the proxy's word (RFC 9110 §9.3.6).
-        case 407 where tunnelHead == nil: lease.proxy?.login.map { ($0.scheme, "Proxy-Authenticate") }
-        default: nil
-        }
-    }
-
     /// Whether libcurl goes on with an exchange whose head was taken for the answer: some servers never end it.
     var goesOnAfterAnswer: Bool {
         guard hasLogin || hasProxyLogin, let head else { return false }
         return head.status == 401 || head.status == 407
-    }
-
-    /// The exchange ended in the middle: its last head is the answer.
-    func endHandshake() {
-        guard head == nil, failure == nil, let last = handshake else { return }
-        handshakes = Self.mostHandshakes
-        _ = receivedHead(last, handshakeFacts)
     }
 }

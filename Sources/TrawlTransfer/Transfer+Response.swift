@@ -17,9 +17,12 @@ extension Transfer {
     ///
     /// - Returns: False when the transfer is over; `failure` says why.
     func receivedHead(_ head: ResponseHead, _ facts: HeadFacts) -> Bool {
-        if takesHandshake(head, facts) { return true }
-        // libcurl starts again by itself after 417 (RFC 9110 §15.5.18); only the last head counts.
-        if self.head != nil { resetResponse() }
+        if holdsBack(head, facts) { return true }
+        guard self.head == nil else {
+            // What was told of the first cannot be taken back.
+            failure = HopFailure(.malformedResponse, detail: "a second response to one request")
+            return false
+        }
         guard head.status != 101 else {
             // RFC 9110 §15.2.2: only in answer to an Upgrade field, which is never sent.
             failure = HopFailure(.malformedResponse, detail: "101 without a request to upgrade")

@@ -84,10 +84,12 @@ final class Transfer {
     /// Whether the handle says who it is to servers, and to proxies.
     var hasLogin = false
     var hasProxyLogin = false
-    /// The latest head of the exchange, and how many there were.
-    @Unchecked var handshake: ResponseHead?
-    @Unchecked var handshakeFacts = HeadFacts()
-    var handshakes = 0
+
+    // Heads that libcurl may follow with a request of its own.
+    /// The latest of them, and how many there were.
+    @Unchecked var heldHead: ResponseHead?
+    @Unchecked var heldFacts = HeadFacts()
+    var heldHeads = 0
 
     // One response.
     @Unchecked var head: ResponseHead?
@@ -149,8 +151,8 @@ final class Transfer {
         _progress.free()
         _limits.free()
         _failure.free()
-        _handshake.free()
-        _handshakeFacts.free()
+        _heldHead.free()
+        _heldFacts.free()
         _tunnelHeads.free()
         _tunnelHead.free()
         _connection.free()
@@ -236,8 +238,8 @@ final class Transfer {
         isReused = false
         isUnshared = false
         requestsBegun = 0
-        handshakes = 0
-        if handshake != nil { handshake = nil }
+        heldHeads = 0
+        if heldHead != nil { heldHead = nil }
         wantsFreshConnection = false
         heldResult = nil
         requestFileOffset = 0

@@ -1,0 +1,44 @@
+import TrawlHTTP
+import TrawlProtocol
+
+/// Heads that libcurl may follow with a request of its own, within the same transfer.
+///
+/// It does so in two cases: a 401 or 407 within an exchange of NTLM or Negotiate, and a 417 that came before the request's body was
+/// sent. It never hands over the body of such a response. So these heads are held back until it is known: when a byte of a
+/// body comes, or the transfer ends, the head was the answer; when another head comes, it was none, and nobody hears of it.
+/// A coordinator is told one head for a lease.
+extension Transfer {
+    /// Most heads held back in one attempt. NTLM has two legs and may begin anew once, Negotiate has few.
+    private static var mostHeldHeads: Int { 8 }
+
+    /// Takes a head that may not be the answer.
+    ///
+    /// - Returns: False when it is the answer.
+    func holdsBack(_ head: ResponseHead, _ facts: HeadFacts) -> Bool {
+        guard heldHeads < Self.mostHeldHeads else { return false }
+        switch head.status {
+        case 401:
+            // A challenge with a token goes on with the exchange (RFC 4559 §4.2), and at one without libcurl may begin anew.
+            guard hasLogin else { return false }
+        case 407:
+            // Alike from a proxy. What comes out of a tunnel is not the proxy's word (RFC 9110 §9.3.6).
+            guard hasProxyLogin, tunnelHead == nil else { return false }
+        case 417:
+            // RFC 9110 §15.5.18: libcurl repeats the request without `Expect`.
+            if case .none = lease.body { return false }
+        default:
+            return false
+        }
+        heldHeads += 1
+        heldHead = head
+        heldFacts = facts
+        return true
+    }
+
+    /// No other head follows: the last one that was held back is the answer.
+    func releaseHeldHead() {
+        guard head == nil, failure == nil, let last = heldHead else { return }
+        heldHeads = Self.mostHeldHeads
+        _ = receivedHead(last, heldFacts)
+    }
+}

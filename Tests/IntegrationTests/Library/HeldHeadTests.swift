@@ -1,0 +1,55 @@
+import Testing
+import Trawl
+
+@Suite("Responses that libcurl follows with a request of its own are no answers", .timeLimit(.minutes(2)))
+struct HeldHeadTests {
+    @Test(
+        "a server that answers NTLM's messages by the bare scheme refuses, and no worker dies",
+        arguments: Engine.allCases)
+    func bareChallenges(engine: Engine) async throws {
+        let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(401, "who", [("WWW-Authenticate", "NTLM")]) }
+        defer { origin.stop() }
+        try await withTestCoordinator(workers: engine.workers) { coordinator in
+            var request = Request(origin.url("/x"))
+            request.options.authentication.credential = Credential(user: "ann", password: "secret", domain: "DOM")
+            request.options.authentication.schemes = .ntlm
+            request.options.authentication.usesSession = false
+            let error = await #expect(throws: FetchError.self) { try await coordinator.send(request) }
+            #expect(error?.code == .authentication)
+            // One without anything, and libcurl's two: a worker that died of it would have left the fetch to another.
+            #expect(origin.seen().count <= 3)
+        }
+    }
+
+    @Test(
+        "a body that is not sent because of 417 is sent unasked, wherever the answer goes",
+        arguments: [[], ["-o", "out"], ["-f"], ["-f", "-o", "out"], ["--retry", "1"]])
+    func expectationFailed(arguments: [String]) throws {
+        let origin = try ScriptedOrigin { seen in
+            seen.fields["expect"] == nil
+                ? ScriptedOrigin.Answer(200, "taken") : ScriptedOrigin.Answer(417, "not like this")
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        try directory.put("body", ReferenceBytes.bytes(2 << 20, seed: 418))
+        let run = try CommandRun(
+            ["get", "--no-cache", "-T", directory.file("body"), origin.url("/upload")]
+                + arguments.map { $0 == "out" ? directory.file("out") : $0 })
+        #expect(run.status == 0, "\(run.errors)")
+        let answer = arguments.contains("out") ? directory.content("out") : Array(run.output)
+        #expect(answer == Array("taken".utf8))
+        #expect(origin.seen().map { $0.fields["expect"] } == ["100-continue", nil])
+    }
+
+    @Test("a 417 that nothing follows is the answer, with its body or without one", arguments: ["", "not like this"])
+    func lastWord(text: String) async throws {
+        let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(417, text) }
+        defer { origin.stop() }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            let response = try await coordinator.send(Request(.put, origin.url("/"), body: .text("small")))
+            #expect(response.status == 417 && response.bodyText == text)
+            let got = try await coordinator.send(Request(origin.url("/")))
+            #expect(got.status == 417 && got.bodyText == text)
+        }
+    }
+}
