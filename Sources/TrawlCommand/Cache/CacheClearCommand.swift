@@ -26,7 +26,7 @@ struct CacheClearCommand: CacheSubcommand {
 
     func validate() throws {
         if isSession, isPermanent { throw ValidationError("--session and --permanent exclude each other") }
-        try OptionText.check(sinceText, "--since <seconds>") { SecondsArgument(argument: $0) != nil }
+        try OptionText.checkSeconds(sinceText, "--since <seconds>")
     }
 
     func execute(on store: CacheAtHand) throws(CommandError) -> Int32 {

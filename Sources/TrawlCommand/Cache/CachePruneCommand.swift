@@ -23,7 +23,7 @@ struct CachePruneCommand: CacheSubcommand {
     var budget: UInt64? { sizeText.flatMap { ByteCountArgument(argument: $0) }?.bytes }
 
     func validate() throws {
-        try OptionText.check(sizeText, "--size <bytes>") { ByteCountArgument(argument: $0) != nil }
+        try OptionText.checkBytes(sizeText, "--size <bytes>")
     }
 
     func execute(on store: CacheAtHand) throws(CommandError) -> Int32 {

@@ -18,7 +18,7 @@ struct CacheStatsCommand: CacheSubcommand {
     var budget: UInt64? { sizeText.flatMap { ByteCountArgument(argument: $0) }?.bytes }
 
     func validate() throws {
-        try OptionText.check(sizeText, "--cache-size <bytes>") { ByteCountArgument(argument: $0) != nil }
+        try OptionText.checkBytes(sizeText, "--cache-size <bytes>")
     }
 
     func execute(on store: CacheAtHand) throws(CommandError) -> Int32 {

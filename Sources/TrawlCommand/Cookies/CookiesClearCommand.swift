@@ -21,7 +21,7 @@ struct CookiesClearCommand: CookiesSubcommand {
     @OptionGroup var output: CacheOutputArguments
 
     func validate() throws {
-        try OptionText.check(sinceText, "--since <seconds>") { SecondsArgument(argument: $0) != nil }
+        try OptionText.checkSeconds(sinceText, "--since <seconds>")
     }
 
     func execute(on jar: CookiesAtHand) throws(CommandError) -> Int32 {

@@ -35,8 +35,8 @@ struct CacheArguments: ParsableArguments {
     func validate() throws {
         if let store, store.isEmpty { throw ValidationError("--store: the directory's name is empty") }
         try OptionText.check(policyName, "--cache-policy <name>") { CacheMode(rawValue: $0) != nil }
-        try OptionText.check(lifetimeText, "--cache-ttl <seconds>") { SecondsArgument(argument: $0) != nil }
-        try OptionText.check(sizeText, "--cache-size <bytes>") { ByteCountArgument(argument: $0) != nil }
+        try OptionText.checkSeconds(lifetimeText, "--cache-ttl <seconds>")
+        try OptionText.checkBytes(sizeText, "--cache-size <bytes>")
     }
 
     /// What all requests have in common.

@@ -13,7 +13,8 @@ struct PoolArguments: ParsableArguments {
     @Option(
         name: [.customShort("j", allowingJoined: true), .customLong("parallel")], parsing: .unconditional,
         help: ArgumentHelp(
-            "Fetch so many URLs at a time; get does so into files alone. Default 64, in pipe 128.", valueName: "count"))
+            "Fetch so many URLs at a time, 1 to 4096; get does so into files alone. Default 64, in pipe 128.",
+            valueName: "count"))
     var parallelText: String?
 
     @Option(
@@ -71,8 +72,9 @@ struct PoolArguments: ParsableArguments {
     var rate: ByteRate? { rateText.flatMap { try? ByteRate($0) } }
 
     func validate() throws {
-        try OptionText.check(waitText, "--wait <seconds[~seconds]>") { WaitArgument(argument: $0) != nil }
-        try OptionText.check(retryAfterText, "--retry-after-max <seconds>") { SecondsArgument(argument: $0) != nil }
+        let wanted = "seconds, such as 2 or 2~1.5, and at most ten years"
+        try OptionText.check(waitText, "--wait <seconds[~seconds]>", wanted) { WaitArgument(argument: $0) != nil }
+        try OptionText.checkSeconds(retryAfterText, "--retry-after-max <seconds>")
         do throws(ByteRate.Mistake) {
             if let rateText { _ = try ByteRate(rateText) }
         } catch {
@@ -83,9 +85,9 @@ struct PoolArguments: ParsableArguments {
         } catch {
             throw ValidationError("--limit-rate-metered: \(error.advice.terminalSafe)")
         }
-        try OptionText.check(workersText, "--workers <count>") { BoundedInteger<WorkerCount>(argument: $0) != nil }
-        try OptionText.check(parallelText, "-j <count>") { BoundedInteger<ParallelCount>(argument: $0) != nil }
-        try OptionText.check(perHostText, "--per-host <count>") { BoundedInteger<PerHostCount>(argument: $0) != nil }
+        try OptionText.check(workersText, "--workers <count>", within: WorkerCount.self)
+        try OptionText.check(parallelText, "-j <count>", within: ParallelCount.self)
+        try OptionText.check(perHostText, "--per-host <count>", within: PerHostCount.self)
     }
 
     /// Fills in what hosts are spared.

@@ -47,10 +47,10 @@ struct RetryArguments: ParsableArguments {
     private var networkWait: SecondsArgument? { networkWaitText.flatMap { SecondsArgument(argument: $0) } }
 
     func validate() throws {
-        try OptionText.check(networkWaitText, "--wait-for-network <seconds>") { SecondsArgument(argument: $0) != nil }
-        try OptionText.check(countText, "--retry <count>") { BoundedInteger<RetryCount>(argument: $0) != nil }
-        try OptionText.check(delayText, "--retry-delay <seconds>") { SecondsArgument(argument: $0) != nil }
-        try OptionText.check(longestTimeText, "--retry-max-time <seconds>") { SecondsArgument(argument: $0) != nil }
+        try OptionText.checkSeconds(networkWaitText, "--wait-for-network <seconds>")
+        try OptionText.check(countText, "--retry <count>", within: RetryCount.self)
+        try OptionText.checkSeconds(delayText, "--retry-delay <seconds>")
+        try OptionText.checkSeconds(longestTimeText, "--retry-max-time <seconds>")
     }
 
     /// Fills in what these options say. Zero seconds are none, as in curl.

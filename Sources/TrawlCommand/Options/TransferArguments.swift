@@ -66,13 +66,11 @@ struct TransferArguments: ParsableArguments {
     var protocols: ProtocolList? { protocolsText.flatMap { ProtocolList(argument: $0) } }
 
     func validate() throws {
-        try OptionText.check(maximumRedirectsText, "--max-redirs <count>") {
-            BoundedInteger<RedirectCount>(argument: $0) != nil
-        }
-        try OptionText.check(maximumTimeText, "-m <seconds>") { SecondsArgument(argument: $0) != nil }
-        try OptionText.check(connectTimeoutText, "--connect-timeout <seconds>") { SecondsArgument(argument: $0) != nil }
-        try OptionText.check(readTimeoutText, "--read-timeout <seconds>") { SecondsArgument(argument: $0) != nil }
-        try OptionText.check(maximumSizeText, "--max-filesize <bytes>") { ByteCountArgument(argument: $0) != nil }
+        try OptionText.check(maximumRedirectsText, "--max-redirs <count>", within: RedirectCount.self)
+        try OptionText.checkSeconds(maximumTimeText, "-m <seconds>")
+        try OptionText.checkSeconds(connectTimeoutText, "--connect-timeout <seconds>")
+        try OptionText.checkSeconds(readTimeoutText, "--read-timeout <seconds>")
+        try OptionText.checkBytes(maximumSizeText, "--max-filesize <bytes>")
         try OptionText.check(protocolsText, "--proto <list>") { ProtocolList(argument: $0) != nil }
     }
 

@@ -53,6 +53,24 @@ struct OptionsTests {
         #expect(throws: (any Error).self) { try GetCommand.parse(arguments + ["http://h/"]) }
     }
 
+    @Test("a wrong number is told with what is allowed")
+    func bounds() {
+        for (arguments, advice) in [
+            (["-j", "4097"], "a number from 1 to 4096"), (["--per-host", "-1"], "a number from 0 to 4096"),
+            (["--retry", "1001"], "a number from 0 to 1000"), (["--workers", "0"], "a number from 1 to 64"),
+            (["--wait", "x"], "seconds, such as 2 or 2~1.5"), (["--retry-delay", "-1"], "seconds, such as 30"),
+            (["--max-filesize", "10x"], "a number of bytes"),
+        ] {
+            do {
+                _ = try GetCommand.parse(arguments + ["http://h/"])
+                Issue.record("\(arguments) is taken")
+            } catch {
+                let text = GetCommand.message(for: error)
+                #expect(text.contains(advice), "\(text)")
+            }
+        }
+    }
+
     @Test("a user agent or referer that could end its line early is refused by its own name")
     func unsendable() throws {
         for (arguments, option) in [(["-A", "a\nb"], "-A"), (["-e", "x\ry"], "-e")] {
