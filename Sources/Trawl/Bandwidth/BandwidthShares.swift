@@ -14,6 +14,8 @@ final class BandwidthShares: Sendable {
     private struct State {
         var numbers: [String: Int] = [:]
         var limits: [String: BandwidthLimit] = [:]
+        /// Groups that are under no limit.
+        var exempt: Set<String> = []
         /// Numbers that are free, the one that has been for longest first: fetches of a group that was given up may still run.
         var free = Array(first..<LimitNumbers.count)
     }
@@ -22,6 +24,19 @@ final class BandwidthShares: Sendable {
 
     /// The number of a group; nil when it has no limit.
     func number(of name: String) -> Int? { state.withLock { $0.numbers[name] } }
+
+    /// Whether no limit holds for a group, neither its own nor those of others.
+    func isExempt(_ name: String) -> Bool { state.withLock { $0.exempt.contains(name) } }
+
+    func setExempt(_ isExempt: Bool, _ name: String) {
+        state.withLock { state in
+            if isExempt {
+                _ = state.exempt.insert(name)
+            } else {
+                _ = state.exempt.remove(name)
+            }
+        }
+    }
 
     func limit(of name: String) -> BandwidthLimit { state.withLock { $0.limits[name] ?? .none } }
 

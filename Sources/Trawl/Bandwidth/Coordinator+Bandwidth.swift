@@ -24,6 +24,18 @@ extension Coordinator {
     /// The limit of a group; ``BandwidthLimit/none`` where none was set.
     public func bandwidthLimit(ofShare name: String) -> BandwidthLimit { shares.limit(of: name) }
 
+    /// Takes the fetches of a group out of all limits of bandwidth, or puts them back: as
+    /// ``RequestOptions/isExemptFromBandwidthLimits`` does for one. From now on, also for those that wait for their turn with
+    /// a host; what runs goes on as it began.
+    ///
+    /// - Parameter name: The group, ``RequestOptions/bandwidthShare``.
+    public func setExemptFromBandwidthLimits(_ isExempt: Bool, share name: String) {
+        shares.setExempt(isExempt, name)
+    }
+
+    /// Whether no limit of bandwidth holds for a group.
+    public func isExemptFromBandwidthLimits(share name: String) -> Bool { shares.isExempt(name) }
+
     /// The limit of all fetches together, as it was set.
     public var bandwidthLimit: BandwidthLimit { bandwidth.limit }
 

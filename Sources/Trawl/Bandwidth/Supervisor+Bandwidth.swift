@@ -21,6 +21,7 @@ extension Supervisor {
     func limits(for fetch: RunningFetch) -> LimitNumbers {
         let options = fetch.plan.options
         if options.isExemptFromBandwidthLimits { return .unlimited }
+        if let name = options.bandwidthShare, shares.isExempt(name) { return .unlimited }
         let share = options.bandwidthShare.flatMap { shares.number(of: $0) }
         if configuration.bandwidthPerHost.isUnlimited {
             return share == nil ? .ofAll : LimitNumbers(LimitNumbers.all, share)

@@ -218,6 +218,31 @@ struct BandwidthTests {
         }
     }
 
+    @Test("a group may be under no limit at all")
+    func exemptShare() async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: 2) { coordinator in
+            // A quarter of an hour for the one body, and for the group's own limit.
+            coordinator.setBandwidthLimit(BandwidthLimit(1000))
+            try coordinator.setBandwidthLimit(BandwidthLimit(1000), ofShare: "free")
+            coordinator.setExemptFromBandwidthLimits(true, share: "free")
+            let isExempt = coordinator.isExemptFromBandwidthLimits(share: "free")
+            let isOther = coordinator.isExemptFromBandwidthLimits(share: "other")
+            #expect(isExempt && !isOther)
+            var request = Request(bed.origin.url("/bytes/1000000"))
+            request.options.bandwidthShare = "free"
+            request.options.timeLimits.resource = .seconds(60)
+            let begin = clock.now
+            let response = try await coordinator.send(request, into: .discard)
+            #expect(response.status == 200)
+            #expect(clock.now - begin < .seconds(30))
+            coordinator.setExemptFromBandwidthLimits(false, share: "free")
+            request.options.timeLimits.resource = .seconds(1)
+            let error = await #expect(throws: FetchError.self) { try await coordinator.send(request, into: .discard) }
+            #expect(error?.code == .timeout)
+        }
+    }
+
     @Test("waiting for bandwidth is no inactivity", arguments: Engine.allCases)
     func clocks(engine: Engine) async throws {
         // 40 steps of 4 KiB, one of which takes half a second.
