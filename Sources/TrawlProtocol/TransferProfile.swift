@@ -38,6 +38,8 @@ package struct TransferProfile: Sendable, Hashable {
     package var connectTimeout: UInt32 = 30_000
     /// Milliseconds without any byte in either direction; 0 is no limit.
     package var inactivityTimeout: UInt32 = 60_000
+    /// Milliseconds from the end of a request to the first byte of its response; 0 is no limit.
+    package var firstByteTimeout: UInt32 = 0
     /// Seconds an idle connection is kept.
     package var idleLifetime: UInt32 = 60
     /// Bytes of a header section, interim heads included; at most `WireProtocol.maximumHead`.
@@ -84,6 +86,7 @@ package struct TransferProfile: Sendable, Hashable {
         writer.write(addressFamily.rawValue)
         writer.write(connectTimeout)
         writer.write(inactivityTimeout)
+        writer.write(firstByteTimeout)
         writer.write(idleLifetime)
         writer.write(headBytes)
         writer.write(headFields)
@@ -115,6 +118,7 @@ package struct TransferProfile: Sendable, Hashable {
         addressFamily = family
         connectTimeout = try reader.uint32()
         inactivityTimeout = try reader.uint32()
+        firstByteTimeout = try reader.uint32()
         idleLifetime = try reader.uint32()
         headBytes = try reader.uint32()
         guard headBytes <= WireProtocol.maximumHead else { throw .invalid(.length) }

@@ -129,6 +129,7 @@ extension Transfer {
             mayHaveBeenSent = true
         }
         lastActivity = loop.runningClock
+        awaitFirstByte()
         if exchange != nil { sentAt = WallClock.time() }
         return true
     }
@@ -156,10 +157,12 @@ extension Transfer {
         lastActivity = loop.runningClock
         if isProxied, isOfTunnel() { return receivedTunnelLine(line) }
         connection?.accountedBytes += Int64(line.count)
+        awaitsFirstByte = false
         do throws(HeadError) {
             guard try heads.take(line) else { return true }
             let (head, facts) = try heads.parse()
             if head.isInterim {
+                awaitFirstByte()
                 if interim.admits(head) { loop.output.send(.interim(lease: lease.id, head)) }
                 return true
             }

@@ -360,6 +360,11 @@ extension Transfer {
             conclude(CURLE_OPERATION_TIMEDOUT)
             return
         }
+        if let failure = overdueFirstByte(at: now) {
+            self.failure = failure
+            conclude(CURLE_OPERATION_TIMEDOUT)
+            return
+        }
         let inactivity = UInt64(profile.profile.inactivityTimeout) * 1_000_000
         // Before a connection stands, libcurl's own limit holds.
         guard inactivity > 0, requestsBegun > 0, now - lastActivity >= inactivity else { return }
@@ -371,7 +376,8 @@ extension Transfer {
             lastActivity = now
             return
         }
-        failure = HopFailure(.inactive, detail: "no byte for \(profile.profile.inactivityTimeout) ms")
+        let limit = Duration.milliseconds(profile.profile.inactivityTimeout)
+        failure = HopFailure(.inactive, detail: "no byte for \(limit)")
         conclude(CURLE_OPERATION_TIMEDOUT)
     }
 }

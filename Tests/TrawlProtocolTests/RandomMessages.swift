@@ -61,6 +61,7 @@ extension TransferProfile {
         profile.addressFamily = random.pick([.any, .ipv4, .ipv6])
         profile.connectTimeout = random.integer()
         profile.inactivityTimeout = random.integer()
+        profile.firstByteTimeout = random.integer()
         profile.idleLifetime = random.integer()
         profile.headBytes = UInt32.random(in: 0...UInt32(WireProtocol.maximumHead), using: &random)
         profile.headFields = random.integer()

@@ -36,6 +36,7 @@ struct TableTests {
         options.transport.version = .http1_0
         options.timeLimits.connect = .milliseconds(1)
         options.timeLimits.inactivity = .zero
+        options.timeLimits.firstByte = .milliseconds(3)
         options.sizeLimits.bodyBytes = 7
         options.sizeLimits.headBytes = 1 << 30
         options.tls.verification = .none
@@ -46,6 +47,7 @@ struct TableTests {
         #expect(profile.version == .http1_0)
         #expect(profile.connectTimeout == 1)
         #expect(profile.inactivityTimeout == 0)
+        #expect(profile.firstByteTimeout == 3)
         #expect(profile.bodyBytes == 7)
         #expect(profile.headBytes == UInt32(WireProtocol.maximumHead))
         #expect(!profile.tls.verifiesPeer && !profile.tls.verifiesHost)

@@ -34,7 +34,6 @@ extension FetchError {
             mayPass = true
         case .inactive:
             code = .timeout
-            detail = "no byte for \(fetch.plan.options.timeLimits.inactivity)"
             mayPass = true
         case .timedOut:
             code = .timeout

@@ -59,6 +59,7 @@ extension RequestOptions {
             }
         profile.connectTimeout = timeLimits.connect.clampedMilliseconds
         profile.inactivityTimeout = timeLimits.inactivity.clampedMilliseconds
+        profile.firstByteTimeout = timeLimits.firstByte.clampedMilliseconds
         profile.idleLifetime = UInt32(clamping: transport.idleLifetime)
         profile.headBytes = UInt32(clamping: min(sizeLimits.headBytes, WireProtocol.maximumHead))
         profile.headFields = UInt32(clamping: sizeLimits.headFields)

@@ -101,6 +101,9 @@ extension RequestOptions {
         public var connect = Duration.seconds(30)
         /// Without a byte in either direction. Default 60 s.
         public var inactivity = Duration.seconds(60)
+        /// From when a request has gone out, its body included, to the first byte of the response; an interim response begins it
+        /// anew. Time in which the fetch waits for bandwidth does not count. Default none.
+        public var firstByte = Duration.zero
         /// The whole fetch: waiting, redirects and retries included. Default 7 days.
         public var resource = Duration.seconds(7 * 24 * 3600)
         /// The fetch once its turn has come: from when a worker gets its first hop, redirects and what they wait for

@@ -8,7 +8,8 @@ enum OptionTable {
     private static let names: Set<Substring> = [
         "cacert", "cache-policy", "cache-size", "cache-ttl", "capath", "cert", "cert-type", "ciphers", "config",
         "connect-timeout", "connect-to", "cookie", "cookie-jar", "credential-helper", "data", "data-ascii",
-        "data-binary", "data-raw", "data-urlencode", "debug", "dump-header", "header", "hsts", "input-file",
+        "data-binary", "data-raw", "data-urlencode", "debug", "dump-header",
+        "first-byte-timeout", "header", "hsts", "input-file",
         "interface", "jar", "json", "key", "key-type", "limit-rate", "limit-rate-metered", "max-filesize",
         "max-redirs", "max-time", "metrics-file", "metrics-interval", "netrc-file", "noproxy", "oauth2-bearer",
         "out", "output", "output-dir", "pac", "parallel", "pass", "per-host", "pinnedpubkey", "progress", "proto",

@@ -33,6 +33,13 @@ struct TransferArguments: ParsableArguments {
     var readTimeoutText: String?
 
     @Option(
+        name: .customLong("first-byte-timeout"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Give up when no byte of the response came for so long after the request went out. Default never.",
+            valueName: "seconds"))
+    var firstByteTimeoutText: String?
+
+    @Option(
         name: .customLong("max-filesize"), parsing: .unconditional,
         help: ArgumentHelp("Refuse bodies longer than this; k, M, G and T are known.", valueName: "bytes"))
     var maximumSizeText: String?
@@ -62,6 +69,7 @@ struct TransferArguments: ParsableArguments {
     var maximumTime: SecondsArgument? { maximumTimeText.flatMap { SecondsArgument(argument: $0) } }
     var connectTimeout: SecondsArgument? { connectTimeoutText.flatMap { SecondsArgument(argument: $0) } }
     var readTimeout: SecondsArgument? { readTimeoutText.flatMap { SecondsArgument(argument: $0) } }
+    var firstByteTimeout: SecondsArgument? { firstByteTimeoutText.flatMap { SecondsArgument(argument: $0) } }
     var maximumSize: ByteCountArgument? { maximumSizeText.flatMap { ByteCountArgument(argument: $0) } }
     var protocols: ProtocolList? { protocolsText.flatMap { ProtocolList(argument: $0) } }
 
@@ -70,6 +78,7 @@ struct TransferArguments: ParsableArguments {
         try OptionText.checkSeconds(maximumTimeText, "-m <seconds>")
         try OptionText.checkSeconds(connectTimeoutText, "--connect-timeout <seconds>")
         try OptionText.checkSeconds(readTimeoutText, "--read-timeout <seconds>")
+        try OptionText.checkSeconds(firstByteTimeoutText, "--first-byte-timeout <seconds>")
         try OptionText.checkBytes(maximumSizeText, "--max-filesize <bytes>")
         try OptionText.check(protocolsText, "--proto <list>") { ProtocolList(argument: $0) != nil }
     }
@@ -82,6 +91,7 @@ struct TransferArguments: ParsableArguments {
         if let maximumTime { options.timeLimits.exchange = maximumTime.duration }
         if let connectTimeout { options.timeLimits.connect = connectTimeout.duration }
         if let readTimeout { options.timeLimits.inactivity = readTimeout.duration }
+        if let firstByteTimeout { options.timeLimits.firstByte = firstByteTimeout.duration }
         if let maximumSize, maximumSize.bytes > 0 { options.sizeLimits.bodyBytes = maximumSize.bytes }
         if let protocols {
             options.transport.allowsHTTP = protocols.allowsHTTP

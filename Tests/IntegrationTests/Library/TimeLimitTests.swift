@@ -49,6 +49,40 @@ struct TimeLimitTests {
         #expect(try await bed.get("/delay/300", on: engine) { $0.timeLimits.inactivity = .seconds(2) }.status == 200)
     }
 
+    @Test(
+        "the first byte of a response has a limit, and the rest of it none", .timeLimit(.minutes(2)),
+        arguments: Engine.allCases)
+    func firstByte(engine: Engine) async throws {
+        let bed = try Bed.current
+        let clock = ContinuousClock()
+        let begin = clock.now
+        let error = await failure(.timeout) {
+            try await bed.get("/delay/30000", on: engine) { $0.timeLimits.firstByte = .milliseconds(500) }
+        }
+        #expect(clock.now - begin >= .milliseconds(490))
+        #expect(error?.isRetryable == true && error?.detail.contains("no byte of a response for 0.5 s") == true)
+        let slow = try await bed.get("/drip?bytes=8&interval=200", on: engine) {
+            $0.timeLimits.firstByte = .seconds(1)
+        }
+        #expect(slow.body.bytes == ReferenceBytes.bytes(8))
+    }
+
+    @Test("the limit of the first byte stands still while a body waits for bandwidth", .timeLimit(.minutes(2)))
+    func firstByteThrottled() async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: 1) {
+            $0.bandwidth = BandwidthLimit(20_000)
+        } _: { coordinator in
+            var request = Request(.put, bed.url("/anything"), body: .bytes(ReferenceBytes.bytes(70_000)))
+            request.options.timeLimits.firstByte = .milliseconds(700)
+            let clock = ContinuousClock()
+            let begin = clock.now
+            let response = try await coordinator.send(request)
+            #expect(response.status == 200)
+            #expect(clock.now - begin > .seconds(1.5))
+        }
+    }
+
     @Test("zero is no limit", .timeLimit(.minutes(2)))
     func noLimit() async throws {
         let response = try await Bed.current.get("/delay/300") {

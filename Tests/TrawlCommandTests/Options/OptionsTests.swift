@@ -53,6 +53,13 @@ struct OptionsTests {
         #expect(throws: (any Error).self) { try GetCommand.parse(arguments + ["http://h/"]) }
     }
 
+    @Test("the first byte has a limit by option")
+    func firstByte() throws {
+        var options = RequestOptions()
+        try parse("--first-byte-timeout", "1.5", "http://h/").transfer.apply(to: &options)
+        #expect(options.timeLimits.firstByte == .milliseconds(1500))
+    }
+
     @Test("a wrong number is told with what is allowed")
     func bounds() {
         for (arguments, advice) in [
