@@ -12,8 +12,8 @@ public struct Configuration: Sendable {
     public var transfersPerWorker = 64
     /// Transfers at a time over all workers, beneath what their number allows.
     package var transfersInAll = Int.max
-    /// Requests in flight to one origin over all workers; 0 is no limit. Default 6. Connections that are idle do not count, and
-    /// each worker may keep some.
+    /// Connections to one origin over all workers, those that carry nothing at the moment included, and requests in flight to
+    /// it; 0 is no limit. Default 6.
     public var connectionsPerHost = 6
     /// What each host is spared beside that: distances, pauses after failures, `Retry-After`.
     public var politeness = HostPoliteness()

@@ -13,13 +13,15 @@ package enum CoordinatorMessage: Sendable, Hashable {
     case credit(lease: UInt64, bytes: UInt32)
     /// No more leases come: finish those at hand, then exit.
     case drain
+    /// Close so many idle connections to the origin of that number, as far as there are any, and say how many are open.
+    case release(origin: UInt32, count: UInt16)
 
     /// How many descriptors travel with the frame.
     package var descriptorCount: Int {
         switch self {
         case .lease(let lease): lease.descriptorCount
         case .answer(_, .redirectBody(.descriptor)): 1
-        case .hello, .profile, .answer, .cancel, .credit, .drain: 0
+        case .hello, .profile, .answer, .cancel, .credit, .drain, .release: 0
         }
     }
 
@@ -75,6 +77,11 @@ package enum CoordinatorMessage: Sendable, Hashable {
             }
         case .drain:
             return writer.frame(.drain) { _ in }
+        case .release(let origin, let count):
+            return writer.frame(.release) { payload in
+                payload.write(origin)
+                payload.write(count)
+            }
         }
     }
 
@@ -136,7 +143,9 @@ package enum CoordinatorMessage: Sendable, Hashable {
             self = .credit(lease: try reader.uint64(), bytes: try reader.uint32())
         case .drain:
             self = .drain
-        case .ready, .interim, .head, .data, .ended, .unshared, nil:
+        case .release:
+            self = .release(origin: try reader.uint32(), count: try reader.uint16())
+        case .ready, .interim, .head, .data, .ended, .unshared, .connections, nil:
             throw .unknownKind(frame.kind)
         }
         try reader.finish()

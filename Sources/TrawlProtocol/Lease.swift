@@ -60,6 +60,8 @@ package struct Lease: Sendable, Hashable {
     package var login: ConnectionLogin?
     /// Stands for what `Authorization` says, to the cache, where that differs each time; empty where it does not.
     package var identity: [UInt8] = []
+    /// What its connection counts for; nil where connections are not limited.
+    package var counted: CountedOrigin?
 
     /// A lease of a request without a body, kept in memory.
     package init(
@@ -111,6 +113,7 @@ package struct Lease: Sendable, Hashable {
         writer.write(limits.packed)
         if let proxy { proxy.write(to: &writer) } else { writer.write(UInt8(0)) }
         writer.write(trusted)
+        CountedOrigin.write(counted, to: &writer)
     }
 
     /// Reads a lease. (No initializer: one that can fail half-way copies what it has made.)
@@ -142,6 +145,7 @@ package struct Lease: Sendable, Hashable {
         let proxyKind = try reader.byte()
         let proxy = proxyKind == 0 ? nil : try ProxyRoute(kind: proxyKind, from: &reader)
         let trusted = try reader.data()
+        let counted = try CountedOrigin.read(from: &reader)
         var lease = Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields)
@@ -153,6 +157,7 @@ package struct Lease: Sendable, Hashable {
         lease.identity = identity
         lease.login = login
         lease.trusted = trusted
+        lease.counted = counted
         lease.cache = cache
         lease.limits = limits
         lease.proxy = proxy

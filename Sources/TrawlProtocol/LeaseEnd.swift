@@ -14,6 +14,8 @@ package struct LeaseEnd: Sendable, Hashable {
     package var decoded: [String]
     /// What the hop had to do with the cache.
     package var cache = CacheReport()
+    /// Connections to the lease's origin that the worker has open now, idle or not; 0 where they are not counted.
+    package var connections: UInt16 = 0
     /// What the hop took.
     package var metrics: HopMetrics
 
@@ -37,6 +39,7 @@ package struct LeaseEnd: Sendable, Hashable {
         writer.write(trailers)
         writer.write(decoded)
         cache.write(to: &writer)
+        writer.write(connections)
         metrics.write(to: &writer)
     }
 
@@ -54,10 +57,12 @@ package struct LeaseEnd: Sendable, Hashable {
         // A profile allows no more layers than a byte counts.
         let decoded = try reader.texts(atMost: Int(UInt8.max))
         let cache = try CacheReport(from: &reader)
+        let connections = try reader.uint16()
         let metrics = try HopMetrics(from: &reader)
         var end = LeaseEnd(
             lease: lease, outcome: outcome, head: head, trailers: trailers, decoded: decoded, metrics: metrics)
         end.cache = cache
+        end.connections = connections
         return end
     }
 

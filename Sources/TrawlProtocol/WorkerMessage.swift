@@ -12,6 +12,8 @@ package enum WorkerMessage: Sendable, Hashable {
     case ended(LeaseEnd)
     /// What comes will not be stored: nobody else need wait for it.
     case unshared(lease: UInt64)
+    /// How many connections to the origin of that number are open: fewer than was said last, or it was asked.
+    case connections(origin: UInt32, open: UInt16)
 
     /// How many descriptors travel with the frame.
     package var descriptorCount: Int {
@@ -50,6 +52,11 @@ package enum WorkerMessage: Sendable, Hashable {
             return writer.frame(.ended, descriptors: end.outcome.descriptorCount) { end.write(to: &$0) }
         case .unshared(let lease):
             return writer.frame(.unshared) { $0.write(lease) }
+        case .connections(let origin, let open):
+            return writer.frame(.connections) { payload in
+                payload.write(origin)
+                payload.write(open)
+            }
         }
     }
 
@@ -104,7 +111,9 @@ package enum WorkerMessage: Sendable, Hashable {
             self = .ended(end)
         case .unshared:
             self = .unshared(lease: try reader.uint64())
-        case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, nil:
+        case .connections:
+            self = .connections(origin: try reader.uint32(), open: try reader.uint16())
+        case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, .release, nil:
             throw .unknownKind(frame.kind)
         }
         try reader.finish()

@@ -16,9 +16,10 @@ package struct LeaseTable: Sendable {
     package private(set) var heldCount = 0
 
     private var records: [Record]
-    private var holders: [Holder]
-    private var buckets: LoadBuckets
-    private var hints = OriginHints()
+    var holders: [Holder]
+    var buckets: LoadBuckets
+    var hints = OriginHints()
+    var shares: ConnectionShares
     /// The worker that takes nothing new until it is idle and a suspect can have it.
     private var setAside: Int?
     private var readyWorkers = 0
@@ -42,6 +43,7 @@ package struct LeaseTable: Sendable {
         records = Array(repeating: Record(serial: lastSerial), count: workers * leasesPerWorker)
         holders = Array(repeating: Holder(), count: workers)
         buckets = LoadBuckets(workers: workers, maximumLoad: leasesPerWorker)
+        shares = ConnectionShares(workers: workers)
         for worker in 0..<workers { fillFreeList(of: worker) }
     }
 
@@ -85,6 +87,7 @@ package struct LeaseTable: Sendable {
         }
         leave(worker, for: .absent)
         heldCount -= lost.count
+        shares.lost(worker)
         holders[worker].load = 0
         fillFreeList(of: worker)
         return lost
@@ -129,8 +132,12 @@ package struct LeaseTable: Sendable {
         return least.worker
     }
 
-    /// Gives a hop to a worker that ``choose(for:isSuspect:)`` just named.
-    package mutating func grant(hop: HopID, origin: OriginKey, to worker: Int, isSuspect: Bool) -> LeaseGrant {
+    /// Gives a hop to a worker that ``choose(for:isSuspect:)`` or ``place(_:isSuspect:limit:)`` just named.
+    ///
+    /// - Parameter isCounted: Whether its connection counts for the origin: ``countsConnections(_:)``.
+    package mutating func grant(
+        hop: HopID, origin: OriginKey, to worker: Int, isSuspect: Bool, isCounted: Bool = false
+    ) -> LeaseGrant {
         let holder = holders[worker]
         precondition(holder.state == .available && holder.free > 0, "the worker cannot take a lease")
         precondition(!isSuspect || holder.load == 0, "a suspect runs alone")
@@ -143,6 +150,11 @@ package struct LeaseTable: Sendable {
         records[position].isHeld = true
         records[position].isSuspect = isSuspect
         records[position].isCancelled = false
+        records[position].isCounted = isCounted
+        if isCounted {
+            records[position].origin = origin
+            records[position].grew = shares.granted(origin, to: worker)
+        }
         if isSuspect { leave(worker, for: .suspect) }
         holders[worker].load = holder.load + 1
         holders[worker].free = holder.free - 1
@@ -158,11 +170,21 @@ package struct LeaseTable: Sendable {
 
     /// The worker says that a lease is over.
     ///
+    /// - Parameter connections: How many to the origin it has open then, where they are counted; nil for a lease that
+    ///   was never sent.
     /// - Returns: Its hop, once; `nil` for an id that is old, unknown or another worker's.
-    package mutating func ended(_ id: LeaseID, from worker: Int) -> HopID? {
+    package mutating func ended(_ id: LeaseID, from worker: Int, connections: Int? = nil) -> HopID? {
         guard let position = position(of: id, from: worker) else { return nil }
         let hop = records[position].hop
         records[position].isHeld = false
+        if records[position].isCounted {
+            let origin = records[position].origin
+            if let connections {
+                shares.ended(origin, at: worker, open: connections)
+            } else {
+                shares.withdrawn(origin, from: worker, grew: records[position].grew)
+            }
+        }
         heldCount -= 1
         let load = Int(holders[worker].load)
         holders[worker].load -= 1
@@ -209,19 +231,24 @@ extension LeaseTable {
         /// Of the lease that is held, or of the last one.
         var serial: UInt64 = 0
         var nextFree: Int32 = -1
+        /// That of the hop, where its connection is counted.
+        var origin: OriginKey = 0
         var isHeld = false
         var isSuspect = false
         var isCancelled = false
+        var isCounted = false
+        /// Whether its worker may have a connection more because of it.
+        var grew = false
     }
 
-    private struct Holder: Sendable {
+    struct Holder: Sendable {
         var state = HolderState.absent
         var load: Int32 = 0
         var free: Int32 = 0
         var firstFree: Int32 = -1
     }
 
-    private enum HolderState: UInt8, Sendable {
+    enum HolderState: UInt8, Sendable {
         case absent
         /// In the buckets; its free leases count.
         case available

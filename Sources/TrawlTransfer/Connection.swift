@@ -26,6 +26,15 @@ final class Connection {
     var widenedBuffer: Int32 = 0
     /// Seen to be unfit for another request.
     var isSpoiled = false
+    /// Whether nothing has been sent on it and the transfer it was opened for goes on.
+    var isOpening = true
+    /// Whether it was opened when nobody counted.
+    var countsForNobody = true
+    /// Transfers that it carries.
+    var users = 0
+    /// When it was left by the last of them, by the monotonic clock, and for how long it may stay so, in nanoseconds.
+    var idleSince: UInt64 = 0
+    var idleLifetime: UInt64 = 0
     /// Whom the proxy on its other end takes us for; 0 is nobody, or there is no proxy.
     var identity: UInt64 = 0
 
@@ -33,4 +42,7 @@ final class Connection {
         self.number = number
         self.socket = socket
     }
+
+    /// Whether it is open for later requests and carries none.
+    var isIdle: Bool { !isOpening && users == 0 }
 }

@@ -7,17 +7,24 @@ import TrawlProtocol
 /// libcurl 7.88 tells in `CURLOPT_PREREQFUNCTION` only addresses and ports of the connection it is about to use, and
 /// CURLINFO_ACTIVESOCKET still names the socket of the handle's last transfer then.
 final class ConnectionTable {
-    private var open: [Connection] = []
+    private(set) var open: [Connection] = []
     /// The local port of each of `open`, 0 until asked for; beside them, since every request looks through all.
     private var ports: [Int32] = []
-    private var lastNumber: UInt32 = 0
+    /// The number of the origin that each of `open` counts for; `CountedOrigin.nobody` for none.
+    private(set) var origins: [UInt32] = []
+    /// Origins of which connections were closed, and the coordinator was not told yet.
+    var changed: [UInt32] = []
+    private(set) var lastNumber: UInt32 = 0
     /// The buffer of connections to come; 0 leaves it to the system.
     var buffer: Int32 = 0
     /// `errno` of the last socket, when it could not be opened: libcurl tells nothing but that there is no connection.
     private(set) var openFailure: Int32 = 0
 
     /// Opens a socket for libcurl.
-    func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+    ///
+    /// - Parameter origin: What it counts for, if anything.
+    func openSocket(_ address: UnsafePointer<curl_sockaddr>, for origin: CountedOrigin?) -> Int32 {
+        if let origin, count(of: origin.number) >= Int(origin.most) { closeIdle(of: origin.number) }
         let socket = ccurl_socket_open(address)
         guard socket >= 0 else {
             openFailure = -socket
@@ -30,6 +37,8 @@ final class ConnectionTable {
         connection.setBuffer(buffer)
         open.append(connection)
         ports.append(0)
+        origins.append(origin?.number ?? CountedOrigin.nobody)
+        connection.countsForNobody = origin == nil
         return socket
     }
 
@@ -37,16 +46,35 @@ final class ConnectionTable {
     func closeSocket(_ socket: Int32) -> Int32 {
         if let index = open.firstIndex(where: { $0.socket == socket }) {
             open[index].closes()
+            // The end of the transfer it was opened for will tell.
+            if open[index].isOpening { origins[index] = CountedOrigin.nobody } else { countNoMore(index) }
             open.swapAt(index, open.count - 1)
             ports.swapAt(index, open.count - 1)
+            origins.swapAt(index, open.count - 1)
             open.removeLast()
             ports.removeLast()
+            origins.removeLast()
         }
         return ccurl_socket_close(socket) == 0 ? 0 : 1
     }
 
     /// How many sockets are open.
     var count: Int { open.count }
+
+    /// The connection counts for that origin, although it was opened when nobody counted.
+    func count(_ connection: Connection, for origin: CountedOrigin) {
+        if count(of: origin.number) >= Int(origin.most) { closeIdle(of: origin.number) }
+        connection.countsForNobody = false
+        if let index = open.firstIndex(where: { $0 === connection }) { origins[index] = origin.number }
+    }
+
+    /// The connection is closed, or is about to be.
+    func countNoMore(_ index: Int) {
+        let origin = origins[index]
+        guard origin != CountedOrigin.nobody else { return }
+        origins[index] = CountedOrigin.nobody
+        if !changed.contains(origin) { changed.append(origin) }
+    }
 
     /// The connection with these ends, or nil.
     func find(

@@ -57,7 +57,7 @@ func onOpenSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let context, let address else { return -1 }
-    return Unmanaged<ConnectionTable>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.openSocket(address) }
+    return Unmanaged<Transfer>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.openSocket(address) }
 }
 
 func onCloseSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {
@@ -118,6 +118,7 @@ extension Transfer {
             if connection.uses == 0 { connection.fixBuffer() }
             connection.uses += 1
             connection.deadline = nil
+            enter(connection)
             if limits != nil { meter(connection) }
         } else {
             isReused = false

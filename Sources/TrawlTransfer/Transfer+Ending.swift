@@ -100,6 +100,7 @@ extension Transfer {
         resetResponse()
         clearLogin()
         closeDescriptors()
+        leave(connection)
         connection = nil
         progress?.end()
         progress = nil

@@ -72,6 +72,10 @@ final class Transfer {
     @Unchecked var failure: HopFailure?
     @Unchecked var connection: Connection?
     var isReused = false
+    /// Whether it is one of the users of `connection`.
+    var isUser = false
+    /// The number of the connection that was opened for it, until it carries it; 0 is none.
+    var opened: UInt32 = 0
     var requestsBegun = 0
     var mayHaveBeenSent = false
     var wantsFreshConnection = false

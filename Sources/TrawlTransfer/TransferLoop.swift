@@ -160,7 +160,7 @@ package final class TransferLoop {
         let index = Int(lease.progressIndex)
         guard index < usedIndexes.count, !usedIndexes[index] else { throw .progressIndex }
         guard let transfer = idle.popLast() ?? Transfer(loop: self, profile: profile) else {
-            output.send(.ended(LeaseEnd(lease: lease.id, outcome: .failed(HopFailure(.outOfMemory)))))
+            sendEnd(LeaseEnd(lease: lease.id, outcome: .failed(HopFailure(.outOfMemory))), nil, lease.counted)
             return
         }
         accepted = true
@@ -200,6 +200,12 @@ package final class TransferLoop {
     package var wakeUp: @Sendable () -> Void {
         let handle = WakeUpHandle(multi: multi)
         return { _ = curl_multi_wakeup(handle.multi) }
+    }
+
+    /// Closes idle connections to an origin, as far as there are any, and tells how many are open.
+    package func release(_ origin: UInt32, count: UInt16) {
+        for _ in 0..<count where !connections.closeIdle(of: origin) { break }
+        output.send(.connections(origin: origin, open: connections.report(origin)))
     }
 
     /// Waits for something to happen on a connection or on the control socket.
@@ -262,6 +268,15 @@ package final class TransferLoop {
                 transfer.checkTimes()
                 if let limit = transfer.timeLimit { note(limit: limit) }
             }
+            if isTick { connections.closeStale(at: now) }
+        }
+        if !connections.changed.isEmpty { tellConnections() }
+    }
+
+    /// Connections were closed, and no end has told it.
+    private func tellConnections() {
+        for origin in connections.changed {
+            output.send(.connections(origin: origin, open: connections.report(origin)))
         }
     }
 
@@ -313,13 +328,13 @@ package final class TransferLoop {
         if commit != nil || !changes.isEmpty {
             let held = UncommittedEnd(
                 end: end, descriptor: descriptor, progressIndex: index, commit: commit, changes: changes,
-                deadline: runningClock &+ Self.longestCommit)
+                counted: transfer.lease.counted, deadline: runningClock &+ Self.longestCommit)
             if let commit { uncommitted[commit] = held }
             for change in changes { uncommitted[change] = held }
             uncommittedCount += 1
         } else {
             usedIndexes[index] = false
-            sendEnd(end, descriptor)
+            sendEnd(end, descriptor, transfer.lease.counted)
         }
         guard transfer.place >= 0 else { return }
         if let last = active.popLast(), last !== transfer {
@@ -355,11 +370,13 @@ package final class TransferLoop {
         var end = held.end
         if held.commit != nil { end.cache.isStored = held.isStored }
         usedIndexes[held.progressIndex] = false
-        sendEnd(end, held.descriptor)
+        sendEnd(end, held.descriptor, held.counted)
     }
 
-    private func sendEnd(_ end: LeaseEnd, _ descriptor: Int32?) {
+    private func sendEnd(_ end: LeaseEnd, _ descriptor: Int32?, _ counted: CountedOrigin?) {
         var end = end
+        // As it is now: what was told of others meanwhile is older.
+        if let counted { end.connections = connections.report(counted.number) }
         end.cache.hasLostCookies = hasLostChange
         hasLostChange = false
         output.send(.ended(end), descriptor: descriptor)
@@ -389,6 +406,7 @@ private final class UncommittedEnd {
     let progressIndex: Int
     /// That of the cache.
     let commit: UInt64?
+    let counted: CountedOrigin?
     /// Of the loop's running clock.
     let deadline: UInt64
     /// Whether the cache's was carried out.
@@ -397,12 +415,14 @@ private final class UncommittedEnd {
     private var left: Int
 
     init(
-        end: LeaseEnd, descriptor: Int32?, progressIndex: Int, commit: UInt64?, changes: [UInt64], deadline: UInt64
+        end: LeaseEnd, descriptor: Int32?, progressIndex: Int, commit: UInt64?, changes: [UInt64],
+        counted: CountedOrigin?, deadline: UInt64
     ) {
         self.end = end
         self.descriptor = descriptor
         self.progressIndex = progressIndex
         self.commit = commit
+        self.counted = counted
         self.deadline = deadline
         left = changes.count + (commit == nil ? 0 : 1)
     }

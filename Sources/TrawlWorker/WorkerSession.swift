@@ -99,6 +99,8 @@ struct WorkerSession {
             loop.credit(lease, bytes: bytes)
         case .drain:
             isDraining = true
+        case .release(let origin, let count):
+            loop.release(origin, count: count)
         case .hello:
             for descriptor in descriptors { _ = Glibc.close(descriptor) }
             throw .greetingTwice

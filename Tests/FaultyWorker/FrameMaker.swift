@@ -131,7 +131,7 @@ extension WorkerMessage {
     /// The lease it speaks of; nil for a greeting.
     var lease: UInt64? {
         switch self {
-        case .ready: nil
+        case .ready, .connections: nil
         case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _), .unshared(let lease): lease
         case .ended(let end): end.lease
         }

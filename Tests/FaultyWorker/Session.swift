@@ -44,6 +44,7 @@ final class Session {
             case .message(.lease(let lease), let descriptors): take(Job(lease: lease, descriptors: descriptors))
             case .message(.cancel(let lease), _): cancel(lease)
             case .message(.drain, _): exit(0)
+            case .message(.release(let origin, _), _): line.send(.connections(origin: origin, open: 0))
             case .message(.profile, _), .message(.credit, _), .message(.answer, _), .nothing: break
             case .end:
                 if !endIsIgnored { exit(0) }

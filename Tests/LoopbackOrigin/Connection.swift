@@ -51,7 +51,7 @@ final class Connection {
         self.server = server
     }
 
-    /// Answers requests until the connection ends, and closes it.
+    /// Answers requests until the connection ends, and is to be closed.
     func serve() {
         var yes: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -73,7 +73,6 @@ final class Connection {
             var now = LingerOption(l_onoff: 1, l_linger: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<LingerOption>.size))
         }
-        Glibc.close(descriptor)
     }
 
     private func answerNext() throws(ConnectionEnd) -> After {

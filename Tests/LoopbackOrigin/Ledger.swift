@@ -51,6 +51,9 @@ final class Ledger: Sendable {
         var hosts: [String: Gauge] = [:]
         var connections = Gauge()
         var addresses: [Gauge]
+        /// The open connections of each address, and the most of them that their peers had not closed.
+        var open: [Set<Int32>]
+        var established: [Int]
     }
 
     private static let ringSize = 10_000
@@ -63,7 +66,11 @@ final class Ledger: Sendable {
 
     init(options: Options) throws(Server.StartFailure) {
         self.options = options
-        state = Guarded(State(addresses: Array(repeating: Gauge(), count: options.addressCount)))
+        state = Guarded(
+            State(
+                addresses: Array(repeating: Gauge(), count: options.addressCount),
+                open: Array(repeating: [], count: options.addressCount),
+                established: Array(repeating: 0, count: options.addressCount)))
         if let path = options.logPath {
             logDescriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND, 0o644)
             guard logDescriptor >= 0 else { throw Server.StartFailure(message: "cannot open \(path): errno \(errno)") }
@@ -72,17 +79,25 @@ final class Ledger: Sendable {
         }
     }
 
-    func connectionOpened(address: Int) {
+    /// A connection was accepted. Of the others to its address some may be closed by their peers, which their threads have
+    /// not read yet: the system knows.
+    func connectionOpened(address: Int, _ descriptor: Int32) {
         state.withLock { state in
             state.connections.up()
             state.addresses[address].up()
+            let others = state.open[address]
+            let established = others.count > 64 ? others.count : others.count(where: TCPState.isEstablished)
+            state.established[address] = max(state.established[address], established + 1)
+            state.open[address].insert(descriptor)
         }
     }
 
-    func connectionClosed(address: Int) {
+    /// The connection is about to be closed.
+    func connectionCloses(address: Int, _ descriptor: Int32) {
         state.withLock { state in
             state.connections.now -= 1
             state.addresses[address].now -= 1
+            state.open[address].remove(descriptor)
         }
     }
 
@@ -141,6 +156,7 @@ final class Ledger: Sendable {
             state.hosts = state.hosts.filter { $0.value.now > 0 }.mapValues { Gauge(now: $0.now, peak: $0.now) }
             state.connections = Gauge(now: state.connections.now, peak: state.connections.now, total: 0)
             state.addresses = state.addresses.map { Gauge(now: $0.now, peak: $0.now, total: 0) }
+            state.established = state.addresses.map(\.now)
         }
     }
 
@@ -171,11 +187,12 @@ final class Ledger: Sendable {
     }
 
     var connectionsJSON: [UInt8] {
-        let (connections, addresses) = state.withLock { ($0.connections, $0.addresses) }
+        let (connections, addresses, established) = state.withLock { ($0.connections, $0.addresses, $0.established) }
         var json = JSONText()
         json.raw("{\"open\":\(connections.now),\(connections.json),\"addresses\":{")
         for (index, gauge) in addresses.enumerated() {
-            json.raw("\(index == 0 ? "" : ",")\"\(options.address(index))\":{\(gauge.json)}")
+            let most = established[index]
+            json.raw("\(index == 0 ? "" : ",")\"\(options.address(index))\":{\(gauge.json),\"established\":\(most)}")
         }
         json.raw("}}\n")
         return json.bytes

@@ -53,15 +53,19 @@ final class Server: Sendable {
                 continue
             }
             let number = accepted.wrappingAdd(1, ordering: .relaxed).newValue
+            ledger.connectionOpened(address: address, descriptor)
             let started = SmallThread.start {
-                self.ledger.connectionOpened(address: address)
                 Connection(
                     descriptor: descriptor, number: number, peerPort: peerPort, server: self
                 ).serve()
-                self.ledger.connectionClosed(address: address)
+                self.ledger.connectionCloses(address: address, descriptor)
+                close(descriptor)
                 self.open.wrappingSubtract(1, ordering: .relaxed)
             }
-            if !started { refuse(descriptor) }
+            if !started {
+                ledger.connectionCloses(address: address, descriptor)
+                refuse(descriptor)
+            }
         }
     }
 

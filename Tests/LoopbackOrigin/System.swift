@@ -81,3 +81,14 @@ enum HTTPDate {
 
     private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
+
+/// What the system knows of a connection.
+enum TCPState {
+    /// Whether neither end has closed it.
+    static func isEstablished(_ descriptor: Int32) -> Bool {
+        // `struct tcp_info` begins with the state, of which 1 is TCP_ESTABLISHED; TCP_INFO is 11.
+        var info = [UInt8](repeating: 0, count: 8)
+        var length = socklen_t(info.count)
+        return getsockopt(descriptor, Int32(IPPROTO_TCP), 11, &info, &length) == 0 && length > 0 && info[0] == 1
+    }
+}

@@ -37,7 +37,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [5, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [6, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -51,13 +51,14 @@ struct MessageRoundTripTests {
         route.tunnels = true
         (route.user, route.password, route.identity) = ("u", "p", 7)
         lease.proxy = route
+        lease.counted = CountedOrigin(number: 5, most: 6)
         let payload: [UInt8] =
             little(UInt64(1)) + little(UInt32(2)) + little(UInt16(3)) + [0, 0b11_0000, 0] + little(UInt64(4))
             + [3, 0, 0, 0] + Array("GET".utf8) + [1, 0, 0, 0] + Array("u".utf8)
             + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0] + [0, 0, 0, 0] + [0]
             + [5] + little(UInt32(1 | 2 << 10 | 1023 << 20))
             + [6] + [1, 0, 0, 0, 0x68] + [1, 0] + [1] + [1, 0, 0, 0, 0x75] + [1, 0, 0, 0, 0x70] + [0, 0, 0, 0]
-            + little(UInt64(7)) + [0, 0, 0, 0]
+            + little(UInt64(7)) + [0, 0, 0, 0] + [6, 0, 5, 0, 0, 0]
         #expect(frame(CoordinatorMessage.lease(lease)) == frame(kind: 3, descriptors: 1, payload))
         let sink: [UInt8] = [2, 7, 0] + [1, 0, 0, 0, 0x70] + [2] + little(UInt32(5)) + [1]
         let answer = HeadDisposition.redirectBody(
@@ -75,6 +76,16 @@ struct MessageRoundTripTests {
     @Test("a response that will not be stored is told in eight bytes")
     func unshared() {
         #expect(frame(WorkerMessage.unshared(lease: 0x0102)) == frame(kind: 21, little(UInt64(0x0102))))
+    }
+
+    @Test("connections are told and asked for in six bytes")
+    func connections() {
+        #expect(
+            frame(WorkerMessage.connections(origin: 0x0102, open: 3))
+                == frame(kind: 22, little(UInt32(0x0102)) + [3, 0]))
+        #expect(
+            frame(CoordinatorMessage.release(origin: 0x0102, count: 3))
+                == frame(kind: 8, little(UInt32(0x0102)) + [3, 0]))
     }
 
     @Test("data written from a buffer is the same frame")

@@ -5,7 +5,7 @@ import TrawlHTTP
 
 extension CoordinatorMessage {
     /// How many kinds there are for `random(kind:using:)`.
-    static let kinds = 7
+    static let kinds = 8
 
     static func random(kind: Int, using random: inout SeededGenerator) -> CoordinatorMessage {
         switch kind {
@@ -29,6 +29,7 @@ extension CoordinatorMessage {
                 ]))
         case 4: .cancel(lease: random.integer())
         case 5: .credit(lease: random.integer(), bytes: random.integer())
+        case 6: .release(origin: random.integer(), count: random.integer())
         default: .drain
         }
     }
@@ -36,7 +37,7 @@ extension CoordinatorMessage {
 
 extension WorkerMessage {
     /// How many kinds there are for `random(kind:using:)`.
-    static let kinds = 6
+    static let kinds = 7
 
     static func random(kind: Int, using random: inout SeededGenerator) -> WorkerMessage {
         switch kind {
@@ -48,6 +49,7 @@ extension WorkerMessage {
                 asks: random.pick([[], .storing, .disposition, .all]))
         case 3: .data(lease: random.integer(), random.bytes(upTo: 300) + [7])
         case 4: .unshared(lease: random.integer())
+        case 5: .connections(origin: random.integer(), open: random.integer())
         default: .ended(.random(using: &random))
         }
     }
@@ -117,6 +119,7 @@ extension Lease {
         lease.trusted = random.bytes(upTo: 64)
         lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...63, using: &random))
         if random.bool() { lease.proxy = .random(using: &random) }
+        if random.bool() { lease.counted = CountedOrigin(number: random.integer(), most: random.integer()) }
         return lease
     }
 }
@@ -218,6 +221,7 @@ extension LeaseEnd {
         end.cache.isStored = random.bool()
         end.cache.wantsRevalidation = random.bool()
         end.cache.hasLostCookies = random.bool()
+        end.connections = random.integer()
         end.metrics.nameResolved = random.integer()
         end.metrics.connected = random.integer()
         end.metrics.secured = random.integer()

@@ -184,7 +184,7 @@ final class TestCoordinator {
                 case .complete, .failed: break
                 }
                 return exchange
-            case .ready, .interim, .head, .data, .ended, .unshared:
+            case .ready, .interim, .head, .data, .ended, .unshared, .connections:
                 break
             }
         }

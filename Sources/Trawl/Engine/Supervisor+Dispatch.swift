@@ -57,18 +57,7 @@ extension Supervisor {
         failAbandoned()
         beginRevalidations()
         dispatchStored()
-        if !suspects.isEmpty {
-            let waiting = suspects
-            suspects = []
-            for hop in waiting {
-                guard let fetch = fetches[FetchKey(rawValue: hop.hop)], fetch.engine.life.isWaiting else { continue }
-                if let worker = leases.choose(for: hop.host, isSuspect: true) {
-                    lease(fetch, to: worker)
-                } else {
-                    suspects.append(hop)
-                }
-            }
-        }
+        if !heldHops.isEmpty { dispatchHeld() }
         while hasRoom, let ready = queues.next(at: now, random: lot()) {
             guard let fetch = fetches[FetchKey(rawValue: ready.hop)] else {
                 queues.returned(ready.host, at: now, wasProbe: ready.isProbe)
@@ -78,27 +67,35 @@ extension Supervisor {
             if !unknownNames.isEmpty, failsByName(ready, fetch) { continue }
             fetch.engine.isInHostProcess = true
             fetch.engine.isProbe = ready.isProbe
-            if fetch.engine.isSuspect {
-                suspects.append(ready)
-                if let worker = leases.choose(for: ready.host, isSuspect: true) {
-                    suspects.removeLast()
-                    lease(fetch, to: worker)
-                }
-                continue
-            }
-            guard let worker = leases.choose(for: ready.host, isSuspect: false) else {
+            let limit = queues.limit(of: ready.host)
+            switch leases.place(ready.host, isSuspect: fetch.engine.isSuspect, limit: limit) {
+            case .worker(let worker, let keepsConnection):
+                lease(fetch, to: worker, limit: limit, keepsConnection: keepsConnection)
+            case .awaitsConnection(let holder):
+                heldHops.append(ready)
+                if let holder { askToClose(1, ready.host, of: holder) }
+            case .nowhere where fetch.engine.isSuspect:
+                heldHops.append(ready)
+            case .nowhere:
                 fetch.engine.isInHostProcess = false
                 fetch.engine.place = queues.putBack(ready)
                 return
             }
-            lease(fetch, to: worker)
         }
     }
 
-    mutating func lease(_ fetch: RunningFetch, to worker: Int) {
+    /// Gives a hop to a worker.
+    ///
+    /// - Parameters:
+    ///   - limit: The most connections to its origin over all workers; `UInt32.max` is no limit.
+    ///   - keepsConnection: Whether the connection may stay open after it.
+    mutating func lease(
+        _ fetch: RunningFetch, to worker: Int, limit: UInt32 = .max, keepsConnection: Bool = true
+    ) {
         guard let link = links[worker] else { preconditionFailure("a lease for a worker that is not there") }
         let grant = leases.grant(
-            hop: fetch.engine.key.rawValue, origin: fetch.engine.origin, to: worker, isSuspect: fetch.engine.isSuspect)
+            hop: fetch.engine.key.rawValue, origin: fetch.engine.origin, to: worker, isSuspect: fetch.engine.isSuspect,
+            isCounted: leases.countsConnections(limit))
         fetch.engine.life.leased(grant.id)
         fetch.engine.worker = worker
         fetch.engine.progressIndex = Int(grant.progressIndex)
@@ -175,7 +172,8 @@ extension Supervisor {
         lease.syncsFile = fetch.plan.fileOptions.syncs
         lease.namesFromDisposition = fetch.plan.fileOptions.namesFromDisposition
         lease.mayReuseConnection = terms.reusesConnection
-        lease.mayKeepConnection = terms.keepsConnection
+        lease.mayKeepConnection = terms.keepsConnection && keepsConnection
+        lease.counted = counted(fetch.engine.origin, limit: limit)
         lease.storesCookies = terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false
         lease.limits = limits(for: fetch)
         // Others wait for what it proves, and not for its body.

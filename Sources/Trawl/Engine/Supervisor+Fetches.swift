@@ -101,7 +101,7 @@ extension Supervisor {
                 queues.remove(fetch.engine.key.rawValue, at: place)
                 origins.release(fetch.engine.origin, of: &queues)
             } else {
-                suspects.removeAll { $0.hop == fetch.engine.key.rawValue }
+                heldHops.removeAll { $0.hop == fetch.engine.key.rawValue }
                 leaveHost(fetch)
             }
             release(fetch, .promote)

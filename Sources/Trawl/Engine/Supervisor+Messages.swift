@@ -60,6 +60,8 @@ extension Supervisor {
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             // A worker that says so again says nothing.
             release(fetch, .goAlone)
+        case .connections(let origin, let open):
+            return told(of: origin, open: open, from: link)
         case .ended(let end):
             return ended(end, descriptors, from: link)
         }
@@ -73,9 +75,15 @@ extension Supervisor {
     /// - Returns: False when it was one too many.
     private mutating func passesOver(_ lease: UInt64, from link: WorkerLink) -> Bool {
         if leases.hop(of: LeaseID(rawValue: lease), from: link.slot) != nil { return true }
+        return passesOver(from: link)
+    }
+
+    /// A frame that says nothing.
+    /// - Returns: False when it was one too many.
+    mutating func passesOver(from link: WorkerLink) -> Bool {
         link.strayFrames += 1
         guard link.strayFrames > configuration.tolerance.strayFrames else { return true }
-        refuse(link, "frames of leases it does not hold")
+        refuse(link, "frames of leases it does not hold, or of connections nobody counts")
         return false
     }
 
@@ -103,7 +111,9 @@ extension Supervisor {
             refuse(link, reason)
             return false
         }
-        guard let hop = leases.ended(lease, from: link.slot) else { return passesOver(end.lease, from: link) }
+        guard let hop = leases.ended(lease, from: link.slot, connections: Int(end.connections)) else {
+            return passesOver(end.lease, from: link)
+        }
         if link.strayFrames > 0 { link.strayFrames -= 1 }
         guard let fetch = fetches[FetchKey(rawValue: hop)] else { return true }
         // Of a hop without a transfer its line says nothing.

@@ -58,8 +58,9 @@ struct Supervisor: ~Copyable {
     var refusals: [String?]
     var leases: LeaseTable
     var queues: HostQueues
-    /// Suspects that wait for a worker of their own; they keep their place in their host's process.
-    var suspects: [ReadyHop] = []
+    /// Suspects that wait for a worker of their own, and hops that wait until an idle connection to their origin is
+    /// closed; they keep their place in their host's process.
+    var heldHops: [ReadyHop] = []
     /// Hops that are answered from the store, in their order.
     var storedHops = HopLine()
     /// Fetches that identical ones may wait for, by the digest of their cache key.
@@ -204,6 +205,7 @@ struct Supervisor: ~Copyable {
             runTimers()
             drive()
             dispatch()
+            if leases.hasNewsOfOrigins { keepCountedOrigins() }
             noteRoom()
             if !followers.isEmpty { followers.look(fetches.count, at: now) }
             answers.post()

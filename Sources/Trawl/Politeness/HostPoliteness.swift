@@ -1,6 +1,6 @@
 import TrawlFrontier
 
-/// What each host is spared, beside the number of requests in flight (``Configuration/connectionsPerHost``).
+/// What each host is spared, beside the number of connections (``Configuration/connectionsPerHost``).
 ///
 /// A host is an origin: scheme, host and port. What is said here holds over all workers. `docs/politeness.md` has the rules.
 public struct HostPoliteness: Sendable, Hashable, Codable {

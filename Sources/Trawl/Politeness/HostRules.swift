@@ -39,7 +39,8 @@ public struct HostDelay: Sendable, Hashable, Codable {
 
 /// Rules of one host's own, in the place of those for all.
 public struct HostRules: Sendable, Hashable, Codable {
-    /// Requests in flight to it over all workers; 0 is no limit, nil what holds for all.
+    /// Connections to it over all workers, busy or idle; 0 is no limit, nil what holds for all. Those that were opened while there
+    /// was no limit count from their next request on.
     public var connections: Int?
     /// The distance between its requests; nil is what holds for all.
     public var delay: HostDelay?

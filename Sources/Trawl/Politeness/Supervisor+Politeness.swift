@@ -52,6 +52,7 @@ extension Supervisor {
         let number = ruledHosts.removeValue(forKey: origin) ?? origins.retain(origin)
         queues.setLimit(rules?.connections, of: number)
         queues.setDelay(rules?.delay?.rule, of: number)
+        closeSurplus(of: number)
         if let rules, rules != HostRules() {
             ruledHosts[origin] = number
             drawsLots = drawsLots || rules.delay.map { $0.random > .zero } ?? false

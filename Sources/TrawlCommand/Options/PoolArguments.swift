@@ -20,8 +20,8 @@ struct PoolArguments: ParsableArguments {
     @Option(
         name: .customLong("per-host"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Requests in flight to one host, over all workers; 0 is no limit. Idle connections may stand beside. Default 6, in "
-                + "batch the larger of 6 and an eighth of -j, in pipe no limit.",
+            "Connections to one host, busy or idle, over all workers; 0 is no limit. Default 6, in batch the larger of 6 and "
+                + "an eighth of -j, in pipe no limit.",
             valueName: "count"))
     var perHostText: String?
 

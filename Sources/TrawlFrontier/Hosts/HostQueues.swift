@@ -158,6 +158,11 @@ package struct HostQueues: Sendable {
         return entry.inProcess > 0 ? .inProcess : .exhausted
     }
 
+    /// Hops in process that the host may have, by all rules together; `UInt32.max` is no limit.
+    package func limit(of host: UInt32) -> UInt32 {
+        host < hosts.count ? hosts[Int(host)].limit : Self.effective(politeness.limitPerHost, politeness.delay)
+    }
+
     /// Hops of this host that were handed out and have not come back.
     package func inProcessCount(of host: UInt32) -> Int {
         host < hosts.count ? Int(hosts[Int(host)].inProcess) : 0

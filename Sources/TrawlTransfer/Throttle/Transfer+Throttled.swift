@@ -85,6 +85,7 @@ extension Transfer {
         granted = 0
         takenBefore = 0
         isStartSettled = false
+        leave(connection)
         guard let connection else { return }
         self.connection = nil
         guard isCharged, !connection.isHTTP2 else { return }

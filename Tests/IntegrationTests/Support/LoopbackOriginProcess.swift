@@ -66,6 +66,14 @@ final class LoopbackOriginProcess: Sendable {
         try JSONDecoder().decode(Connections.self, from: Data(try ask("/connections")))
     }
 
+    /// The most connections to each address that neither end had closed; of those that were accepted.
+    func establishedMaxima() throws -> [String: Int] {
+        struct Address: Decodable { let established: Int }
+        struct Answer: Decodable { let addresses: [String: Address] }
+        return try JSONDecoder().decode(Answer.self, from: Data(try ask("/connections"))).addresses.mapValues(
+            \.established)
+    }
+
     /// The requests being handled.
     func concurrency() throws -> Concurrency {
         try JSONDecoder().decode(Concurrency.self, from: Data(try ask("/concurrency")))

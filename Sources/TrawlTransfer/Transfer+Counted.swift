@@ -1,0 +1,45 @@
+import CCurl
+import TrawlHTTP
+import TrawlProtocol
+
+/// The connection of a transfer as one of those that count for its origin.
+extension Transfer {
+    /// What a connection that is opened for the transfer counts for.
+    ///
+    /// A proxy that is asked for no tunnel has connections of its own to the origin, and ours to it serve many origins.
+    var counted: CountedOrigin? {
+        if let proxy = lease.proxy, !lease.isSecure, !proxy.tunnels, proxy.kind.speaksHTTP {
+            return nil
+        }
+        return lease.counted
+    }
+
+    /// libcurl wants a socket for the transfer.
+    func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+        let socket = loop.connections.openSocket(address, for: counted)
+        if socket >= 0 { opened = loop.connections.lastNumber }
+        return socket
+    }
+
+    /// The connection carries the transfer from now on.
+    func enter(_ connection: Connection) {
+        connection.isOpening = false
+        opened = 0
+        connection.users += 1
+        isUser = true
+        if connection.countsForNobody, let counted { loop.connections.count(connection, for: counted) }
+    }
+
+    /// The connection does not carry the transfer any more; what was opened for it alone is nobody's.
+    func leave(_ connection: Connection?) {
+        if opened != 0 {
+            loop.connections.settle(opened)
+            opened = 0
+        }
+        guard isUser, let connection else { return }
+        isUser = false
+        connection.users -= 1
+        connection.idleSince = loop.now
+        connection.idleLifetime = (UInt64(profile.profile.idleLifetime) + 1) * 1_000_000_000
+    }
+}
