@@ -12,6 +12,12 @@ public struct Configuration: Sendable {
     public var transfersPerWorker = 64
     /// Transfers at a time over all workers, beneath what their number allows.
     package var transfersInAll = Int.max
+    /// Bytes that bodies in memory may take, those that are being received and those of responses that are not let go: transfers
+    /// wait for room, those in their middle too, and none begins where there is none. Nil is no bound.
+    ///
+    /// For programs whose responses all go into memory and are let go one after the other, as those of `trawl pipe`. One that
+    /// keeps its responses would wait for itself, so that it is not for all.
+    package var memoryBudget: Int?
     /// Connections to one origin over all workers, those that carry nothing at the moment included, and requests in flight to
     /// it; 0 is no limit. Default 6.
     public var connectionsPerHost = 6

@@ -1,3 +1,5 @@
+package import TrawlHTTP
+
 /// What a caller wants of the cache for one request.
 ///
 /// The cache's default fills in what a request leaves open. Presets carry the names of the libraries and standards whose
@@ -44,6 +46,23 @@ package struct CachePolicy: Sendable, Hashable {
         case validate
         /// `Cache-Control: no-cache`: caches fetch or validate (RFC 9111 §5.2.1.4).
         case endToEnd
+
+        /// Says so in the fields of a request that has no `Cache-Control` of its own.
+        package func tell(in fields: inout FieldLines) {
+            switch self {
+            case .none: break
+            case .validate: fields.add("Cache-Control", "max-age=0")
+            case .endToEnd:
+                fields.add("Cache-Control", "no-cache")
+                // For caches of HTTP/1.0 (RFC 9111 §5.4).
+                fields.add("Pragma", "no-cache")
+            }
+        }
+
+        /// Says so in the fields of a request that no cache of ours has to do with.
+        package func tellByItself(in fields: inout FieldLines) {
+            if self != .none, !fields.contains("Cache-Control") { tell(in: &fields) }
+        }
     }
 
     /// The combinable choices; empty takes the cache's default.

@@ -161,12 +161,7 @@ extension CacheRules {
             || request.control.flags.contains(.onlyIfCached) && request.policy.respectsCacheControl
         if forbidsNetwork { return .unsatisfiable }
         var fields = fields
-        if request.policy.reload != .none, !request.traits.contains(.cacheControl) {
-            let isEndToEnd = request.policy.reload == .endToEnd
-            fields.add("Cache-Control", isEndToEnd ? "no-cache" : "max-age=0")
-            // For caches of HTTP/1.0 (RFC 9111 §5.4).
-            if isEndToEnd { fields.add("Pragma", "no-cache") }
-        }
+        if !request.traits.contains(.cacheControl) { request.policy.reload.tell(in: &fields) }
         return .send(Sending(purpose, fields: fields, mayFallBack: mayFallBack))
     }
 

@@ -9,7 +9,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
     case answer(lease: UInt64, HeadDisposition)
     /// The hop is no longer wanted. The worker still ends it, with `cancelled` or with what had already happened.
     case cancel(lease: UInt64)
-    /// The consumer of a streamed body has room for so many more bytes.
+    /// There is room for so many more bytes of a streamed or a metered body.
     case credit(lease: UInt64, bytes: UInt32)
     /// No more leases come: finish those at hand, then exit.
     case drain
@@ -145,7 +145,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
             self = .drain
         case .release:
             self = .release(origin: try reader.uint32(), count: try reader.uint16())
-        case .ready, .interim, .head, .data, .ended, .unshared, .connections, nil:
+        case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants, nil:
             throw .unknownKind(frame.kind)
         }
         try reader.finish()

@@ -46,6 +46,8 @@ package struct Lease: Sendable, Hashable {
     package var mayKeepConnection = true
     /// Whether cookies of the response are stored, by the profile's terms.
     package var storesCookies = false
+    /// Whether a body kept in memory that is too long for a frame asks for room first.
+    package var isMetered = false
     /// What the hop may do with the profile's cache; empty is nothing at all.
     package var cache: CacheAccess = []
     /// The limits of bandwidth it is under.
@@ -121,7 +123,7 @@ package struct Lease: Sendable, Hashable {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
         let flags = block.integer(at: 15, as: UInt16.self)
-        guard flags & ~0x7FF == 0 else { throw .reservedBits }
+        guard flags & ~0xFFF == 0 else { throw .reservedBits }
         let method = try reader.method()
         let url = try reader.text()
         let fields = try reader.fields(known: knownFields)
@@ -172,6 +174,7 @@ package struct Lease: Sendable, Hashable {
         lease.storesCookies = flags & 256 != 0
         lease.asksAboutChallenges = flags & 512 != 0
         lease.asksAboutFailures = flags & 1024 != 0
+        lease.isMetered = flags & 2048 != 0
         return lease
     }
 
@@ -183,5 +186,6 @@ package struct Lease: Sendable, Hashable {
             | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0) | (namesFromDisposition ? 64 : 0)
             | (asksAboutRedirects ? 128 : 0)
             | (storesCookies ? 256 : 0) | (asksAboutChallenges ? 512 : 0) | (asksAboutFailures ? 1024 : 0)
+            | (isMetered ? 2048 : 0)
     }
 }

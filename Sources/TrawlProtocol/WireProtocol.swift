@@ -59,5 +59,6 @@ package enum WireProtocol {
         case ended
         case unshared
         case connections
+        case wants
     }
 }

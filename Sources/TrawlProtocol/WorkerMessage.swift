@@ -14,6 +14,8 @@ package enum WorkerMessage: Sendable, Hashable {
     case unshared(lease: UInt64)
     /// How many connections to the origin of that number are open: fewer than was said last, or it was asked.
     case connections(origin: UInt32, open: UInt16)
+    /// A metered body is to become longer than it has room for: it has so many bytes, and wants room for so many in all.
+    case wants(lease: UInt64, MemoryWish)
 
     /// How many descriptors travel with the frame.
     package var descriptorCount: Int {
@@ -56,6 +58,13 @@ package enum WorkerMessage: Sendable, Hashable {
             return writer.frame(.connections) { payload in
                 payload.write(origin)
                 payload.write(open)
+            }
+        case .wants(let lease, let wish):
+            return writer.frame(.wants) { payload in
+                payload.write(lease)
+                payload.write(wish.holding)
+                payload.write(wish.total)
+                payload.write(wish.isWhole)
             }
         }
     }
@@ -113,6 +122,11 @@ package enum WorkerMessage: Sendable, Hashable {
             self = .unshared(lease: try reader.uint64())
         case .connections:
             self = .connections(origin: try reader.uint32(), open: try reader.uint16())
+        case .wants:
+            let lease = try reader.uint64()
+            let wish = MemoryWish(
+                holding: try reader.uint64(), total: try reader.uint64(), isWhole: try reader.bool())
+            self = .wants(lease: lease, wish)
         case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, .release, nil:
             throw .unknownKind(frame.kind)
         }

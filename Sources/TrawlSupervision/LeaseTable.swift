@@ -215,6 +215,9 @@ package struct LeaseTable: Sendable {
         position(of: id, from: worker).map { records[$0].hop }
     }
 
+    /// The hop of a held lease, whichever worker has it.
+    package func hop(of id: LeaseID) -> HopID? { hop(of: id, from: id.worker) }
+
     /// The caller no longer wants the hop of this lease. The lease stays held until the worker ends it.
     ///
     /// - Returns: The worker to tell; `nil` when the lease is over or the worker was told before.

@@ -48,6 +48,12 @@ final class BodyStore {
         return false
     }
 
+    /// Whether the body is kept in memory.
+    var isMemory: Bool {
+        if case .memory = place { return true }
+        return false
+    }
+
     /// Whether the body goes to what must not be waited for, by `writePaced`.
     var isPaced: Bool {
         if case .paced = place { return true }
@@ -103,7 +109,7 @@ final class BodyStore {
         switch place {
         case .discard, .stream, .paced: return
         case .memory(let limit):
-            guard length <= limit else { throw HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes in memory") }
+            guard length <= limit else { throw Self.tooLarge(limit) }
         case .file, .descriptor: break
         }
         if used == 0, length == expectedLength, isWritten {
@@ -242,6 +248,11 @@ final class BodyStore {
             case .system(let error): throw Self.failure(error)
             }
         }
+    }
+
+    /// What is said of a body that is longer than may be kept in memory.
+    static func tooLarge(_ limit: UInt64) -> HopFailure {
+        HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes in memory")
     }
 
     private static func failure(_ error: SystemError) -> HopFailure {

@@ -189,6 +189,10 @@ extension Transfer {
             if !isPostponed { rest() }
             return Int(CURL_WRITEFUNC_PAUSE)
         }
+        if decoder == nil, !ignoresWire, !mayKeep(piece.count) {
+            isPaused = true
+            return failure == nil ? Int(CURL_WRITEFUNC_PAUSE) : -1
+        }
         if let limits, limits.isLimited(.down), !mayTake(piece.count, under: limits) {
             isPaused = true
             rest()

@@ -238,7 +238,13 @@ extension Transfer {
                 loop.postpone(self)
                 return true
             }
-            let length = min(rest.count, decoder == nil ? rest.count : store.isStream ? Self.slice : 4 * Self.slice)
+            guard mayDecode else {
+                held.append(contentsOf: rest)
+                return failure == nil
+            }
+            let length = min(
+                rest.count,
+                decoder == nil ? rest.count : meteredSlice(atMost: store.isStream ? Self.slice : 4 * Self.slice))
             guard consume(UnsafeRawBufferPointer(rebasing: rest[..<length])) else { return false }
             rest = UnsafeRawBufferPointer(rebasing: rest[length...])
         }

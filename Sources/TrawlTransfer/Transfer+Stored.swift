@@ -107,6 +107,7 @@ extension Transfer {
                 self.source = nil
                 return true
             }
+            guard decoder == nil ? mayKeep(0) : mayDecode else { return failure == nil }
             guard !hasHadItsShare else {
                 isPostponed = true
                 loop.postpone(self)

@@ -122,6 +122,10 @@ final class Transfer {
     /// Bytes of the wire not decoded yet because of `pending`.
     @Unchecked var held: [UInt8] = []
     var credit = 0
+    /// How long a body may be that is kept in memory.
+    var room = UInt64.max
+    /// How long it is to be, where the coordinator has been asked; else 0.
+    var wanted: UInt64 = 0
     /// Whether the body's pipe or terminal took less than there is, or has no reader yet.
     var awaitsRoom = false
     /// Whether the loop will come back to it for `held`; its clocks go on meanwhile.
@@ -197,6 +201,7 @@ final class Transfer {
         if let timeLimit { loop.note(limit: timeLimit) }
         lastUploaded = 0
         if case .stream(let credit) = self.lease.sink { self.credit = Int(credit) } else { credit = 0 }
+        room = self.lease.isMetered ? UInt64(WireProtocol.maximumInlineBody) : .max
         progress.begin(lease: id)
         interim = InterimAllowance()
         heads.maximumBytes = Int(profile.profile.headBytes)
@@ -288,6 +293,7 @@ final class Transfer {
         endsEarly = false
         isPostponed = false
         awaitsRoom = false
+        wanted = 0
         if !pending.isEmpty { pending = [] }
         if !held.isEmpty { held = [] }
     }
@@ -295,8 +301,8 @@ final class Transfer {
     /// Whether the transfer rests at its head.
     var awaitsAnswer: Bool { !questions.isEmpty }
 
-    /// Whether bytes of the body still have to leave.
-    var isBackedUp: Bool { !pending.isEmpty || !held.isEmpty || awaitsRoom }
+    /// Whether bytes of the body still have to leave, or to be kept.
+    var isBackedUp: Bool { !pending.isEmpty || !held.isEmpty || awaitsRoom || awaitsMemory }
 
     /// What came over the wire before the body: heads, and bodies whose place another response took.
     var bytesBeforeBody: UInt64 { UInt64(heads.bytes) + replacedBytes }
@@ -320,7 +326,9 @@ final class Transfer {
 
     /// Goes on as far as answer, credit and the coordinator's buffer allow.
     func pump() {
-        guard !awaitsAnswer, awaitsBandwidth == nil, !loop.output.isCongested, failure == nil else { return }
+        guard !awaitsAnswer, awaitsBandwidth == nil, !awaitsMemory, !loop.output.isCongested, failure == nil else {
+            return
+        }
         if awaitsRoom {
             guard paceOn() else {
                 conclude(CURLE_WRITE_ERROR)

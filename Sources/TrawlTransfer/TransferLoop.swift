@@ -189,9 +189,10 @@ package final class TransferLoop {
         transfer.conclude(CURLE_ABORTED_BY_CALLBACK)
     }
 
-    /// More room for a streamed body; ignored when the lease is not known any more.
+    /// More room for a streamed or metered body; ignored when the lease is not known any more.
     package func credit(_ lease: UInt64, bytes: UInt32) {
         guard let transfer = find(lease) else { return }
+        if transfer.room < .max, !transfer.store.isStream { return transfer.widen(by: bytes) }
         transfer.credit = Int(clamping: UInt64(transfer.credit) + UInt64(bytes))
         transfer.pump()
     }

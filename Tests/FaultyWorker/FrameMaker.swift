@@ -12,7 +12,7 @@ struct FrameMaker {
 
     /// A well-formed message about a lease. It never needs a descriptor and is never a greeting.
     mutating func message(lease: UInt64) -> WorkerMessage {
-        switch Int.random(in: 0..<7, using: &random) {
+        switch Int.random(in: 0..<8, using: &random) {
         case 0: return .interim(lease: lease, head(status: .random(in: 102...199, using: &random)))
         case 1:
             return .head(
@@ -36,6 +36,11 @@ struct FrameMaker {
             end.decoded = ["gzip"]
             return .ended(end)
         case 5: return .unshared(lease: lease)
+        case 6:
+            let wish = MemoryWish(
+                holding: .random(in: 0...9, using: &random), total: random.next(),
+                isWhole: .random(using: &random))
+            return .wants(lease: lease, wish)
         default:
             var end = LeaseEnd(lease: lease, outcome: .complete(.inline(bytes(0...400))), head: head(status: 200))
             try? end.trailers.append("X-Trailer", "value")
@@ -132,7 +137,9 @@ extension WorkerMessage {
     var lease: UInt64? {
         switch self {
         case .ready, .connections: nil
-        case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _), .unshared(let lease): lease
+        case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _), .unshared(let lease),
+            .wants(let lease, _):
+            lease
         case .ended(let end): end.lease
         }
     }

@@ -88,6 +88,14 @@ struct MessageRoundTripTests {
                 == frame(kind: 8, little(UInt32(0x0102)) + [3, 0]))
     }
 
+    @Test("a wish for memory is two lengths and whether that is all")
+    func wants() {
+        let wish = MemoryWish(holding: 65_536, total: 3_000_000, isWhole: true)
+        #expect(
+            frame(WorkerMessage.wants(lease: 9, wish))
+                == frame(kind: 23, little(UInt64(9)) + little(UInt64(65_536)) + little(UInt64(3_000_000)) + [1]))
+    }
+
     @Test("data written from a buffer is the same frame")
     func writeData() {
         var writer = WireWriter()

@@ -37,7 +37,7 @@ extension CoordinatorMessage {
 
 extension WorkerMessage {
     /// How many kinds there are for `random(kind:using:)`.
-    static let kinds = 7
+    static let kinds = 8
 
     static func random(kind: Int, using random: inout SeededGenerator) -> WorkerMessage {
         switch kind {
@@ -50,6 +50,10 @@ extension WorkerMessage {
         case 3: .data(lease: random.integer(), random.bytes(upTo: 300) + [7])
         case 4: .unshared(lease: random.integer())
         case 5: .connections(origin: random.integer(), open: random.integer())
+        case 6:
+            .wants(
+                lease: random.integer(),
+                MemoryWish(holding: random.integer(), total: random.integer(), isWhole: random.bool()))
         default: .ended(.random(using: &random))
         }
     }
@@ -103,6 +107,7 @@ extension Lease {
         lease.asksAboutRedirects = random.bool()
         lease.asksAboutChallenges = random.bool()
         lease.asksAboutFailures = random.bool()
+        lease.isMetered = random.bool()
         lease.identity = random.bytes(upTo: 40)
         lease.login = random.pick([
             nil, ConnectionLogin(.ntlm, user: random.text(), password: random.text()),

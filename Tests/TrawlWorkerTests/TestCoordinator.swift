@@ -7,6 +7,10 @@ import TrawlWorker
 
 /// What one lease brought.
 struct Exchange {
+    /// What it wanted memory for, and the room it has by now.
+    var wishes: [MemoryWish] = []
+    var room = WireProtocol.maximumInlineBody
+
     var interim: [ResponseHead] = []
     /// From a `head` frame.
     var earlyHead: ResponseHead?
@@ -172,6 +176,10 @@ final class TestCoordinator {
             case .data(lease, let bytes):
                 exchange.streamed += bytes
                 send(.credit(lease: lease, bytes: UInt32(bytes.count)))
+            case .wants(lease, let wish):
+                exchange.wishes.append(wish)
+                send(.credit(lease: lease, bytes: UInt32(Int(wish.total) - exchange.room)))
+                exchange.room = Int(wish.total)
             case .ended(let end) where end.lease == lease:
                 exchange.end = end
                 switch end.outcome {
@@ -184,7 +192,7 @@ final class TestCoordinator {
                 case .complete, .failed: break
                 }
                 return exchange
-            case .ready, .interim, .head, .data, .ended, .unshared, .connections:
+            case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants:
                 break
             }
         }

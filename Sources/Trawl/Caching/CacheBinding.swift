@@ -137,9 +137,15 @@ extension TrawlCache.CachePolicy {
     /// The rules' form of a public policy.
     fileprivate init(_ policy: CachePolicy, lifetime: Duration?) {
         self.init(Options(rawValue: UInt8(truncatingIfNeeded: policy.rawValue & 0x7F)))
-        if policy.contains(.refreshesOnTheWay) {
-            reload = policy.contains(.askServerIfModified) ? .validate : .endToEnd
-        }
+        reload = policy.reload
         secondsToCache = lifetime?.components.seconds
+    }
+}
+
+extension CachePolicy {
+    /// What a request tells the caches on its way.
+    var reload: TrawlCache.CachePolicy.Reload {
+        guard contains(.refreshesOnTheWay) else { return .none }
+        return contains(.askServerIfModified) ? .validate : .endToEnd
     }
 }

@@ -150,7 +150,8 @@ extension Supervisor {
     mutating func dispatchStored() {
         while let key = storedHops.first {
             if let fetch = fetches[key], fetch.engine.life.isWaiting, fetch.engine.isStoredHop {
-                guard leases.freeCapacity > 0, let worker = leases.choose(for: fetch.engine.origin, isSuspect: false)
+                guard leases.freeCapacity > 0, memory?.admitsLease ?? true,
+                    let worker = leases.choose(for: fetch.engine.origin, isSuspect: false)
                 else { return }
                 storedHops.removeFirst()
                 lease(fetch, to: worker)
@@ -225,6 +226,8 @@ extension Supervisor {
         fetch.engine.followers = []
         for key in followers {
             guard let follower = fetches[key], follower.engine.life.isWaiting else { continue }
+            // It may have stood still with the fetch's own, which waited for memory.
+            startClock(of: follower)
             switch following {
             case .promote:
                 begin(follower, front: true)

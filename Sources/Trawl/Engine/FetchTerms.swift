@@ -1,3 +1,4 @@
+import TrawlCache
 import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
@@ -37,6 +38,8 @@ final class FetchTerms: Sendable {
     let authentication: AuthenticationTerms
     /// Whether the network is never used, cache or not.
     let neverLoads: Bool
+    /// What a request tells the caches on its way.
+    let reload: TrawlCache.CachePolicy.Reload
     private let shelf: CacheShelf
     private let cookieSettings: CookieSettings
     private let askable: AuthenticationTerms.Askable
@@ -78,8 +81,9 @@ final class FetchTerms: Sendable {
         self.askable = askable
         authentication = AuthenticationTerms(options.authentication, askable, netrc: netrc)
         cache = shelf.binding(for: options)
-        let policy = options.caching.policy
-        neverLoads = (policy.isEmpty ? shelf.settings.policy : policy).contains(.doNotLoad)
+        let policy = options.caching.policy.isEmpty ? shelf.settings.policy : options.caching.policy
+        neverLoads = policy.contains(.doNotLoad)
+        reload = policy.reload
         var profile = options.profile
         profile.cache = cache?.terms
         profile.state = cookies?.terms

@@ -1,3 +1,4 @@
+import TrawlCache
 import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
@@ -50,7 +51,9 @@ extension Supervisor {
     }
 
     /// Whether another lease may be granted.
-    var hasRoom: Bool { leases.freeCapacity > 0 && leases.heldCount < configuration.transfersInAll }
+    var hasRoom: Bool {
+        leases.freeCapacity > 0 && leases.heldCount < configuration.transfersInAll && memory?.admitsLease ?? true
+    }
 
     /// Gives waiting hops to workers as long as both are there.
     mutating func dispatch() {
@@ -176,6 +179,7 @@ extension Supervisor {
         lease.counted = counted(fetch.engine.origin, limit: limit)
         lease.storesCookies = terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false
         lease.limits = limits(for: fetch)
+        lease.isMetered = memory != nil
         // Others wait for what it proves, and not for its body.
         if fetch.engine.authentication?.proving != nil, lease.heads == .withEnd { lease.heads = .early }
         if fetch.engine.resumable != nil { lease.heads = .answered }
@@ -189,7 +193,12 @@ extension Supervisor {
         }
         lease.cache = fetch.engine.access
         if fetch.engine.leads != nil { lease.cache.insert(.leads) }
-        if !lease.cache.isEmpty, fetch.engine.sharesCookies { lease.cache.insert(.sharedCookies) }
+        if lease.cache.isEmpty {
+            // Otherwise the worker does, which knows whether a request goes out.
+            terms.reload.tellByItself(in: &lease.fields)
+        } else if fetch.engine.sharesCookies {
+            lease.cache.insert(.sharedCookies)
+        }
         if decider(of: fetch) != nil {
             if lease.cache.contains(.writes) { lease.cache.insert(.asks) }
             lease.asksAboutRedirects = lease.dropsRedirectBodies

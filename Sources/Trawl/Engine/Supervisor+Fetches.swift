@@ -8,6 +8,7 @@ import TrawlSupervision
 extension Supervisor {
     /// A hop's worker is gone.
     mutating func lost(_ lost: LostHop, exit: WorkerExit) {
+        endMemory(of: lost.lease, lost.hop)
         guard let fetch = fetches[FetchKey(rawValue: lost.hop)] else { return }
         giveBackReservation(of: lost.lease, fetch)
         leaveHost(fetch)
@@ -135,7 +136,7 @@ extension Supervisor {
     }
 
     mutating func deliver(_ fetch: RunningFetch, _ result: Result<Response, FetchError>) {
-        let result = keepPart(result, fetch)
+        let result = lend(keepPart(result, fetch))
         withdrawQuestion(fetch)
         if !fetch.isForNobody { count(result, of: fetch) }
         fetch.channel?.post(.ended(result))

@@ -62,6 +62,8 @@ extension Supervisor {
             release(fetch, .goAlone)
         case .connections(let origin, let open):
             return told(of: origin, open: open, from: link)
+        case .wants(let lease, let wish):
+            return wanted(lease, wish, from: link)
         case .ended(let end):
             return ended(end, descriptors, from: link)
         }
@@ -73,7 +75,7 @@ extension Supervisor {
     /// One that is still held was cancelled, and what its worker said meanwhile is on the way. Frames of others are
     /// ignored up to a number.
     /// - Returns: False when it was one too many.
-    private mutating func passesOver(_ lease: UInt64, from link: WorkerLink) -> Bool {
+    mutating func passesOver(_ lease: UInt64, from link: WorkerLink) -> Bool {
         if leases.hop(of: LeaseID(rawValue: lease), from: link.slot) != nil { return true }
         return passesOver(from: link)
     }
@@ -115,6 +117,7 @@ extension Supervisor {
             return passesOver(end.lease, from: link)
         }
         if link.strayFrames > 0 { link.strayFrames -= 1 }
+        endMemory(of: lease, hop)
         guard let fetch = fetches[FetchKey(rawValue: hop)] else { return true }
         // Of a hop without a transfer its line says nothing.
         if end.metrics.ended > 0 { measureEnd(of: fetch, lease) }

@@ -113,6 +113,9 @@ struct Supervisor: ~Copyable {
     var answers = GatheredAnswers()
     /// Who drives many fetches from this thread, when somebody does.
     var driving: Driving?
+    /// What memory there is for bodies, when there is a bound.
+    var memory: MemoryBudget?
+    let ledger: MemoryLedger?
     /// Certificates that a program is being asked about, and who waits for what it says.
     var trustQuestions: [TrustSubject: [TrustWaiter]] = [:]
     /// The certificates it accepted.
@@ -152,6 +155,10 @@ struct Supervisor: ~Copyable {
         restartAt = Array(repeating: nil, count: start.slots)
         refusals = Array(repeating: nil, count: start.slots)
         leases = LeaseTable(workers: start.slots, leasesPerWorker: start.configuration.transfersPerWorker)
+        memory = start.configuration.memoryBudget.map {
+            MemoryBudget(limit: $0, free: WireProtocol.maximumInlineBody)
+        }
+        ledger = memory == nil ? nil : MemoryLedger(start.mailbox)
         let politeness = start.configuration.politeness
         queues = HostQueues(politeness.rules(connectionsPerHost: start.configuration.connectionsPerHost))
         drawsLots = politeness.delay.random > .zero || politeness.circuit != nil
@@ -204,6 +211,7 @@ struct Supervisor: ~Copyable {
             }
             runTimers()
             drive()
+            settleMemory()
             dispatch()
             if leases.hasNewsOfOrigins { keepCountedOrigins() }
             noteRoom()

@@ -4,6 +4,8 @@ package import TrawlHTTP
 public struct Response: Sendable {
     /// All of it, made once and shared by copies.
     private let content: Content
+    /// What its body takes of a memory that is bounded.
+    var memory: HeldMemory?
 
     init(_ content: Content) { self.content = content }
 

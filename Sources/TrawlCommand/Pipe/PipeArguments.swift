@@ -14,6 +14,14 @@ struct PipeArguments: ParsableArguments {
         help: ArgumentHelp("Send this User-Agent; an empty one sends none.", valueName: "name"))
     var userAgent: String?
 
+    @Option(
+        name: .customLong("max-memory"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Let bodies that are received or wait to be written take so many bytes; a longer one goes alone. k, M, G and T "
+                + "are known. Default 64M.",
+            valueName: "bytes"))
+    var memoryText: String?
+
     @Flag(name: [.customShort("s"), .customLong("silent")], help: "No messages on standard error.")
     var silent = false
 
@@ -25,7 +33,13 @@ struct PipeArguments: ParsableArguments {
     @Option(name: .customLong("warc"), parsing: .unconditional, help: .hidden)
     var warc: String?
 
+    /// The bytes that bodies may take; nil where nothing is said.
+    var memory: Int? { memoryText.flatMap { ByteCountArgument(argument: $0) }.map { Int(clamping: $0.bytes) } }
+
     func validate() throws {
+        try OptionText.check(memoryText, "--max-memory <bytes>") {
+            ByteCountArgument(argument: $0).map { $0.bytes > 0 } ?? false
+        }
         if robots { throw ValidationError("--robots comes with the crawler; this version has none") }
         if warc != nil { throw ValidationError("--warc is not supported by this version") }
     }

@@ -5,8 +5,6 @@ import TrawlPlatform
 
 /// Standard output of a pipe: answers become lines there, on a thread of their own.
 struct PipeOutput: OutputWriter {
-    /// Answers that wait and those that are expected of fetches in flight take up so much memory.
-    static let mostLoad = 64 << 20
     /// So much is gathered before it is written.
     private static let groupSize = 128 << 10
     /// Larger bodies are written in pieces. Whole groups of three bytes, so that the pieces' Base64 can be joined.

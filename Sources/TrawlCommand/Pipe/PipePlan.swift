@@ -8,8 +8,9 @@ struct PipePlan {
     let template: Request
     /// Requests that are taken before one of them is answered: those in flight, and as many that wait for their turn.
     let lookAhead: Int
-    /// Of these, how many are handed to the coordinator before it is known how long responses are.
-    let firstFetches: Int
+    /// Bytes that bodies may take which are being received or wait to be written; and responses that wait, heads included,
+    /// before no more requests are read.
+    let memory: Int
     let isSilent: Bool
     let configuration: Configuration
     let cookieFiles: CookieFiles?
@@ -33,9 +34,8 @@ struct PipePlan {
             command, parallel: parallel, root: nil, longestRetryAfter: .zero)
         configuration.connectionsPerHost = command.pool.perHost?.value ?? 0
         configuration.transfersInAll = parallel
-        // Where requests wait for their hosts' sake, those of others have to be there to take their place.
-        let waitsForHosts = configuration.connectionsPerHost > 0 || command.pool.wait != nil
-        firstFetches = waitsForHosts ? lookAhead : parallel
+        memory = command.pipe.memory ?? 64 << 20
+        configuration.memoryBudget = memory
         command.tls.apply(to: &configuration)
         try command.watch.apply(to: &configuration, name: "pipe")
         self.configuration = configuration

@@ -6,8 +6,8 @@ import TrawlPlatform
 /// Answers requests of standard input on standard output until the input ends.
 ///
 /// All of it happens on the thread that calls `run`, but the writing. Input is read only while there is room for what
-/// comes of it, so that a program that writes and does not read is held up itself, and nothing is lost. For the same reason
-/// requests that were read stay here as long as the responses before them fill the memory there is for them.
+/// comes of it, so that a program that writes and does not read is held up itself, and nothing is lost. For bodies in memory
+/// the coordinator has a budget, in which responses count until they are written.
 final class PipeRun {
     /// Lines taken before answers are looked at again.
     private static let linesInARow = 256
@@ -23,9 +23,8 @@ final class PipeRun {
 
     private var table = FetchesInFlight()
     private var responses: [PipeResponse?] = []
-    private var handOver: HandOver<PreparedFetch>
-    /// Whether fetches are handed over whatever room there is: they are answered at once.
-    private var isEnding: Bool { stopping.count > 0 || engineFailure != nil }
+    /// Requests that were read, on their way to the coordinator.
+    private var fetches: [PreparedFetch] = []
     private var isInputOver = false
     private var isInputBroken = false
     /// Whether there is room for more requests.
@@ -47,7 +46,6 @@ final class PipeRun {
         self.stopping = stopping
         self.answers = answers
         console = stopping.console
-        handOver = HandOver(first: plan.firstFetches, mostLoad: PipeOutput.mostLoad)
         templates = try RequestTemplates(plan.template, on: coordinator, savesErrorBodies: false)
     }
 
@@ -69,7 +67,7 @@ final class PipeRun {
             try stopping.watch(signals, reload: reload)
             console.note(plan.template.options.tls)
             try console.detach()
-            output = try OutputThread(mostLoad: PipeOutput.mostLoad) {
+            output = try OutputThread(mostLoad: plan.memory) {
                 PipeOutput()
             } changed: {
                 answers.wake()
@@ -106,6 +104,8 @@ final class PipeRun {
             answers.take(into: &taken)
             if !taken.isEmpty { warnings.tell(coordinator, on: console) }
             for answer in taken { finish(answer) }
+            // What is written is to be let go, and not to wait here for the next answer.
+            taken.removeAll(keepingCapacity: true)
             output.add(&responses)
         }
     }
@@ -131,8 +131,10 @@ final class PipeRun {
         mayHaveLines = false
         defer {
             output.add(&responses)
-            let fetches = handOver.take(regardless: isEnding) { output.hasRoom(for: $0) }
-            if !fetches.isEmpty { coordinator.submit(fetches) }
+            if !fetches.isEmpty {
+                coordinator.submit(fetches)
+                fetches.removeAll(keepingCapacity: true)
+            }
         }
         for _ in 0..<Self.linesInARow {
             guard !isInputOver, table.hasRoom(for: plan.lookAhead), output.hasRoom() else { return }
@@ -174,7 +176,7 @@ final class PipeRun {
             let template = try templates.template(for: request)
             let target = try coordinator.target(of: request.url, template)
             let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
-            handOver.add(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
+            fetches.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
         } catch {
             responses.append(
                 PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(error)))
@@ -193,10 +195,8 @@ final class PipeRun {
             }
             if error.code == .shutDown, let engineFailure { result = .failure(engineFailure) }
         }
-        let response = PipeResponse(
-            fetch.request.id, url: URLText.withoutUserInformation(fetch.request.url), result)
-        handOver.ended(load: response.load)
-        responses.append(response)
+        responses.append(
+            PipeResponse(fetch.request.id, url: URLText.withoutUserInformation(fetch.request.url), result))
     }
 
     private func finishOutput() {

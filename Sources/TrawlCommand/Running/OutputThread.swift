@@ -57,12 +57,9 @@ final class OutputThread<Item: Sendable>: Sendable {
     }
 
     /// Whether more may be added; when not, `changed` is called once there is room.
-    ///
-    /// - Parameter expected: The load of what will be added, as far as it is known. Where nothing waits there is room for
-    ///   anything.
-    func hasRoom(for expected: Int = 0) -> Bool {
+    func hasRoom() -> Bool {
         state.withLock { state in
-            state.wantsRoom = state.load > 0 && state.load + expected >= mostLoad
+            state.wantsRoom = state.load >= mostLoad
             return !state.wantsRoom
         }
     }

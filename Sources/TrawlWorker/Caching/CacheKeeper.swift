@@ -44,7 +44,9 @@ final class CacheKeeper: ResponseKeeper {
     func begin(_ lease: Lease, _ profile: TransferProfile, _ terms: CacheTerms, at now: WallTime) -> KeeperStart {
         guard let store = store(of: terms), let target = try? urls.parse(lease.url) else {
             guard lease.cache.contains(.sends) else { return .refuse(.nothingStored) }
-            return .request(lease.fields, nil)
+            var fields = lease.fields
+            terms.policy(for: lease.cache).reload.tellByItself(in: &fields)
+            return .request(fields, nil)
         }
         let request = CacheRequest(
             method: lease.method, target: target, fields: lease.fields, policy: terms.policy(for: lease.cache),

@@ -69,6 +69,30 @@ enum ProcessTree {
         }
     }
 
+    /// Bytes of all bodies in memory files, those that workers of a process are receiving and those it has mapped: each once.
+    static func bodies(of pid: Int32) -> Int {
+        var sizes: [UInt64: Int] = [:]
+        for worker in children(of: pid) {
+            let directory = "/proc/\(worker)/fd"
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
+                let link = directory + "/" + name
+                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link),
+                    target.contains("memfd:trawl-body")
+                else { continue }
+                var status = stat()
+                if stat(link, &status) == 0 { sizes[UInt64(status.st_ino)] = Int(status.st_size) }
+            }
+        }
+        let lines = text("/proc/\(pid)/maps", limit: 4 << 20)?.split(separator: "\n") ?? []
+        for line in lines where line.contains("memfd:trawl-body") {
+            let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+            let ends = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
+            guard fields.count > 4, let inode = UInt64(fields[4]), ends.count == 2 else { continue }
+            sizes[inode] = max(sizes[inode] ?? 0, ends[1] - ends[0])
+        }
+        return sizes.values.reduce(0, +)
+    }
+
     /// The established connections from here to a port of 127.0.0.1: how many bytes wait to be read at this end of each.
     static func unreadBytes(ofConnectionsTo port: UInt16) -> [Int] {
         guard let stream = fopen("/proc/net/tcp", "re") else { return [] }
