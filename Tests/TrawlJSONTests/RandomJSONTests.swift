@@ -69,7 +69,7 @@ struct RandomJSONTests {
     @Test("damaged texts never trap, and both ways of reading agree on what is JSON")
     func mutations() {
         var random = SeededGenerator(seed: 5)
-        let rounds = getenv("TRAWL_LONG_TESTS") != nil ? 1_000_000 : 5_000
+        let rounds = runsLongTests ? 1_000_000 : 5_000
         let hostile = Array("{}[]\",:\\u0dD8tfn-+.eE \n\t\u{0}".utf8) + [0xC2, 0xED, 0xFF]
         var accepted = 0
         for round in 0..<rounds {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @Suite("trawl batch", .serialized, .timeLimit(.minutes(5)))
@@ -341,11 +342,10 @@ struct BatchCommandTests {
 
     @Test("a long list takes no more memory than a short one")
     func memory() async throws {
-        let isLong = ProcessInfo.processInfo.environment["TRAWL_LONG_TESTS"] != nil
         let bed = try BatchBed()
         try await withOrigin(addresses: 8) { origin in
             var peaks: [Int] = []
-            for count in [2000, isLong ? 1_000_000 : 20_000] {
+            for count in [2000, runsLongTests ? 1_000_000 : 20_000] {
                 try? FileManager.default.removeItem(atPath: bed.results)
                 try bed.putList((0..<count).map { origin.url("/bytes/8?n=\($0)", address: $0 % 8 + 1) })
                 let run = try ChildProcess(

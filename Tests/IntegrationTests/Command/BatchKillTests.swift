@@ -8,7 +8,6 @@ import Testing
 /// The form of every day takes seconds; with TRAWL_LONG_TESTS set there are ten thousand transfers and thirty kills.
 @Suite("trawl batch, killed", .serialized, .timeLimit(.minutes(10)))
 struct BatchKillTests {
-    private static let isLong = ProcessInfo.processInfo.environment["TRAWL_LONG_TESTS"] != nil
     private static let seed: UInt64 = 20
 
     /// Transfers that take a tenth of a second each, of different lengths.
@@ -25,7 +24,7 @@ struct BatchKillTests {
     func workers() async throws {
         let bed = try BatchBed()
         try await withOrigin(addresses: 4) { origin in
-            let items = items(Self.isLong ? 10_000 : 800, origin)
+            let items = items(runsLongTests ? 10_000 : 800, origin)
             try bed.putList(items.map(\.line))
             let run = try bed.start(["-j", "64", "--per-host", "16", "--workers", "4"])
             var random = SeededGenerator(seed: Self.seed)
@@ -51,8 +50,8 @@ struct BatchKillTests {
     func again(victim: Victim) async throws {
         let bed = try BatchBed()
         try await withOrigin(addresses: 4) { origin in
-            let kills = Self.isLong ? 30 : 6
-            let items = items(Self.isLong ? 10_000 : 600, origin)
+            let kills = runsLongTests ? 30 : 6
+            let items = items(runsLongTests ? 10_000 : 600, origin)
             try bed.putList(items.map(\.line))
             var random = SeededGenerator(seed: Self.seed + 1)
             for kill in 1...kills {
@@ -82,7 +81,7 @@ struct BatchKillTests {
 
     @Test(
         "a run stopped in any way at any moment is completed by the next",
-        arguments: Stop.allCases, BatchKillTests.isLong ? [0, 1, 7, 30, 60, 90] : [0, 25, 70])
+        arguments: Stop.allCases, runsLongTests ? [0, 1, 7, 30, 60, 90] : [0, 25, 70])
     func stopped(stop: Stop, after count: Int) async throws {
         let bed = try BatchBed()
         try await withOrigin(addresses: 2) { origin in

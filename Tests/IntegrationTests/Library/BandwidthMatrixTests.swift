@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the benchmark measures must hold: an hour's patience is not asked for, so the fastest rate is left to it.

@@ -2,9 +2,6 @@ import Foundation
 import Testing
 import Trawl
 
-/// Whether the tests that take minutes run too.
-let runsLongTests = ProcessInfo.processInfo.environment["TRAWL_LONG_TESTS"] == "1"
-
 extension BuiltProducts {
     /// The worker that misbehaves.
     static func faultyWorker() throws -> String { try product("FaultyWorker") }

@@ -76,8 +76,6 @@ struct URLPathTests {
         #expect(path("h", "/a\0\n\u{1b}b") == "h/a%00%0a%1bb")
     }
 
-    private static let isLong = getenv("TRAWL_LONG_TESTS") != nil
-
     /// Pieces that are easily taken for one another.
     private static let pieces = [
         "a", "B", "/", "/", "//", ".", "..", "%", "%2", "%2e", "%2E", "%2f", "%2F", "%25", "%252f", "%5f", "_", "~",
@@ -91,7 +89,7 @@ struct URLPathTests {
         let parser = URLParser()
         var owners: [String: String] = [:]
         var count = 0
-        let rounds = Self.isLong ? 30_000 : 5000
+        let rounds = runsLongTests ? 30_000 : 5000
         for _ in 0..<rounds {
             var url =
                 "http://"

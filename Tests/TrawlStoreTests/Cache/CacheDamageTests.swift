@@ -214,7 +214,7 @@ struct CacheDamageTests {
 
     @Test(
         "whatever bits flip in the environment's file, no wrong byte is served and storing goes on",
-        arguments: 0..<(getenv("TRAWL_LONG_TESTS") == nil ? 16 : 500))
+        arguments: 0..<(runsLongTests ? 500 : 16))
     func file(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let bodies = (0..<120).map { random.bytes($0 % 20 == 0 ? 20_000 : 40 * $0) }

@@ -64,7 +64,6 @@ struct CacheProcessTests {
 
     @Test("processes that store, use, evict and are killed at any moment never see a wrong byte")
     func churn() throws {
-        let isLong = getenv("TRAWL_LONG_TESTS") != nil
         let budget: UInt64 = 12 << 20
         let processes = 8
         func start(_ seed: Int) throws -> CacheChild {
@@ -75,7 +74,7 @@ struct CacheProcessTests {
         var children = try (0..<processes).map { try start($0) }
         var random = SeededGenerator(seed: 21)
         var round = 0
-        let end = ContinuousClock.now + .seconds(isLong ? 60 : 3)
+        let end = ContinuousClock.now + .seconds(runsLongTests ? 60 : 3)
         while ContinuousClock.now < end || round < 12 {
             usleep(UInt32.random(in: 10_000..<200_000, using: &random))
             let which = Int.random(in: 0..<children.count, using: &random)
@@ -148,7 +147,7 @@ struct CacheProcessTests {
     @Test("memory stays bounded, however long a body is, in and out")
     func memory() throws {
         mkdir(scratch.cache, 0o700)
-        let mebibytes = getenv("TRAWL_LONG_TESTS") != nil ? 1024 : 64
+        let mebibytes = runsLongTests ? 1024 : 64
         let child = try CacheChild(["cache-memory", scratch.cache, "\(mebibytes)"])
         let grown = try #require(Int(child.line()))
         // A sanitizer keeps what is freed, so what has grown under one is its own; all else holds there too.

@@ -12,8 +12,6 @@ struct EnvironmentProcessTests {
         scratch = try ScratchDirectory()
     }
 
-    private static let isLong = ProcessInfo.processInfo.environment["TRAWL_LONG_TESTS"] == "1"
-
     @Test("a process killed inside a write leaves what was committed, and the next writer goes on")
     func killedInWrite() throws {
         let environment = try Environment.open(directory: scratch.environment, settings: Sample.settings())
@@ -92,7 +90,7 @@ struct EnvironmentProcessTests {
         defer { environment.close() }
         var random = SeededGenerator(seed: 42)
         var children: [EnvironmentChild] = []
-        let end = ContinuousClock.now + (EnvironmentProcessTests.isLong ? .seconds(60) : .seconds(3))
+        let end = ContinuousClock.now + (runsLongTests ? .seconds(60) : .seconds(3))
         var seed = 0
         while ContinuousClock.now < end {
             while children.count < 8 {
@@ -181,7 +179,7 @@ struct EnvironmentProcessTests {
         let place = scratch.path + "/flips"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
         try FileManager.default.copyItem(atPath: scratch.data, toPath: place + "/pristine")
-        let rounds = EnvironmentProcessTests.isLong ? 10_000 : kind == "closed" ? 600 : 200
+        let rounds = runsLongTests ? 10_000 : kind == "closed" ? 600 : 200
         // In pieces, side by side.
         let pieces = 4
         let children = try (0..<pieces).map { piece in
