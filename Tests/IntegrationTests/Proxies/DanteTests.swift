@@ -74,7 +74,7 @@ final class DanteServer: Sendable {
             chmod(directory.file("danted.conf"), 0o644)
             let process = try ChildProcess(
                 executable, ["-f", directory.file("danted.conf"), "-p", directory.file("pid")],
-                errors: directory.file("stderr"))
+                errors: directory.file("stderr"), isServer: true)
             func log() -> String { String(decoding: directory.content("log") ?? [], as: UTF8.self) }
             let isUp = await eventually(within: .seconds(20)) { log().contains(" running") || !process.isRunning }
             if isUp, process.isRunning {

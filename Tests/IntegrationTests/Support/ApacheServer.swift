@@ -63,7 +63,7 @@ final class ApacheServer: Sendable {
             try directory.put("apache.conf", Array(configuration.utf8))
             let process = try ChildProcess(
                 executable, ["-X", "-f", directory.file("apache.conf")],
-                environment: ["PATH=/usr/bin:/bin"] + environment, errors: directory.file("stderr"))
+                environment: ["PATH=/usr/bin:/bin"] + environment, errors: directory.file("stderr"), isServer: true)
             func log() -> String {
                 ["error.log", "stderr"].map { String(decoding: directory.content($0) ?? [], as: UTF8.self) }.joined()
             }

@@ -18,6 +18,7 @@ final class ChildProcess: Sendable {
     let pid: pid_t
     /// What it writes to standard output; belongs to this object.
     let output: Int32
+    private let isServer: Bool
     private let state: Mutex<State>
 
     /// Starts an executable.
@@ -26,7 +27,11 @@ final class ChildProcess: Sendable {
     ///   - arguments: Without the name of the program.
     ///   - environment: All of it, but for what a sanitizer is told; nil is that of the tests.
     ///   - errors: A file for standard error; nil shares that of the tests.
-    init(_ executable: String, _ arguments: [String], environment: [String]? = nil, errors: String? = nil) throws {
+    ///   - isServer: Whether it does not care for the end of its input: then it, and what it starts, is killed when the tests are.
+    init(
+        _ executable: String, _ arguments: [String], environment: [String]? = nil, errors: String? = nil,
+        isServer: Bool = false
+    ) throws {
         let (inputHere, inputThere) = try Self.pair()
         let outputHere: Int32
         let outputThere: Int32
@@ -52,7 +57,8 @@ final class ChildProcess: Sendable {
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // A group of its own, for what it starts too.
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | (isServer ? POSIX_SPAWN_SETPGROUP : 0)))
 
         var argv: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
         let variables = (environment ?? []) + Self.sanitizerOptions
@@ -71,6 +77,8 @@ final class ChildProcess: Sendable {
             throw Failure(description: "\(executable) cannot be started: errno \(result)")
         }
         self.pid = pid
+        self.isServer = isServer
+        if isServer { ServerWatch.shared.add(pid) }
         output = outputHere
         state = Mutex(State(input: inputHere))
     }
@@ -167,5 +175,6 @@ final class ChildProcess: Sendable {
         var status: Int32 = 0
         let result = waitpid(pid, &status, flags)
         if result == pid { state.status = status } else if result < 0 && errno == ECHILD { state.status = -1 }
+        if isServer, state.status != nil { ServerWatch.shared.remove(pid) }
     }
 }

@@ -30,7 +30,8 @@ final class HTTPBin: Sendable {
         let directory = try TemporaryDirectory()
         let process = try ChildProcess(
             Self.python, ["-B", "-c", Self.script],
-            environment: ["HOME=\(directory.path)", "PATH=/usr/bin:/bin"], errors: directory.file("log"))
+            environment: ["HOME=\(directory.path)", "PATH=/usr/bin:/bin"], errors: directory.file("log"), isServer: true
+        )
         func log() -> String { String(decoding: directory.content("log") ?? [], as: UTF8.self) }
         _ = await eventually { log().contains("Booting worker") || !process.isRunning }
         guard let start = log().range(of: "Listening at: ") else {

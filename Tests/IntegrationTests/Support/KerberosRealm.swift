@@ -71,7 +71,7 @@ final class KerberosRealm: Sendable {
         }
         chmod(directory.file("keytab"), 0o644)
         process = try ChildProcess(
-            "/usr/sbin/krb5kdc", ["-n"], environment: own, errors: directory.file("kdc.log"))
+            "/usr/sbin/krb5kdc", ["-n"], environment: own, errors: directory.file("kdc.log"), isServer: true)
     }
 
     /// Gets a user's ticket into a file.

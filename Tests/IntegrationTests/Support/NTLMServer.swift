@@ -133,7 +133,7 @@ final class NTLMServer: Sendable {
             Self.python, ["-B", "-c", Self.script, role.rawValue],
             environment: [
                 "HOME=\(directory.path)", "PATH=/usr/bin:/bin", "NTLM_USER_FILE=\(directory.file("users"))",
-            ], errors: directory.file("log"))
+            ], errors: directory.file("log"), isServer: true)
         guard let line = process.readLine() else {
             throw ChildProcess.Failure(
                 description: "no NTLM server: \(String(decoding: directory.content("log") ?? [], as: UTF8.self))")

@@ -45,7 +45,7 @@ final class NginxServer: Sendable {
             let process = try ChildProcess(
                 executable,
                 ["-p", directory.path, "-e", directory.file("error.log"), "-c", directory.file("nginx.conf")],
-                errors: directory.file("stderr"))
+                errors: directory.file("stderr"), isServer: true)
             func log() -> String { String(decoding: directory.content("error.log") ?? [], as: UTF8.self) }
             let isUp = await eventually(within: .seconds(20)) {
                 log().contains("event method") || log().contains("[emerg]") || !process.isRunning

@@ -15,6 +15,14 @@ enum ProcessTree {
         }
     }
 
+    /// How many processes there are of which one argument is this, whoever started them.
+    static func count(withArgument argument: String) -> Int {
+        processes().count { process in
+            text("/proc/\(process.pid)/cmdline")?.split(separator: "\0").dropFirst().contains(Substring(argument))
+                ?? false
+        }
+    }
+
     /// The children that ended and were not waited for.
     static func zombies(of pid: Int32 = getpid()) -> [Int32] {
         processes().filter { $0.parent == pid && $0.state == "Z" }.map(\.pid)

@@ -63,7 +63,7 @@ final class RecordingOrigin: Sendable {
             return String(decoding: try JSONSerialization.data(withJSONObject: spec), as: UTF8.self)
         }
         process = try ChildProcess(
-            try #require(Self.python), [script] + arguments, errors: directory.file("origin.log"))
+            try #require(Self.python), [script] + arguments, errors: directory.file("origin.log"), isServer: true)
         let line = try #require(
             process.readLine(), "\(String(decoding: directory.content("origin.log") ?? [], as: UTF8.self))")
         ports = try JSONDecoder().decode([String: Int].self, from: Data(line.utf8))

@@ -55,7 +55,7 @@ final class SquidServer: Sendable {
             let process = try ChildProcess(
                 executable, ["-N", "-n", name, "-f", directory.file("squid.conf")],
                 environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"] + (realm?.environment ?? []),
-                errors: directory.file("stderr"))
+                errors: directory.file("stderr"), isServer: true)
             func log() -> String {
                 ["run/cache.log", "stderr"].map { String(decoding: directory.content($0) ?? [], as: UTF8.self) }
                     .joined()
