@@ -17,76 +17,6 @@ struct CacheTables {
         var leavesFiles = false
     }
 
-    // MARK: - Counters
-
-    func counters(in transaction: borrowing Transaction) throws(StoreError) -> CacheCounters {
-        if let counters = memo.counters { return counters }
-        let counters: CacheCounters
-        if let row = try transaction.get(CacheSchema.meta, CacheCounters.key), let found = CacheCounters(row) {
-            counters = found
-        } else {
-            counters = try Self.recount(in: transaction)
-        }
-        memo.note(counters)
-        return counters
-    }
-
-    func save(_ counters: CacheCounters, in transaction: borrowing Transaction) throws(StoreError) {
-        if !memo.change(counters) { try write(counters, in: transaction) }
-    }
-
-    /// A group of changes begins, in a new transaction.
-    func begin() { memo.begin() }
-
-    /// A group of changes ends; its transaction is still open.
-    func end(in transaction: borrowing Transaction) throws(StoreError) {
-        if let counters = memo.end() { try write(counters, in: transaction) }
-    }
-
-    private func write(_ counters: CacheCounters, in transaction: borrowing Transaction) throws(StoreError) {
-        try counters.withBytes { (row) throws(StoreError) in
-            try transaction.put(CacheSchema.meta, CacheCounters.key, row)
-        }
-    }
-
-    /// What the counters must be by what the tables hold. Rows whose keys are no ticks are damage, and go.
-    private static func recount(
-        in transaction: borrowing Transaction, after last: CacheCounters? = nil
-    ) throws(StoreError) -> CacheCounters {
-        var counters = CacheCounters()
-        for table in [CacheSchema.records, CacheSchema.bodies, CacheSchema.recency] {
-            while let last = try transaction.last(table)?.key {
-                if last < CacheCounters.mostTicks - 1 {
-                    counters.next = max(counters.next, last + 1)
-                    break
-                }
-                try transaction.delete(table, last)
-            }
-        }
-        try transaction.scan(CacheSchema.blobs, from: .empty) { _, row in
-            if let blob = BlobRow(row) { counters.add(blob) }
-            return true
-        }
-        guard let last else {
-            counters.slot = counters.next
-            return counters
-        }
-        // Slots of living records are not given out again: their last uses would be lost. Each was given for a tick, so as
-        // many may have been given since that row as there were ticks.
-        counters.slot = last.slot &+ (counters.next - min(counters.next, last.next))
-        counters.next = max(counters.next, last.next)
-        counters.scan = last.scan
-        return counters
-    }
-
-    /// Counts again after a start of the machine, which may have left an older row of counters than of what they count.
-    static func recover(in transaction: borrowing Transaction) throws(StoreError) {
-        let last = try transaction.get(CacheSchema.meta, CacheCounters.key).flatMap { CacheCounters($0) }
-        try recount(in: transaction, after: last).withBytes { (row) throws(StoreError) in
-            try transaction.put(CacheSchema.meta, CacheCounters.key, row)
-        }
-    }
-
     // MARK: - Storing
 
     /// Stores a response and makes room for it.
@@ -220,95 +150,6 @@ struct CacheTables {
     /// Rows under impossible keys that are removed in one go.
     private static let mostDamaged = 64
 
-    // MARK: - Removing
-
-    /// Removes one record. Whether it was there.
-    func remove(
-        _ use: CacheUse, in transaction: borrowing Transaction, _ effects: inout Effects
-    ) throws(StoreError) -> Bool {
-        var counters = try counters(in: transaction)
-        let wasThere = try remove(use, in: transaction, &counters, &effects)
-        try save(counters, in: transaction)
-        return wasThere
-    }
-
-    /// Removes all records of a key's digest: how many.
-    func removeAll(
-        _ digest: CacheDigest, in transaction: borrowing Transaction, _ effects: inout Effects
-    ) throws(StoreError) -> Int {
-        let row = try index(of: digest, in: transaction)
-        if row.entries.isEmpty { return 0 }
-        var counters = try counters(in: transaction)
-        for entry in row.entries { try drop(entry, of: digest, in: transaction, &counters, &effects) }
-        try put(IndexRow(), of: digest, in: transaction)
-        try save(counters, in: transaction)
-        return row.entries.count
-    }
-
-    /// Removes a record and its entry in the index.
-    func remove(
-        _ use: CacheUse, in transaction: borrowing Transaction, _ counters: inout CacheCounters,
-        _ effects: inout Effects
-    ) throws(StoreError) -> Bool {
-        var row = try index(of: use.digest, in: transaction)
-        guard let place = row.entries.firstIndex(where: { $0.sequence == use.sequence }) else {
-            // Its key may be another's, damaged; what is there under the sequence goes all the same.
-            return try drop(
-                IndexRow.Entry(sequence: use.sequence, slot: 0), of: use.digest, in: transaction, &counters, &effects)
-        }
-        let entry = row.entries.remove(at: place)
-        try put(row, of: use.digest, in: transaction)
-        try drop(entry, of: use.digest, in: transaction, &counters, &effects)
-        return true
-    }
-
-    /// Removes a record and all that refers to it, except its entry in the index. Whether it was there.
-    @discardableResult
-    private func drop(
-        _ entry: IndexRow.Entry, of digest: CacheDigest, in transaction: borrowing Transaction,
-        _ counters: inout CacheCounters, _ effects: inout Effects
-    ) throws(StoreError) -> Bool {
-        var ties: RecordTies?
-        let row = try transaction.get(CacheSchema.records, entry.sequence)
-        if let frame = row.flatMap({ RecordFrame($0, sequence: entry.sequence) }) {
-            if frame.digest == digest {
-                ties = RecordTies(frame)
-            } else {
-                // It is another's; only what leads to it goes.
-                if entry.order != 0 { try transaction.delete(CacheSchema.recency, entry.order) }
-                return false
-            }
-        }
-        return try drop(entry, tiedBy: ties, in: transaction, &counters, &effects)
-    }
-
-    /// Removes a record and all that refers to it, except its entry in the index. Whether it was there.
-    ///
-    /// - Parameter ties: What its row says; nothing when that is damaged or gone.
-    @discardableResult
-    func drop(
-        _ entry: IndexRow.Entry, tiedBy ties: RecordTies?, in transaction: borrowing Transaction,
-        _ counters: inout CacheCounters, _ effects: inout Effects
-    ) throws(StoreError) -> Bool {
-        if entry.order != 0 { try transaction.delete(CacheSchema.recency, entry.order) }
-        if let blob = ties?.blob { try forgo(blob, in: transaction, &counters, &effects) }
-        if case .session(let session)? = ties?.storageClass {
-            try ScopedKey(session, entry.sequence).withBytes { (key) throws(StoreError) in
-                _ = try transaction.delete(CacheSchema.scoped, key)
-            }
-        }
-        return try deleteRow(entry.sequence, isApart: ties?.isApart ?? true, in: transaction)
-    }
-
-    /// Deletes a record's row, and that of its body. Whether it was there.
-    @discardableResult
-    func deleteRow(
-        _ sequence: UInt64, isApart: Bool = true, in transaction: borrowing Transaction
-    ) throws(StoreError) -> Bool {
-        if isApart { try transaction.delete(CacheSchema.bodies, sequence) }
-        return try transaction.delete(CacheSchema.records, sequence)
-    }
-
     // MARK: - Rows
 
     func index(of digest: CacheDigest, in transaction: borrowing Transaction) throws(StoreError) -> IndexRow {
@@ -346,7 +187,7 @@ struct CacheTables {
     }
 
     /// One record less refers to a blob; with the last one the blob goes.
-    private func forgo(
+    func forgo(
         _ digest: ContentDigest, in transaction: borrowing Transaction, _ counters: inout CacheCounters,
         _ effects: inout Effects
     ) throws(StoreError) {
