@@ -67,6 +67,9 @@ public struct Configuration: Sendable {
     /// A file with such hosts in the form of curl's `--hsts`, read at the start and written at the shutdown; nil is the store. One
     /// that cannot be written then is left as it is.
     public var hstsFile: String?
+    /// How long a suspended fetch keeps its connection (``Fetch/suspend()``). Resumed later it asks for the rest of the body, where
+    /// the server supports that. Default 30 s.
+    public var suspendedConnectionLifetime = Duration.seconds(30)
     /// How long a decision about a redirect may take before the fetch fails. Default 30 s.
     public var decisionTimeout = Duration.seconds(30)
     /// Asks a person for credentials; nil asks nobody.

@@ -37,6 +37,8 @@ public final class Coordinator: Sendable {
     let last: LastSnapshot
     /// Numbers of those who follow how many fetches there are.
     let activityNumbers = Atomic<UInt64>(0)
+    /// Fetches with a handle so far.
+    private let fetchNumbers = Atomic<UInt64>(0)
     /// Who tells others; nil when nobody is told anything.
     let watcher: Watcher?
     /// Why there is no status socket although there should be one; nil when there is, or should be none.
@@ -148,22 +150,30 @@ public final class Coordinator: Sendable {
 
     /// Starts a fetch and returns its handle at once. A request that cannot be sent fails through the handle.
     ///
-    /// - Parameter decisions: Who decides for this fetch, in place of ``Configuration/decisions``.
+    /// - Parameters:
+    ///   - decisions: Who decides for this fetch, in place of ``Configuration/decisions``.
+    ///   - suspended: Whether nothing happens before ``Fetch/resume()``, as with the tasks of a URL session (ULS-LIFE-03).
     public func start(
-        _ request: Request, into destination: Destination = .memory, decisions: (any FetchDecisions)? = nil
+        _ request: Request, into destination: Destination = .memory, decisions: (any FetchDecisions)? = nil,
+        suspended: Bool = false
     ) -> Fetch {
         let channel = EventChannel()
+        let control = FetchControl(id: nextFetchID(), isSuspended: suspended)
         do throws(FetchError) {
             let plan = try planner.plan(request, into: destination, wantsEvents: true)
             let outcome = OutcomeCell()
-            let running = RunningFetch(plan: plan, reply: .cell(outcome), channel: channel, decisions: decisions)
+            let running = RunningFetch(
+                plan: plan, reply: .cell(outcome), channel: channel, decisions: decisions, control: control)
             channel.post(.started)
             submit(running)
-            return Fetch(running, outcome: outcome, channel: channel, on: self)
+            return Fetch(running, outcome: outcome, channel: channel, control: control, on: self)
         } catch {
-            return Fetch(failed: error, channel: channel)
+            return Fetch(failed: error, channel: channel, control: control)
         }
     }
+
+    /// A number that no fetch with a handle has had.
+    func nextFetchID() -> UInt64 { fetchNumbers.wrappingAdd(1, ordering: .relaxed).newValue }
 
     /// Fetches into a destination and blocks the calling thread until the answer is there.
     ///

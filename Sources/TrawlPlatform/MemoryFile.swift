@@ -13,6 +13,11 @@ package struct MemoryFile: ~Copyable, Sendable {
         descriptor = try Self.create(name)
     }
 
+    /// A file that another process began and has not sealed.
+    package init(goingOn descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+
     static func create(_ name: StaticString) throws(SystemError) -> Descriptor {
         let made = name.withUTF8Buffer { name in
             name.withMemoryRebound(to: CChar.self) { name -> Int32 in

@@ -113,6 +113,16 @@ package final class PartFile {
         try file?.writeAll(bytes)
     }
 
+    /// The open file, for another process to go on with; nil when it has a temporary name, which would go with this object.
+    package var rawValueToPassOn: Int32? { temporaryName == nil ? file?.rawValue : nil }
+
+    /// Goes on with a file without a name that another process began in this directory, in place of this one.
+    package func goOn(in other: consuming Descriptor) throws(SystemError) {
+        // Only a file without a name could be passed on, so this one, of the same file system, has none either.
+        guard temporaryName == nil else { throw SystemError(errno: EXDEV, call: "linkat") }
+        file = consume other
+    }
+
     /// Removes the file. Does nothing after `publish`.
     package func discard() {
         file = nil

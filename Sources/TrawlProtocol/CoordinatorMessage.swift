@@ -15,13 +15,15 @@ package enum CoordinatorMessage: Sendable, Hashable {
     case drain
     /// Close so many idle connections to the origin of that number, as far as there are any, and say how many are open.
     case release(origin: UInt32, count: UInt16)
+    /// A transfer rests, goes on, or gives its lease up.
+    case order(lease: UInt64, TransferOrder)
 
     /// How many descriptors travel with the frame.
     package var descriptorCount: Int {
         switch self {
         case .lease(let lease): lease.descriptorCount
         case .answer(_, .redirectBody(.descriptor)): 1
-        case .hello, .profile, .answer, .cancel, .credit, .drain, .release: 0
+        case .hello, .profile, .answer, .cancel, .credit, .drain, .release, .order: 0
         }
     }
 
@@ -41,6 +43,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 payload.write(hello.generation)
                 payload.write(hello.leases)
                 payload.write(hello.roots)
+                payload.write(hello.followsConnections)
             }
         case .profile(let number, let profile):
             return writer.frame(.profile) { payload in
@@ -82,6 +85,11 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 payload.write(origin)
                 payload.write(count)
             }
+        case .order(let lease, let order):
+            return writer.frame(.order) { payload in
+                payload.write(lease)
+                payload.write(order.rawValue)
+            }
         }
     }
 
@@ -113,7 +121,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 Hello(
                     version: version, build: try reader.text(), segmentLayout: try reader.uint32(),
                     slot: try reader.uint32(), generation: try reader.uint32(), leases: try reader.uint32(),
-                    roots: try reader.texts()))
+                    roots: try reader.texts(), followsConnections: try reader.bool()))
         case .profile:
             self = .profile(number: try reader.uint32(), try TransferProfile(from: &reader))
         case .lease:
@@ -145,7 +153,11 @@ package enum CoordinatorMessage: Sendable, Hashable {
             self = .drain
         case .release:
             self = .release(origin: try reader.uint32(), count: try reader.uint16())
-        case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants, nil:
+        case .order:
+            let lease = try reader.uint64()
+            guard let order = TransferOrder(rawValue: try reader.byte()) else { throw .invalid(.order) }
+            self = .order(lease: lease, order)
+        case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants, .closed, nil:
             throw .unknownKind(frame.kind)
         }
         try reader.finish()

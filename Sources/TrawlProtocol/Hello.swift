@@ -14,11 +14,13 @@ package struct Hello: Sendable, Hashable {
     package var leases: UInt32
     /// Directories beneath which the worker may create files.
     package var roots: [String]
+    /// Whether the coordinator wants to know when idle connections close.
+    package var followsConnections: Bool
 
     /// A greeting of its parts, in this protocol's version unless told otherwise.
     package init(
         version: UInt16 = WireProtocol.version, build: String, segmentLayout: UInt32, slot: UInt32, generation: UInt32,
-        leases: UInt32, roots: [String]
+        leases: UInt32, roots: [String], followsConnections: Bool = false
     ) {
         self.version = version
         self.build = build
@@ -27,5 +29,6 @@ package struct Hello: Sendable, Hashable {
         self.generation = generation
         self.leases = leases
         self.roots = roots
+        self.followsConnections = followsConnections
     }
 }

@@ -4,11 +4,20 @@ package enum HopOutcome: Sendable, Hashable {
     case complete(BodyDelivery)
     /// There is no usable response.
     case failed(HopFailure)
+    /// The transfer was given up, as its coordinator ordered, and another lease may go on with it.
+    ///
+    /// - Parameters:
+    ///   - requestSent: Whether bytes of the request may have reached the server.
+    ///   - kept: Bytes of the body, from its first on, that are where the sink's go.
+    ///   - isPassed: Whether these are in a file whose descriptor came with the frame.
+    case givenUp(requestSent: Bool, kept: UInt64, isPassed: Bool)
 
     /// How many descriptors travel with the frame.
     var descriptorCount: Int {
-        if case .complete(.memory) = self { return 1 }
-        return 0
+        switch self {
+        case .complete(.memory), .givenUp(_, _, isPassed: true): 1
+        case .complete, .failed, .givenUp: 0
+        }
     }
 
     func write(to writer: inout WireWriter) {
@@ -35,6 +44,11 @@ package enum HopOutcome: Sendable, Hashable {
         case .failed(let failure):
             writer.write(UInt8(6))
             failure.write(to: &writer)
+        case .givenUp(let requestSent, let kept, let isPassed):
+            writer.write(UInt8(7))
+            writer.write(requestSent)
+            writer.write(kept)
+            writer.write(isPassed)
         }
     }
 
@@ -50,6 +64,9 @@ package enum HopOutcome: Sendable, Hashable {
         case 4: self = .complete(.descriptor(length: try reader.uint64()))
         case 5: self = .complete(.streamed(length: try reader.uint64()))
         case 6: self = .failed(try HopFailure(from: &reader))
+        case 7:
+            self = .givenUp(
+                requestSent: try reader.bool(), kept: try reader.uint64(), isPassed: try reader.bool())
         default: throw .invalid(.outcome)
         }
     }

@@ -64,6 +64,9 @@ package struct Lease: Sendable, Hashable {
     package var identity: [UInt8] = []
     /// What its connection counts for; nil where connections are not limited.
     package var counted: CountedOrigin?
+    /// How many bytes of the body are in the file whose descriptor comes last, where an earlier lease of the hop was given up: a
+    /// response of 206 goes on behind them. For bodies kept in memory or written beneath an output root; 0 is none.
+    package var part: UInt64 = 0
 
     /// A lease of a request without a body, kept in memory.
     package init(
@@ -77,11 +80,12 @@ package struct Lease: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// How many descriptors travel with the frame: the request body's first, then the sink's.
+    /// How many descriptors travel with the frame: the request body's first, then the sink's, then the part's.
     package var descriptorCount: Int {
         var count = 0
         if case .descriptor = body { count += 1 }
         if case .descriptor = sink { count += 1 }
+        if part > 0 { count += 1 }
         return count
     }
 
@@ -116,6 +120,7 @@ package struct Lease: Sendable, Hashable {
         if let proxy { proxy.write(to: &writer) } else { writer.write(UInt8(0)) }
         writer.write(trusted)
         CountedOrigin.write(counted, to: &writer)
+        if part > 0 { writer.write(part) }
     }
 
     /// Reads a lease. (No initializer: one that can fail half-way copies what it has made.)
@@ -123,7 +128,7 @@ package struct Lease: Sendable, Hashable {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
         let flags = block.integer(at: 15, as: UInt16.self)
-        guard flags & ~0xFFF == 0 else { throw .reservedBits }
+        guard flags & ~0x1FFF == 0 else { throw .reservedBits }
         let method = try reader.method()
         let url = try reader.text()
         let fields = try reader.fields(known: knownFields)
@@ -148,6 +153,8 @@ package struct Lease: Sendable, Hashable {
         let proxy = proxyKind == 0 ? nil : try ProxyRoute(kind: proxyKind, from: &reader)
         let trusted = try reader.data()
         let counted = try CountedOrigin.read(from: &reader)
+        let part = flags & 4096 != 0 ? try reader.uint64() : 0
+        guard (flags & 4096 != 0) == (part > 0) else { throw .invalid(.body) }
         var lease = Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields)
@@ -160,6 +167,7 @@ package struct Lease: Sendable, Hashable {
         lease.login = login
         lease.trusted = trusted
         lease.counted = counted
+        lease.part = part
         lease.cache = cache
         lease.limits = limits
         lease.proxy = proxy
@@ -187,5 +195,6 @@ package struct Lease: Sendable, Hashable {
             | (asksAboutRedirects ? 128 : 0)
             | (storesCookies ? 256 : 0) | (asksAboutChallenges ? 512 : 0) | (asksAboutFailures ? 1024 : 0)
             | (isMetered ? 2048 : 0)
+            | (part > 0 ? 4096 : 0)
     }
 }

@@ -52,6 +52,7 @@ package enum WireProtocol {
         case credit
         case drain
         case release
+        case order
         case ready = 16
         case interim
         case head
@@ -60,5 +61,6 @@ package enum WireProtocol {
         case unshared
         case connections
         case wants
+        case closed
     }
 }

@@ -16,6 +16,8 @@ package enum WorkerMessage: Sendable, Hashable {
     case connections(origin: UInt32, open: UInt16)
     /// A metered body is to become longer than it has room for: it has so many bytes, and wants room for so many in all.
     case wants(lease: UInt64, MemoryWish)
+    /// The worker closed a connection of that number that no lease was using, where the coordinator wants to know.
+    case closed(connection: UInt32)
 
     /// How many descriptors travel with the frame.
     package var descriptorCount: Int {
@@ -66,6 +68,8 @@ package enum WorkerMessage: Sendable, Hashable {
                 payload.write(wish.total)
                 payload.write(wish.isWhole)
             }
+        case .closed(let connection):
+            return writer.frame(.closed) { $0.write(connection) }
         }
     }
 
@@ -127,7 +131,9 @@ package enum WorkerMessage: Sendable, Hashable {
             let wish = MemoryWish(
                 holding: try reader.uint64(), total: try reader.uint64(), isWhole: try reader.bool())
             self = .wants(lease: lease, wish)
-        case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, .release, nil:
+        case .closed:
+            self = .closed(connection: try reader.uint32())
+        case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, .release, .order, nil:
             throw .unknownKind(frame.kind)
         }
         try reader.finish()

@@ -28,6 +28,8 @@ final class BodyStore {
     private var paced: PacedDescriptor?
     /// Decoded bytes taken in.
     private(set) var length: UInt64 = 0
+    /// How many of them an earlier lease of the hop had taken in.
+    private(set) var base: UInt64 = 0
     /// How long the body will be, where that is known: a body that comes in one piece need not be gathered.
     var expectedLength: UInt64?
 
@@ -112,7 +114,7 @@ final class BodyStore {
             guard length <= limit else { throw Self.tooLarge(limit) }
         case .file, .descriptor: break
         }
-        if used == 0, length == expectedLength, isWritten {
+        if used == 0, length - base == expectedLength, isWritten {
             try writeThrough(bytes)
             return
         }
@@ -175,6 +177,50 @@ final class BodyStore {
         }
     }
 
+    /// Goes on behind bytes that an earlier lease of the hop left, right after the place was chosen.
+    ///
+    /// - Parameter file: Has at least so many bytes; it belongs to the store from now on.
+    func goOn(behind length: UInt64, in file: consuming Descriptor) throws(HopFailure) {
+        let end = off_t(clamping: length)
+        // What a worker that died wrote behind them goes.
+        guard ftruncate(file.rawValue, end) == 0, lseek(file.rawValue, end, SEEK_SET) == end else {
+            throw Self.failure(SystemError(errno: errno, call: "ftruncate"))
+        }
+        if case .memory = place {
+            memory = MemoryFile(goingOn: file)
+        } else {
+            let part = try openPart()
+            do throws(SystemError) {
+                try part.goOn(in: file)
+            } catch {
+                throw Self.failure(error)
+            }
+        }
+        self.length = length
+        base = length
+    }
+
+    /// Ends the body before it is whole, for another lease to go on with.
+    ///
+    /// - Parameter waiting: The last bytes that have not reached their place.
+    /// - Returns: How many bytes did, and the descriptor of a file of this worker's that they are in, which belongs to the caller.
+    func handOver(without waiting: Int) -> (kept: UInt64, file: Int32?) {
+        defer { reset() }
+        do throws(HopFailure) {
+            try flush()
+            switch place {
+            case .discard, .stream, .paced, .descriptor: return (length - min(length, UInt64(waiting)), nil)
+            case .memory, .file:
+                let file = memory == nil ? part?.rawValueToPassOn : memory?.descriptor.rawValue
+                guard length > 0, let file else { return (0, nil) }
+                let copy = fcntl(file, F_DUPFD_CLOEXEC, 3)
+                return copy < 0 ? (0, nil) : (length, copy)
+            }
+        } catch {
+            return (0, nil)
+        }
+    }
+
     /// Drops what there is; nothing is left behind.
     func abandon() {
         reset()
@@ -189,6 +235,7 @@ final class BodyStore {
         place = .discard
         used = 0
         length = 0
+        base = 0
         expectedLength = nil
     }
 

@@ -19,6 +19,8 @@ final class ConnectionTable {
     var buffer: Int32 = 0
     /// `errno` of the last socket, when it could not be opened: libcurl tells nothing but that there is no connection.
     private(set) var openFailure: Int32 = 0
+    /// Is told of a connection that is about to close; nil where nobody wants to know.
+    var closes: ((Connection) -> Void)?
 
     /// Opens a socket for libcurl.
     ///
@@ -46,6 +48,7 @@ final class ConnectionTable {
     func closeSocket(_ socket: Int32) -> Int32 {
         if let index = open.firstIndex(where: { $0.socket == socket }) {
             open[index].closes()
+            closes?(open[index])
             // The end of the transfer it was opened for will tell.
             if open[index].isOpening { origins[index] = CountedOrigin.nobody } else { countNoMore(index) }
             open.swapAt(index, open.count - 1)

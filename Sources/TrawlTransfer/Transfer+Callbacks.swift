@@ -184,7 +184,7 @@ extension Transfer {
         // libcurl keeps the bodies of responses that it follows with another request.
         if heldHeads > 0, head == nil { releaseHeldHead() }
         guard failure == nil else { return -1 }
-        if awaitsAnswer || isBackedUp || source != nil || loop.output.isCongested {
+        if isSuspended || awaitsAnswer || isBackedUp || source != nil || loop.output.isCongested {
             isPaused = true
             if !isPostponed { rest() }
             return Int(CURL_WRITEFUNC_PAUSE)

@@ -23,7 +23,7 @@ extension Transfer {
     /// libcurl is done with the transfer; it is no longer in the multi handle.
     func end(_ result: CURLcode) {
         if wantsFreshConnection, failure == nil {
-            restart()
+            if isSuspended { giveUp() } else { restart() }
             return
         }
         if result == CURLE_OK, heldHeads > 0 { releaseHeldHead() }
@@ -66,11 +66,16 @@ extension Transfer {
         }
     }
 
-    private func report(_ result: CURLcode, succeeded: Bool) {
+    /// Tells the end of the lease, and makes the transfer ready for the next one.
+    func report(_ result: CURLcode, succeeded: Bool) {
         var end = LeaseEnd(lease: lease.id, outcome: .complete(.discarded(length: 0)))
         var descriptor: Int32?
         var commit: UInt64?
-        if succeeded, failure == nil {
+        if isGivenUp {
+            (end.outcome, descriptor) = handOver()
+            commit = keeper?.interrupt()
+            keeper = nil
+        } else if succeeded, failure == nil {
             do throws(HopFailure) {
                 let (delivery, passed) = try store.finish()
                 end.outcome = .complete(delivery)
@@ -82,7 +87,7 @@ extension Transfer {
                 failure = error
             }
         }
-        if !succeeded || failure != nil {
+        if !isGivenUp, !succeeded || failure != nil {
             store.abandon()
             let why = describe(result)
             if why.kind != .cancelled, why.kind != .decoding { commit = keeper?.interrupt() } else { keeper?.abandon() }
@@ -126,5 +131,7 @@ extension Transfer {
         requestFile = -1
         if sinkDescriptor >= 0 { _ = Glibc.close(sinkDescriptor) }
         sinkDescriptor = -1
+        if partDescriptor >= 0 { _ = Glibc.close(partDescriptor) }
+        partDescriptor = -1
     }
 }

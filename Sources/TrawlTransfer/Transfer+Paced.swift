@@ -55,7 +55,7 @@ extension TransferLoop {
         var readerless: [Transfer] = []
         // What is congested goes on by `relieve`.
         if !output.isCongested {
-            for transfer in activeTransfers where transfer.awaitsRoom {
+            for transfer in activeTransfers where transfer.awaitsRoom && !transfer.isSuspended {
                 if let number = transfer.store.pacedNumber {
                     watched.append(curl_waitfd(fd: number, events: Int16(CURL_WAIT_POLLOUT), revents: 0))
                     waiting.append(transfer)

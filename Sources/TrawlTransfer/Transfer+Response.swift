@@ -138,6 +138,7 @@ extension Transfer {
             store.useNothing()
         case .memory:
             store.useMemory(limit: profile.profile.memoryBytes)
+            goOnBehindPart()
         case .file(let root, let path, let collision):
             guard Int(root) < loop.roots.count else {
                 failure = HopFailure(.file, systemError: EINVAL, detail: "no such output directory")
@@ -147,6 +148,7 @@ extension Transfer {
             store.useFile(
                 loop.roots[Int(root)], path: suggested ?? path, isAsked: suggested == nil, collision: collision,
                 sync: lease.syncsFile, makesEmpty: lease.createsEmptyFile)
+            goOnBehindPart()
         case .descriptor:
             guard sinkDescriptor >= 0 else {
                 failure = HopFailure(.internalError, detail: "the descriptor has gone to an earlier response")
@@ -319,7 +321,7 @@ extension Transfer {
             failure = HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes")
             return false
         }
-        progress?.set(decoded: store.length + UInt64(bytes.count))
+        progress?.set(decoded: store.length - store.base + UInt64(bytes.count))
         if store.isStream {
             store.count(bytes.count)
             stream(bytes)
@@ -348,43 +350,6 @@ extension Transfer {
             rest = UnsafeRawBufferPointer(rebasing: rest[length...])
         }
         if !rest.isEmpty { pending.append(contentsOf: rest) }
-    }
-
-    /// When the lease must be over, on the loop's running clock; nil without a limit, while the clock rests, and when it is.
-    var timeLimit: UInt64? {
-        guard lease.timeout > 0, restingSince == nil, place >= 0 else { return nil }
-        let (nanoseconds, overflow) = lease.timeout.multipliedReportingOverflow(by: 1_000_000)
-        return overflow ? nil : startedAt.addingReportingOverflow(nanoseconds).overflow ? nil : startedAt + nanoseconds
-    }
-
-    /// Ends the transfer when one of its times is up.
-    func checkTimes() {
-        guard restingSince == nil else { return }
-        let now = loop.runningClock
-        if let timeLimit, now >= timeLimit {
-            failure = HopFailure(.timedOut, detail: "not complete after \(lease.timeout) ms")
-            conclude(CURLE_OPERATION_TIMEDOUT)
-            return
-        }
-        if let failure = overdueFirstByte(at: now) {
-            self.failure = failure
-            conclude(CURLE_OPERATION_TIMEDOUT)
-            return
-        }
-        let inactivity = UInt64(profile.profile.inactivityTimeout) * 1_000_000
-        // Before a connection stands, libcurl's own limit holds.
-        guard inactivity > 0, requestsBegun > 0, now - lastActivity >= inactivity else { return }
-        // A body inside the lease is sent by libcurl without asking.
-        var uploaded: Int64 = 0
-        _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
-        if uploaded > lastUploaded {
-            lastUploaded = uploaded
-            lastActivity = now
-            return
-        }
-        let limit = Duration.milliseconds(profile.profile.inactivityTimeout)
-        failure = HopFailure(.inactive, detail: "no byte for \(limit)")
-        conclude(CURLE_OPERATION_TIMEDOUT)
     }
 }
 

@@ -26,6 +26,11 @@ final class Transfer {
     var requestFile: Int32 = -1
     var requestFileOffset: UInt64 = 0
     var sinkDescriptor: Int32 = -1
+    /// What an earlier lease of the hop left of the body.
+    var partDescriptor: Int32 = -1
+    /// Whether it rests because its fetch is suspended, and whether it ends for that.
+    var isSuspended = false
+    var isGivenUp = false
     /// The limits of bandwidth it is under; nil is none.
     @Unchecked var limits: LimitSet?
     /// Whether the limits have been told of it.
@@ -195,6 +200,9 @@ final class Transfer {
         var descriptors = descriptors[...]
         if case .descriptor = self.lease.body { requestFile = descriptors.popFirst() ?? -1 }
         if case .descriptor = self.lease.sink { sinkDescriptor = descriptors.popFirst() ?? -1 }
+        if self.lease.part > 0 { partDescriptor = descriptors.popFirst() ?? -1 }
+        isSuspended = false
+        isGivenUp = false
         requestFileOffset = 0
         startedAt = loop.runningClock
         restingSince = nil
@@ -307,26 +315,10 @@ final class Transfer {
     /// What came over the wire before the body: heads, and bodies whose place another response took.
     var bytesBeforeBody: UInt64 { UInt64(heads.bytes) + replacedBytes }
 
-    // MARK: - Resting
-
-    /// Stops the clocks of the transfer.
-    func rest() {
-        if restingSince == nil { restingSince = loop.runningClock }
-    }
-
-    /// Lets the clocks go on as if no time had passed.
-    func stopResting() {
-        guard let since = restingSince else { return }
-        startedAt += loop.runningClock - since
-        lastSent += loop.runningClock - since
-        lastActivity = loop.runningClock
-        restingSince = nil
-        if let timeLimit { loop.note(limit: timeLimit) }
-    }
-
     /// Goes on as far as answer, credit and the coordinator's buffer allow.
     func pump() {
-        guard !awaitsAnswer, awaitsBandwidth == nil, !awaitsMemory, !loop.output.isCongested, failure == nil else {
+        guard !isSuspended, !awaitsAnswer, awaitsBandwidth == nil, !awaitsMemory, !loop.output.isCongested, failure == nil
+        else {
             return
         }
         if awaitsRoom {

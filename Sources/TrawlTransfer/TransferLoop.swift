@@ -91,20 +91,21 @@ package final class TransferLoop {
     ///   - leases: The most transfers at a time.
     ///   - roots: Directories beneath which files may be made, by the numbers leases use.
     ///   - slot: The worker's place in `segment`.
+    ///   - tellsClosing: Whether connections that close while they are idle are told of.
     package convenience init?(
         leases: Int, roots: [OutputRoot], segment: SharedSegment, slot: Int, output: TransferOutput,
-        keeper: (any ResponseKeeper)? = nil, stateKeeper: (any StateKeeper)? = nil
+        keeper: (any ResponseKeeper)? = nil, stateKeeper: (any StateKeeper)? = nil, tellsClosing: Bool = false
     ) {
         guard slot < segment.workers, leases <= segment.transfersPerWorker, let multi = curl_multi_init() else {
             return nil
         }
-        self.init(multi, leases, roots, segment, slot, output, keeper, stateKeeper)
+        self.init(multi, leases, roots, segment, slot, output, keeper, stateKeeper, tellsClosing)
     }
 
     /// Does not fail: what `deinit` frees is there from the first property on.
     private init(
         _ multi: UnsafeMutableRawPointer, _ leases: Int, _ roots: [OutputRoot], _ segment: SharedSegment, _ slot: Int,
-        _ output: TransferOutput, _ keeper: (any ResponseKeeper)?, _ stateKeeper: (any StateKeeper)?
+        _ output: TransferOutput, _ keeper: (any ResponseKeeper)?, _ stateKeeper: (any StateKeeper)?, _ tellsClosing: Bool
     ) {
         self.multi = multi
         self.output = output
@@ -119,11 +120,19 @@ package final class TransferLoop {
         now = MonotonicClock.now().nanoseconds
         _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(leases * 2, 16))
         _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        guard tellsClosing else { return }
+        connections.closes = { [unowned self] connection in
+            // A transfer that found it unfit has not used it.
+            let isUsed = self.active.contains { $0.connection === connection && !$0.wantsFreshConnection }
+            guard connection.uses > 0, !isUsed else { return }
+            self.output.send(.closed(connection: connection.number))
+        }
     }
 
     deinit {
         // Commits may still be under way, and `wakeUp` is of no use to anybody without the multi handle.
         keeper?.stopWaking()
+        connections.closes = nil
         for transfer in active { transfer.leaveMulti() }
         active.removeAll()
         idle.removeAll()
@@ -195,6 +204,16 @@ package final class TransferLoop {
         if transfer.room < .max, !transfer.store.isStream { return transfer.widen(by: bytes) }
         transfer.credit = Int(clamping: UInt64(transfer.credit) + UInt64(bytes))
         transfer.pump()
+    }
+
+    /// Lets a transfer rest, go on or give up; ignored when the lease is not known any more.
+    package func order(_ lease: UInt64, _ order: TransferOrder) {
+        guard let transfer = find(lease) else { return }
+        switch order {
+        case .goOn: transfer.wake()
+        case .rest: transfer.suspend()
+        case .giveUp: transfer.giveUp()
+        }
     }
 
     /// Ends a wait, from any thread, as long as the loop lives.

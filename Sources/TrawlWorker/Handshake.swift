@@ -63,7 +63,8 @@ struct Handshake {
         guard hello.leases > 0,
             let loop = TransferLoop(
                 leases: Int(hello.leases), roots: roots, segment: attached, slot: Int(hello.slot), output: output,
-                keeper: CacheKeeper(commits: commits), stateKeeper: CookieKeeper(commits: commits))
+                keeper: CacheKeeper(commits: commits), stateKeeper: CookieKeeper(commits: commits),
+                tellsClosing: hello.followsConnections)
         else { throw Refusal(status: Worker.Status.cannotWork) }
         commits.onCommit(loop.wakeUp)
         return loop

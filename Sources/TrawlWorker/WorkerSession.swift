@@ -101,6 +101,8 @@ struct WorkerSession {
             isDraining = true
         case .release(let origin, let count):
             loop.release(origin, count: count)
+        case .order(let lease, let order):
+            loop.order(lease, order)
         case .hello:
             for descriptor in descriptors { _ = Glibc.close(descriptor) }
             throw .greetingTwice

@@ -41,6 +41,11 @@ struct FrameMaker {
                 holding: .random(in: 0...9, using: &random), total: random.next(),
                 isWhole: .random(using: &random))
             return .wants(lease: lease, wish)
+        case 7:
+            return .ended(
+                LeaseEnd(
+                    lease: lease,
+                    outcome: .givenUp(requestSent: .random(using: &random), kept: random.next(), isPassed: false)))
         default:
             var end = LeaseEnd(lease: lease, outcome: .complete(.inline(bytes(0...400))), head: head(status: 200))
             try? end.trailers.append("X-Trailer", "value")
@@ -136,7 +141,7 @@ extension WorkerMessage {
     /// The lease it speaks of; nil for a greeting.
     var lease: UInt64? {
         switch self {
-        case .ready, .connections: nil
+        case .ready, .connections, .closed: nil
         case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _), .unshared(let lease),
             .wants(let lease, _):
             lease

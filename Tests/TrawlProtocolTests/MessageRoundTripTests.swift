@@ -73,6 +73,24 @@ struct MessageRoundTripTests {
             frame(WorkerMessage.data(lease: 9, [1, 2])) == frame(kind: 19, little(UInt64(9)) + [2, 0, 0, 0, 1, 2]))
     }
 
+    @Test("transfers that rest, their ends, and leases that go on behind them")
+    func givenUp() {
+        #expect(frame(CoordinatorMessage.order(lease: 0x0102, .giveUp)) == frame(kind: 9, little(UInt64(0x0102)) + [2]))
+        #expect(TransferOrder.allCases.map(\.rawValue) == [0, 1, 2])
+        let end = LeaseEnd(lease: 1, outcome: .givenUp(requestSent: true, kept: 6, isPassed: true))
+        let bytes = frame(WorkerMessage.ended(end))
+        #expect(bytes[5] == 1)
+        #expect(
+            Array(bytes.dropFirst(WireProtocol.headerLength + 8).prefix(11)) == [7, 1] + little(UInt64(6)) + [1])
+        var lease = Lease(id: 1, profile: 2, progressIndex: 3, method: .get, url: "u", fields: FieldLines())
+        let without = frame(CoordinatorMessage.lease(lease))
+        lease.part = 9
+        let with = frame(CoordinatorMessage.lease(lease))
+        #expect(with[5] == without[5] + 1 && with.count == without.count + 8)
+        #expect(with[WireProtocol.headerLength + 16] == without[WireProtocol.headerLength + 16] | 16)
+        #expect(Array(with.suffix(8)) == little(UInt64(9)))
+    }
+
     @Test("a response that will not be stored is told in eight bytes")
     func unshared() {
         #expect(frame(WorkerMessage.unshared(lease: 0x0102)) == frame(kind: 21, little(UInt64(0x0102))))
@@ -94,6 +112,11 @@ struct MessageRoundTripTests {
         #expect(
             frame(WorkerMessage.wants(lease: 9, wish))
                 == frame(kind: 23, little(UInt64(9)) + little(UInt64(65_536)) + little(UInt64(3_000_000)) + [1]))
+    }
+
+    @Test("a connection that closed is told in four bytes")
+    func closed() {
+        #expect(frame(WorkerMessage.closed(connection: 0x0102)) == frame(kind: 24, little(UInt32(0x0102))))
     }
 
     @Test("data written from a buffer is the same frame")

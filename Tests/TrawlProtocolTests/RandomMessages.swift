@@ -5,7 +5,7 @@ import TrawlHTTP
 
 extension CoordinatorMessage {
     /// How many kinds there are for `random(kind:using:)`.
-    static let kinds = 8
+    static let kinds = 9
 
     static func random(kind: Int, using random: inout SeededGenerator) -> CoordinatorMessage {
         switch kind {
@@ -13,7 +13,8 @@ extension CoordinatorMessage {
             .hello(
                 Hello(
                     build: random.text(), segmentLayout: random.integer(), slot: random.integer(),
-                    generation: random.integer(), leases: random.integer(), roots: random.texts()))
+                    generation: random.integer(), leases: random.integer(), roots: random.texts(),
+                    followsConnections: random.bool()))
         case 1: .profile(number: random.integer(), .random(using: &random))
         case 2: .lease(.random(using: &random))
         case 3:
@@ -30,6 +31,7 @@ extension CoordinatorMessage {
         case 4: .cancel(lease: random.integer())
         case 5: .credit(lease: random.integer(), bytes: random.integer())
         case 6: .release(origin: random.integer(), count: random.integer())
+        case 7: .order(lease: random.integer(), random.pick(TransferOrder.allCases))
         default: .drain
         }
     }
@@ -37,7 +39,7 @@ extension CoordinatorMessage {
 
 extension WorkerMessage {
     /// How many kinds there are for `random(kind:using:)`.
-    static let kinds = 8
+    static let kinds = 9
 
     static func random(kind: Int, using random: inout SeededGenerator) -> WorkerMessage {
         switch kind {
@@ -54,6 +56,7 @@ extension WorkerMessage {
             .wants(
                 lease: random.integer(),
                 MemoryWish(holding: random.integer(), total: random.integer(), isWhole: random.bool()))
+        case 7: .closed(connection: random.integer())
         default: .ended(.random(using: &random))
         }
     }
@@ -122,6 +125,7 @@ extension Lease {
             [.unlimited, LimitNumbers(0), LimitNumbers(0, 1022), LimitNumbers(7, 0, 9)].randomElement(using: &random)
             ?? .unlimited
         lease.trusted = random.bytes(upTo: 64)
+        if random.bool() { lease.part = max(1, random.integer()) }
         lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...63, using: &random))
         if random.bool() { lease.proxy = .random(using: &random) }
         if random.bool() { lease.counted = CountedOrigin(number: random.integer(), most: random.integer()) }
@@ -218,6 +222,7 @@ extension LeaseEnd {
                 .complete(.memory(length: length)), .complete(.file(length: length)),
                 .complete(.file(length: length, name: random.pick(["a", "ä/b.1", "..c/d%2Fe", ".../x"]))),
                 .complete(.descriptor(length: length)), .complete(.streamed(length: length)), .failed(failure),
+                .givenUp(requestSent: random.bool(), kept: length, isPassed: random.bool()),
             ]))
         if random.bool() { end.head = .random(using: &random) }
         end.trailers = .random(using: &random)

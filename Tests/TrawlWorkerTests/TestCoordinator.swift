@@ -189,10 +189,10 @@ final class TestCoordinator {
                     exchange.body = [UInt8](repeating: 0, count: Int(length))
                     #expect(pread(descriptors[0], &exchange.body, exchange.body.count, 0) == Int(length))
                 case .complete(.streamed): exchange.body = exchange.streamed
-                case .complete, .failed: break
+                case .complete, .failed, .givenUp: break
                 }
                 return exchange
-            case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants:
+            case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants, .closed:
                 break
             }
         }

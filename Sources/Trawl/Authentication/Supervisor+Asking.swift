@@ -131,7 +131,7 @@ extension Supervisor {
 
     /// The clock goes on as if no time had passed.
     mutating func startClock(of fetch: RunningFetch) {
-        guard let since = fetch.engine.stoppedAt else { return }
+        guard let since = fetch.engine.stoppedAt, fetch.engine.suspended?.machine.isSuspended != true else { return }
         fetch.engine.stoppedAt = nil
         guard let deadline = fetch.engine.deadline else { return }
         let later = deadline.advanced(by: since.duration(to: now))

@@ -16,6 +16,7 @@ extension Supervisor {
     ///
     /// Stored redirects lead on from here, one after the other and none inside another: there may be a thousand.
     mutating func begin(_ fetch: RunningFetch, front: Bool) {
+        guard !holdsBack(fetch) else { return }
         var goesOn = beginHop(fetch, front: front)
         while goesOn { goesOn = beginHop(fetch, front: true) }
     }
@@ -24,6 +25,12 @@ extension Supervisor {
     private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
         if let error = settleCredentials(of: fetch) {
             answer(fetch, with: .failure(error))
+            return false
+        }
+        if goesOnBehindPart(fetch) {
+            fetch.engine.access = .nothing
+            fetch.engine.isSettled = false
+            enqueue(fetch, front: front)
             return false
         }
         guard let binding = fetch.engine.terms.cache else {

@@ -11,6 +11,8 @@ final class Mailbox: Sendable {
         /// From now on the driver has a turn in each of the supervisor's; then opens the gate.
         case drive(DriverHandover, WakeUpGate)
         case cancel(RunningFetch)
+        /// Its caller has suspended or resumed a fetch, or changed its priority.
+        case controlChanged(RunningFetch)
         /// A program has decided how the response of that lease is stored; nil is not at all.
         case decided(RunningFetch, lease: UInt64, StoringOrder?)
         /// A program has decided about the redirect that question was about.

@@ -21,6 +21,8 @@ final class RunningFetch: @unchecked Sendable {
     let channel: (any FetchEventSink)?
     /// Who decides for this fetch, in place of the coordinator's decider.
     let decisions: (any FetchDecisions)?
+    /// What its caller says about it while it runs; nil when the caller has no handle.
+    let control: FetchControl?
     /// Whether the caller wrote the field of credentials: then it goes out as it is.
     let isByHand: Bool
     /// Whether the program may be asked for decisions.
@@ -33,7 +35,7 @@ final class RunningFetch: @unchecked Sendable {
 
     init(
         plan: consuming FetchPlan, reply: consuming Reply, channel: (any FetchEventSink)? = nil,
-        decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true
+        decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true, control: FetchControl? = nil
     ) {
         engine = EngineState(plan: plan)
         isByHand = plan.fields.contains("Authorization")
@@ -42,6 +44,7 @@ final class RunningFetch: @unchecked Sendable {
         self.channel = channel
         self.decisions = decisions
         self.asksProgram = asksProgram
+        self.control = control
     }
 
     /// The body that goes with the next hop.
@@ -136,7 +139,11 @@ final class RunningFetch: @unchecked Sendable {
         /// Attempts in the caller's sense, when there may be more than one.
         var retries: Attempts?
         /// What is known of the part of its body that is there; nil when that is of no use.
-        let resumable: ResumablePart?
+        var resumable: ResumablePart?
+        /// What is kept of it when it is, or was, suspended.
+        var suspended: SuspendedFetch?
+        /// What it waits with in its host's queue.
+        var priority = HopPriority.normal
         /// How it waits for the network, when it may.
         var networkWait: NetworkWait?
         /// Whether the body goes into a pipe or terminal.

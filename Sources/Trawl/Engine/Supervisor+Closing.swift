@@ -12,7 +12,11 @@ extension Supervisor {
             closing = .draining(until: now.advanced(by: grace))
             validationsEnd = now.advanced(by: max(grace, configuration.validationGrace))
             validationsLimit = now.advanced(by: max(grace, configuration.validationGrace * 3))
-            for fetch in fetches.all where fetch.engine.life.isWaiting && !mayStillValidate(fetch) {
+            // What is suspended would not end in time either.
+            for fetch in fetches.all
+            where (fetch.engine.life.isWaiting || fetch.engine.suspended?.machine.isSuspended == true)
+                && !mayStillValidate(fetch)
+            {
                 conclude(fetch, shutDownError(fetch))
             }
         case .draining(let until):

@@ -36,13 +36,16 @@ extension Supervisor {
                 limit: fetch.plan.terms.networkLimit, wholeDeadline: fetch.engine.deadline)
         }
         if fetch.plan.wantsEvents { observed.insert(fetch.engine.key) }
+        if fetch.control?.isSuspended == true { suspend(fetch) }
         begin(fetch, front: false)
     }
 
     mutating func enqueue(_ fetch: RunningFetch, front: Bool) {
-        guard hasWay(fetch, front: front) else { return }
+        guard !holdsBack(fetch), hasWay(fetch, front: front) else { return }
         fetch.engine.origin = origins.retain(fetch.engine.target.origin)
-        fetch.engine.place = queues.enqueue(fetch.engine.key.rawValue, host: fetch.engine.origin, front: front)
+        if let control = fetch.control { fetch.engine.priority = HopPriority(control.priority) }
+        fetch.engine.place = queues.enqueue(
+            fetch.engine.key.rawValue, host: fetch.engine.origin, priority: fetch.engine.priority, front: front)
     }
 
     /// Who decides for a fetch: its own decider, else the coordinator's, and only one of them; nil when nobody may be asked.
@@ -147,7 +150,9 @@ extension Supervisor {
             descriptors.append(file.file.descriptor.rawValue)
         }
         switch fetch.plan.sink {
-        case .memory: lease.sink = .memory
+        case .memory:
+            lease.sink = .memory
+            addPart(of: fetch, to: &lease, &descriptors)
         case .discard: lease.sink = .discard
         case .stream:
             lease.sink = .stream(credit: Self.streamWindow)
@@ -156,6 +161,7 @@ extension Supervisor {
             lease.sink = .file(
                 root: UInt16(root), path: path,
                 collision: fetch.engine.hasLostWorker ? collision.adoptingIdentical : collision)
+            addPart(of: fetch, to: &lease, &descriptors)
         case .opened(let destination):
             guard let descriptor = destination.descriptorForHop(keeping: fetch.engine.resumable?.offset ?? 0)
             else {
@@ -182,7 +188,7 @@ extension Supervisor {
         lease.isMetered = memory != nil
         // Others wait for what it proves, and not for its body.
         if fetch.engine.authentication?.proving != nil, lease.heads == .withEnd { lease.heads = .early }
-        if fetch.engine.resumable != nil { lease.heads = .answered }
+        if fetch.engine.resumable?.looksAtHead == true { lease.heads = .answered }
         lease.asksAboutChallenges = answersChallenges(fetch)
         lease.asksAboutFailures = mayTryAgain(fetch)
         lease.login = login(of: fetch)

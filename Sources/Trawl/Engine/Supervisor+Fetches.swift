@@ -12,6 +12,7 @@ extension Supervisor {
         guard let fetch = fetches[FetchKey(rawValue: lost.hop)] else { return }
         giveBackReservation(of: lost.lease, fetch)
         leaveHost(fetch)
+        leaseEnded(lost.lease, of: fetch)
         switch fetch.engine.life.leaseEnded(lost.lease) {
         case .none: return
         case .forget: return forget(fetch)
@@ -38,7 +39,7 @@ extension Supervisor {
         if case .no = closing, answersChallenge(fetch) { return }
         if goesOnTrying(fetch) { return }
         // What a reader has been given cannot be taken back.
-        guard canRepeat, fetch.engine.delivered == 0 else {
+        guard canRepeat, fetch.engine.delivered == 0 || goesOnWithStream(fetch) else {
             let detail =
                 canRepeat
                 ? "the worker died in the middle of a stream"
@@ -94,7 +95,7 @@ extension Supervisor {
     ///
     /// - Parameter waitsForWorker: Whether there is time for that.
     mutating func conclude(_ fetch: RunningFetch, _ error: FetchError, waitsForWorker: Bool = true) {
-        let isFile = fetch.plan.sink.isNamedByWorker || fetch.engine.resumable != nil
+        let isFile = fetch.plan.sink.isNamedByWorker || fetch.engine.resumable?.outlivesFetch == true
         switch fetch.engine.life.concluded(waitsForWorker: waitsForWorker && isFile) {
         case .none: return
         case .answerAndWithdraw:

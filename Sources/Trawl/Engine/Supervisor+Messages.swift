@@ -36,12 +36,14 @@ extension Supervisor {
             if challenge == .deliver { learn(head, fetch) }
             let isTriedAgain =
                 challenge == .deliver && questions.contains(.disposition) && triesAgain(after: head, fetch)
-            if fetch.channel != nil, !isTriedAgain, redirect(of: head, fetch) == nil, challenge == .deliver {
+            if fetch.channel != nil, !isTriedAgain, redirect(of: head, fetch) == nil, challenge == .deliver,
+                fetch.engine.resumable?.hides(head) != true
+            {
                 fetch.channel?.post(.head(Response.ResponseHead(head)))
             }
             if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
             guard questions.contains(.disposition) else { break }
-            if !isTriedAgain { placeBody(head, fetch) }
+            if !isTriedAgain, placeBody(head, fetch) { break }
             switch head.status {
             case _ where isTriedAgain: dispose(fetch, .proceed)
             case 401, 407: dispose(fetch, challenge == .deliver ? .deliver : .proceed)
@@ -64,6 +66,12 @@ extension Supervisor {
             return told(of: origin, open: open, from: link)
         case .wants(let lease, let wish):
             return wanted(lease, wish, from: link)
+        case .closed(let connection):
+            guard toldSteps.contains(.connections) else {
+                refuse(link, "news that nobody asked for")
+                return false
+            }
+            tell(.connections, "connection \(link.slot):\(connection) closed, which was idle")
         case .ended(let end):
             return ended(end, descriptors, from: link)
         }
@@ -106,6 +114,9 @@ extension Supervisor {
     }
 
     mutating func ended(_ end: LeaseEnd, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
+        if case .givenUp(let wasSent, let kept, _) = end.outcome {
+            return gaveUp(end, wasSent: wasSent, kept: kept, descriptors, from: link)
+        }
         let memory = takeMemory(descriptors)
         let lease = LeaseID(rawValue: end.lease)
         // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
@@ -122,6 +133,7 @@ extension Supervisor {
         // Of a hop without a transfer its line says nothing.
         if end.metrics.ended > 0 { measureEnd(of: fetch, lease) }
         leaveHost(fetch, judge(end, of: fetch))
+        leaseEnded(lease, of: fetch)
         switch fetch.engine.life.leaseEnded(lease) {
         case .none: return true
         case .forget:
@@ -199,18 +211,10 @@ extension Supervisor {
         _ fetch: RunningFetch, _ end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, from link: WorkerLink
     ) {
         let head = end.head ?? fetch.engine.head
-        let report = HopReport(
-            url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
-            version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics)
-        count(end, of: fetch, by: link.slot)
-        // What refuses a tunnel is the proxy, which has no say in the origin's cookies, nor in how it is spoken to.
-        if let head, end.cache.source == .network, !end.isProxyFailure {
-            planner.note(head, from: fetch.engine.target, fetch.engine.terms)
-            fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
-        }
-        if end.cache.hasLostCookies { fetch.plan.terms.cookies?.noteLoss() }
-        fetch.engine.metrics.append(report)
+        note(end, head, of: fetch, from: link)
         switch end.outcome {
+        // It did not come here.
+        case .givenUp: break
         case .failed(let failure):
             if decidesAboutTrust(failure, fetch) { return }
             // Once without what is stored is enough; after that it is a mistake of the worker's.
@@ -251,15 +255,39 @@ extension Supervisor {
         }
     }
 
+    /// Takes down what the end of a hop says beside its outcome.
+    ///
+    /// - Parameter head: That of its response, if it came.
+    mutating func note(
+        _ end: LeaseEnd, _ head: TrawlHTTP.ResponseHead?, of fetch: RunningFetch, from link: WorkerLink
+    ) {
+        count(end, of: fetch, by: link.slot)
+        // What refuses a tunnel is the proxy, which has no say in the origin's cookies, nor in how it is spoken to.
+        if let head, end.cache.source == .network, !end.isProxyFailure {
+            planner.note(head, from: fetch.engine.target, fetch.engine.terms)
+            fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
+        }
+        if end.cache.hasLostCookies { fetch.plan.terms.cookies?.noteLoss() }
+        fetch.engine.metrics.append(
+            HopReport(
+                url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
+                version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics))
+    }
+
     mutating func response(
         _ fetch: RunningFetch, _ head: TrawlHTTP.ResponseHead, _ end: LeaseEnd, _ delivery: BodyDelivery,
         _ memory: Result<MappedBytes, MemoryFileError>?
     ) -> Result<Response, FetchError> {
+        let part = fetch.engine.resumable
+        // The caller knows nothing of a connection that was given up in between.
+        let isRest = part?.hides(head) == true
+        let head = isRest ? part?.head ?? head : head
+        let passed = isRest ? part?.passed ?? 0 : 0
         var storage = ResponseBody.Storage.bytes([])
         var file: String?
         let length: UInt64
         switch delivery {
-        case .discarded(let count): length = count
+        case .discarded(let count): length = count + passed
         case .inline(let bytes):
             storage = .bytes(bytes)
             length = UInt64(bytes.count)
@@ -280,8 +308,8 @@ extension Supervisor {
                 }
                 file = destination.path
             }
-            length = count + (fetch.engine.resumable?.offset ?? 0)
-        case .streamed(let count): length = count
+            length = count + (part?.offset ?? 0)
+        case .streamed(let count): length = count + passed
         }
         let kept = fetch.plan.terms.options.contentDecoding == .onRead ? head.fields.values("Content-Encoding") : []
         return .success(

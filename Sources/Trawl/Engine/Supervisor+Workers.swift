@@ -59,7 +59,7 @@ extension Supervisor {
         let hello = Hello(
             build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: UInt32(link.slot),
             generation: link.generation, leases: UInt32(configuration.transfersPerWorker),
-            roots: configuration.outputDirectories)
+            roots: configuration.outputDirectories, followsConnections: toldSteps.contains(.connections))
         _ = link.send(.hello(hello))
         markDirty(link.slot)
     }

@@ -91,6 +91,8 @@ struct Supervisor: ~Copyable {
     var drawsLots: Bool
     /// Fetches that wait for a time: to be tried again, or because a redirect asked for it.
     var parked = DeadlineQueue()
+    /// Until when connections of suspended fetches are kept.
+    var resting = DeadlineQueue()
     /// What the network is, watched when it matters, and who waits for it.
     let network: CoordinatorNetwork
     var followsNetwork = false
@@ -241,6 +243,7 @@ struct Supervisor: ~Copyable {
         if let earliest = deadlines.earliest, earliest < wake { wake = earliest }
         if let time = nextDriverTurn, time < wake { wake = time }
         if let time = parked.earliest, time < wake { wake = time }
+        if let time = resting.earliest, time < wake { wake = time }
         if let time = networkWaits.earliest, time < wake { wake = time }
         if let time = followers.nextLook, time < wake { wake = time }
         // Without room for a lease there is nothing to wake up for: an end makes room, and wakes.
@@ -284,6 +287,7 @@ struct Supervisor: ~Copyable {
         case .trustDecided(let subject, let choice): trustDecided(subject, choice)
         case .cancel(let fetch):
             conclude(fetch, FetchError(.cancelled, "", url: fetch.engine.target.text))
+        case .controlChanged(let fetch): controlChanged(fetch)
         case .storeOpened(let fetch, let front): storeOpened(fetch, front: front)
         case .routed(let question, let list): routed(question, list)
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
@@ -319,6 +323,7 @@ struct Supervisor: ~Copyable {
         }
         meetDeadlines()
         beginParked()
+        endResting()
         endNetworkWaits()
         runClosing()
     }
@@ -361,7 +366,7 @@ struct Supervisor: ~Copyable {
             case .status(let question): question.answer(nil)
             case .follow(_, let continuation): continuation.finish()
             case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .told, .shutDown,
-                .networkChanged, .setHostRules, .restoreHost, .unfollow:
+                .networkChanged, .setHostRules, .restoreHost, .unfollow, .controlChanged:
                 break
             }
         }

@@ -2,23 +2,29 @@ import TrawlFrontier
 
 /// The handle of a fetch that runs, or waits in a queue.
 ///
-/// The fetch goes on when the handle is let go of, except one into ``Destination/stream``, which nobody could read.
+/// The fetch goes on when the handle is let go of, except one into ``Destination/stream``, which nobody could read, and one that
+/// is suspended, which nobody could resume.
 public final class Fetch: Sendable {
     /// Who makes it.
-    private enum Maker: Sendable {
+    enum Maker: Sendable {
         /// The request could not be sent at all.
         case nobody
         case coordinator(Coordinator, RunningFetch)
         case queue(FetchQueue, QueueMachine.FetchID)
     }
 
-    private let outcome: OutcomeCell
+    let outcome: OutcomeCell
+    let control: FetchControl
     private let channel: EventChannel
-    private let maker: Maker
+    let maker: Maker
     private let isStream: Bool
 
-    init(_ running: RunningFetch, outcome: OutcomeCell, channel: EventChannel, on coordinator: Coordinator) {
+    init(
+        _ running: RunningFetch, outcome: OutcomeCell, channel: EventChannel, control: FetchControl,
+        on coordinator: Coordinator
+    ) {
         self.outcome = outcome
+        self.control = control
         self.channel = channel
         maker = .coordinator(coordinator, running)
         if case .stream = running.plan.sink { isStream = true } else { isStream = false }
@@ -26,17 +32,20 @@ public final class Fetch: Sendable {
 
     /// A fetch of a queue.
     init(
-        _ id: QueueMachine.FetchID, in queue: FetchQueue, outcome: OutcomeCell, channel: EventChannel, isStream: Bool
+        _ id: QueueMachine.FetchID, in queue: FetchQueue, outcome: OutcomeCell, channel: EventChannel,
+        control: FetchControl, isStream: Bool
     ) {
         self.outcome = outcome
+        self.control = control
         self.channel = channel
         maker = .queue(queue, id)
         self.isStream = isStream
     }
 
     /// A fetch that failed before it began.
-    init(failed error: FetchError, channel: EventChannel) {
+    init(failed error: FetchError, channel: EventChannel, control: FetchControl) {
         outcome = OutcomeCell()
+        self.control = control
         self.channel = channel
         maker = .nobody
         isStream = false
@@ -48,8 +57,8 @@ public final class Fetch: Sendable {
     deinit {
         switch maker {
         case .nobody: break
-        case .coordinator: if isStream { cancel() }
-        case .queue(let queue, let id): queue.letGo(id, cancels: isStream)
+        case .coordinator: if isStream || control.isSuspended { cancel() }
+        case .queue(let queue, let id): queue.letGo(id, cancels: isStream || control.isSuspended)
         }
     }
 
@@ -78,6 +87,7 @@ public final class Fetch: Sendable {
     /// Ends the fetch: it fails with ``FetchError/Code/cancelled`` unless it is over already, or its file is complete by the
     /// time its worker hears of it. Files it was writing go.
     public func cancel() {
+        control.noteCancelled()
         switch maker {
         case .nobody: break
         case .coordinator(let coordinator, let running): coordinator.post(.cancel(running))
@@ -90,6 +100,7 @@ public final class Fetch: Sendable {
     ///
     /// - Source: ASIHTTPRequest's `clearDelegatesAndCancel` (ASI-CAN-02).
     public func cancelSilently() {
+        control.noteCancelled()
         switch maker {
         case .nobody: break
         case .coordinator(let coordinator, let running):

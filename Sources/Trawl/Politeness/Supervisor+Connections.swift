@@ -1,4 +1,5 @@
 import TrawlFrontier
+import TrawlHTTP
 import TrawlProtocol
 import TrawlSupervision
 

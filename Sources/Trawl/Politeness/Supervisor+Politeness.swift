@@ -21,6 +21,7 @@ extension Supervisor {
         // Nobody's fault but the network's.
         case .failed(let failure) where isForWantOfNetwork(failure, end.metrics, fetch): return .unknown
         case .failed(let failure): return failure.outcome(hasHead: head != nil)
+        case .givenUp: return .unknown
         }
     }
 

@@ -16,6 +16,8 @@ final class FetchMeter: Sendable {
         var decoded: Int64 = 0
         var isComplete = false
         var hop = HopShape()
+        /// What was there before the hop in flight, which brings the rest.
+        var base: Int64 = 0
         /// When the words were looked at last: what has moved since moved from then on.
         var lookedAt: MonotonicInstant?
         var readers = ProgressReaders()
@@ -75,6 +77,7 @@ final class FetchMeter: Sendable {
         case .attempt:
             state.withLock { state in
                 let sendsBody = state.hop.begin()
+                state.base = 0
                 state.downloaded = 0
                 state.downloadSize = nil
                 state.decoded = 0
@@ -84,9 +87,9 @@ final class FetchMeter: Sendable {
                 }
             }
         case .head(let head): state.withLock { $0.downloadSize = $0.hop.size(of: head) }
+        case .resumedAtOffset(let offset): goOn(behind: Int64(clamping: offset))
         case .ended(let result): end(result)
-        case .started, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset, .retrying, .redirected,
-            .data, .progress:
+        case .started, .interim, .authenticating, .waitingForConnectivity, .retrying, .redirected, .data, .progress:
             return
         }
     }
@@ -102,11 +105,22 @@ final class FetchMeter: Sendable {
                 state.uploaded = sent
             }
             guard state.hop.hasHead else { return }
-            let received = Int64(clamping: progress.received)
+            let received = state.base + Int64(clamping: progress.received)
             state.downRate.moved(received - state.downloaded, at: since)
             state.downloaded = received
-            state.decoded = Int64(clamping: progress.decoded)
-            if let expected = progress.expected { state.downloadSize = Int64(clamping: expected) }
+            state.decoded = state.base + Int64(clamping: progress.decoded)
+            if let expected = progress.expected { state.downloadSize = state.base + Int64(clamping: expected) }
+        }
+    }
+
+    /// The rest comes, behind what is there.
+    private func goOn(behind offset: Int64) {
+        state.withLock { state in
+            state.hop.goOn()
+            state.base = offset
+            state.downloaded = offset
+            state.decoded = offset
+            if let rest = state.downloadSize { state.downloadSize = offset + rest }
         }
     }
 
@@ -169,6 +183,9 @@ struct HopShape: Sendable {
         sendsBody = length != nil
         return length
     }
+
+    /// The rest of a body comes whose head has come before.
+    mutating func goOn() { hasHead = true }
 
     /// The head of the answer has come.
     ///

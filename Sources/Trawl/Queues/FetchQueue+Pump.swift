@@ -90,7 +90,8 @@ extension FetchQueue {
         do throws(FetchError) {
             let plan = try coordinator.planner.plan(request, into: destination, wantsEvents: true)
             let running = RunningFetch(
-                plan: plan, reply: .cell(OutcomeCell()), channel: sink, decisions: decisions)
+                plan: plan, reply: .cell(OutcomeCell()), channel: sink, decisions: decisions,
+                control: forSize ? nil : state.withLock { $0.handles[id]?.control })
             state.withLock { $0.runs[id]?.running = running }
             coordinator.submit(running)
         } catch {

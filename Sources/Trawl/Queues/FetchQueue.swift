@@ -107,16 +107,18 @@ public final class FetchQueue: Sendable {
         after dependencies: [FetchID] = [], startsAfterFailure: Bool = false, decisions: (any FetchDecisions)? = nil
     ) -> QueuedFetch {
         let (outcome, channel) = (OutcomeCell(), EventChannel())
+        let control = FetchControl(id: coordinator.nextFetchID(), priority: priority)
         let id = state.withLock { state in
             let id = state.add(
                 request, into: destination, HopPriority(priority), after: dependencies.map(\.id),
                 needsSuccess: !startsAfterFailure)
-            state.handles[id] = QueueState.Handle(outcome: outcome, channel: channel)
+            state.handles[id] = QueueState.Handle(outcome: outcome, channel: channel, control: control)
             if let decisions { state.deciders[id] = decisions }
             return id
         }
         pump()
-        let fetch = Fetch(id, in: self, outcome: outcome, channel: channel, isStream: destination == .stream)
+        let fetch = Fetch(
+            id, in: self, outcome: outcome, channel: channel, control: control, isStream: destination == .stream)
         return QueuedFetch(id: FetchID(id: id), fetch: fetch)
     }
 
@@ -204,6 +206,12 @@ public final class FetchQueue: Sendable {
     func letGo(_ id: QueueMachine.FetchID, cancels: Bool) {
         let handle = state.withLock { $0.handles.removeValue(forKey: id) }
         if handle != nil, cancels { cancel(id) }
+    }
+
+    /// The caller has suspended or resumed a fetch, or changed its priority.
+    func controlChanged(_ id: QueueMachine.FetchID) {
+        guard let running = state.withLock({ $0.runs[id]?.running }) else { return }
+        coordinator.post(.controlChanged(running))
     }
 
     /// A reader took bytes of a streamed body.

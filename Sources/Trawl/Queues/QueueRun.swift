@@ -38,8 +38,8 @@ final class QueueRun: FetchEventSink {
                 if state.isFollowed(id) { state.readers.tell(.head(.init(id: id), head)) }
             case .redirected(let hop):
                 if state.isFollowed(id) { state.readers.tell(.willRedirect(.init(id: id), hop)) }
-            case .started, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset, .retrying, .data,
-                .progress, .ended:
+            case .resumedAtOffset(let offset): state.goesOn(behind: Int64(clamping: offset), of: id)
+            case .started, .interim, .authenticating, .waitingForConnectivity, .retrying, .data, .progress, .ended:
                 break
             }
         }

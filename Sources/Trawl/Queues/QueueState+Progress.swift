@@ -12,6 +12,7 @@ extension QueueState {
         runs[id]?.hop = hop
         decoded -= run.decoded
         runs[id]?.decoded = 0
+        runs[id]?.base = 0
         move(downTo: 0, of: id)
         if sendsBody { move(upTo: 0, of: id) }
     }
@@ -23,6 +24,13 @@ extension QueueState {
         let step = down.learned(size, of: &share)
         shares[id]?.down = share
         readers.tell(step, .download, id)
+    }
+
+    /// The rest of the body comes, behind what is there.
+    mutating func goesOn(behind offset: Int64, of id: QueueMachine.FetchID) {
+        runs[id]?.hop.goOn()
+        runs[id]?.base = offset
+        move(downTo: offset, of: id)
     }
 
     mutating func measured(_ progress: FetchProgress, of id: QueueMachine.FetchID, at now: MonotonicInstant) {
@@ -37,10 +45,12 @@ extension QueueState {
             move(upTo: Int64(clamping: progress.sent), of: id)
         }
         if run.hop.hasHead {
-            downRate.moved(Int64(clamping: progress.received) - share.down.moved, at: since)
-            move(downTo: Int64(clamping: progress.received), of: id)
-            decoded += Int64(clamping: progress.decoded) - run.decoded
-            runs[id]?.decoded = Int64(clamping: progress.decoded)
+            let received = run.base + Int64(clamping: progress.received)
+            downRate.moved(received - share.down.moved, at: since)
+            move(downTo: received, of: id)
+            let unfolded = run.base + Int64(clamping: progress.decoded)
+            decoded += unfolded - run.decoded
+            runs[id]?.decoded = unfolded
         }
     }
 

@@ -8,6 +8,7 @@ struct QueueState {
     struct Handle {
         let outcome: OutcomeCell
         let channel: EventChannel
+        let control: FetchControl
 
         func end(_ result: Result<Response, FetchError>) {
             channel.post(.ended(result))
@@ -24,6 +25,8 @@ struct QueueState {
         var running: RunningFetch?
         var hop = HopShape()
         var decoded: Int64 = 0
+        /// What was there before the hop in flight, which brings the rest.
+        var base: Int64 = 0
     }
 
     /// A started fetch's part of progress.

@@ -7,9 +7,9 @@ import TrawlProtocol
 extension Supervisor {
     /// Asks for the rest only, when part of the body is there.
     func askForRest(_ fetch: RunningFetch, _ fields: inout FieldLines) {
-        guard let part = fetch.engine.resumable, case .opened(let destination) = fetch.plan.sink else { return }
+        guard let part = fetch.engine.resumable else { return }
         part.asksAgain = false
-        part.offset = part.resumption == nil || fetch.engine.method != .get ? 0 : destination.length
+        part.offset = part.resumption == nil || fetch.engine.method != .get ? 0 : part.reach(in: fetch.plan.sink)
         guard part.offset > 0, let validator = part.resumption?.validator else { return }
         do {
             // RFC 9110 §14.2, §13.1.5
@@ -23,26 +23,52 @@ extension Supervisor {
     }
 
     /// The head of a hop is known, whose transfer rests: sees to it that the body goes where it belongs.
-    mutating func placeBody(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) {
-        guard let part = fetch.engine.resumable, case .opened(let destination) = fetch.plan.sink else { return }
+    ///
+    /// - Returns: Whether it is settled what becomes of the body.
+    mutating func placeBody(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
+        guard let part = fetch.engine.resumable else { return false }
         guard let resumption = part.resumption, part.offset > 0 else {
-            if head.status == 200 {
+            if head.status == 200, part.outlivesFetch {
                 part.resumption = Resumption(head, to: fetch.engine.method, now: WallClock.time())
             }
-            return
+            return false
         }
-        switch resumption.step(after: head, from: part.offset) {
+        let step = resumption.step(after: head, from: part.offset)
+        // What its reader has been given is not given again, and nothing else may follow it.
+        if step != .goesOn, fetch.plan.sink.isReadByOthers, !goesOnAfter(head, fetch) {
+            conclude(fetch, .givenUp(fetch, "the server did not send the rest (\(head.status))"))
+            return true
+        }
+        switch step {
         case .goesOn: fetch.channel?.post(.resumedAtOffset(part.offset))
         case .startsAnew:
             part.offset = 0
-            part.resumption = Resumption(head, to: fetch.engine.method, now: WallClock.time())
-            _ = destination.descriptorForHop()
+            part.startAnew()
+            if part.outlivesFetch {
+                part.resumption = Resumption(head, to: fetch.engine.method, now: WallClock.time())
+            }
+            if case .opened(let destination) = fetch.plan.sink { _ = destination.descriptorForHop() }
         case .asksAgain:
             // Whatever comes of this one, nothing can be gone on with.
-            part.resumption = nil
+            part.startAnew()
             part.asksAgain = true
+            if case .opened = fetch.plan.sink { return false }
+            dispose(fetch, .redirectBody(.discard))
+            return true
         case .isOther: break
         }
+        return false
+    }
+
+    /// Whether the response with that head is not the last one.
+    private mutating func goesOnAfter(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
+        answersChallenge(head.status, fetch) || (300..<400).contains(head.status) && redirect(of: head, fetch) != nil
+    }
+
+    /// Whether the next hop asks for the rest of what came of a hop that was given up. No cache has a part in that.
+    func goesOnBehindPart(_ fetch: RunningFetch) -> Bool {
+        guard let part = fetch.engine.resumable, !part.outlivesFetch, part.resumption != nil else { return false }
+        return fetch.engine.method == .get && part.reach(in: fetch.plan.sink) > 0
     }
 
     /// The response of a hop was neither the rest nor the whole: asks for the whole.
@@ -57,7 +83,9 @@ extension Supervisor {
     func keepPart(_ result: Result<Response, FetchError>, _ fetch: RunningFetch) -> Result<Response, FetchError> {
         guard case .opened(let destination) = fetch.plan.sink else { return result }
         defer { destination.discard() }
-        guard let part = fetch.engine.resumable, let resumption = part.resumption, destination.length > 0 else {
+        guard let part = fetch.engine.resumable, part.outlivesFetch, let resumption = part.resumption,
+            destination.length > 0
+        else {
             return result
         }
         // A response that is no representation, such as a 503, changes nothing in what is there.

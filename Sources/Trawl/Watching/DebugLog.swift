@@ -11,7 +11,7 @@ public struct DebugLog: Sendable {
 
         /// What becomes of each fetch: started, sent to a worker, head, redirect, further attempt, end.
         public static let status = Categories(rawValue: 1)
-        /// Which connection each hop used, whether it was used before, and workers that take theirs along.
+        /// Which connection each hop used, whether it was used before, idle ones that close, and workers that take theirs along.
         public static let connections = Categories(rawValue: 2)
         /// What passed of what may, whenever something did and there is a limit; who waits.
         public static let throttle = Categories(rawValue: 4)

@@ -89,6 +89,9 @@ final class ScriptedOrigin: Sendable {
         }
     }
 
+    /// Where it listens, on 127.0.0.1.
+    var port: UInt16 { socket.port }
+
     /// The URL of a target.
     func url(_ target: String = "/") -> String { "http://127.0.0.1:\(socket.port)\(target)" }
 

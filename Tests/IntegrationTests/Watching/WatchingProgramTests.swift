@@ -72,6 +72,10 @@ struct WatchingProgramTests {
                 request.fields["Cookie"] = "a=hidden"
                 _ = try await coordinator.send(request)
                 _ = try await coordinator.send(Request(origin.url("/bytes/60000?%1B[2J")))
+                _ = try await coordinator.send(Request(origin.url("/close-idle?ms=1")))
+                let isClosed = await eventually { ProcessTree.unreadBytes(ofConnectionsTo: origin.port).isEmpty }
+                #expect(isClosed)
+                _ = try await coordinator.send(Request(origin.url("/bytes/10")))
             }
             let lines = said.withLock { $0 }
             func has(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
@@ -79,6 +83,7 @@ struct WatchingProgramTests {
             #expect(has(": sent to worker 0") && has(": redirected by 302 to http://127.0.0.1"))
             #expect(has("ended: status 200, 60000 bytes, network"))
             #expect(has("connection 0:1 to 127.0.0.1 port \(origin.port), new") && has(", used again"))
+            #expect(has(" closed, which was idle"))
             #expect(has("throttle: received ") && has("throttle: transfers rest"))
             #expect(!has("hidden") && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } })
         }

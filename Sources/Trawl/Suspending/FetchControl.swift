@@ -1,0 +1,56 @@
+import TrawlPlatform
+
+/// What the caller of a fetch says about it while it runs: the handle's side and the supervisor's share it.
+///
+/// Suspensions nest: a fetch goes on when it was resumed as often as it was suspended.
+final class FetchControl: Sendable {
+    private struct Values {
+        var suspensions: Int
+        var priority: Double
+        var isCancelled = false
+        var label: String?
+    }
+
+    /// Unique among the fetches of a coordinator.
+    let id: UInt64
+    private let values: Guarded<Values>
+
+    init(id: UInt64, isSuspended: Bool = false, priority: Double = 0.5) {
+        self.id = id
+        values = Guarded(Values(suspensions: isSuspended ? 1 : 0, priority: priority))
+    }
+
+    var isSuspended: Bool { values.withLock { $0.suspensions > 0 } }
+    var isCancelled: Bool { values.withLock { $0.isCancelled } }
+
+    /// - Returns: Whether it went on before.
+    func suspend() -> Bool {
+        values.withLock { values in
+            values.suspensions += 1
+            return values.suspensions == 1
+        }
+    }
+
+    /// Takes one suspension back; does nothing when there is none.
+    ///
+    /// - Returns: Whether it was the last.
+    func resume() -> Bool {
+        values.withLock { values in
+            guard values.suspensions > 0 else { return false }
+            values.suspensions -= 1
+            return values.suspensions == 0
+        }
+    }
+
+    func noteCancelled() { values.withLock { $0.isCancelled = true } }
+
+    var priority: Double {
+        get { values.withLock { $0.priority } }
+        set { values.withLock { $0.priority = newValue } }
+    }
+
+    var label: String? {
+        get { values.withLock { $0.label } }
+        set { values.withLock { $0.label = newValue } }
+    }
+}

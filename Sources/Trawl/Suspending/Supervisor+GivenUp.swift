@@ -1,0 +1,123 @@
+import Glibc
+import TrawlCache
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+
+/// Hops that were given up because their fetch was suspended for long, and how those go on.
+extension Supervisor {
+    /// A worker has given up a lease.
+    ///
+    /// - Parameters:
+    ///   - wasSent: Whether bytes of the request may have reached the server.
+    ///   - kept: Bytes of the body that reached their place.
+    /// - Returns: False when it broke the rules and nothing more is to be read from it.
+    mutating func gaveUp(
+        _ end: LeaseEnd, wasSent: Bool, kept: UInt64, _ descriptors: [Int32], from link: WorkerLink
+    ) -> Bool {
+        let file = PassedFile(descriptors, length: kept)
+        let lease = LeaseID(rawValue: end.lease)
+        // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
+        if let fetch = fetch(of: end.lease, from: link) {
+            guard fetch.engine.suspended?.mayBeGivenUp == true, descriptors.isEmpty || file != nil else {
+                refuse(link, "a lease given up that nobody suspended, or a part that is none")
+                return false
+            }
+        }
+        guard let hop = leases.ended(lease, from: link.slot) else { return passesOver(end.lease, from: link) }
+        if link.strayFrames > 0 { link.strayFrames -= 1 }
+        defer { slots[link.slot].completedLease() }
+        guard let fetch = fetches[FetchKey(rawValue: hop)] else { return true }
+        if end.metrics.ended > 0 { measureEnd(of: fetch, lease) }
+        leaveHost(fetch, judge(end, of: fetch))
+        leaseEnded(lease, of: fetch)
+        switch fetch.engine.life.leaseEnded(lease) {
+        case .none: break
+        case .forget: forget(fetch)
+        case .finish:
+            let url = fetch.engine.target.text
+            answer(fetch, with: .failure(fetch.engine.ending ?? FetchError(.cancelled, "", url: url)))
+        case .accept:
+            if let head = end.head { fetch.engine.head = head }
+            note(end, fetch.engine.head, of: fetch, from: link)
+            goOnLater(fetch, wasSent: wasSent, kept: kept, file)
+        }
+        return true
+    }
+
+    /// The next hop begins, as soon as the fetch may go on: with the rest of the body where that is possible.
+    private mutating func goOnLater(_ fetch: RunningFetch, wasSent: Bool, kept: UInt64, _ file: PassedFile?) {
+        release(fetch, .promote)
+        guard case .no = closing else {
+            let error = FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
+            return answer(fetch, with: .failure(error))
+        }
+        // What it came to is known: nothing of it has to be repeated.
+        if answersChallenge(fetch) || goesOnTrying(fetch) { return }
+        // RFC 9110 §9.2.2
+        let mayRepeat = fetch.engine.method.isIdempotent || fetch.plan.options.retry.repeatsAnyMethod
+        guard !wasSent || mayRepeat else {
+            return answer(fetch, with: .failure(.givenUp(fetch, "\(fetch.engine.method.name) must not be repeated")))
+        }
+        let part = keep(kept, file, of: fetch)
+        guard !fetch.plan.sink.isReadByOthers || part.passed == 0 || part.resumption != nil else {
+            return answer(fetch, with: .failure(.givenUp(fetch, "the server cannot be asked for the rest")))
+        }
+        begin(fetch, front: true)
+    }
+
+    /// Keeps what has come of a body in this hop.
+    private func keep(_ kept: UInt64, _ file: PassedFile?, of fetch: RunningFetch) -> ResumablePart {
+        let part = fetch.engine.resumable ?? ResumablePart()
+        fetch.engine.resumable = part
+        // What a reader has been given is known here.
+        var kept = kept
+        if case .stream = fetch.plan.sink { kept = fetch.engine.delivered }
+        fetch.engine.delivered = 0
+        part.brokeOff(fetch.engine.head, to: fetch.engine.method, kept: kept, file, now: WallClock.time())
+        // The rest would have to come from the network.
+        if fetch.neverLoads { part.resumption = nil }
+        return part
+    }
+
+    /// Gives the worker of the next hop what has come of the body, where another's file holds it.
+    func addPart(of fetch: RunningFetch, to lease: inout Lease, _ descriptors: inout [Int32]) {
+        guard let part = fetch.engine.resumable, part.offset > 0, let file = part.file else { return }
+        lease.part = part.offset
+        descriptors.append(file.descriptor.rawValue)
+    }
+
+    /// Whether a stream whose worker died can be gone on with behind what its reader has been given.
+    func goesOnWithStream(_ fetch: RunningFetch) -> Bool {
+        guard fetch.engine.suspended != nil, case .stream = fetch.plan.sink else { return false }
+        return keep(0, nil, of: fetch).resumption != nil
+    }
+}
+
+/// A file with the first bytes of a body, which a worker has left for the next one.
+final class PassedFile: Sendable {
+    let descriptor: Descriptor
+    let length: UInt64
+
+    /// Takes over what came with a frame; nil when it is no file of that length. What is of no use is closed.
+    init?(_ descriptors: [Int32], length: UInt64) {
+        for other in descriptors.dropFirst() { _ = Descriptor(adopting: other) }
+        guard let first = descriptors.first else { return nil }
+        descriptor = Descriptor(adopting: first)
+        self.length = length
+        var info = stat()
+        guard length > 0, fstat(first, &info) == 0, info.st_mode & S_IFMT == S_IFREG,
+            UInt64(clamping: info.st_size) == length
+        else { return nil }
+    }
+}
+
+extension FetchError {
+    /// A fetch that was suspended for long cannot go on.
+    static func givenUp(_ fetch: RunningFetch, _ reason: String) -> FetchError {
+        FetchError(
+            .connectionLost, "the connection was given up while the fetch was suspended, and \(reason)",
+            url: fetch.engine.target.text, isRetryable: fetch.engine.method.isIdempotent)
+    }
+}

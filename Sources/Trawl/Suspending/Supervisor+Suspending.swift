@@ -1,0 +1,120 @@
+import TrawlFrontier
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlSupervision
+
+/// Fetches that their callers suspend and resume (ULS-TASK-06).
+extension Supervisor {
+    /// What the caller says about a fetch has changed: whether it is suspended, or its priority.
+    mutating func controlChanged(_ fetch: RunningFetch) {
+        // It may be over, or not have come yet; then it is looked at when it does.
+        guard let control = fetch.control, fetches[fetch.engine.key] === fetch, !fetch.engine.life.isAnswered,
+            fetch.engine.ending == nil
+        else { return }
+        if control.isSuspended { suspend(fetch) } else { resume(fetch) }
+        let level = HopPriority(control.priority)
+        guard let place = fetch.engine.place, fetch.engine.priority != level else { return }
+        queues.remove(fetch.engine.key.rawValue, at: place)
+        fetch.engine.priority = level
+        fetch.engine.place = queues.enqueue(fetch.engine.key.rawValue, host: fetch.engine.origin, priority: level)
+    }
+
+    /// Whether a hop of a fetch that is about to begin has to wait until the fetch is resumed.
+    func holdsBack(_ fetch: RunningFetch) -> Bool {
+        guard let suspended = fetch.engine.suspended else { return false }
+        return !suspended.machine.mayBegin()
+    }
+
+    // MARK: Suspending
+
+    mutating func suspend(_ fetch: RunningFetch) {
+        let suspended = fetch.engine.suspended ?? SuspendedFetch()
+        fetch.engine.suspended = suspended
+        guard !suspended.machine.isSuspended else { return }
+        let action = suspended.machine.suspended(lease: fetch.engine.life.activeLease)
+        suspended.since = now
+        stopClock(of: fetch)
+        tell(.status, fetch, "suspended")
+        // Nobody waits for what comes nobody knows when.
+        release(fetch, .promote)
+        switch action {
+        case .withdraw: if withdraw(fetch) { suspended.machine.withdrawn() }
+        case .rest(let lease):
+            suspended.mayBeGivenUp = true
+            order(.rest, lease, fetch)
+            let end = now.advanced(by: max(.zero, configuration.suspendedConnectionLifetime))
+            suspended.connectionEnds = end
+            resting.insert(fetch.engine.key, deadline: end)
+        case .none: break
+        }
+    }
+
+    /// Takes a hop out of where it waits for a worker.
+    ///
+    /// - Returns: Whether it was there. What waits for something else, such as an identical fetch or a decision, goes on waiting;
+    ///   what begins after that is held back then.
+    private mutating func withdraw(_ fetch: RunningFetch) -> Bool {
+        if let place = fetch.engine.place {
+            queues.remove(fetch.engine.key.rawValue, at: place)
+            origins.release(fetch.engine.origin, of: &queues)
+            fetch.engine.place = nil
+            return true
+        }
+        guard fetch.engine.isStoredHop || fetch.engine.isInHostProcess else { return false }
+        heldHops.removeAll { $0.hop == fetch.engine.key.rawValue }
+        leaveHost(fetch)
+        return true
+    }
+
+    private mutating func order(_ order: TransferOrder, _ lease: LeaseID, _ fetch: RunningFetch) {
+        guard let link = links[fetch.engine.worker] else { return }
+        _ = link.send(.order(lease: lease.rawValue, order))
+        markDirty(fetch.engine.worker)
+    }
+
+    /// Lets those give up their connections that have kept them long enough.
+    mutating func endResting() {
+        while let key = resting.next(dueAt: now) {
+            // An entry may be of an earlier suspension.
+            guard let fetch = fetches[key], fetch.engine.ending == nil, let suspended = fetch.engine.suspended,
+                let end = suspended.connectionEnds, end <= now, let lease = suspended.machine.timeUp()
+            else { continue }
+            tell(.status, fetch, "suspended for long: its connection is given up")
+            order(.giveUp, lease, fetch)
+            cancelling[key] = now.advanced(by: configuration.tolerance.cancelGrace)
+        }
+        resting.compact(living: fetches.count) { fetches[$0] != nil }
+    }
+
+    /// A lease of a fetch is over, in whatever way: its worker need not give it up any more.
+    mutating func leaseEnded(_ lease: LeaseID, of fetch: RunningFetch) {
+        guard let suspended = fetch.engine.suspended else { return }
+        suspended.machine.leaseEnded(lease)
+        suspended.mayBeGivenUp = false
+        cancelling[fetch.engine.key] = nil
+    }
+
+    // MARK: Resuming
+
+    private mutating func resume(_ fetch: RunningFetch) {
+        guard let suspended = fetch.engine.suspended, suspended.machine.isSuspended else { return }
+        let action = suspended.machine.resumed()
+        tell(.status, fetch, "resumed")
+        if let since = suspended.since {
+            let pause = since.duration(to: now)
+            if let retries = fetch.engine.retries { retries.wholeDeadline = retries.wholeDeadline?.advanced(by: pause) }
+            if let wait = fetch.engine.networkWait { wait.wholeDeadline = wait.wholeDeadline?.advanced(by: pause) }
+        }
+        suspended.since = nil
+        // Who decides about credentials stops it too.
+        if fetch.engine.authentication?.question == nil { startClock(of: fetch) }
+        switch action {
+        // A suspect has to run alone, which the cache has no part in.
+        case .begin where fetch.engine.isSuspect: enqueue(fetch, front: true)
+        case .begin: begin(fetch, front: fetch.engine.attempts > 0)
+        case .goOn(let lease): order(.goOn, lease, fetch)
+        case .none: break
+        }
+    }
+}

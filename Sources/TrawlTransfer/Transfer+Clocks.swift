@@ -1,0 +1,58 @@
+import CCurl
+import TrawlHTTP
+import TrawlProtocol
+
+/// The clocks of a transfer: how long it may take, and when they stand still.
+extension Transfer {
+    /// Stops the clocks of the transfer.
+    func rest() {
+        if restingSince == nil { restingSince = loop.runningClock }
+    }
+
+    /// Lets the clocks go on as if no time had passed.
+    func stopResting() {
+        guard let since = restingSince else { return }
+        startedAt += loop.runningClock - since
+        lastSent += loop.runningClock - since
+        lastActivity = loop.runningClock
+        restingSince = nil
+        if let timeLimit { loop.note(limit: timeLimit) }
+    }
+
+    /// When the lease must be over, on the loop's running clock; nil without a limit, while the clock rests, and when it is.
+    var timeLimit: UInt64? {
+        guard lease.timeout > 0, restingSince == nil, place >= 0 else { return nil }
+        let (nanoseconds, overflow) = lease.timeout.multipliedReportingOverflow(by: 1_000_000)
+        return overflow ? nil : startedAt.addingReportingOverflow(nanoseconds).overflow ? nil : startedAt + nanoseconds
+    }
+
+    /// Ends the transfer when one of its times is up.
+    func checkTimes() {
+        guard restingSince == nil else { return }
+        let now = loop.runningClock
+        if let timeLimit, now >= timeLimit {
+            failure = HopFailure(.timedOut, detail: "not complete after \(lease.timeout) ms")
+            conclude(CURLE_OPERATION_TIMEDOUT)
+            return
+        }
+        if let failure = overdueFirstByte(at: now) {
+            self.failure = failure
+            conclude(CURLE_OPERATION_TIMEDOUT)
+            return
+        }
+        let inactivity = UInt64(profile.profile.inactivityTimeout) * 1_000_000
+        // Before a connection stands, libcurl's own limit holds.
+        guard inactivity > 0, requestsBegun > 0, now - lastActivity >= inactivity else { return }
+        // A body inside the lease is sent by libcurl without asking.
+        var uploaded: Int64 = 0
+        _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
+        if uploaded > lastUploaded {
+            lastUploaded = uploaded
+            lastActivity = now
+            return
+        }
+        let limit = Duration.milliseconds(profile.profile.inactivityTimeout)
+        failure = HopFailure(.inactive, detail: "no byte for \(limit)")
+        conclude(CURLE_OPERATION_TIMEDOUT)
+    }
+}

@@ -1,0 +1,63 @@
+import CCurl
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+
+/// Transfers of fetches that are suspended: they rest with their connection, and after a while give it up.
+extension Transfer {
+    /// Stops reading and writing, and the clocks.
+    ///
+    /// What the peer has sent waits in the system's buffer, which then tells the peer to wait.
+    func suspend() {
+        guard !isSuspended else { return }
+        isSuspended = true
+        // Nothing is lost where nothing was sent and nothing has come; others get the place, and the bandwidth it waits for.
+        guard mayHaveBeenSent || head != nil else { return giveUp() }
+        if awaitsBandwidth != nil {
+            awaitsBandwidth = nil
+            loop.throttled.removeAll { $0 === self }
+            loop.gavePlaceBack()
+        }
+        if isInMulti, curl_easy_pause(easy.raw, CURLPAUSE_ALL) == CURLE_OK { isPaused = true }
+        rest()
+    }
+
+    /// Goes on as if no time had passed.
+    func wake() {
+        guard isSuspended else { return }
+        isSuspended = false
+        pump()
+    }
+
+    /// Ends the lease and closes the connection. What has come is handed back.
+    func giveUp() {
+        isGivenUp = true
+        leaveMulti()
+        report(CURLE_ABORTED_BY_CALLBACK, succeeded: false)
+    }
+
+    /// How a transfer ends that is given up, and the descriptor that goes along.
+    func handOver() -> (HopOutcome, Int32?) {
+        var (kept, file): (UInt64, Int32?) = (0, nil)
+        // Of anything else nothing can be gone on with.
+        if let status = head?.status, status == 200 || status == 206, !dropsBody, failure == nil {
+            (kept, file) = store.handOver(without: pending.count)
+        } else {
+            store.abandon()
+        }
+        return (.givenUp(requestSent: mayHaveBeenSent, kept: kept, isPassed: file != nil), file)
+    }
+
+    /// Puts the rest of a body behind what an earlier lease of the hop left of it.
+    func goOnBehindPart() {
+        // RFC 9110 §15.3.7: any other response brings the whole.
+        guard lease.part > 0, partDescriptor >= 0, head?.status == 206 else { return }
+        let file = Descriptor(adopting: partDescriptor)
+        partDescriptor = -1
+        do throws(HopFailure) {
+            try store.goOn(behind: lease.part, in: file)
+        } catch {
+            failure = error
+        }
+    }
+}
