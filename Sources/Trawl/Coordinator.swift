@@ -30,6 +30,8 @@ public final class Coordinator: Sendable {
     private let thread: NamedThread
     let ended: EndGate
     private let defaultGrace: Duration
+    /// What counts as one host.
+    let politenessKey: HostPoliteness.Key
     let segment: SharedSegment
     let meter: BandwidthMeter
     let callerCounts: CallerCounts
@@ -66,6 +68,7 @@ public final class Coordinator: Sendable {
         cookieSettings = CookieSettings(configuration, state: state)
         planner = FetchPlanner(configuration: configuration, shelf: shelf, cookies: cookieSettings, state: state)
         defaultGrace = configuration.shutdownGrace
+        politenessKey = configuration.politeness.key
         hstsFile = configuration.usesHSTS ? configuration.hstsFile : nil
         if let hstsFile { try planner.secureHosts.read(hstsFile) }
         let ended = EndGate()

@@ -13,7 +13,6 @@ extension Transfer {
     func stopResting() {
         guard let since = restingSince else { return }
         startedAt += loop.runningClock - since
-        lastSent += loop.runningClock - since
         lastActivity = loop.runningClock
         restingSince = nil
         if let timeLimit { loop.note(limit: timeLimit) }

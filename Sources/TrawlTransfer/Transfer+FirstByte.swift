@@ -6,23 +6,22 @@ extension Transfer {
     /// The request begins to go out, or an interim response has come: the response itself is waited for.
     func awaitFirstByte() {
         awaitsFirstByte = profile.profile.firstByteTimeout > 0
-        if awaitsFirstByte { lastSent = loop.runningClock }
     }
 
     /// Why the transfer ends because its response does not begin; nil when it does not.
     ///
-    /// The time runs from the last byte of the request, as far as that can be seen: a body inside the lease is sent by libcurl
-    /// without asking, so its count is looked at.
+    /// As long as nothing of the response has come, all activity is the request's, or the end of a rest. A body inside the
+    /// lease is sent by libcurl without asking, so its count is looked at.
     func overdueFirstByte(at now: UInt64) -> HopFailure? {
         guard awaitsFirstByte else { return nil }
         var uploaded: Int64 = 0
         _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
-        if uploaded != uploadedBefore {
-            uploadedBefore = uploaded
-            lastSent = now
+        if uploaded > lastUploaded {
+            lastUploaded = uploaded
+            lastActivity = now
         }
         let limit = profile.profile.firstByteTimeout
-        guard now - lastSent >= UInt64(limit) * 1_000_000 else { return nil }
+        guard now - lastActivity >= UInt64(limit) * 1_000_000 else { return nil }
         return HopFailure(.inactive, detail: "no byte of a response for \(Duration.milliseconds(limit))")
     }
 }

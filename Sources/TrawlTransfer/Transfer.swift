@@ -58,11 +58,8 @@ final class Transfer {
     var lastActivity: UInt64 = 0
     var restingSince: UInt64?
     var lastUploaded: Int64 = 0
-    /// Whether a limit runs for the first byte of the response, when the last of the request went out as far as is known, and
-    /// how much of a body libcurl had sent then.
+    /// Whether a limit runs for the first byte of the response.
     var awaitsFirstByte = false
-    var lastSent: UInt64 = 0
-    var uploadedBefore: Int64 = 0
     /// The cache's part in the exchange.
     var exchange: (any KeptExchange)?
     /// Commits of what the heads said about the user.
@@ -261,7 +258,6 @@ final class Transfer {
         isUnshared = false
         requestsBegun = 0
         awaitsFirstByte = false
-        uploadedBefore = 0
         heldHeads = 0
         if heldHead != nil { heldHead = nil }
         wantsFreshConnection = false

@@ -148,7 +148,7 @@ extension Supervisor {
     /// Files, streams and long bodies are a worker's. No connection is needed, so no host's queue either.
     private mutating func deliverByWorker(_ fetch: RunningFetch) {
         fetch.engine.access = .reads
-        fetch.engine.origin = origins.retain(fetch.engine.target.origin)
+        fetch.engine.origin = retainHost(of: fetch)
         fetch.engine.isStoredHop = true
         storedHops.append(fetch.engine.key)
     }

@@ -42,7 +42,7 @@ extension Supervisor {
 
     mutating func enqueue(_ fetch: RunningFetch, front: Bool) {
         guard !holdsBack(fetch), hasWay(fetch, front: front) else { return }
-        fetch.engine.origin = origins.retain(fetch.engine.target.origin)
+        fetch.engine.origin = retainHost(of: fetch)
         if let control = fetch.control { fetch.engine.priority = HopPriority(control.priority) }
         fetch.engine.place = queues.enqueue(
             fetch.engine.key.rawValue, host: fetch.engine.origin, priority: fetch.engine.priority, front: front)
@@ -71,6 +71,7 @@ extension Supervisor {
             }
             fetch.engine.place = nil
             if !unknownNames.isEmpty, failsByName(ready, fetch) { continue }
+            if goesOver(ready, fetch) { continue }
             fetch.engine.isInHostProcess = true
             fetch.engine.isProbe = ready.isProbe
             let limit = queues.limit(of: ready.host)

@@ -99,6 +99,8 @@ struct Supervisor: ~Copyable {
     var networkWaits = NetworkWaits()
     /// Names that were not found lately.
     var unknownNames: UnknownNames
+    /// At which addresses hosts were found, where politeness goes by them.
+    var addresses = HostAddresses()
     /// Streams and observed fetches, looked at on each tick for progress.
     var observed: Set<FetchKey> = []
     /// Fetches that were answered while a worker held them, and when that worker must have ended the lease.

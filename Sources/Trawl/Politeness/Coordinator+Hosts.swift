@@ -1,3 +1,4 @@
+import TrawlFrontier
 import TrawlHTTP
 import TrawlURL
 
@@ -6,11 +7,16 @@ extension Coordinator {
     ///
     /// They are kept until the coordinator ends, or nil takes them back.
     ///
-    /// - Parameter url: Of anything there: scheme, host and port count.
+    /// - Parameter url: Of anything there: scheme, host and port count. With ``HostPoliteness/Key/address`` its host has to be
+    ///   an address.
     /// - Throws: ``FetchError/Code/invalidURL``, or ``FetchError/Code/badRequest`` for rules that make no sense.
     public func setHostRules(_ rules: HostRules?, of url: String) throws(FetchError) {
         if let problem = rules?.problem { throw FetchError(.badRequest, problem) }
-        post(.setHostRules(try Self.origin(of: url), rules))
+        let origin = try Self.origin(of: url)
+        if politenessKey == .address, HostAddresses.literal(origin.host) == nil {
+            throw FetchError(.badRequest, "by address, rules of a host's own are for an address and not a name")
+        }
+        post(.setHostRules(origin, rules))
     }
 
     /// Takes a host back that was given up (``HostPoliteness/Circuit/retiresAfter``), as if nothing had been known of it.

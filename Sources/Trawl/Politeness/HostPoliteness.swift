@@ -2,8 +2,10 @@ import TrawlFrontier
 
 /// What each host is spared, beside the number of connections (``Configuration/connectionsPerHost``).
 ///
-/// A host is an origin: scheme, host and port. What is said here holds over all workers. `docs/politeness.md` has the rules.
+/// A host is an origin: scheme, host and port; or an address (``key``). What is said here holds over all workers. `docs/politeness.md` has the rules.
 public struct HostPoliteness: Sendable, Hashable, Codable {
+    /// What makes a host. Default ``Key/origin``.
+    public var key = Key.origin
     /// The distance between requests to one host. Default none.
     public var delay = HostDelay.none
     /// Whether a host that fails again and again is left alone for a while; nil is never. Default nil.
@@ -16,6 +18,18 @@ public struct HostPoliteness: Sendable, Hashable, Codable {
 
     /// The defaults.
     public init() {}
+
+    /// What counts as one host.
+    public enum Key: String, Sendable, Hashable, Codable {
+        /// Scheme, host and port.
+        case origin
+        /// The IP address that the host is found at, whatever its names, schemes and ports.
+        ///
+        /// It is known when the first request to a name has ended; until then one request to that name is in flight at a time.
+        /// A name with several addresses counts for the first one met. Requests through a proxy, which asks for the address
+        /// itself, count by origin. ``Configuration/bandwidthPerHost`` goes by the same.
+        case address
+    }
 
     /// When a host that fails is left alone, and for how long.
     ///

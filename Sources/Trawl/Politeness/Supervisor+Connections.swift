@@ -43,7 +43,7 @@ extension Supervisor {
     mutating func told(of origin: UInt32, open: UInt16, from link: WorkerLink) -> Bool {
         guard leases.told(origin, by: link.slot, open: Int(open)) else { return passesOver(from: link) }
         if toldSteps.contains(.connections) {
-            let name = origins[origin]?.text ?? ""
+            let name = origins[origin]?.hostText ?? ""
             tell(.connections, "worker \(link.slot) has \(open) to \(name) left")
         }
         return true

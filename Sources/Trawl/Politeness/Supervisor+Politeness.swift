@@ -9,6 +9,7 @@ import TrawlSupervision
 extension Supervisor {
     /// Takes down what the end of a hop says about its host, before the hop's place is given back.
     mutating func judge(_ end: LeaseEnd, of fetch: RunningFetch) -> HostOutcome {
+        noteAddress(end, of: fetch)
         // What comes from the store or a proxy says nothing about the host.
         guard end.cache.source == .network, !end.isProxyFailure, !fetch.engine.isStoredHop else { return .unknown }
         let head = end.head ?? fetch.engine.head
@@ -32,7 +33,7 @@ extension Supervisor {
                 in: head.fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
             wait > .zero
         else { return }
-        queues.snooze(fetch.engine.origin, until: now.advanced(by: wait))
+        snooze(fetch, until: now.advanced(by: wait))
     }
 
     /// Fails the fetches that wait for hosts that are given up.
@@ -50,6 +51,7 @@ extension Supervisor {
 
     /// Gives a host rules of its own; nil takes them back. It keeps its number as long as it has some, and with it the rules.
     mutating func setHostRules(_ rules: HostRules?, of origin: Origin) {
+        let origin = hostKey(of: origin, isProxied: false)
         let number = ruledHosts.removeValue(forKey: origin) ?? origins.retain(origin)
         queues.setLimit(rules?.connections, of: number)
         queues.setDelay(rules?.delay?.rule, of: number)
@@ -64,7 +66,7 @@ extension Supervisor {
 
     /// Takes a host back that was given up.
     mutating func restoreHost(_ origin: Origin) {
-        let number = origins.retain(origin)
+        let number = origins.retain(hostKey(of: origin, isProxied: false))
         queues.restore(number)
         origins.release(number, of: &queues)
     }

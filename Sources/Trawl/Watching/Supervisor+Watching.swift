@@ -122,7 +122,7 @@ extension Supervisor {
         var snoozedFor: Duration?
         if case .snoozed(let until) = load.state { snoozedFor = max(.zero, now.duration(to: until)) }
         return StatusReport.Host(
-            origin: origin.text, inFlight: load.inProcess, waiting: load.waiting,
+            origin: origin.hostText, inFlight: load.inProcess, waiting: load.waiting,
             state: StatusReport.Host.State(load.state), snoozedFor: snoozedFor,
             circuit: StatusReport.Host.Circuit(load.circuit))
     }

@@ -25,6 +25,11 @@ struct PoolArguments: ParsableArguments {
             valueName: "count"))
     var perHostText: String?
 
+    @Flag(
+        name: .customLong("per-address"),
+        help: "Take hosts at one IP address for one: --per-host, --wait and Retry-After hold for them together.")
+    var countsAddresses = false
+
     @Option(
         name: .customLong("limit-rate"), parsing: .unconditional,
         help: ArgumentHelp(
@@ -94,6 +99,7 @@ struct PoolArguments: ParsableArguments {
     ///
     /// - Parameter standard: What `Retry-After` is taken for at most where nothing is said.
     func apply(to politeness: inout HostPoliteness, longestRetryAfter standard: Duration) {
+        if countsAddresses { politeness.key = .address }
         if let wait { politeness.delay = HostDelay(wait.least, random: wait.random) }
         politeness.longestRetryAfter = longestRetryAfter ?? standard
         politeness.respectsRetryAfter = politeness.longestRetryAfter > .zero

@@ -34,11 +34,13 @@ struct TopCommand: RunnableCommand {
     var frames: Int? { framesText.flatMap { Int($0) } }
 
     func validate() throws {
-        try OptionText.check(intervalText, "--interval <seconds>") { text in
+        try OptionText.check(intervalText, "--interval <seconds>", "seconds from 0.1 to 3600") { text in
             SecondsArgument(argument: text).map { (.milliseconds(100)...(.seconds(3600))).contains($0.duration) }
                 ?? false
         }
-        try OptionText.check(framesText, "--frames <count>") { text in Int(text).map { $0 > 0 } ?? false }
+        try OptionText.check(framesText, "--frames <count>", "a number from 1 on") { text in
+            Int(text).map { $0 > 0 } ?? false
+        }
     }
 
     func execute() throws(CommandError) -> Int32 {

@@ -30,7 +30,7 @@ struct WatchArguments: ParsableArguments {
         if socket?.isEmpty == true { throw ValidationError("--status-socket wants a path") }
         if metricsFile?.isEmpty == true || metricsFile == "-" { throw ValidationError("--metrics-file wants a file") }
         if intervalText != nil, metricsFile == nil { throw ValidationError("--metrics-interval needs --metrics-file") }
-        try OptionText.check(intervalText, "--metrics-interval <seconds>") { text in
+        try OptionText.check(intervalText, "--metrics-interval <seconds>", "seconds, at least 0.1") { text in
             SecondsArgument(argument: text).map { $0.duration >= .milliseconds(100) } ?? false
         }
     }

@@ -238,7 +238,8 @@ struct BandwidthTests {
             #expect(clock.now - begin < .seconds(30))
             coordinator.setExemptFromBandwidthLimits(false, share: "free")
             request.options.timeLimits.resource = .seconds(1)
-            let error = await #expect(throws: FetchError.self) { try await coordinator.send(request, into: .discard) }
+            let limited = request
+            let error = await #expect(throws: FetchError.self) { try await coordinator.send(limited, into: .discard) }
             #expect(error?.code == .timeout)
         }
     }
