@@ -130,7 +130,8 @@ extension Supervisor {
             channel.record(
                 SentRequest(
                     method: fetch.engine.method, target: fetch.engine.target, fields: fields,
-                    bodyLength: fetch.engine.sendsBody ? fetch.body.count : nil))
+                    bodyLength: fetch.engine.sendsBody ? fetch.body.count : nil,
+                    isForStore: fetch.engine.isStoredHop))
             channel.post(.attempt(fetch.engine.attempts))
         }
         let assignment = profiles.assignment(for: terms)

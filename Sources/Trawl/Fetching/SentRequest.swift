@@ -1,6 +1,7 @@
 package import TrawlHTTP
 
-/// The head of a request as a worker was told to send it. `Host` and what follows from the body are added there.
+/// The head of a request as a worker was told to send it. `Host` and what follows from the body are added there, and so
+/// are conditions of the cache.
 package struct SentRequest: Sendable {
     /// The method.
     package let method: Method
@@ -10,4 +11,6 @@ package struct SentRequest: Sendable {
     package let fields: FieldLines
     /// The length of the body that goes along, or nil.
     package let bodyLength: Int?
+    /// Whether what is stored answers, so that nothing is sent.
+    package let isForStore: Bool
 }

@@ -13,7 +13,8 @@ extension SingleFetch {
         case .started, .resumedAtOffset, .waitingForConnectivity:
             break
         case .attempt(let number):
-            if plan.report.verbose, let sent = fetch.sentRequest(attempt: number) {
+            // What is stored answers without a request, as is said when it has.
+            if plan.report.verbose, let sent = fetch.sentRequest(attempt: number), !sent.isForStore {
                 console.write(HeadText.lines(sent, version: versionAsked, prefix: "> "))
             }
         case .interim(let head):
@@ -61,6 +62,9 @@ extension SingleFetch {
             }
         case .ended(let ended):
             result = ended
+            if plan.report.verbose, case .success(let response) = ended, let line = HeadText.line(response.source) {
+                console.write(line)
+            }
         }
     }
 

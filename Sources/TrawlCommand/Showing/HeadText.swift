@@ -41,6 +41,16 @@ enum HeadText {
         return text + prefix + "\n"
     }
 
+    /// What the cache had to do with a response, in a line; nil when that is nothing.
+    static func line(_ source: Response.Source) -> String? {
+        switch source {
+        case .cache: "* From the cache: nothing was sent for it\n"
+        case .stale: "* From the cache, stale\n"
+        case .revalidated: "* From the cache: the server, asked with conditions, said that it is still right\n"
+        case .network, .generated: nil
+        }
+    }
+
     /// How a challenge is answered, in a line that is safe on a terminal.
     static func lines(_ report: AuthenticationReport) -> String {
         let realm = report.realm.map { " for \"\($0.terminalSafe)\"" } ?? ""

@@ -226,6 +226,23 @@ struct CacheCommandTests {
         }
     }
 
+    @Test("-v shows requests that are sent, and says when a response is from the cache")
+    func verbose() throws {
+        let origin = try ScriptedOrigin { request in page("one", "max-age=60", to: request) }
+        defer { origin.stop() }
+        let url = origin.url("/page")
+        for output in ["-", "/dev/null", directory.file("body")] {
+            let arguments = ["get", "-v", "--store", store + (output.utf8.count > 1 ? "2" : "1"), "-o", output]
+            _ = try CommandRun(arguments + [url])
+            let hit = try CommandRun(arguments + [url])
+            #expect(!hit.errors.contains("> GET") && hit.errors.contains("* From the cache: nothing"), "\(hit.errors)")
+            let asked = try CommandRun(arguments + ["--cache-policy", "no-cache", url])
+            #expect(asked.errors.contains("> GET") && asked.errors.contains("still right"), "\(asked.errors)")
+        }
+        let plain = try CommandRun(["get", "-v", "--no-cache", url])
+        #expect(plain.errors.contains("> GET") && !plain.errors.contains("* From"), "\(plain.errors)")
+    }
+
     @Test("who has no home is told that nothing is kept")
     func homeless() async throws {
         let nowhere = ["HOME": "", "XDG_CACHE_HOME": ""]
