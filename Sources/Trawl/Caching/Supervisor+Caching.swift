@@ -8,6 +8,8 @@ import TrawlSupervision
 
 /// The cache's part in fetches: what answers from it, who waits for whom, and what goes on in the background.
 extension Supervisor {
+    /// Groups of fetches of one URL that wait for one of theirs, at a time.
+    private static let mostGroups = 8
     /// Keys remembered whose responses others could not use, and for how long.
     private static let mostUnshared = 4096
     private static let unsharedTime = Duration.seconds(10)
@@ -185,22 +187,46 @@ extension Supervisor {
         }
         let digest = CacheDigest(of: request.key)
         if !unshared.isEmpty, let end = unshared[digest], now < end { return false }
-        guard let key = leaders[digest], let leader = fetches[key] else {
-            // Whose reader takes its time, or does not read at all, is not waited for.
-            if fetch.plan.sink.isReadByOthers { return false }
-            leaders.set(fetch.engine.key, for: digest)
-            fetch.engine.leads = digest
-            return false
+        // Who asks for the same URL in another way leads a group of its own, under a digest that is nobody's.
+        var place = digest
+        var free: CacheDigest?
+        for _ in 0..<Self.mostGroups {
+            if let key = leaders[place], let leader = fetches[key] {
+                if leader === fetch { return false }
+                if mayFollow(fetch, request, leader, store) {
+                    leader.engine.followers.append(fetch.engine.key)
+                    if leader.engine.life.activeLease != nil { startExchange(of: fetch) }
+                    return true
+                }
+            } else {
+                free = free ?? place
+                if otherGroups == 0 { break }
+            }
+            guard let next = place.next else { break }
+            place = next
         }
-        let (terms, leading) = (fetch.engine.terms, leader.engine.terms)
-        guard leader !== fetch, let (led, _) = cacheRequest(of: leader), store.rules.mayFollow(request, led),
-            // Limits, trust and the way to the server are the same, so that a failure is too.
-            leading === terms
-                || (leading.profile == terms.profile && leading.options.proxy == terms.options.proxy)
+        // Whose reader takes its time, or does not read at all, is not waited for.
+        guard let free, !fetch.plan.sink.isReadByOthers else { return false }
+        leaders.set(fetch.engine.key, for: free)
+        fetch.engine.leads = free
+        if free != digest {
+            fetch.engine.leadsOtherGroup = true
+            otherGroups += 1
+        }
+        return false
+    }
+
+    /// Whether a fetch may wait for one in flight.
+    private func mayFollow(
+        _ fetch: RunningFetch, _ request: CacheRequest, _ leader: RunningFetch, _ store: ResponseStore
+    ) -> Bool {
+        guard let (led, _) = cacheRequest(of: leader), store.rules.mayFollow(request, led),
+            !fetch.engine.joinsSame || request.fields == led.fields
         else { return false }
-        leader.engine.followers.append(fetch.engine.key)
-        if leader.engine.life.activeLease != nil { startExchange(of: fetch) }
-        return true
+        // Limits, trust and the way to the server are the same, so that a failure is too.
+        let (terms, leading) = (fetch.engine.terms, leader.engine.terms)
+        return leading === terms
+            || (leading.profile == terms.profile && leading.options.proxy == terms.options.proxy)
     }
 
     /// The next hop of a fetch as the cache sees it; nil when there is no cache for it.
@@ -227,6 +253,10 @@ extension Supervisor {
     mutating func release(_ fetch: RunningFetch, _ following: Following) {
         guard let digest = fetch.engine.leads else { return }
         fetch.engine.leads = nil
+        if fetch.engine.leadsOtherGroup {
+            fetch.engine.leadsOtherGroup = false
+            otherGroups -= 1
+        }
         leaders.remove(digest)
         if fetch.engine.followers.isEmpty { return }
         let followers = fetch.engine.followers
@@ -239,14 +269,16 @@ extension Supervisor {
             case .promote:
                 begin(follower, front: true)
             case .look:
-                // Whoever it does not answer sends its own, and does not wait for the next one.
-                follower.engine.mayJoin = false
+                // Whoever it does not answer sends its own, and does not wait for the next one. But where the request was
+                // another one, what was stored may vary on just that: then those of the same request are a group.
+                let isSame = follower.engine.sent == fetch.engine.sent
+                if isSame { follower.engine.mayJoin = false } else { follower.engine.joinsSame = true }
                 begin(follower, front: true)
-                if follower.engine.place != nil { noteUnshared(digest) }
+                if isSame, follower.engine.place != nil { noteUnshared(fetch) }
             case .goAlone:
                 follower.engine.mayJoin = false
                 enqueue(follower, front: true)
-                noteUnshared(digest)
+                noteUnshared(fetch)
             case .fail(let failure):
                 if isShared(failure, fetch, follower) {
                     answer(follower, with: .failure(FetchError(failure, fetch: follower)))
@@ -266,10 +298,10 @@ extension Supervisor {
         return failure.kind != .bodyTooLarge || follower.plan.sink.hasLimit(of: leader.plan.sink)
     }
 
-    /// Who waited under that key waited in vain: the next ones do not, for a while.
-    private mutating func noteUnshared(_ digest: CacheDigest) {
+    /// Who waited for that fetch waited in vain: the next ones do not, for a while.
+    private mutating func noteUnshared(_ fetch: RunningFetch) {
         if unshared.count >= Self.mostUnshared { unshared.removeAll() }
-        unshared[digest] = now.advanced(by: Self.unsharedTime)
+        unshared[CacheDigest(of: CacheKey(fetch.engine.target))] = now.advanced(by: Self.unsharedTime)
     }
 
     // MARK: - In the background

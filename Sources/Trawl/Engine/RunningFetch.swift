@@ -126,10 +126,14 @@ final class RunningFetch: @unchecked Sendable {
         var passesStoreOver = false
         /// Whether it may wait for an identical fetch.
         var mayJoin = true
+        /// Whether it may wait only for one with the very same fields: the response to one that was alike varies on more.
+        var joinsSame = false
         /// Whether a fetch it waited for failed for a reason that may not be its own.
         var hasSeenFailure = false
         /// The key under which identical fetches wait for this one.
         var leads: CacheDigest?
+        /// Whether that is another group than the first of its URL.
+        var leadsOtherGroup = false
         /// The fetches that wait for it.
         var followers: [FetchKey] = []
         /// Whether a worker died with a hop of it.

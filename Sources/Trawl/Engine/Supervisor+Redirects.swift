@@ -74,6 +74,7 @@ extension Supervisor {
         fetch.engine.isSuspect = false
         fetch.engine.passesStoreOver = false
         fetch.engine.mayJoin = true
+        fetch.engine.joinsSame = false
         fetch.engine.access = .nothing
     }
 }

@@ -65,6 +65,8 @@ struct Supervisor: ~Copyable {
     var storedHops = HopLine()
     /// Fetches that identical ones may wait for, by the digest of their cache key.
     var leaders = LeaderTable()
+    /// How many of them lead another group than the first of their URL; mostly none.
+    var otherGroups = 0
     /// Keys of fetches that others waited for in vain, and until when nobody waits for such.
     var unshared: [CacheDigest: MonotonicInstant] = [:]
     /// Fetches for nobody.

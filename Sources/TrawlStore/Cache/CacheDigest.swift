@@ -22,7 +22,7 @@ package struct CacheDigest: Hashable, Sendable {
     }
 
     /// The next digest in the order of bytes; nil after the last.
-    var next: CacheDigest? {
+    package var next: CacheDigest? {
         let (first, last) = (words.0.bigEndian, words.1.bigEndian)
         if last < .max { return CacheDigest(words.0, (last + 1).bigEndian) }
         return first < .max ? CacheDigest((first + 1).bigEndian, 0) : nil

@@ -305,6 +305,31 @@ struct CacheCoalescingTests {
         }
     }
 
+    @Test(
+        "requests that answers tell apart are one for each group of the same",
+        arguments: [("Accept-Language", 2), ("Authorization", 2), ("X-A", 5)])
+    func groups(name: String, count: Int) async throws {
+        let held = Occasion()
+        try await withScene(workers: 2) { request in
+            if request.target == "/page", request.number == 1 { held.wait() }
+            return page(request.fields[name.lowercased()] ?? "none", to: request, [("Vary", name)])
+        } _: { scene, coordinator in
+            defer { held.open() }
+            let url = scene.origin.url("/page")
+            let fetches = (0..<10 * count).map { number in
+                coordinator.start(Request(url, fields: [name: "value-\(number % count)"]))
+            }
+            // Whatever is asked for after them is answered after they came.
+            _ = try await coordinator.send(Request(scene.origin.url("/other")))
+            held.open()
+            for (number, fetch) in fetches.enumerated() {
+                let response = try await fetch.response
+                #expect(response.bodyText == "value-\(number % count)")
+            }
+            #expect(scene.origin.seen("/page").count == count)
+        }
+    }
+
     private static func long(_ text: String, to _: ScriptedOrigin.Seen) -> ScriptedOrigin.Answer {
         ScriptedOrigin.Answer(200, text, [("Cache-Control", "max-age=60")])
     }
