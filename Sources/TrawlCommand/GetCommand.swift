@@ -50,9 +50,9 @@ struct GetCommand: FetchingCommand {
     var allURLs: [String] { urls + namedURLs }
 
     func validate() throws {
-        if allURLs.isEmpty, output.inputFile == nil { throw ValidationError("no URL is given") }
         if allURLs.contains("") { throw ValidationError("a URL is empty") }
-        if output.outputs.count > allURLs.count, output.inputFile == nil {
+        // That there is no URL at all is said last, behind what is no option.
+        if output.outputs.count > allURLs.count, !allURLs.isEmpty, output.inputFile == nil {
             throw ValidationError("there are more -o than URLs")
         }
         if allURLs.count > 1, !output.outputs.isEmpty, output.outputs.count < allURLs.count {

@@ -37,6 +37,9 @@ struct GetPlan {
     let cookieFiles: CookieFiles?
 
     init(_ command: GetCommand) throws(CommandError) {
+        if command.allURLs.isEmpty, command.output.inputFile == nil {
+            throw CommandError("no URL is given (see: trawl help get)")
+        }
         let arguments = command.output
         report = command.report
         list = arguments.inputFile

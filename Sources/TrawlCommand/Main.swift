@@ -57,7 +57,7 @@ enum Main {
             try command.run()
             return ExitStatus.success
         } catch {
-            return explain(error, of: arguments.first ?? "")
+            return explain(error, of: arguments)
         }
     }
 
@@ -76,15 +76,15 @@ enum Main {
     }
 
     /// Help and the version go to standard output; what is wrong with the arguments, in one line, to standard error.
-    private static func explain(_ error: any Error, of first: String) -> Int32 {
+    private static func explain(_ error: any Error, of arguments: [String]) -> Int32 {
         if TrawlCommand.exitCode(for: error) == .success {
             StandardStreams.writeText(TrawlCommand.fullMessage(for: error) + "\n", to: STDOUT_FILENO)
             return ExitStatus.success
         }
         let message = TrawlCommand.message(for: error)
         let line = message.split(whereSeparator: \.isNewline).joined(separator: " ").terminalSafe
-        let subcommand = TrawlCommand.isSubcommand(first) && first != "help" ? first : "get"
-        StandardStreams.writeText("trawl: \(line) (see: trawl help \(subcommand))\n", to: STDERR_FILENO)
+        StandardStreams.writeText(
+            "trawl: \(line) (see: trawl help \(TrawlCommand.helpPage(for: arguments)))\n", to: STDERR_FILENO)
         return ExitStatus.usage
     }
 }

@@ -37,4 +37,14 @@ struct TrawlCommand: ParsableCommand {
     static func isSubcommand(_ word: String) -> Bool {
         word == "help" || configuration.subcommands.contains { $0.configuration.commandName == word }
     }
+
+    /// The words after `trawl help` for what these arguments are about: a subcommand, and one of its own.
+    static func helpPage(for arguments: [String]) -> String {
+        let get = GetCommand.configuration.commandName ?? ""
+        guard let first = arguments.first, first != "help", isSubcommand(first),
+            let subcommand = configuration.subcommands.first(where: { $0.configuration.commandName == first })
+        else { return get }
+        let own = subcommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+        return arguments.dropFirst().first.flatMap { own.contains($0) ? "\(first) \($0)" : nil } ?? first
+    }
 }

@@ -1,7 +1,7 @@
 /// The name a response suggests for its body: one name, safe to be made in any directory.
 ///
-/// It holds no separator, no control character and none that reverses text, does not start with a dot, and leaves room for
-/// a suffix.
+/// It holds no separator, no control character and none that reverses text, does not start with a dot or a dash, and
+/// leaves room for a suffix.
 ///
 /// - Source: RFC 6266 §4.3 for what a recipient is to take out of such a name.
 package struct SuggestedFileName: Sendable, Hashable {
@@ -22,7 +22,10 @@ package struct SuggestedFileName: Sendable, Hashable {
             case 0x2E where name.isEmpty: continue
             default: break
             }
-            let kept: Unicode.Scalar = scalar == "/" || scalar == "\\" || scalar == "\u{FFFD}" ? "_" : scalar
+            // With a dash in front, programs that are given names would take it for options.
+            let isReplaced =
+                scalar == "/" || scalar == "\\" || scalar == "\u{FFFD}" || scalar == "-" && name.isEmpty
+            let kept: Unicode.Scalar = isReplaced ? "_" : scalar
             bytes += UTF8.width(kept)
             if bytes > Self.longest { break }
             name.append(kept)

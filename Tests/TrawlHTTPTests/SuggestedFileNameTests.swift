@@ -53,6 +53,7 @@ struct SuggestedFileNameTests {
         arguments: [
             ("..a", "a"), (".bashrc", "bashrc"), ("a/b", "a_b"), ("a\\b", "a_b"), ("a\u{0}b", "ab"), ("\u{1}.x", "x"),
             ("a\u{1b}[31m", "a[31m"), ("a\u{202e}b", "ab"), ("a\u{9b}b", "ab"), ("grün", "grün"), ("a b", "a b"),
+            ("-rf", "_rf"), (".-x", "_x"), ("a-b", "a-b"),
         ])
     func safe(text: String, name: String) {
         #expect(SuggestedFileName(text)?.text == name)

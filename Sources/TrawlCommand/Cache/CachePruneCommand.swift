@@ -47,7 +47,9 @@ struct CachePruneCommand: CacheSubcommand {
                 writer.integer(after.bytes)
             }
         } else {
-            try lines.add("\(removed) removed, \(ByteText.short(after.bytes)) of \(ByteText.short(before.bytes)) left")
+            // What was made anew has pages now that it had not.
+            let all = max(before.bytes, after.bytes)
+            try lines.add("\(removed) removed, \(ByteText.short(after.bytes)) of \(ByteText.short(all)) left")
         }
         try lines.flush()
         return ExitStatus.success

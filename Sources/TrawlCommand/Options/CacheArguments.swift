@@ -23,7 +23,8 @@ struct CacheArguments: ParsableArguments {
 
     @Option(
         name: .customLong("cache-ttl"), parsing: .unconditional,
-        help: ArgumentHelp("Take responses for fresh so long, whatever they say.", valueName: "seconds"))
+        help: ArgumentHelp(
+            "Take what this run fetches for fresh so long, whatever it says.", valueName: "seconds"))
     var lifetimeText: String?
 
     @Option(

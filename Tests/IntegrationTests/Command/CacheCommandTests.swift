@@ -324,9 +324,14 @@ struct CacheCommandTests {
         #expect(origin.seen().count == 3)
     }
 
-    @Test("wrong usage is told with the word for help", arguments: [["ls", "--bogus"], ["get"], ["rm"], ["nonsense"]])
-    func usage(arguments: [String]) throws {
+    @Test(
+        "wrong usage is told with the words for help",
+        arguments: [
+            (["ls", "--bogus"], "cache ls"), (["get"], "cache get"), (["rm"], "cache rm"), (["nonsense"], "cache"),
+        ])
+    func usage(arguments: [String], page: String) throws {
         let run = try CommandRun(["cache"] + arguments)
-        #expect(run.status == 2 && run.errors.hasSuffix("(see: trawl help cache)\n"), "\(run.errors)")
+        #expect(run.status == 2 && run.errors.hasSuffix("(see: trawl help \(page))\n"), "\(run.errors)")
+        #expect(try CommandRun(["help"] + page.split(separator: " ").map(String.init)).status == 0)
     }
 }

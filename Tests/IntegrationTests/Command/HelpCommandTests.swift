@@ -8,6 +8,13 @@ struct HelpCommandTests {
             let run = try CommandRun(["help", name])
             #expect(run.status == 0 && run.text.contains("USAGE: trawl \(name)"), "\(name): \(run.errors)")
         }
+        for word in ["-V", "--bogus"] {
+            let unknown = try CommandRun([word])
+            #expect(unknown.status == 2)
+            #expect(unknown.errors.hasPrefix("trawl: Unknown option '\(word)'"), "\(unknown.errors)")
+        }
+        let none = try CommandRun([])
+        #expect(none.status == 2 && none.errors == "trawl: no URL is given (see: trawl help get)\n", "\(none.errors)")
         let run = try CommandRun(["help", "nosuch"])
         #expect(run.status == 2 && run.output.isEmpty)
         #expect(run.errors == "trawl: there is no subcommand 'nosuch' (see: trawl help)\n")

@@ -122,7 +122,7 @@ struct OptionsTests {
 
     @Test("no URL is an error, a list is enough")
     func urls() throws {
-        #expect(throws: (any Error).self) { try GetCommand.parse([]) }
+        #expect(throws: CommandError("no URL is given (see: trawl help get)")) { try GetPlan(GetCommand.parse([])) }
         #expect(try parse("-i", "list").output.inputFile == "list")
     }
 
