@@ -51,7 +51,7 @@ final class CacheShelf: Sendable {
         settings = configuration.cache
         hasOwnCache = configuration.downloadCache == nil
         directory = configuration.store.resolvedDirectory
-        if configuration.store == .userDefault, directory == nil, settings.isOn, hasOwnCache {
+        if configuration.store.isHomeless, settings.isOn, hasOwnCache {
             let reason = "neither XDG_CACHE_HOME nor HOME names a directory; nor are cookies kept"
             state.withLock { $0.problem = FetchError(.storeUnusable, reason) }
         }
@@ -250,6 +250,12 @@ extension CacheShelf.State {
 }
 
 extension Configuration.Store {
+    /// Whether no home is known, and nobody said by an `XDG_CACHE_HOME` that is set and empty that this is meant.
+    fileprivate var isHomeless: Bool {
+        guard self == .userDefault, resolvedDirectory == nil else { return false }
+        return getenv("XDG_CACHE_HOME").map { $0.pointee != 0 } ?? true
+    }
+
     /// The directory, absolute; nil for none, and where no home is known.
     package var resolvedDirectory: String? {
         switch self {
