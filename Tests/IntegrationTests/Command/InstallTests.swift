@@ -15,7 +15,7 @@ struct InstallTests {
 
     /// Runs a program in a directory that has nothing to do with this repository.
     ///
-    /// - Parameter search: Its `PATH`; nothing else is in its environment.
+    /// - Parameter search: Its `PATH`; nothing else is in its environment but that there is to be no store.
     private func run(
         _ program: String, _ arguments: [String], in directory: TemporaryDirectory, search: String = "/nonexistent"
     ) throws -> Run {
@@ -25,7 +25,7 @@ struct InstallTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
-        process.environment = ["PATH": search, "LC_ALL": "C.UTF-8"]
+        process.environment = ["PATH": search, "LC_ALL": "C.UTF-8", "XDG_CACHE_HOME": ""]
         process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
