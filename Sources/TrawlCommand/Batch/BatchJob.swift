@@ -23,7 +23,7 @@ struct BatchJob {
     /// Requests for which there was no descriptor.
     var shortages = ShortageQueue()
     /// How many fetches wait to be tried again.
-    private var waiting = 0
+    private(set) var waiting = 0
     var outputs: BatchOutputs
     var messages: BatchMessages
     var tally = RunTally()

@@ -41,7 +41,8 @@ final class ServerWatch: Sendable {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        var words: [UnsafeMutablePointer<CChar>?] = ["sh", "-c", Self.script].map { strdup($0) } + [nil]
+        let arguments: [String] = ["sh", "-c", Self.script]
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
         var pid: pid_t = 0
         if posix_spawn(&pid, "/bin/sh", &actions, &attributes, &words, environ) == 0 { waitpid(pid, nil, 0) }

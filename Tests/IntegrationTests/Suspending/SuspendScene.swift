@@ -70,11 +70,11 @@ final class SuspendScene: Sendable {
     func halfway(
         _ coordinator: Coordinator, into destination: Destination = .memory,
         _ adjust: (inout Request) -> Void = { _ in }
-    ) async throws -> (Fetch, Task<Course, Never>) {
+    ) async throws -> (Fetch, Task<SuspendedCourse, Never>) {
         var request = Request(origin.url("/file"))
         adjust(&request)
         let fetch = coordinator.start(request, into: destination)
-        let course = Task { await Course(of: fetch) }
+        let course = Task { await SuspendedCourse(of: fetch) }
         let isHalfway = await eventually { fetch.currentProgress.download.completed == Int64(Self.half) }
         try #require(isHalfway, "\(fetch.currentProgress)")
         return (fetch, course)
@@ -89,7 +89,7 @@ final class SuspendScene: Sendable {
 }
 
 /// What became of a fetch.
-struct Course: Sendable {
+struct SuspendedCourse: Sendable {
     var words: [String] = []
     var streamed: [UInt8] = []
     var response: Response?

@@ -203,7 +203,7 @@ struct SuspendTests {
                 // As slow as it needs to be to be suspended in the middle.
                 coordinator.setBandwidthLimit(BandwidthLimit(6_000_000))
                 let fetch = coordinator.start(Request(scene.origin.url("/file?\(number)")), into: sink)
-                let course = Task { await Course(of: fetch) }
+                let course = Task { await SuspendedCourse(of: fetch) }
                 scene.goesOn.open()
                 var random = SystemRandomNumberGenerator()
                 for _ in 0..<12 {

@@ -38,6 +38,8 @@ extension BatchJob {
     /// Starts the requests of lines whose origins have room again.
     mutating func startSetAside(into prepared: inout [PreparedFetch]) {
         guard let aside else { return }
+        aside.note(
+            waiting: waiting, room: LinesAside.mostMore + min(waiting, plan.mostWaiting) - table.count)
         while aside.hasDue, outputs.hasRoom(), !table.isFullOfBodies, !tally.outputIsBroken {
             do throws(AsideFile.Failure) {
                 guard let (line, number) = try aside.next() else { break }

@@ -65,6 +65,16 @@ final class LinesAside {
         return calmTurns > Self.longCalm
     }
 
+    /// Requests wait for nothing but a time: they take no place of others of their origins, as far as there is room.
+    ///
+    /// - Parameters:
+    ///   - waiting: How many.
+    ///   - room: How many more requests there may be in all.
+    func note(waiting: Int, room: Int) {
+        // Each origin that comes gets less of what is left.
+        shares.widen(by: min(waiting, max(0, room) / 4))
+    }
+
     // MARK: Requests
 
     /// A request that is in flight already.

@@ -42,8 +42,23 @@ struct OriginShares {
     /// Origins that have requests or lines.
     var count: Int { numbers.count }
 
+    /// What each may have beyond its share.
+    private var extra = 0
+
     /// Requests an origin may have now.
-    private var share: Int { max(1, min(most, inAll / max(1, numbers.count))) }
+    private var share: Int { max(1, min(most, inAll / max(1, numbers.count))) + extra }
+
+    /// Lets each origin have about so many more than its share: some wait for nothing but a time, as after a failure, and are
+    /// to take no place of the others.
+    mutating func widen(by extra: Int) {
+        if extra <= self.extra {
+            self.extra = extra
+        } else if extra - self.extra >= 16 + self.extra / 4 {
+            // All are looked at, so not for each request more.
+            self.extra = extra
+            for index in entries.indices where entries[index].aside > 0 { settle(Number(index)) }
+        }
+    }
 
     /// The origin's number. It keeps it as long as it has requests or lines.
     mutating func number(of origin: Origin) -> Number {

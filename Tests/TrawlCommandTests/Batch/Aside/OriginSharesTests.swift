@@ -44,6 +44,32 @@ struct OriginSharesTests {
         #expect(shares.mayStart(one) && !shares.hasRow(one) && shares.nextDue() == nil)
     }
 
+    @Test("who waits for a time takes no place: lines come back without an end")
+    func widened() {
+        var shares = OriginShares(most: 2, inAll: 100)
+        let one = shares.number(of: origin(1))
+        for _ in 0..<2 { shares.started(one) }
+        for place in 0..<100 as Range<AsideFile.Place> { shares.setAside(one, at: place) }
+        func takeBack(_ shares: inout OriginShares) -> Int {
+            var count = 0
+            while let due = shares.nextDue() {
+                shares.cameBack(due.number, next: due.place + 1)
+                count += 1
+            }
+            return count
+        }
+        #expect(takeBack(&shares) == 0)
+        shares.widen(by: 3)
+        #expect(takeBack(&shares) == 0)
+        shares.widen(by: 20)
+        #expect(takeBack(&shares) == 20)
+        shares.widen(by: 1)
+        for _ in 0..<19 { shares.ended(one) }
+        #expect(takeBack(&shares) == 0)
+        shares.ended(one)
+        #expect(takeBack(&shares) == 1)
+    }
+
     @Test("many origins share what there is, one each at least, and those without requests and lines are forgotten")
     func many() {
         var shares = OriginShares(most: 64, inAll: 1000)
