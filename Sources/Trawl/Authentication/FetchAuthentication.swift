@@ -59,6 +59,8 @@ final class FetchAuthentication {
         let number: UInt64
         let side: AuthenticationSide
         let candidate: ChallengeCandidate
+        /// What others with the same question wait for.
+        let subject: CredentialSubject
         let source: CredentialSource
         let failures: Int
     }
@@ -73,8 +75,8 @@ final class FetchAuthentication {
     var head: TrawlHTTP.ResponseHead?
     /// Whose next challenge is the answer, since nobody has anything to say to it.
     var deliversNext: AuthenticationSide?
-    /// Spaces for which others may wait for what this fetch proves.
-    var proving: ProtectionSpace?
+    /// What others may wait for this fetch to prove.
+    var proving: CredentialSubject?
 
     subscript(side: AuthenticationSide) -> Side? {
         get { side == .server ? server : proxy }

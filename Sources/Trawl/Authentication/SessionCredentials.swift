@@ -43,9 +43,9 @@ struct SessionCredentials {
     /// All that is kept.
     var all: [SessionEntry] { servers.values.flatMap { $0 } + proxies.values.flatMap { $0 } }
 
-    /// The credentials of a space.
-    func credentials(for space: ProtectionSpace) -> Credentials? {
-        entries(of: space.origin, space.side).first { $0.space == space }?.credentials
+    /// What is kept for a space.
+    func entry(for space: ProtectionSpace) -> SessionEntry? {
+        entries(of: space.origin, space.side).first { $0.space == space }
     }
 
     /// Keeps credentials that worked, in place of others of their space.

@@ -10,11 +10,12 @@ extension Supervisor {
         _ fetch: RunningFetch, _ authentication: FetchAuthentication
     ) {
         // Another fetch may have found them between this one's head and its end.
-        if source != .vault, let found = credentials.credentials(for: candidate.space),
-            authentication[side]?.search.wouldTake(found) == true
+        if source != .vault, let found = credentials.entry(for: candidate.space),
+            authentication[side]?.search.takes(found) == true
         {
             return act(
-                on: authentication[side]?.search.answered(.use(found)) ?? .none, side, fetch, authentication)
+                on: authentication[side]?.search.answered(.use(found.credentials)) ?? .none, side, fetch,
+                authentication)
         }
         questions += 1
         authentication.question = FetchAuthentication.Question(
@@ -23,7 +24,8 @@ extension Supervisor {
         stopClock(of: fetch)
         // A vault answers each; a person is asked once.
         if source == .vault { return put(fetch, authentication) }
-        switch broker.ask(candidate.space, by: fetch.engine.key) {
+        guard let subject = authentication.question?.subject else { return }
+        switch broker.ask(subject, by: fetch.engine.key) {
         case .ask: put(fetch, authentication)
         case .wait: break
         }
@@ -63,28 +65,30 @@ extension Supervisor {
         guard question.source != .vault else {
             return resume(fetch, authentication, question, with: .init(decision))
         }
-        let (space, key) = (question.candidate.space, fetch.engine.key)
+        let (subject, key) = (question.subject, fetch.engine.key)
         switch decision {
         case .use(let credential):
-            perform(broker.told(credential.credentials, for: space, to: key), for: space)
+            perform(broker.told(credential.credentials, for: subject, to: key), for: subject)
         case .useStored, .reject:
-            let action = broker.left(space, by: key)
+            let action = broker.left(subject, by: key)
             resume(fetch, authentication, question, with: .init(decision))
-            perform(action, for: space)
+            perform(action, for: subject)
         case .cancel:
-            let action = broker.cancelled(space, by: key, all: true)
+            let action = broker.cancelled(subject, by: key, all: true)
             resume(fetch, authentication, question, with: .cancel)
-            perform(action, for: space)
+            perform(action, for: subject)
         }
     }
 
     /// Does what the broker says of those that wait.
-    mutating func perform(_ action: AuthenticationBroker<FetchKey>.Action, for space: ProtectionSpace) {
+    mutating func perform(
+        _ action: AuthenticationBroker<CredentialSubject, FetchKey>.Action, for subject: CredentialSubject
+    ) {
         switch action {
         case .none: break
         case .ask(let key):
             if let fetch = fetches[key], let authentication = fetch.engine.authentication { put(fetch, authentication) }
-        case .prove(let key, let credentials): resume(key, with: credentials, proving: space)
+        case .prove(let key, let credentials): resume(key, with: credentials, proving: subject)
         case .resume(let keys, let credentials): for key in keys { resume(key, with: credentials, proving: nil) }
         case .fail(let keys):
             for key in keys {
@@ -96,11 +100,11 @@ extension Supervisor {
         }
     }
 
-    private mutating func resume(_ key: FetchKey, with credentials: Credentials, proving space: ProtectionSpace?) {
+    private mutating func resume(_ key: FetchKey, with credentials: Credentials, proving subject: CredentialSubject?) {
         guard let fetch = fetches[key], let authentication = fetch.engine.authentication,
             let question = authentication.question
         else { return }
-        authentication.proving = space
+        authentication.proving = subject
         resume(fetch, authentication, question, with: .use(credentials))
     }
 
@@ -119,7 +123,7 @@ extension Supervisor {
         guard let authentication = fetch.engine.authentication else { return }
         authentication.lookUp?.cancel()
         if broker.isIdle { return }
-        for (space, action) in broker.ended(fetch.engine.key) { perform(action, for: space) }
+        for (subject, action) in broker.ended(fetch.engine.key) { perform(action, for: subject) }
     }
 
     // MARK: - Clocks

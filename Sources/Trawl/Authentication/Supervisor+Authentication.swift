@@ -46,7 +46,8 @@ extension Supervisor {
         return FetchAuthentication.Side(
             CredentialSearch(
                 side: .server, policy: policy, home: home, explicit: isHome ? terms.explicit : nil,
-                url: isHome ? terms.url(of: fetch.plan.target) : nil), home: home)
+                url: isHome ? terms.url(of: fetch.plan.target) : nil, user: isHome ? fetch.plan.target.user : nil),
+            home: home)
     }
 
     /// Tells one search that the hop begins, once.
@@ -153,9 +154,9 @@ extension Supervisor {
             credentials.keep(entry)
             if permanently { saveInVault(entry) }
         }
-        if let space = authentication.proving, space.side == side {
+        if let subject = authentication.proving, subject.space.side == side {
             authentication.proving = nil
-            perform(broker.proved(space, by: fetch.engine.key), for: space)
+            perform(broker.proved(subject, by: fetch.engine.key), for: subject)
         }
     }
 

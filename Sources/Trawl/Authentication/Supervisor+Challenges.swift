@@ -94,12 +94,13 @@ extension Supervisor {
         switch source {
         case .explicit, .url: return CredentialSearch.Answer.none
         case .session:
-            guard let found = credentials.credentials(for: candidate.space) else { return CredentialSearch.Answer.none }
-            return .use(found)
+            guard let found = credentials.entry(for: candidate.space),
+                fetch.engine.authentication?[candidate.space.side]?.search.takes(found) == true
+            else { return CredentialSearch.Answer.none }
+            return .use(found.credentials)
         case .netrc:
-            let user = fetch.plan.target.password == nil ? fetch.plan.target.user : nil
             let found = fetch.plan.terms.authentication.netrc?.credentials(
-                for: candidate.space.origin.host, user: fetch.engine.hasLeftOrigin ? nil : user)
+                for: candidate.space.origin.host, user: fetch.engine.authentication?.server?.search.named?.user)
             return found.map { .use($0) } ?? CredentialSearch.Answer.none
         case .vault, .decision, .prompt: return nil
         }

@@ -74,7 +74,7 @@ struct Supervisor: ~Copyable {
     /// What worked before, and the nonces of servers.
     var credentials: SessionCredentials
     /// Who asks for credentials, and who waits for what is answered.
-    var broker = AuthenticationBroker<FetchKey>()
+    var broker = AuthenticationBroker<CredentialSubject, FetchKey>()
     /// Questions for credentials so far.
     var questions: UInt64 = 0
     var origins = OriginTable()

@@ -6,7 +6,7 @@ import TrawlHTTP
 
 @Suite("One question at a time")
 struct AuthenticationBrokerTests {
-    private typealias Broker = AuthenticationBroker<Int>
+    private typealias Broker = AuthenticationBroker<ProtectionSpace, Int>
 
     private let space = ProtectionSpace(side: .server, origin: secureOrigin, scheme: .basic, realm: "r".raw)
     private let other = ProtectionSpace(side: .server, origin: secureOrigin, scheme: .basic, realm: "s".raw)

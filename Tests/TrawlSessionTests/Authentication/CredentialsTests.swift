@@ -24,7 +24,7 @@ struct CredentialsTests {
         let netrc = try Array("machine a login user-name password \(Self.secret)".utf8).withUnsafeBytes {
             try NetrcParser.parse($0)
         }
-        var broker = AuthenticationBroker<Int>()
+        var broker = AuthenticationBroker<ProtectionSpace, Int>()
         _ = broker.ask(entry.space, by: 1)
         let turn = broker.told(password, for: entry.space, to: 1)
         let values: [Any] = [

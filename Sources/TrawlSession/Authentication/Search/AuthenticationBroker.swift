@@ -1,9 +1,12 @@
-/// Sees to it that of all fetches that need credentials for one protection space only one asks.
+/// Sees to it that of all fetches that need credentials for one protection space, and name the same user or none, only one
+/// asks.
 ///
 /// The others wait, and so does their place among the running hops. What the one is told it tries alone: a wrong password
 /// tried by a hundred fetches would lock the account. When it works the others take it; when not, the same fetch asks
 /// again. One that gives up, or ends for whatever reason, leaves its place to the next.
-package struct AuthenticationBroker<Asker: Hashable & Sendable>: Sendable {
+///
+/// - Parameter Subject: What is asked about.
+package struct AuthenticationBroker<Subject: Hashable & Sendable, Asker: Hashable & Sendable>: Sendable {
     /// What a fetch that needs credentials is to do.
     package enum Turn: Equatable, Sendable {
         /// Ask: nobody else does.
@@ -38,9 +41,9 @@ package struct AuthenticationBroker<Asker: Hashable & Sendable>: Sendable {
         var waiting = WaitingLine<Asker>()
     }
 
-    private var questions: [ProtectionSpace: Question] = [:]
+    private var questions: [Subject: Question] = [:]
     /// Where each fetch stands: rarely more than one place, and never many.
-    private var places: [Asker: Set<ProtectionSpace>] = [:]
+    private var places: [Asker: Set<Subject>] = [:]
 
     /// A broker nobody has come to.
     package init() {}
@@ -48,44 +51,45 @@ package struct AuthenticationBroker<Asker: Hashable & Sendable>: Sendable {
     /// Whether nobody asks, tries or waits.
     package var isIdle: Bool { questions.isEmpty && places.isEmpty }
 
-    /// How many wait for a space.
-    package func waiting(for space: ProtectionSpace) -> Int { questions[space]?.waiting.count ?? 0 }
+    /// How many wait for an answer.
+    package func waiting(for subject: Subject) -> Int { questions[subject]?.waiting.count ?? 0 }
 
     /// A fetch has nothing left but to ask.
     ///
     /// One that has the turn already keeps it: what it tried was refused, or it was told to ask.
-    package mutating func ask(_ space: ProtectionSpace, by asker: Asker) -> Turn {
+    package mutating func ask(_ subject: Subject, by asker: Asker) -> Turn {
         // Only the holder is read: a copy of the question would make the next change copy the whole line.
-        guard let holder = questions[space]?.holder else {
-            questions[space] = Question(holder: asker, phase: .asking)
-            places[asker, default: []].insert(space)
+        guard let holder = questions[subject]?.holder else {
+            questions[subject] = Question(holder: asker, phase: .asking)
+            places[asker, default: []].insert(subject)
             return .ask
         }
         if holder == asker {
-            questions[space]?.phase = .asking
+            questions[subject]?.phase = .asking
             return .ask
         }
-        questions[space]?.waiting.append(asker)
-        places[asker, default: []].insert(space)
+        questions[subject]?.waiting.append(asker)
+        places[asker, default: []].insert(subject)
         return .wait
     }
 
     /// The one that asked was given credentials, and tries them.
-    package mutating func told(_ credentials: Credentials, for space: ProtectionSpace, to asker: Asker) -> Action {
-        guard questions[space]?.holder == asker else { return .none }
-        questions[space]?.phase = .proving(credentials)
+    package mutating func told(_ credentials: Credentials, for subject: Subject, to asker: Asker) -> Action {
+        guard questions[subject]?.holder == asker else { return .none }
+        questions[subject]?.phase = .proving(credentials)
         return .prove(asker, credentials)
     }
 
     /// The credentials that one tried worked.
-    package mutating func proved(_ space: ProtectionSpace, by asker: Asker) -> Action {
-        guard var question = questions[space], question.holder == asker, case .proving(let credentials) = question.phase
+    package mutating func proved(_ subject: Subject, by asker: Asker) -> Action {
+        guard var question = questions[subject], question.holder == asker,
+            case .proving(let credentials) = question.phase
         else { return .none }
-        questions[space] = nil
-        forget(asker, space)
+        questions[subject] = nil
+        forget(asker, subject)
         var askers: [Asker] = []
         while let next = question.waiting.popFirst() {
-            forget(next, space)
+            forget(next, subject)
             askers.append(next)
         }
         return askers.isEmpty ? .none : .resume(askers, credentials)
@@ -93,32 +97,32 @@ package struct AuthenticationBroker<Asker: Hashable & Sendable>: Sendable {
 
     /// Whoever was asked wants no more questions: the fetch that asked fails, and with it those that wait, when one
     /// fetch's end is to be all fetches' end.
-    package mutating func cancelled(_ space: ProtectionSpace, by asker: Asker, all: Bool) -> Action {
-        guard var question = questions[space], question.holder == asker else { return .none }
-        guard all else { return left(space, by: asker) }
-        questions[space] = nil
-        forget(asker, space)
+    package mutating func cancelled(_ subject: Subject, by asker: Asker, all: Bool) -> Action {
+        guard var question = questions[subject], question.holder == asker else { return .none }
+        guard all else { return left(subject, by: asker) }
+        questions[subject] = nil
+        forget(asker, subject)
         var askers: [Asker] = []
         while let next = question.waiting.popFirst() {
-            forget(next, space)
+            forget(next, subject)
             askers.append(next)
         }
         return askers.isEmpty ? .none : .fail(askers)
     }
 
-    /// A fetch needs nothing of a space any more: it had no answer, gave up, or found credentials elsewhere.
-    package mutating func left(_ space: ProtectionSpace, by asker: Asker) -> Action {
-        forget(asker, space)
-        guard let holder = questions[space]?.holder, let phase = questions[space]?.phase else { return .none }
+    /// A fetch needs no answer about a subject any more: it had no answer, gave up, or found credentials elsewhere.
+    package mutating func left(_ subject: Subject, by asker: Asker) -> Action {
+        forget(asker, subject)
+        guard let holder = questions[subject]?.holder, let phase = questions[subject]?.phase else { return .none }
         guard holder == asker else {
-            questions[space]?.waiting.remove(asker)
+            questions[subject]?.waiting.remove(asker)
             return .none
         }
-        guard let next = questions[space]?.waiting.popFirst() else {
-            questions[space] = nil
+        guard let next = questions[subject]?.waiting.popFirst() else {
+            questions[subject] = nil
             return .none
         }
-        questions[space]?.holder = next
+        questions[subject]?.holder = next
         switch phase {
         case .asking: return .ask(next)
         // It ended before anybody knew whether they are right.
@@ -128,14 +132,14 @@ package struct AuthenticationBroker<Asker: Hashable & Sendable>: Sendable {
 
     /// A fetch has ended, however it did; legal at any time and for fetches that never were here.
     ///
-    /// - Returns: What others are to do, with the space it is about.
-    package mutating func ended(_ asker: Asker) -> [(space: ProtectionSpace, action: Action)] {
-        guard let spaces = places[asker] else { return [] }
-        return spaces.map { ($0, left($0, by: asker)) }.filter { $0.1 != .none }
+    /// - Returns: What others are to do, with the subject it is about.
+    package mutating func ended(_ asker: Asker) -> [(subject: Subject, action: Action)] {
+        guard let subjects = places[asker] else { return [] }
+        return subjects.map { ($0, left($0, by: asker)) }.filter { $0.1 != .none }
     }
 
-    private mutating func forget(_ asker: Asker, _ space: ProtectionSpace) {
-        places[asker]?.remove(space)
+    private mutating func forget(_ asker: Asker, _ subject: Subject) {
+        places[asker]?.remove(subject)
         if places[asker]?.isEmpty == true { places[asker] = nil }
     }
 }

@@ -5,7 +5,7 @@ package import TrawlHTTP
 /// A fetch has one for each side, so that neither side's refusals count for the other. Time does not pass while somebody
 /// is asked. What was refused once is not proposed again in the fetch, whatever the scheme: a password refused by Digest
 /// is not given away by Basic. Credentials of the request and of its URL are gone for good once a redirect has left
-/// their origin.
+/// their origin; until then what the session, netrc or a vault has counts only when it is the user's that they name.
 package struct CredentialSearch: Sendable {
     /// Credentials to send, and what is known about where they go.
     package struct Proposal: Sendable, Hashable {
@@ -107,6 +107,10 @@ package struct CredentialSearch: Sendable {
     private let home: Origin
     private var explicit: Credentials?
     private var url: Credentials?
+    /// The user in the URL.
+    private var user: String?
+    /// What the session may have for whom the request names, although the request does not give it.
+    private var meant: Set<Credentials.Kind> = []
     private var refused: Set<Credentials.Kind> = []
     private var rejected: Set<ProtectionSpace> = []
     private var rounds = 0
@@ -121,15 +125,17 @@ package struct CredentialSearch: Sendable {
     ///   - home: The server or proxy the request names, to which `explicit` and `url` belong.
     ///   - explicit: Credentials given with the request.
     ///   - url: Credentials in the URL the caller gave; never those of a `Location`.
+    ///   - user: The user in that URL, when its password is to be found elsewhere.
     package init(
         side: AuthenticationSide, policy: SearchPolicy, home: Origin, explicit: Credentials? = nil,
-        url: Credentials? = nil
+        url: Credentials? = nil, user: String? = nil
     ) {
         self.side = side
         self.policy = policy
         self.home = home
         self.explicit = policy.sources.contains(.explicit) ? explicit : nil
         self.url = policy.sources.contains(.url) ? url : nil
+        self.user = policy.sources.contains(.url) ? user : nil
         origin = home
     }
 
@@ -148,6 +154,7 @@ package struct CredentialSearch: Sendable {
         if origin != home {
             explicit = nil
             url = nil
+            user = nil
         }
         guard !policy.isByHand, let proposal = ahead(of: target, entries) else { return nil }
         state = .sent(proposal)
@@ -182,12 +189,14 @@ package struct CredentialSearch: Sendable {
     /// What the session says to send ahead.
     private func remembered(_ own: Credentials?, for target: TargetURI, _ entries: [SessionEntry]) -> Proposal? {
         guard policy.sendsAhead, policy.sources.contains(.session) else { return nil }
+        let named = named
         let entry = SessionEntry.best(of: entries, for: target) { entry in
             entry.space.side == side && entry.space.origin == origin
                 && policy.rules.allows(entry.space.scheme, with: origin)
                 && !refused.contains(entry.credentials.kind)
                 // Credentials of the request are meant, not others that happen to be there.
-                && own.map(entry.credentials.provesSame) ?? true
+                && (own.map(entry.credentials.provesSame) ?? user.map { $0 == entry.credentials.user } ?? true
+                    || entry.named == named)
         }
         return entry.map {
             Proposal(
@@ -305,7 +314,7 @@ package struct CredentialSearch: Sendable {
 
     /// Sends credentials by the strongest scheme they are for; nil when there is none or they were refused.
     private mutating func propose(_ credentials: Credentials, from question: Question) -> Action? {
-        guard !refused.contains(credentials.kind) else { return nil }
+        guard !refused.contains(credentials.kind), isMeant(credentials, question.source) else { return nil }
         // The one that was asked about comes first, and those that the credentials are for before others that take them.
         let candidates = question.candidates[question.index...] + question.candidates[..<question.index]
         guard
@@ -315,13 +324,26 @@ package struct CredentialSearch: Sendable {
         let proposal = Proposal(
             credentials: credentials, source: question.source, scheme: candidate.scheme, space: candidate.space,
             digest: candidate.digest, isAhead: false)
+        meant.insert(credentials.kind)
         state = .sent(proposal)
         return .send(proposal)
     }
 
-    /// Whether what the session has got meanwhile is worth trying before anybody is asked.
-    package func wouldTake(_ credentials: Credentials) -> Bool {
-        policy.sources.contains(.session) && !refused.contains(credentials.kind)
+    /// Whom the request names, as long as it is where it began.
+    package var named: NamedUser? { NamedUser(explicit: explicit, url: url, user: user) }
+
+    /// Whether credentials of a source are not somebody else's than the request names (ASI-AUTH-09).
+    private func isMeant(_ credentials: Credentials, _ source: CredentialSource) -> Bool {
+        guard let named else { return true }
+        return named.allows(credentials, from: source) || source == .session && meant.contains(credentials.kind)
+    }
+
+    /// Whether what the session has is worth trying: it was not refused, and is not somebody else's.
+    package mutating func takes(_ entry: SessionEntry) -> Bool {
+        guard policy.sources.contains(.session), !refused.contains(entry.credentials.kind) else { return false }
+        // Somebody who was asked on behalf of who names the same said so.
+        if entry.named == named { meant.insert(entry.credentials.kind) }
+        return isMeant(entry.credentials, .session)
     }
 
     /// Somebody who was asked has answered.
@@ -373,7 +395,7 @@ package struct CredentialSearch: Sendable {
             ?? ProtectionSpace(side: side, origin: origin, scheme: proposal.scheme, realm: nil)
         let entry = SessionEntry(
             space: space, credentials: credentials,
-            scope: PreemptionScope(space, for: target, digest: proposal.digest))
+            scope: PreemptionScope(space, for: target, digest: proposal.digest), named: named)
         return .keep(entry, permanently: credentials.persistence == .permanent && proposal.source != .vault)
     }
 }

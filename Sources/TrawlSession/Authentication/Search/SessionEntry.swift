@@ -8,9 +8,14 @@ package struct SessionEntry: Sendable, Hashable {
     package let credentials: Credentials
     /// Where they may be sent ahead, or nil.
     package var scope: PreemptionScope?
+    /// Whom the request named that they worked for; nil for nobody. Who names the same may have them too, whatever it gave.
+    package let named: NamedUser?
 
     /// An entry of its parts.
-    package init(space: ProtectionSpace, credentials: Credentials, scope: PreemptionScope?) {
+    package init(
+        space: ProtectionSpace, credentials: Credentials, scope: PreemptionScope?, named: NamedUser? = nil
+    ) {
+        self.named = named
         self.space = space
         self.credentials = credentials
         self.scope = scope

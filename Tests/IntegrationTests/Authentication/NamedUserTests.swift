@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+import Trawl
+
+/// A program that says the same to all who ask.
+private final class Saying: FetchDecisions {
+    let count = Locked(0)
+    let credential: Credential
+
+    init(_ credential: Credential) { self.credential = credential }
+
+    func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision {
+        count.withLock { $0 += 1 }
+        return .use(credential)
+    }
+}
+
+/// A vault with one credential for everybody.
+private final class OneCredential: CredentialVault {
+    let credential: Credential
+
+    init(_ credential: Credential) { self.credential = credential }
+
+    func credential(for item: VaultItem) async -> Credential? { credential }
+    func save(_ credential: Credential, for item: VaultItem) async {}
+    func remove(_ item: VaultItem) async {}
+    func items() async -> [VaultItem] { [] }
+}
+
+@Suite("Nobody is let in as somebody else (ASI-AUTH-09)", .timeLimit(.minutes(2)))
+struct NamedUserTests {
+    private static let right = ChallengingOrigin.basic("me", "pass")
+
+    private static func named(
+        _ user: String, _ password: String, _ adjust: (inout RequestOptions.Authentication) -> Void = { _ in }
+    ) -> (inout RequestOptions) -> Void {
+        var authentication = RequestOptions.Authentication()
+        authentication.credential = Credential(user: user, password: password)
+        authentication.allowsClearText = true
+        authentication.whenRefused = .delivers
+        adjust(&authentication)
+        return { [authentication] in $0.authentication = authentication }
+    }
+
+    @Test(
+        "who gives a wrong password, or names another, is not given what another request proved",
+        arguments: [#"Basic realm="here""#, #"Digest realm="here", nonce="n1", qop="auth""#])
+    func session(challenge: String) async throws {
+        let isBasic = challenge.hasPrefix("Basic")
+        try await withScene(answering: { seen in
+            guard let field = seen.fields["authorization"] else { return ChallengingOrigin.challenge(challenge) }
+            let isMe = isBasic ? field == Self.right : ChallengingOrigin.parameter("username", of: field) == "me"
+            return isMe ? ScriptedOrigin.Answer(200, "welcome") : ChallengingOrigin.challenge(challenge)
+        }) { scene, coordinator in
+            func get(_ user: String, _ password: String) async throws -> Int {
+                Int(try await coordinator.get(scene.origin.url("/a"), [], Self.named(user, password)).status)
+            }
+            let first = try await get("me", "pass")
+            #expect(first == 200)
+            if isBasic {
+                let mistyped = try await get("me", "no")
+                #expect(mistyped == 401)
+            }
+            let other = try await get("other", "pass")
+            #expect(other == 401)
+            let again = try await get("me", "pass")
+            #expect(again == 200)
+            // By the URL too.
+            let url = scene.origin.url("/a").replacingOccurrences(of: "//", with: "//other:pass@")
+            let inURL = try await coordinator.get(url) {
+                Self.named("x", "x") { $0.credential = nil }(&$0)
+            }
+            #expect(inURL.status == 401)
+        }
+    }
+
+    @Test("netrc and vault answer for the user that is named, and for no other")
+    func kept() async throws {
+        let vault = OneCredential(Credential(user: "me", password: "pass"))
+        try await withScene(adjust: { $0.vault = vault }, answering: ChallengingOrigin.taking(Self.right)) {
+            scene, coordinator in
+            try scene.directory.put("netrc", Array("machine 127.0.0.1 login me password pass\n".utf8))
+            let netrc = scene.directory.file("netrc")
+            for adjust: @Sendable (inout RequestOptions.Authentication) -> Void in [
+                { $0.usesVault = true }, { $0.netrc = .file(netrc) },
+            ] {
+                for (user, status) in [("me", 200), ("other", 401)] {
+                    let response = try await coordinator.get(
+                        scene.origin.url("/a"), [],
+                        Self.named(user, "no") {
+                            adjust(&$0)
+                            $0.usesSession = false
+                        })
+                    #expect(Int(response.status) == status, "\(user)")
+                }
+            }
+        }
+    }
+
+    @Test("who is asked may say anything, and is asked once on behalf of whoever names the same")
+    func asked() async throws {
+        let saying = Saying(Credential(user: "me", password: "pass"))
+        try await withScene(adjust: { $0.decisions = saying }, answering: ChallengingOrigin.taking(Self.right)) {
+            scene, coordinator in
+            for (password, questions) in [("no", 1), ("no", 1), ("nor", 2)] {
+                let response = try await coordinator.get(
+                    scene.origin.url("/a"), [], Self.named("other", password))
+                #expect(response.status == 200)
+                let count = saying.count.withLock { $0 }
+                #expect(count == questions)
+            }
+        }
+    }
+
+    @Test("a proxy is not given what another request proved to it")
+    func proxies() async throws {
+        let proxy = try ChallengingProxy(ChallengingProxy.taking(Self.right))
+        defer { proxy.stop() }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            var statuses: [Int] = []
+            for (user, password) in [("me", "pass"), ("me", "no"), ("other", "pass"), ("me", "pass")] {
+                var request = Request("http://origin.test/x")
+                var policy = ProxyPolicy(try Proxy(proxy.place))
+                policy.setUser(user, password: password)
+                policy.sendsAhead = false
+                request.options.proxy = policy
+                request.options.authentication.whenRefused = .delivers
+                statuses.append(Int(try await coordinator.send(request).status))
+            }
+            #expect(statuses == [200, 407, 407, 200])
+        }
+    }
+}

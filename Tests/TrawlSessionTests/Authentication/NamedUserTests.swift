@@ -1,0 +1,139 @@
+import Testing
+import TrawlHTTP
+
+@testable import TrawlSession
+
+@Suite("What is found elsewhere is not somebody else's (ASI-AUTH-09)")
+struct NamedUserTests {
+    private static let basic = #"Basic realm="r""#
+
+    private func user(_ name: String, _ password: String = "p") -> Credentials {
+        Credentials(user: name, password: password)
+    }
+
+    private func search(
+        _ side: AuthenticationSide = .server, explicit: Credentials? = nil, url: Credentials? = nil,
+        user: String? = nil, entries: [SessionEntry] = [], ahead: (CredentialSearch.Proposal?) -> Void = { _ in }
+    ) -> CredentialSearch {
+        var policy = SearchPolicy()
+        policy.sources = Set(CredentialSource.allCases)
+        policy.maxAttempts = 10
+        var search = CredentialSearch(
+            side: side, policy: policy, home: secureOrigin, explicit: explicit, url: url, user: user)
+        ahead(search.began(.at("/"), at: secureOrigin, entries: entries))
+        return search
+    }
+
+    private func entry(_ credentials: Credentials, named: NamedUser? = nil) -> SessionEntry {
+        let space = ProtectionSpace(side: .server, origin: secureOrigin, scheme: .basic, realm: "r".raw)
+        return SessionEntry(
+            space: space, credentials: credentials, scope: PreemptionScope(space, for: .at("/"), digest: nil),
+            named: named)
+    }
+
+    private func asked(_ action: CredentialSearch.Action) -> CredentialSource? {
+        guard case .ask(let source, _, _) = action else { return nil }
+        return source
+    }
+
+    private func sent(_ action: CredentialSearch.Action) -> String? {
+        guard case .send(let proposal) = action else { return nil }
+        return "\(proposal.source) \(proposal.credentials.user ?? "-")"
+    }
+
+    /// Whether credentials of a source are sent once all that the request gave was refused.
+    private func isSent(_ credentials: Credentials, from source: CredentialSource, _ start: CredentialSearch) throws
+        -> Bool
+    {
+        var search = start
+        let challenges = try ChallengeList(Self.basic)
+        var action = search.challenged(by: challenges).action
+        while true {
+            if sent(action) != nil {
+                action = search.challenged(by: challenges).action
+            } else if let place = asked(action), place != source {
+                action = search.answered(.none)
+            } else {
+                break
+            }
+        }
+        #expect(asked(action) == source)
+        return sent(search.answered(.use(credentials))) != nil
+    }
+
+    @Test("of the session only the very same, of netrc and vault the same user's, of who is asked anything")
+    func sources() throws {
+        for start in [search(explicit: user("u", "no")), search(url: user("u", "no"))] {
+            for (source, same, other) in [
+                (CredentialSource.session, false, false), (.netrc, true, false), (.vault, true, false),
+                (.decision, true, true), (.prompt, true, true),
+            ] {
+                #expect(try isSent(user("u"), from: source, start) == same, "\(source)")
+                #expect(try isSent(user("v"), from: source, start) == other, "\(source)")
+            }
+        }
+        // Both that the request gives are meant.
+        let both = search(explicit: user("u", "no"), url: user("w", "no"))
+        #expect(try isSent(user("w"), from: .vault, both))
+        // A token names nobody whom a password could belong to.
+        let token = search(explicit: Credentials(bearer: "t"))
+        #expect(try !isSent(user("v"), from: .netrc, token))
+    }
+
+    @Test("a user alone has a password anywhere, and is nobody else")
+    func lonely() throws {
+        let start = search(user: "u")
+        for source in [CredentialSource.session, .netrc, .vault] {
+            #expect(try isSent(user("u"), from: source, start), "\(source)")
+            #expect(try !isSent(user("v"), from: source, start), "\(source)")
+        }
+        var ahead: [String?] = []
+        for name in ["u", "v"] {
+            _ = search(user: "u", entries: [entry(user(name))]) { ahead.append($0?.credentials.user) }
+        }
+        #expect(ahead == ["u", nil])
+    }
+
+    @Test("a request that names nobody, or not here, takes what there is")
+    func nobody() throws {
+        #expect(try isSent(user("v"), from: .session, search()))
+        var left = search(explicit: user("u", "no"), user: "u")
+        #expect(left.named?.user == "u")
+        _ = left.began(.at("/", plainOrigin), at: plainOrigin, entries: [])
+        #expect(left.named == nil)
+    }
+
+    @Test("a proxy is told no other than the one that is named either")
+    func proxy() throws {
+        var search = search(.proxy, explicit: user("u", "no"))
+        var fields = FieldLines()
+        try fields.append("Proxy-Authenticate", Self.basic)
+        let challenges = ChallengeList(fields, from: .proxy)
+        #expect(sent(search.challenged(by: challenges).action) == "request u")
+        #expect(asked(search.challenged(by: challenges).action) == .session)
+        #expect(asked(search.answered(.use(user("v")))) == .vault)
+        #expect(asked(search.answered(.use(user("v")))) == .decision)
+        #expect(sent(search.answered(.use(user("v")))) == "decision v")
+    }
+
+    @Test("what somebody said on behalf of a user serves all that name the same, and no others")
+    func onBehalf() throws {
+        var first = search(explicit: user("u", "no"))
+        let challenges = try ChallengeList(Self.basic)
+        _ = first.challenged(by: challenges)
+        var action = first.challenged(by: challenges).action
+        while asked(action) != .decision { action = first.answered(.none) }
+        #expect(sent(first.answered(.use(user("v")))) == "decision v")
+        guard case .keep(let kept, _) = first.accepted(status: 200) else {
+            Issue.record("nothing is kept")
+            return
+        }
+        for (password, isTaken) in [("no", true), ("other", false)] {
+            var ahead: String?
+            var search = search(explicit: user("u", password), entries: [kept]) { ahead = $0?.credentials.user }
+            #expect(ahead == (isTaken ? "v" : nil))
+            let isUsed = search.takes(kept)
+            #expect(isUsed == isTaken)
+        }
+    }
+}
