@@ -21,6 +21,8 @@ struct SessionCredentials {
     }
     /// What proxies take.
     private var proxies: [Origin: [SessionEntry]] = [:]
+    /// How often what is kept has changed.
+    private(set) var changes: UInt64 = 0
     private let state: CredentialState
     /// The latest nonce last.
     private var digests: [Exchange: [DigestSession]] = [:]
@@ -84,6 +86,8 @@ struct SessionCredentials {
     }
 
     private mutating func set(_ list: [SessionEntry], of space: ProtectionSpace) {
+        // What works again is no news to those that wait.
+        if list != entries(of: space.origin, space.side) { changes += 1 }
         let list = list.isEmpty ? nil : list
         switch space.side {
         case .server: servers[space.origin] = list
@@ -92,7 +96,10 @@ struct SessionCredentials {
     }
 
     /// Forgets all credentials. Nonces stay: their counts must not be handed out again.
-    mutating func removeAll() { (servers, proxies) = ([:], [:]) }
+    mutating func removeAll() {
+        changes += 1
+        (servers, proxies) = ([:], [:])
+    }
 
     /// Proves a request by Digest, with the next count of the nonce.
     ///

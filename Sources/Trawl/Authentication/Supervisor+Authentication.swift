@@ -13,6 +13,7 @@ extension Supervisor {
     ///
     /// - Returns: Why the fetch fails, when it was given credentials that cannot be sent.
     mutating func settleCredentials(of fetch: RunningFetch) -> FetchError? {
+        fetch.engine.settledCredentials = credentials.changes
         let terms = fetch.plan.terms.authentication
         guard terms.isOn else { return nil }
         let target = fetch.engine.target
@@ -24,6 +25,26 @@ extension Supervisor {
         return begin(.server, fetch).map {
             FetchError(.authentication, $0.explanation, url: target.text)
         }
+    }
+
+    /// Settles it once more when the session's credentials have changed while the hop waited for its turn, so that it says what
+    /// fetches that ended in that time have found, and nothing that the session has forgotten.
+    ///
+    /// - Returns: As `settleCredentials(of:)`.
+    mutating func settleCredentialsAgain(of fetch: RunningFetch) -> FetchError? {
+        // What is stored was found by what was settled.
+        guard fetch.engine.settledCredentials != credentials.changes, !fetch.engine.isStoredHop else { return nil }
+        let proposal = fetch.engine.authentication?.server?.proposal
+        // An answer to a challenge stays, and so does what the caller gave.
+        if let proposal, !proposal.isAhead || proposal.source != .session {
+            fetch.engine.settledCredentials = credentials.changes
+            return nil
+        }
+        fetch.engine.authentication?.server?.isBegun = false
+        fetch.engine.authentication?.server?.clear()
+        let error = settleCredentials(of: fetch)
+        if fetch.engine.authentication?.server?.proposal != proposal { fetch.engine.isSettled = false }
+        return error
     }
 
     /// What is said to one side, which may be nothing yet.

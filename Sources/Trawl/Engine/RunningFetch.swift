@@ -99,6 +99,8 @@ final class RunningFetch: @unchecked Sendable {
         var isSettled = false
         /// The count of the jar's changes when it was settled.
         var settledChanges: UInt64?
+        /// The count of the changes of the session's credentials when it was settled what the hop says.
+        var settledCredentials: UInt64 = 0
         /// Whether a redirect has led to another origin than that of the request.
         var hasLeftOrigin = false
         var sendsBody: Bool

@@ -117,6 +117,7 @@ extension Supervisor {
         }
         let terms = fetch.engine.terms
         startExchange(of: fetch)
+        if let error = settleCredentialsAgain(of: fetch) { return fail(fetch, grant.id, error) }
         settleRequestAgain(of: fetch)
         var fields = fetch.engine.sent
         do throws(CredentialsFault) {

@@ -130,4 +130,42 @@ struct NamedUserTests {
             #expect(statuses == [200, 407, 407, 200])
         }
     }
+
+    @Test("what worked is said by those that waited for their turn, and what is forgotten is not")
+    func waiting() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let holds = Locked(true)
+        let origin: @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer = { seen in
+            if holds.withLock({ $0 }) { gate.wait() }
+            return ChallengingOrigin.taking(Self.right)(seen)
+        }
+        try await withScene(workers: 1, adjust: { $0.connectionsPerHost = 1 }, answering: origin) {
+            scene, coordinator in
+            var request = Request(scene.origin.url("/first"))
+            Self.named("me", "pass")(&request.options)
+            func start(_ path: String) -> Fetch {
+                request.url = scene.origin.url(path)
+                return coordinator.start(request)
+            }
+            let fetches = (0..<20).map { start("/\($0)") }
+            #expect(await eventually { scene.count == 1 })
+            holds.withLock { $0 = false }
+            gate.signal()
+            for fetch in fetches {
+                let response = try await fetch.response
+                #expect(response.status == 200)
+            }
+            #expect(scene.count == 21)
+            // What the session forgets meanwhile is not said either.
+            holds.withLock { $0 = true }
+            request.options.authentication.credential = nil
+            let (holder, waiting) = (start("/hold"), start("/wait"))
+            #expect(await eventually { scene.count == 22 })
+            await coordinator.credentials.removeAll()
+            holds.withLock { $0 = false }
+            gate.signal()
+            let (held, waited) = (try await holder.response, try await waiting.response)
+            #expect(held.status == 200 && waited.status == 401)
+        }
+    }
 }
