@@ -6,12 +6,15 @@ struct AuthenticationTerms: Sendable {
     /// Who could be asked, as the coordinator was set up.
     struct Askable: Sendable {
         var program = false
+        /// A person, for proxies; and for servers.
         var person = false
+        var personForServers = false
         var vault = false
 
         init(_ configuration: Configuration) {
             program = configuration.decisions != nil
             person = configuration.prompt != nil
+            personForServers = configuration.prompt?.asksForServers ?? false
             vault = configuration.vault != nil
         }
     }
@@ -20,6 +23,8 @@ struct AuthenticationTerms: Sendable {
     private let policy: SearchPolicy
     /// Whether there is a vault, which proxies' credentials are looked for in without being told so.
     private let hasVault: Bool
+    /// Whether a person may be asked for proxies, as far as the options go.
+    private let asksPersonForProxies: Bool
     /// Credentials of the request.
     let explicit: Credentials?
     /// The netrc file, read.
@@ -45,11 +50,12 @@ struct AuthenticationTerms: Sendable {
         if netrc != nil { policy.sources.insert(.netrc) }
         if options.usesVault, askable.vault { policy.sources.insert(.vault) }
         if options.asks, askable.program { policy.sources.insert(.decision) }
-        if options.asks, askable.person { policy.sources.insert(.prompt) }
+        if options.asks, askable.personForServers { policy.sources.insert(.prompt) }
         policy.sendsAhead = options.sendsAhead
         policy.maxAttempts = max(1, options.maxAttempts)
         self.policy = policy
         hasVault = askable.vault
+        asksPersonForProxies = options.asks && askable.person
         explicit = options.credential?.credentials
         self.netrc = netrc
         asks = options.asks
@@ -78,6 +84,7 @@ struct AuthenticationTerms: Sendable {
         policy.rules.allowsSecretInClear = true
         policy.sources.subtract([.url, .netrc])
         if hasVault { policy.sources.insert(.vault) }
+        if asksPersonForProxies, fetch.asksProgram { policy.sources.insert(.prompt) }
         policy.sendsBasicAhead = proxies.sendsAhead
         return policy
     }

@@ -43,7 +43,7 @@ struct AuthenticationArguments: ParsableArguments {
 
     @Flag(
         name: .customLong("ask"),
-        help: "Ask at the terminal when a server or proxy wants credentials and there are none.")
+        help: "Ask at the terminal when a server wants credentials and there are none; as it is done for proxies.")
     var asks = false
 
     @OptionGroup var storage: VaultArguments
@@ -90,7 +90,8 @@ struct AuthenticationArguments: ParsableArguments {
     /// Fills in whom a coordinator asks.
     func apply(to configuration: inout Configuration) throws(CommandError) {
         configuration.vault = try storage.vault()
-        if asks { configuration.prompt = TerminalPrompt() }
+        // Whoever uses a proxy has no other way out, and is asked unasked where there is a terminal (ASI-PRX-02).
+        if asks || SecretPrompt.hasPerson { configuration.prompt = TerminalPrompt(asksForServers: asks) }
     }
 
     /// The user ends at the first colon (RFC 7617 §2); a backslash or slash as in curl stays part of the name.

@@ -6,6 +6,10 @@ import TrawlPlatform
 /// One question at a time, on a thread of its own, since a person takes time.
 final class TerminalPrompt: CredentialPrompt {
     private let turn = Guarded(())
+    let asksForServers: Bool
+
+    /// - Parameter asksForServers: Whether it is asked for servers too, and not for proxies alone.
+    init(asksForServers: Bool) { self.asksForServers = asksForServers }
 
     func credential(for challenge: AuthenticationChallenge) async -> CredentialDecision {
         await withCheckedContinuation { continuation in
@@ -17,7 +21,8 @@ final class TerminalPrompt: CredentialPrompt {
     }
 
     private static func ask(_ challenge: AuthenticationChallenge) -> CredentialDecision {
-        guard let user = SecretPrompt.read(text(challenge) + "User: ", isShown: true), !user.isEmpty,
+        guard SecretPrompt.hasPerson,
+            let user = SecretPrompt.read(text(challenge) + "User: ", isShown: true), !user.isEmpty,
             let password = SecretPrompt.read("Password: ")
         else { return .useStored }
         return .use(Credential(user: user, password: password))

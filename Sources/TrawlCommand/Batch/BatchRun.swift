@@ -36,7 +36,7 @@ final class BatchRun: FetchDriver {
                 RequestSource(plan.arguments, list, plan.form, rememberingIn: plan.directory)
             }
         let reload = ConfigReload.ofProgram()
-        let signals = Signals.block(reloads: reload != nil)
+        let signals = Signals.block()
         if list != nil { Scheduling.preferThroughput() }
         let coordinator = try Coordinator.started(plan.configuration, console)
         try plan.cookieFiles?.load(into: coordinator)

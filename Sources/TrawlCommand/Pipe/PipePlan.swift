@@ -36,6 +36,8 @@ struct PipePlan {
         configuration.transfersInAll = parallel
         memory = command.pipe.memory ?? 64 << 20
         configuration.memoryBudget = memory
+        // A program speaks here: what its proxy asks is no business of a person who happens to have a terminal.
+        if !command.authentication.asks { configuration.prompt = nil }
         command.tls.apply(to: &configuration)
         try command.watch.apply(to: &configuration, name: "pipe")
         self.configuration = configuration

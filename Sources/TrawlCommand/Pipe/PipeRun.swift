@@ -54,7 +54,7 @@ final class PipeRun {
         let limits = ListReader.Limits(line: PipePlan.longestLine, endless: nil, badLines: nil)
         let list = try ListReader("-", limits: limits)
         let reload = ConfigReload.ofProgram()
-        let signals = Signals.block(reloads: reload != nil)
+        let signals = Signals.block()
         let console = Console(isSilent: plan.isSilent)
         let coordinator = try Coordinator.started(plan.configuration, console)
         try plan.cookieFiles?.load(into: coordinator)

@@ -19,29 +19,46 @@ struct Signals: Sendable {
     /// Why there is no thread.
     private let failure: SystemError?
 
+    /// Those of this process, once there are any.
+    private static let running = Guarded<Signals?>(nil)
+
     /// Blocks the signals in this thread and all it starts, and takes them from now on.
-    ///
-    /// - Parameter reloads: Whether SIGHUP is for reading files again; then it is taken in any case.
-    static func block(reloads: Bool = false) -> Signals {
-        var set = taken()
-        if reloads { sigaddset(&set, SIGHUP) }
-        let all = set
-        var blocked = set
-        pthread_sigmask(SIG_BLOCK, &blocked, nil)
-        let handlers = SharedHandlers()
-        do throws(SystemError) {
-            _ = try NamedThread.start(name: "trawl-signals", stackSize: 1 << 20) { take(all, handlers) }
-            return Signals(handlers: handlers, failure: nil)
-        } catch {
-            return Signals(handlers: handlers, failure: error)
+    static func block() -> Signals {
+        let signals = start()
+        signals.handlers.expect()
+        return signals
+    }
+
+    /// Sees to it that signals that end or stop the process give the terminal back, also where no run takes them. Comes
+    /// before other threads start, unless `block()` did.
+    static func watchTerminal() { _ = start() }
+
+    private static func start() -> Signals {
+        running.withLock { running in
+            if let running { return running }
+            let set = taken()
+            var blocked = set
+            pthread_sigmask(SIG_BLOCK, &blocked, nil)
+            let handlers = SharedHandlers(ignoresHangUp: isIgnored(SIGHUP))
+            var failure: SystemError?
+            do throws(SystemError) {
+                _ = try NamedThread.start(name: "trawl-signals", stackSize: 1 << 20) { take(set, handlers) }
+            } catch {
+                failure = error
+            }
+            let signals = Signals(handlers: handlers, failure: failure)
+            running = signals
+            return signals
         }
     }
 
-    /// What ends a run or asks about it. Those that were ignored when the program started stay so, as under nohup.
+    /// What ends a run or asks about it. Those that were ignored when the program started stay so, as under nohup; SIGHUP
+    /// may be for reading files again even then.
     private static func taken() -> sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGUSR1] where !isIgnored(signal) { sigaddset(&set, signal) }
+        for signal in [SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGUSR1] where !isIgnored(signal) { sigaddset(&set, signal) }
+        sigaddset(&set, SIGHUP)
         return set
     }
 
@@ -57,7 +74,7 @@ struct Signals: Sendable {
     ///   - stop: Called with the signal and how many have come.
     ///   - suspend: Called before this process stops, and after it was continued.
     ///   - status: Called at SIGUSR1.
-    ///   - reload: Called at SIGHUP, which then does not stop.
+    ///   - reload: Called at SIGHUP, which then does not stop, also when it was ignored.
     /// - Throws: Why there is no thread that could.
     func watch(
         stop: @escaping @Sendable (Int32, Int) -> Void, suspend: @escaping @Sendable (_ stopping: Bool) -> Void,
@@ -74,20 +91,29 @@ struct Signals: Sendable {
         while true {
             var signal: Int32 = 0
             guard sigwait(&set, &signal) == 0 else { continue }
-            if signal == SIGUSR1 {
+            switch signal {
+            case SIGUSR1:
                 // Before there is anything to tell nothing is told.
                 shared.get()?.status()
-            } else if signal == SIGTSTP {
+            case SIGTSTP:
                 let handlers = shared.get()
                 handlers?.suspend(true)
+                TerminalHold.pause()
                 stopProcess()
+                TerminalHold.resume()
                 handlers?.suspend(false)
-            } else {
-                guard let handlers = shared.awaited() else { die(of: signal) }
-                if signal == SIGHUP, let reload = handlers.reload {
-                    reload()
-                    continue
+            case SIGQUIT: die(of: signal)
+            default:
+                let handlers = shared.awaited()
+                if signal == SIGHUP {
+                    if let reload = handlers?.reload {
+                        reload()
+                        continue
+                    }
+                    if shared.ignoresHangUp { continue }
                 }
+                guard let handlers else { die(of: signal) }
+                TerminalHold.endForGood()
                 count += 1
                 handlers.stop(signal, count)
             }
@@ -106,8 +132,9 @@ struct Signals: Sendable {
         pthread_sigmask(SIG_BLOCK, &only, nil)
     }
 
-    /// Ends the process by the signal, so that a shell sees what it was.
+    /// Ends the process by the signal, so that a shell sees what it was; the terminal is as it was before.
     static func die(of number: Int32) -> Never {
+        TerminalHold.endForGood()
         signal(number, SIG_DFL)
         var set = sigset_t()
         sigemptyset(&set)
@@ -119,16 +146,25 @@ struct Signals: Sendable {
 
     /// What `watch` gives to the thread.
     private final class SharedHandlers: Sendable {
-        private let handlers = Guarded<Handlers?>(nil)
+        /// Whether SIGHUP was ignored when the program started.
+        let ignoresHangUp: Bool
+        private let state = Guarded((handlers: Handlers?.none, isExpected: false))
 
-        func set(_ handlers: Handlers) { self.handlers.withLock { $0 = handlers } }
+        init(ignoresHangUp: Bool) { self.ignoresHangUp = ignoresHangUp }
 
-        func get() -> Handlers? { handlers.withLock { $0 } }
+        func set(_ handlers: Handlers) { state.withLock { $0.handlers = handlers } }
 
-        /// Waits for them, two seconds at most. Asked again and again: this is once in a run, if ever.
+        /// There will be some soon.
+        func expect() { state.withLock { $0.isExpected = true } }
+
+        func get() -> Handlers? { state.withLock { $0.handlers } }
+
+        /// Waits for them, two seconds at most, when there will be some. Asked again and again: this is once in a run, if
+        /// ever.
         func awaited() -> Handlers? {
             for _ in 0..<100 {
-                if let handlers = get() { return handlers }
+                let (handlers, isExpected) = state.withLock { ($0.handlers, $0.isExpected) }
+                if handlers != nil || !isExpected { return handlers }
                 usleep(20_000)
             }
             return nil

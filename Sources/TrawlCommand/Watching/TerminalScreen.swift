@@ -3,8 +3,8 @@ import TrawlPlatform
 
 /// A terminal that is drawn on as a whole, and is as before when that is over.
 ///
-/// Keys come at once and are not shown; Ctrl-C, Ctrl-Z and their like stay signals.
-final class TerminalScreen: Sendable {
+/// Keys come at once and are not shown; Ctrl-C, Ctrl-\, Ctrl-Z stay signals.
+final class TerminalScreen: TerminalHolder {
     private struct State {
         /// How the terminal was; nil while it is not in use, or has no keys.
         var saved: termios?
@@ -43,7 +43,7 @@ final class TerminalScreen: Sendable {
     }
 
     /// Gives it back.
-    func leave() {
+    func leave(isForGood: Bool = false) {
         state.withLock { state in
             guard state.isEntered else { return }
             state.isEntered = false

@@ -34,10 +34,10 @@ final class TopRun: Sendable {
     /// - Returns: The exit status.
     func draw() throws(SystemError) -> Int32 {
         let screen = TerminalScreen(input: STDIN_FILENO, output: STDOUT_FILENO)
-        try watch(screen)
-        screen.enter()
+        try watch()
+        _ = TerminalHold.begin(screen)
         let end = loop(on: screen)
-        screen.leave()
+        TerminalHold.end(screen)
         if case .signal(let number) = end, number != SIGINT { Signals.die(of: number) }
         if case .over(let runs, let wasSeen) = end { return tell(runs, wasSeen) }
         return ExitStatus.success
@@ -105,24 +105,16 @@ final class TopRun: Sendable {
         return nil
     }
 
-    private func watch(_ screen: TerminalScreen?) throws(SystemError) {
+    private func watch() throws(SystemError) {
         try Signals.block().watch { [self] number, count in
             signal.withLock { $0 = $0 ?? number }
             wakeUp.signal()
             // Who does not come to an end may be stuck where it writes.
-            if count > 2 {
-                screen?.leave()
-                Signals.die(of: number)
-            }
+            if count > 2 { Signals.die(of: number) }
         } suspend: { [self] stopping in
-            guard let screen else { return }
-            if stopping {
-                screen.leave()
-            } else {
-                screen.enter()
-                isSpoiled.withLock { $0 = true }
-                wakeUp.signal()
-            }
+            if stopping { return }
+            isSpoiled.withLock { $0 = true }
+            wakeUp.signal()
         } status: {
         }
     }

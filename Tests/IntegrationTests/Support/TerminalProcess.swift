@@ -27,8 +27,10 @@ final class TerminalProcess: Sendable {
     ///   - arguments: Without the name of the program.
     ///   - errors: A file for standard error; nil is the terminal.
     ///   - output: A file for standard output; nil is the terminal.
+    ///   - echoes: Whether the terminal shows what is typed, as it does for people.
     init(
-        _ executable: String, _ arguments: [String], columns: Int = 80, output: String? = nil, errors: String? = nil
+        _ executable: String, _ arguments: [String], columns: Int = 80, output: String? = nil, errors: String? = nil,
+        echoes: Bool = false
     ) throws {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var number: Int32 = 0
@@ -42,7 +44,7 @@ final class TerminalProcess: Sendable {
         let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         var settings = termios()
         tcgetattr(slave, &settings)
-        settings.c_lflag &= ~tcflag_t(ECHO | ECHOCTL)
+        settings.c_lflag &= ~tcflag_t(echoes ? ECHOCTL : ECHO | ECHOCTL)
         // Ctrl-C would throw away what was written and not yet read.
         settings.c_lflag |= tcflag_t(NOFLSH)
         tcsetattr(slave, TCSANOW, &settings)
@@ -106,6 +108,17 @@ final class TerminalProcess: Sendable {
             state.screen.resize(columns: columns)
             Self.setColumns(columns, of: master)
         }
+    }
+
+    /// Whether the terminal shows what is typed.
+    var echoes: Bool { setting(ECHO) }
+
+    /// Whether it hands on whole lines.
+    var handsOnLines: Bool { setting(ICANON) }
+
+    private func setting(_ flag: Int32) -> Bool {
+        var settings = termios()
+        return tcgetattr(slave, &settings) == 0 && settings.c_lflag & tcflag_t(flag) != 0
     }
 
     /// All that was written to the terminal so far.

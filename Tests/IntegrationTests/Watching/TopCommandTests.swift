@@ -120,6 +120,25 @@ struct TopCommandTests {
         }
     }
 
+    @Test("Ctrl-\\ ends it by that signal, with the terminal in order")
+    func quit() async throws {
+        try await withRun { path in
+            // No core file is left.
+            let script = "ulimit -c 0; exec \"$@\""
+            let terminal = try TerminalProcess(
+                "/bin/sh",
+                [
+                    "-c", script, "sh", "/usr/bin/env", "TERM=xterm", try BuiltProducts.trawl(), "top", "--interval",
+                    "0.1", path,
+                ], echoes: true)
+            #expect(await eventually { frames(terminal).count > 1 && !terminal.echoes })
+            terminal.type("\u{1C}")
+            #expect(await eventually { terminal.status != nil })
+            #expect(terminal.endingSignal == SIGQUIT && terminal.text.hasSuffix(Self.leaving))
+            #expect(terminal.echoes && terminal.handsOnLines)
+        }
+    }
+
     @Test("it ends with the run that was asked for")
     func over() async throws {
         let directory = try TemporaryDirectory()
