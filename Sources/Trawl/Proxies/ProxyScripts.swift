@@ -8,6 +8,12 @@ import TrawlSession
 /// The scripts run in a child without files and network. Answers go to the supervisor's mailbox; what goes wrong is an
 /// answer too, and means no proxy.
 final class ProxyScripts: Sendable {
+    /// A question with the limits of the fetch that asks it.
+    private struct Asked {
+        let question: Question
+        let limits: RequestOptions.TimeLimits
+    }
+
     /// A question: a script, by its place, and an origin.
     struct Question: Sendable, Hashable {
         let place: String
@@ -15,7 +21,7 @@ final class ProxyScripts: Sendable {
     }
 
     private struct State {
-        var questions: [Question] = []
+        var questions: [Asked] = []
         var thread: NamedThread?
         var isStopped = false
         var problem: FetchError?
@@ -37,13 +43,15 @@ final class ProxyScripts: Sendable {
     var problem: FetchError? { state.withLock { $0.problem } }
 
     /// Asks; the answer comes as a command. From the supervisor's thread.
-    func ask(_ question: Question) {
+    ///
+    /// - Parameter limits: Those of the fetch that asks: it waits no longer for the script's text than for its own response.
+    func ask(_ question: Question, limits: RequestOptions.TimeLimits) {
         let isRunning = state.withLock { state in
             guard !state.isStopped else { return false }
             if state.thread == nil {
                 state.thread = try? NamedThread.start(name: "trawl-pac") { [self] in run() }
             }
-            if state.thread != nil { state.questions.append(question) }
+            if state.thread != nil { state.questions.append(Asked(question: question, limits: limits)) }
             return state.thread != nil
         }
         if isRunning { bell.open() } else { mailbox.post(.routed(question, .direct)) }
@@ -66,23 +74,26 @@ final class ProxyScripts: Sendable {
         var scripts: [String: LoadedScript] = [:]
         while true {
             bell.wait()
-            let next: Question? = state.withLock { state in
+            let next: Asked? = state.withLock { state in
                 state.isStopped || state.questions.isEmpty ? nil : state.questions.removeFirst()
             }
             if isStopped { break }
             guard let next else { continue }
             // Few programs have a second script, and none needs many children for long.
-            if scripts[next.place] == nil, scripts.count >= 4 { scripts.removeAll() }
-            let script = scripts[next.place] ?? LoadedScript(place: next.place)
-            scripts[next.place] = script
-            mailbox.post(.routed(next, answer(next, script)))
+            let question = next.question
+            if scripts[question.place] == nil, scripts.count >= 4 { scripts.removeAll() }
+            let script = scripts[question.place] ?? LoadedScript(place: question.place)
+            scripts[question.place] = script
+            mailbox.post(.routed(question, answer(next, script)))
         }
         for script in scripts.values { script.process?.end() }
     }
 
-    private func answer(_ question: Question, _ script: LoadedScript) -> ProxyList {
+    private func answer(_ asked: Asked, _ script: LoadedScript) -> ProxyList {
         do throws(FetchError) {
-            return try script.find(question.origin, configuration, isStopped: { isStopped }, load: load)
+            return try script.find(asked.question.origin, configuration, isStopped: { isStopped }) {
+                place throws(FetchError) in try load(place, asked.limits)
+            }
         } catch {
             state.withLock { $0.problem = error }
             return .direct
@@ -90,13 +101,18 @@ final class ProxyScripts: Sendable {
     }
 
     /// The text of a script, fetched without a proxy and through the cache, or read.
-    private func load(_ place: String) throws(FetchError) -> [UInt8] {
+    private func load(
+        _ place: String, _ limits: RequestOptions.TimeLimits
+    ) throws(FetchError) -> [UInt8] {
         let lower = place.prefix(8).lowercased()
         guard lower.hasPrefix("http://") || lower.hasPrefix("https://") else { return try ScriptFile.read(place) }
         var request = Request(place)
         request.options.proxy = .direct
-        request.options.timeLimits.resource = .seconds(20)
-        request.options.timeLimits.connect = .seconds(10)
+        // Nobody waits for it longer than for what it is needed for (ASI-PRX-05), and many may wait.
+        let least = { (limits: Duration...) in limits.filter { $0 > .zero }.min() ?? .zero }
+        request.options.timeLimits.resource = least(limits.exchange, limits.resource, .seconds(20))
+        request.options.timeLimits.connect = least(limits.connect, .seconds(10))
+        request.options.timeLimits.inactivity = least(limits.inactivity, .seconds(20))
         request.options.sizeLimits.bodyBytes = UInt64(ScriptFile.longest)
         let outcome = OutcomeCell()
         let running = RunningFetch(
@@ -118,11 +134,17 @@ private final class LoadedScript {
     private static let freshness = Duration.seconds(300)
     /// What could not be had is tried again after so long.
     private static let patience = Duration.seconds(30)
+    /// Questions in a row it may take too long for, or die of. Each costs seconds, and all others wait.
+    private static let mostFailures = 3
+    private static let longestRest = Duration.seconds(3600)
 
     private let place: String
     private var text: [UInt8] = []
     private var problem: FetchError?
     private var nextLook = MonotonicInstant(nanoseconds: 0)
+    private var failures = 0
+    /// How long it rests after the next failure, once there were too many.
+    private var rest = LoadedScript.patience
     private(set) var process: ScriptProcess?
 
     init(place: String) {
@@ -135,6 +157,7 @@ private final class LoadedScript {
     ) throws(FetchError) -> ProxyList {
         if MonotonicClock.now() >= nextLook { look(load) }
         if let problem { throw problem }
+        let text: String
         do throws(ScriptProcess.Fault) {
             let running: ScriptProcess
             if let process {
@@ -143,26 +166,44 @@ private final class LoadedScript {
                 guard let executable = try? WorkerExecutable(configuration) else {
                     throw .cannotStart("there is no worker executable")
                 }
-                running = try ScriptProcess(executable, script: text)
+                running = try ScriptProcess(executable, script: self.text)
                 process = running
             }
             let port = origin.explicitPort.map { ":\($0)" } ?? ""
             let host = origin.host.hasPrefix("[") ? String(origin.host.dropFirst().dropLast()) : origin.host
-            return ProxyList(
-                try running.find(url: "\(origin.scheme)://\(origin.host)\(port)/", host: host, isStopped: isStopped))
+            text = try running.find(
+                url: "\(origin.scheme)://\(origin.host)\(port)/", host: host, isStopped: isStopped)
+            (failures, rest) = (0, Self.patience)
         } catch {
             if error != .threw {
                 process?.end()
                 process = nil
             }
-            let failure = FetchError(.proxy, "the proxy script \(place.terminalSafe): \(error.text)")
+            let failure = failure(error.text)
             // Each start of a child that cannot work costs as much as the last one.
             if error.isLasting {
                 problem = failure
                 nextLook = MonotonicClock.now().advanced(by: Self.patience)
+            } else if error.isCostly {
+                failures += 1
+                if failures >= Self.mostFailures {
+                    problem = failure
+                    nextLook = MonotonicClock.now().advanced(by: rest)
+                    rest = min(rest * 2, Self.longestRest)
+                }
             }
             throw failure
         }
+        guard let list = ProxyList(text) else {
+            // What stands before an @ may be a password.
+            let shown = text.contains("@") ? "" : ": " + String(text.prefix(100)).terminalSafe
+            throw failure("its answer names no proxy" + shown)
+        }
+        return list
+    }
+
+    private func failure(_ text: String) -> FetchError {
+        FetchError(.proxy, "the proxy script \(place.terminalSafe): \(text)")
     }
 
     private func look(_ load: (String) throws(FetchError) -> [UInt8]) {
@@ -172,6 +213,8 @@ private final class LoadedScript {
                 process?.end()
                 process = nil
             }
+            // Another text may be a better one.
+            if loaded != text { (failures, rest) = (0, Self.patience) }
             text = loaded
             problem = nil
             nextLook = MonotonicClock.now().advanced(by: Self.freshness)
@@ -180,60 +223,6 @@ private final class LoadedScript {
             if text.isEmpty { problem = error }
             nextLook = MonotonicClock.now().advanced(by: Self.patience)
         }
-    }
-}
-
-/// Scripts in files, and their characters.
-enum ScriptFile {
-    static let longest = 1 << 20
-
-    /// The bytes of a path or `file` URL.
-    static func read(_ place: String) throws(FetchError) -> [UInt8] {
-        var path = place
-        for prefix in ["file://localhost/", "file:///"] where place.lowercased().hasPrefix(prefix) {
-            path = "/" + decoded(place.utf8.dropFirst(prefix.utf8.count))
-        }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .file(path, errno) }
-        defer { close(descriptor) }
-        var info = stat()
-        guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { throw .file(path, EINVAL) }
-        guard info.st_size <= longest else { throw .file(path, EFBIG) }
-        var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
-        var count = 0
-        while count < bytes.count {
-            let got = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count, off_t(count))
-            }
-            if got < 0, errno == EINTR { continue }
-            guard got >= 0 else { throw .file(path, errno) }
-            if got == 0 { break }
-            count += got
-        }
-        return Array(bytes.prefix(count))
-    }
-
-    /// A script's bytes as UTF-8: they are taken for Latin-1 when they are none (ASI-PRX-05).
-    static func utf8(_ bytes: [UInt8]) -> [UInt8] {
-        let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
-        if String(validating: bytes, as: UTF8.self) != nil { return bytes }
-        return bytes.flatMap { $0 < 0x80 ? [$0] : [0xC0 | $0 >> 6, 0x80 | $0 & 0x3F] }
-    }
-
-    /// RFC 3986 §2.1, for the paths of `file` URLs.
-    private static func decoded(_ text: some Sequence<UInt8>) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
@@ -255,6 +244,14 @@ extension ScriptProcess.Fault {
         switch self {
         case .cannotStart, .noEngine, .badScript: true
         case .threw, .tookTooLong, .died: false
+        }
+    }
+
+    /// Whether another origin may fare better, but to find that out costs much.
+    fileprivate var isCostly: Bool {
+        switch self {
+        case .tookTooLong, .died: true
+        case .cannotStart, .noEngine, .badScript, .threw: false
         }
     }
 }

@@ -45,7 +45,9 @@ extension Supervisor {
             fetch.engine.way = HopWay(list.ways, terms)
             return true
         }
-        if scriptAnswers.wait(fetch.engine.key, front: front, for: question) { scripts.ask(question) }
+        if scriptAnswers.wait(fetch.engine.key, front: front, for: question) {
+            scripts.ask(question, limits: fetch.plan.options.timeLimits)
+        }
         return false
     }
 

@@ -60,6 +60,8 @@ struct ProxyScriptTests {
         arguments: [
             "function FindProxyForURL() { for (;;) {} }", "function FindProxyForURL() { throw 'x'; }", "rubbish (",
             "function FindProxyForURL() { var a = ['x']; for (;;) a.push(a.join('')); }", "", "for (;;) {}",
+            "function FindProxyForURL() { return 'rubbish'; }",
+            "function FindProxyForURL() { return 'PROXY a:99999'; }",
         ])
     func useless(script: String) async throws {
         let directory = try TemporaryDirectory()
@@ -71,6 +73,63 @@ struct ProxyScriptTests {
             }
         }
         #expect(ProcessTree.children(withArgument: "pac").isEmpty)
+    }
+
+    @Test("what a script says that names no proxy is told, but for a password; and nothing at all is no proxy")
+    func rubbish() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            for (said, told) in [
+                ("PROXY http://p:1", "names no proxy: PROXY http://p:1"), ("PROXY u:hidden@p:1", "names no proxy"),
+                ("", nil),
+            ] as [(String, String?)] {
+                try await withTestCoordinator(workers: 1) { coordinator in
+                    let script = "function FindProxyForURL() { return '\(said)'; }"
+                    let body = try await answer(origin.url("/anything"), script, on: coordinator, in: directory)
+                    #expect(body.contains("/anything"))
+                    let problem = coordinator.proxyScriptProblem?.detail
+                    #expect(told.map { problem?.hasSuffix($0) == true } ?? (problem == nil), "\(problem ?? "")")
+                }
+            }
+        }
+    }
+
+    @Test("a server that keeps a script back holds nobody up for longer than the request's own limits")
+    func silence() async throws {
+        let peer = try ScriptedPeer { connection, _ in connection.drain() }
+        defer { peer.stop() }
+        try await withOrigin { origin in
+            for limits in [["-m", "1"], ["--read-timeout", "1"]] {
+                let clock = ContinuousClock()
+                let start = clock.now
+                let script = "http://\(peer.place)/x.pac"
+                let run = try CommandRun(
+                    ["get", "-s", "--no-cache", "--pac", script, origin.url("/anything")] + limits)
+                #expect(run.status == 0 && run.text.contains("/anything"), "\(run.errors)")
+                #expect(clock.now - start < .seconds(15))
+            }
+        }
+    }
+
+    @Test(
+        "a script that never comes to an end costs so much for three origins, and then nothing",
+        .enabled(if: getenv("TRAWL_LONG_TESTS") != nil))
+    func loops() async throws {
+        let directory = try TemporaryDirectory()
+        let script = "function FindProxyForURL() { for (;;) {} }"
+        try await withOrigin { origin in
+            try await withTestCoordinator { coordinator in
+                let clock = ContinuousClock()
+                let start = clock.now
+                for number in 1...9 {
+                    let url = origin.url("/anything").replacingOccurrences(of: "127.0.0.1", with: "127.0.0.\(number)")
+                    // Not all of them need an origin: the script is asked about each.
+                    _ = try? await answer(url, script, on: coordinator, in: directory)
+                }
+                #expect(clock.now - start < .seconds(25))
+                #expect(coordinator.proxyScriptProblem != nil)
+            }
+        }
     }
 
     @Test("the command refuses what can be no script, and tells of one that is of no use")

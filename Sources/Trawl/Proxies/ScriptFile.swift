@@ -1,0 +1,55 @@
+import Glibc
+
+/// Scripts in files, and their characters.
+enum ScriptFile {
+    static let longest = 1 << 20
+
+    /// The bytes of a path or `file` URL.
+    static func read(_ place: String) throws(FetchError) -> [UInt8] {
+        var path = place
+        for prefix in ["file://localhost/", "file:///"] where place.lowercased().hasPrefix(prefix) {
+            path = "/" + decoded(place.utf8.dropFirst(prefix.utf8.count))
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .file(path, errno) }
+        defer { close(descriptor) }
+        var info = stat()
+        guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { throw .file(path, EINVAL) }
+        guard info.st_size <= longest else { throw .file(path, EFBIG) }
+        var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
+        var count = 0
+        while count < bytes.count {
+            let got = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count, off_t(count))
+            }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw .file(path, errno) }
+            if got == 0 { break }
+            count += got
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    /// A script's bytes as UTF-8: they are taken for Latin-1 when they are none (ASI-PRX-05).
+    static func utf8(_ bytes: [UInt8]) -> [UInt8] {
+        let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        if String(validating: bytes, as: UTF8.self) != nil { return bytes }
+        return bytes.flatMap { $0 < 0x80 ? [$0] : [0xC0 | $0 >> 6, 0x80 | $0 & 0x3F] }
+    }
+
+    /// RFC 3986 §2.1, for the paths of `file` URLs.
+    private static func decoded(_ text: some Sequence<UInt8>) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
