@@ -248,6 +248,8 @@ extension Transfer {
     private func sent(_ count: Int) -> Int {
         requestFileOffset += UInt64(count)
         progress?.set(sent: requestFileOffset)
+        countedOut += UInt64(count)
+        loop.counters.countOut(UInt64(count))
         lastActivity = loop.runningClock
         return count
     }

@@ -33,7 +33,7 @@ extension Transfer {
         loop.counters.countTransfer()
         // Those of bodies were counted as they came, also of a response whose place another took.
         loop.counters.countIn(UInt64(heads.bytes))
-        loop.counters.countOut(metrics.bytesSent)
+        loop.counters.countOut(metrics.bytesSent - min(metrics.bytesSent, countedOut))
         return metrics
     }
 

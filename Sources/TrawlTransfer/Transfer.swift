@@ -114,6 +114,8 @@ final class Transfer {
     @Unchecked var chunks: ChunkDecoder?
     @Unchecked var decoder: ContentDecoder?
     var receivedBytes: UInt64 = 0
+    /// Bytes of the request's body that were counted as they went, sent again ones too.
+    var countedOut: UInt64 = 0
     /// Bytes of bodies whose place another response took.
     var replacedBytes: UInt64 = 0
     /// The rest of the body is not wanted, and the transfer ends well.
@@ -201,6 +203,7 @@ final class Transfer {
         isSuspended = false
         isGivenUp = false
         requestFileOffset = 0
+        countedOut = 0
         startedAt = loop.runningClock
         restingSince = nil
         if let timeLimit { loop.note(limit: timeLimit) }

@@ -25,7 +25,9 @@ struct ReportArguments: ParsableArguments {
 
     @Option(
         name: .customLong("progress"), parsing: .unconditional,
-        help: ArgumentHelp("bar, plain (lines) or none. Default: bar on a terminal.", valueName: "kind"))
+        help: ArgumentHelp(
+            "bar, line (the same without a bar), plain (lines) or none. Default: bar on a terminal.",
+            valueName: "kind"))
     var progress: ProgressKind?
 
     @Flag(name: [.customLong("no-progress"), .customLong("no-progress-meter")], help: "As --progress none.")
@@ -45,7 +47,7 @@ struct ReportArguments: ParsableArguments {
         switch progress {
         case .plain: return .plain
         case .hidden: return .hidden
-        case .bar: return onTerminal ? .bar : .hidden
+        case .bar, .line: return onTerminal ? progress ?? .bar : .hidden
         case nil: return onTerminal && !sharesTerminal && !verbose ? .bar : .hidden
         }
     }
@@ -53,6 +55,9 @@ struct ReportArguments: ParsableArguments {
 
 /// The value of `--progress`.
 enum ProgressKind: String, ExpressibleByArgument, CaseIterable {
-    case bar, plain
+    case bar, line, plain
     case hidden = "none"
+
+    /// Whether it is one line of a terminal, drawn again and again.
+    var isDrawn: Bool { self == .bar || self == .line }
 }

@@ -44,15 +44,15 @@ final class ProgressDisplay: Sendable {
     /// What is over in a moment needs no line; then ten a second at most, as plain lines one a second.
     private func run(_ stop: WakeUp) {
         var pace = ProgressPace(at: MonotonicClock.now())
-        var pause: Int32 = kind == .bar ? 500 : 1000
+        var pause: Int32 = kind.isDrawn ? 500 : 1000
         while true {
             var poller = pollfd(fd: stop.rawValue, events: Int16(POLLIN), revents: 0)
             if poll(&poller, 1, pause) > 0 { return }
-            pause = kind == .bar ? 100 : 1000
-            let width = kind == .bar ? Terminal.columns(STDERR_FILENO) : 200
+            pause = kind.isDrawn ? 100 : 1000
+            let width = kind.isDrawn ? Terminal.columns(STDERR_FILENO) : 200
             let line = line(&pace, width)
             if line.isEmpty { continue }
-            if kind == .bar { console.draw(line, width: width) } else { console.write(line + "\n") }
+            if kind.isDrawn { console.draw(line, width: width) } else { console.write(line + "\n") }
         }
     }
 
@@ -60,7 +60,7 @@ final class ProgressDisplay: Sendable {
         let now = MonotonicClock.now()
         return switch state.withLock({ $0 }) {
         case .nothing: ""
-        case .single(let single): pace.text(single, width: width, at: now)
+        case .single(let single): pace.text(single, width: width, hasBar: kind != .line, at: now)
         case .many(let many): pace.text(many, inFlight: bytesInFlight(), width: width, at: now)
         }
     }

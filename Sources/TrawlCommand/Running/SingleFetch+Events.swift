@@ -55,9 +55,12 @@ extension SingleFetch {
             write(bytes, of: fetch)
         case .progress(let state):
             if received == 0 {
+                let whole = UInt64(max(0, fetch.currentProgress.upload.total))
                 progress.state.withLock {
                     $0 = .single(
-                        .init(name: FileName.ofURL(request.url), received: state.received, expected: state.expected))
+                        .init(
+                            name: FileName.ofURL(request.url), received: state.received, expected: state.expected,
+                            sent: state.sent, sending: whole))
                 }
             }
         case .ended(let ended):

@@ -7,6 +7,14 @@ struct ProgressLine: Equatable, Sendable {
         var name: String
         var received: UInt64
         var expected: UInt64?
+        /// Bytes of the request's body that were sent, and of all of it.
+        var sent: UInt64 = 0
+        var sending: UInt64 = 0
+
+        /// What moves: the request's body until something of the response's has come.
+        private var isSending: Bool { received == 0 && sending > 0 }
+        var done: UInt64 { isSending ? sent : received }
+        var whole: UInt64? { isSending ? sending : expected }
     }
 
     /// A list of URLs.
@@ -31,21 +39,23 @@ struct ProgressLine: Equatable, Sendable {
     /// - Parameters:
     ///   - rate: Bytes per second.
     ///   - width: Columns; the line takes fewer, and none when there is no room.
-    static func text(_ single: Single, rate: Double, width: Int) -> String {
-        var parts = [single.name.asciiSafe, ByteText.short(single.received)]
-        if let expected = single.expected, expected > 0 {
-            let share = min(1, Double(single.received) / Double(expected))
+    ///   - hasBar: Whether the share is drawn as a bar too.
+    static func text(_ single: Single, rate: Double, width: Int, hasBar: Bool = true) -> String {
+        var parts = [single.name.asciiSafe, ByteText.short(single.done)]
+        if let expected = single.whole, expected > 0 {
+            let share = min(1, Double(single.done) / Double(expected))
             parts[1] += "/" + ByteText.short(expected)
-            parts.append(bar(share, cells: 20))
+            if hasBar { parts.append(bar(share, cells: 20)) }
             parts.append("\(Int(share * 100))%")
             parts.append(ByteText.short(rate) + "/s")
-            if rate > 0, single.received < expected {
-                parts.append("ETA " + time(Double(expected - single.received) / rate))
+            if rate > 0, single.done < expected {
+                parts.append("ETA " + time(Double(expected - single.done) / rate))
             }
         } else {
             parts.append(ByteText.short(rate) + "/s")
         }
-        return fit(parts.joined(separator: "  "), width)
+        parts[0] = shortened(parts[0], to: width - 1 - parts[1...].reduce(0) { $0 + 2 + $1.utf8.count })
+        return fit(parts, width)
     }
 
     /// - Parameters:
@@ -65,7 +75,7 @@ struct ProgressLine: Equatable, Sendable {
         } else if let total = many.total, total > many.done, fetchRate > 0 {
             parts.append("ETA " + time(Double(total - many.done) / fetchRate))
         }
-        return fit(parts.joined(separator: "  "), width)
+        return fit(parts, width)
     }
 
     static func bar(_ share: Double, cells: Int) -> String {
@@ -81,9 +91,22 @@ struct ProgressLine: Equatable, Sendable {
         return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
     }
 
-    /// The last column stays free: a terminal would go on to the next line.
-    private static func fit(_ text: String, _ width: Int) -> String {
-        String(text.prefix(max(0, width - 1)))
+    /// As many parts as there is room for, from the left: a number that is cut would be another number. The last column stays
+    /// free: a terminal would go on to the next line.
+    private static func fit(_ parts: [String], _ width: Int) -> String {
+        var line = ""
+        for part in parts {
+            let longer = line.isEmpty ? part : line + "  " + part
+            if longer.utf8.count > width - 1 { break }
+            line = longer
+        }
+        return line
+    }
+
+    /// A name, which makes room for what stands behind it down to eight columns, and is seen to be cut.
+    private static func shortened(_ name: String, to columns: Int) -> String {
+        let columns = max(8, columns)
+        return name.utf8.count <= columns ? name : String(name.prefix(columns - 2)) + ".."
     }
 }
 

@@ -10,10 +10,12 @@ struct ProgressPace: Sendable {
         speed = Speed(at: now)
     }
 
-    /// The line of one URL; see ``ProgressLine/text(_:rate:width:)``.
-    mutating func text(_ single: ProgressLine.Single, width: Int, at now: MonotonicInstant) -> String {
-        speed.update(bytes: single.received, fetches: 0, at: now)
-        return ProgressLine.text(single, rate: speed.bytes, width: width)
+    /// The line of one URL; see ``ProgressLine/text(_:rate:width:hasBar:)``.
+    mutating func text(
+        _ single: ProgressLine.Single, width: Int, hasBar: Bool, at now: MonotonicInstant
+    ) -> String {
+        speed.update(bytes: single.done, fetches: 0, at: now)
+        return ProgressLine.text(single, rate: speed.bytes, width: width, hasBar: hasBar)
     }
 
     /// The line of a list; see ``ProgressLine/text(_:rate:fetchRate:width:)``.

@@ -59,6 +59,30 @@ struct WatchingProgramTests {
         }
     }
 
+    @Test("what is sent counts while it is sent")
+    func sending() async throws {
+        let peer = try ScriptedPeer { connection, _ in
+            _ = connection.readHead()
+            connection.drain()
+        }
+        defer { peer.stop() }
+        try await withTestCoordinator(workers: 1) {
+            // Half a minute for it all.
+            $0.bandwidth = BandwidthLimit(300_000)
+        } _: { coordinator in
+            var request = Request(.put, "http://\(peer.place)/u")
+            request.body = .bytes(Array(repeating: 7, count: 9_000_000))
+            let fetch = coordinator.start(request, into: .discard)
+            #expect(
+                await eventually {
+                    let status = await coordinator.status()
+                    return (status?.bytesSentPerSecond ?? 0) > 10_000 && status?.inFlight == 1
+                })
+            fetch.cancel()
+            _ = try? await fetch.response
+        }
+    }
+
     @Test("each step is told where that is wanted, and nothing secret with it")
     func debugging() async throws {
         try await withOrigin { origin in

@@ -230,5 +230,6 @@ struct OptionsTests {
         #expect(try kind("--no-progress", "--progress", "bar") == .hidden)
         #expect(try kind("--progress", "plain", terminal: false) == .plain)
         #expect(try kind("--progress", "bar", terminal: false) == .hidden)
+        #expect(try kind("--progress=line") == .line && kind("--progress=line", terminal: false) == .hidden)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import TrawlCommand
@@ -58,6 +59,38 @@ struct ProgressLineTests {
     func width(width: Int) {
         #expect(ProgressLine.text(single, rate: 1, width: width).count <= max(0, width - 1))
         #expect(ProgressLine.text(many, rate: 1, fetchRate: 1, width: width).count <= max(0, width - 1))
+    }
+
+    @Test("no number is cut: what there is no room for is left out", arguments: 0...60)
+    func whole(width: Int) {
+        let full = ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200).components(separatedBy: "  ")
+        let line = ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: width)
+        let parts = line.isEmpty ? [] : line.components(separatedBy: "  ")
+        #expect(parts == Array(full.prefix(parts.count)), "\(line)")
+        #expect(!parts.isEmpty || width <= full[0].count)
+        // A name makes room, and is seen to be cut.
+        let single = ProgressLine.Single(name: "1234567890.iso", received: 10, expected: nil)
+        let name = ProgressLine.text(single, rate: 0, width: width).components(separatedBy: "  ")
+        #expect(["", "1234567890.iso"].contains(name[0]) || name[0].hasSuffix(".."), "\(name)")
+        #expect(name.dropFirst() == ["10B", "0B/s"].prefix(name.count - 1), "\(name)")
+        #expect(name.count == 3 || width < 20)
+    }
+
+    @Test("what is sent is shown until something comes back")
+    func upload() {
+        var single = ProgressLine.Single(name: "x", received: 0, expected: nil, sent: 1 << 20, sending: 4 << 20)
+        #expect(
+            ProgressLine.text(single, rate: 1_048_576, width: 200)
+                == "x  1.0M/4.0M  [#####...............]  25%  1.0M/s  ETA 0:03")
+        single.received = 10
+        #expect(ProgressLine.text(single, rate: 0, width: 200) == "x  10B  0B/s")
+    }
+
+    @Test("a line without a bar is the same without it")
+    func noBar() {
+        #expect(
+            ProgressLine.text(single, rate: 1_048_576, width: 200, hasBar: false)
+                == "a\\u{1b}[2J.iso  512M/1.0G  50%  1.0M/s  ETA 8:32")
     }
 
     @Test("more bytes than announced do not break the bar")
