@@ -19,7 +19,10 @@ extension Supervisor {
         }
         questions += 1
         authentication.question = FetchAuthentication.Question(
-            number: questions, side: side, candidate: candidate, source: source, failures: failures)
+            number: questions, side: side, candidate: candidate,
+            subject: CredentialSubject(candidate.space, named: authentication[side]?.search.named), source: source,
+            failures: failures)
+        if let question = authentication.question { tellQuestion(question, fetch) }
         authentication.proving = nil
         stopClock(of: fetch)
         // A vault answers each; a person is asked once.

@@ -81,6 +81,7 @@ extension Supervisor {
         let proposal = state.search.began(
             fetch.engine.target, at: origin, entries: credentials.entries(of: origin, side))
         authentication[side] = state
+        if let proposal { tellProposal(proposal, to: side, fetch) }
         guard case .failure(let fault) = say(proposal, side, authentication) else { return nil }
         _ = say(nil, side, authentication)
         // What the session has is asked for; what the caller gave is wrong, as it is when it answers a challenge.
@@ -142,6 +143,7 @@ extension Supervisor {
             return answer(
                 fetch, with: .failure(FetchError(side.refusal, fault.explanation, url: fetch.engine.target.text)))
         }
+        tellProposal(proposal, to: side, fetch)
         authentication[side]?.rounds += 1
         if let channel = fetch.channel, let report = authentication[side]?.report, let head = authentication.head {
             channel.post(.authenticating(report, Response.ResponseHead(head)))
@@ -169,6 +171,7 @@ extension Supervisor {
             if !isTunnelled { credentials.finish(proof, of: proposal, head.fields, from: side) }
             authentication[side]?.proof = nil
         }
+        tellAnswer(head.status, from: side, fetch)
         switch authentication[side]?.search.accepted(status: isTunnelled ? 200 : head.status) ?? .nothing {
         case .nothing: break
         case .keep(let entry, let permanently):

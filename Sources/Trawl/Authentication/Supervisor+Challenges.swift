@@ -50,10 +50,13 @@ extension Supervisor {
             _ = state.search.began(fetch.engine.target, at: origin, entries: [])
             authentication[side] = state
         }
+        let challenges = ChallengeList(head.fields, from: side)
+        let attempts = authentication[side]?.search.attempts
         guard
             let step = authentication[side]?.search.challenged(
-                by: ChallengeList(head.fields, from: side), sentNonce: authentication[side]?.proof?.nonce)
+                by: challenges, sentNonce: authentication[side]?.proof?.nonce)
         else { return .deliver }
+        tellChallenge(challenges, from: side, isRefusal: authentication[side]?.search.attempts != attempts, fetch)
         if let forgotten = step.forgotten { credentials.forget(forgotten) }
         authentication.head = head
         return prepare(step.action, side, fetch, authentication)
@@ -80,6 +83,7 @@ extension Supervisor {
                 }
                 action = authentication[side]?.search.answered(answer) ?? .none
             case .giveUp(let reason):
+                tellEnd(reason, side, fetch)
                 guard let error = refusal(reason, side, fetch, authentication) else { return .deliver }
                 authentication.next = .fail(error)
                 return .goOn

@@ -1,4 +1,5 @@
-/// What a coordinator tells about its work step by step, for those who look for a mistake (ASI-MISC-04, ASI-THR-08, ASI-CONN-05).
+/// What a coordinator tells about its work step by step, for those who look for a mistake (ASI-MISC-04, ASI-THR-08, ASI-CONN-05,
+/// ASI-AUTH-18).
 ///
 /// Credentials, cookies, queries and bodies are in no message, and no message can drive a terminal.
 public struct DebugLog: Sendable {
@@ -15,6 +16,8 @@ public struct DebugLog: Sendable {
         public static let connections = Categories(rawValue: 2)
         /// What passed of what may, whenever something did and there is a limit; who waits.
         public static let throttle = Categories(rawValue: 4)
+        /// Who asks who we are, by which schemes and for which realm, and what is answered from which source.
+        public static let authentication = Categories(rawValue: 8)
     }
 
     /// What is told.

@@ -6,8 +6,8 @@ struct DebugArguments: ParsableArguments {
     @Option(
         name: .customLong("debug"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Tell on standard error what happens: status (of each fetch), connections, throttle, or several with commas. "
-                + "Queries, credentials and bodies are left out.",
+            "Tell on standard error what happens: status (of each fetch), connections, throttle, auth, or several with "
+                + "commas, or all. Queries, credentials and bodies are left out.",
             valueName: "kinds"))
     var text: String?
 
@@ -25,7 +25,8 @@ struct DebugArguments: ParsableArguments {
             case "status": categories.insert(.status)
             case "connections": categories.insert(.connections)
             case "throttle": categories.insert(.throttle)
-            case "all": categories.formUnion([.status, .connections, .throttle])
+            case "auth": categories.insert(.authentication)
+            case "all": categories.formUnion([.status, .connections, .throttle, .authentication])
             default: return nil
             }
         }

@@ -168,4 +168,29 @@ struct NamedUserTests {
             #expect(held.status == 200 && waited.status == 401)
         }
     }
+
+    @Test("each step is told to who looks for a mistake, and nobody's name or password (ASI-AUTH-18)")
+    func steps() async throws {
+        let said = Locked([String]())
+        let saying = Saying(Credential(user: "me", password: "pass"))
+        try await withScene(
+            adjust: {
+                $0.decisions = saying
+                $0.debugLog = DebugLog([.authentication]) { line in said.withLock { $0.append(line) } }
+            }, answering: ChallengingOrigin.taking(Self.right, #"Basic realm="\#u{1B}[2J""#)
+        ) { scene, coordinator in
+            for _ in 0..<2 {
+                _ = try await coordinator.get(scene.origin.url("/a"), [], Self.named("other", "hidden"))
+            }
+        }
+        let lines = said.withLock { $0 }
+        func has(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
+        #expect(has(#": the server asks by Basic for "\u{1b}[2J""#), "\(lines)")
+        #expect(has(#"tells the server by Basic for "\u{1b}[2J"; source: request"#))
+        #expect(has("the server refuses, and asks by Basic") && has("asks the decision for the server, by Basic"))
+        #expect(has("; source: decision") && has("before it asks; source: session"))
+        #expect(has("the server does not ask again: status 200"))
+        #expect(!has("hidden") && !has("other") && !has("pass") && !has(Self.right))
+        #expect(lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } })
+    }
 }
