@@ -16,7 +16,7 @@ struct AuthCommand: ParsableCommand {
             batch and pipe use it with --vault. No secret is ever shown.
 
             Exit status: 0 done, 1 nothing is kept that was asked for, or the server refused, 2 wrong usage, 73 the file \
-            cannot be written, 77 another passphrase, 78 no vault.
+            cannot be written, 77 another passphrase, or no right to read it, 78 no vault.
             """,
         subcommands: [
             AuthSetCommand.self, AuthListCommand.self, AuthRemoveCommand.self, AuthClearCommand.self,
@@ -84,51 +84,6 @@ struct AuthVaultArguments: ParsableArguments {
         }
         return VaultItem(
             scheme: proxy.kind.rawValue, host: proxy.host, port: Int(proxy.port), realm: realm, isProxy: true)
-    }
-}
-
-/// `trawl auth set URL`
-struct AuthSetCommand: RunnableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Keep the credentials of an origin or a proxy.",
-        discussion: "User and password are asked for at the terminal; with -u the password alone.")
-
-    @Argument(help: ArgumentHelp("A URL of the origin.", valueName: "url")) var url: String
-    @Option(name: .customLong("realm"), parsing: .unconditional, help: "For this realm alone; by default for all.")
-    var realm: String?
-    @Flag(name: .customLong("for-proxy"), help: "The URL is a proxy's, as -x has it.") var isProxy = false
-    @Option(
-        name: [.customShort("u", allowingJoined: true), .customLong("user")], parsing: .unconditional,
-        help: ArgumentHelp("The user, with the password behind a colon or not.", valueName: "user:password"))
-    var user: String?
-    @Flag(name: .customLong("bearer"), help: "Keep a bearer token, which is asked for.") var isBearer = false
-    @OptionGroup var storage: AuthVaultArguments
-
-    func execute() throws(CommandError) -> Int32 {
-        let item = try AuthVaultArguments.item(url, realm: realm, isProxy: isProxy)
-        let vault = try storage.open(isNew: true)
-        let credential: Credential
-        if isBearer {
-            credential = Credential(bearer: try Self.ask("Token: "), persistence: .permanent)
-        } else {
-            let user = if let user { user } else { try Self.ask("User: ", isShown: true) }
-            credential = try AuthenticationArguments.credential(user) { user throws(CommandError) in
-                try Self.ask("Password for \(user.terminalSafe): ")
-            }.kept(.permanent)
-        }
-        do throws(SealedFileVault.Fault) {
-            try vault.store(credential, for: item)
-        } catch {
-            throw error.command(try storage.path())
-        }
-        return ExitStatus.success
-    }
-
-    private static func ask(_ question: String, isShown: Bool = false) throws(CommandError) -> String {
-        guard let answer = SecretPrompt.read(question, isShown: isShown), !answer.isEmpty else {
-            throw CommandError("nothing is given, and there is no terminal to ask at")
-        }
-        return answer
     }
 }
 

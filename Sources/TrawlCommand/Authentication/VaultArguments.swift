@@ -53,6 +53,9 @@ struct VaultArguments: ParsableArguments {
         do throws(SealedFileVault.Fault) {
             return try SealedFileVault(path: path, passphrase: passphrase)
         } catch {
+            if case .system(let number) = error, [EACCES, EPERM].contains(number) {
+                throw CommandError(file: path, number, status: ExitStatus.noPermission)
+            }
             throw error.command(path)
         }
     }

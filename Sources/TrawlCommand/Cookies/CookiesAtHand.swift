@@ -33,8 +33,12 @@ struct CookiesAtHand {
         if directory.utf8.contains(0) { throw CommandError("--store: no directory has such a name") }
         self.directory = directory
         self.jar = jar
+        let isThere = access(directory + "/state/.", F_OK) == 0
+        // What may not be looked at is not known to be empty.
+        if !isThere, ![ENOENT, ENOTDIR].contains(errno) {
+            throw CommandError(.system(SystemError(errno: errno, call: "access")), in: directory, "the cookies")
+        }
         do throws(StoreError) {
-            let isThere = access(directory + "/state", F_OK) == 0
             state = isThere || makes ? try StateStore.open(store: directory) : nil
         } catch {
             throw CommandError(error, in: directory, "the cookies")

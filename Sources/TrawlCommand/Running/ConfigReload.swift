@@ -32,7 +32,10 @@ struct ConfigReload: Sendable {
     /// - Throws: What is wrong with them, in words for a person.
     func limit() throws(CommandError) -> BandwidthLimit {
         let expanded = try ArgumentExpansion.expand(arguments) { file throws(CommandError) in
-            files.contains(file) ? try StandardStreams.readAll(file, limit: 1 << 20) : []
+            guard files.contains(file) else { return [] }
+            // This is the thread of signals, and what it would wait for it could not be told to leave.
+            guard Self.isRegular(file) else { throw CommandError("\(file.terminalSafe) is no regular file any more") }
+            return try StandardStreams.readAll(file, limit: 1 << 20)
         }
         do {
             let command = try TrawlCommand.parseAsRoot(expanded) as? any FetchingCommand

@@ -38,7 +38,11 @@ struct RunningTrawl {
             name = LocalPath.name(of: absolute)
             removesStale = false
         } catch {
-            throw [ENOENT, ENOTDIR].contains(error.errno) ? .none : .system(error.errno)
+            switch error.errno {
+            case ENOENT, ENOTDIR: throw .none
+            case EACCES, EPERM: throw .notPermitted
+            default: throw .system(error.errno)
+            }
         }
     }
 

@@ -141,6 +141,22 @@ struct AuthCommandTests {
         }
     }
 
+    @Test("what may not be read is told as that: a vault, and another's socket", .enabled(if: geteuid() != 0))
+    func forbidden() throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("passphrase", Array("open sesame\n".utf8))
+        let storage = ["--vault", directory.file("vault"), "--vault-passphrase-file", directory.file("passphrase")]
+        let set = try run(["auth", "set", "http://a.test/", "-u", "me:pass"] + storage)
+        #expect(set.status == 0 && chmod(directory.file("vault"), 0) == 0)
+        let list = try run(["auth", "ls"] + storage)
+        #expect(list.status == 77 && list.errors.contains("Permission denied"), "\(list.errors)")
+        let closed = try directory.makeDirectory("closed")
+        #expect(chmod(closed, 0) == 0)
+        defer { chmod(closed, 0o700) }
+        let status = try run(["status", closed + "/socket"])
+        #expect(status.status == 77, "\(status.errors)")
+    }
+
     @Test("auth: set, ls, rm, clear, and get with the vault")
     func vault() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
@@ -152,6 +168,8 @@ struct AuthCommandTests {
             #expect(missing.status == 78)
             let set = try run(["auth", "set", url, "-u", "me:pass"] + storage)
             #expect(set.status == 0, "\(set.errors)")
+            let unsendable = try run(["auth", "set", url, "-u", "me:pa\nss"] + storage)
+            #expect(unsendable.status == 2 && unsendable.errors.contains("control character"))
             let list = try run(["auth", "ls"] + storage)
             #expect(list.text.contains("127.0.0.1") && list.text.contains("me") && !list.text.contains("pass"))
             let json = try run(["auth", "ls", "--json"] + storage)

@@ -24,6 +24,12 @@ struct ReloadTests {
             run.signal(SIGHUP)
             #expect(await eventually { bed.errors.contains("the limit of bandwidth stays as it is") })
             #expect(run.isRunning)
+            // Nor does a pipe that nobody writes to, which would be waited for.
+            let config = bed.directory.file("config")
+            #expect(unlink(config) == 0 && mkfifo(config, 0o600) == 0)
+            run.signal(SIGHUP)
+            #expect(await eventually { bed.errors.contains("no regular file any more") })
+            #expect(unlink(config) == 0)
             try bed.directory.put("config", Array("limit-rate = 1G\n".utf8))
             run.signal(SIGHUP)
             #expect(await eventually(within: .seconds(20)) { !run.isRunning })

@@ -35,6 +35,17 @@ struct CookieCommandTests {
         try CommandRun(["cookies"] + arguments + ["--store", store], input: input)
     }
 
+    @Test("a jar that may not be looked at is not an empty one", .enabled(if: geteuid() != 0))
+    func forbidden() throws {
+        _ = try get("/?a=1")
+        #expect(chmod(store + "/state", 0) == 0)
+        defer { chmod(store + "/state", 0o700) }
+        for arguments in [["ls"], ["export"], ["rm", "a"], ["clear"]] {
+            let run = try CommandRun(["cookies"] + arguments + ["--store", store])
+            #expect(run.status == 77 && run.output.isEmpty, "\(arguments): \(run.text) \(run.errors)")
+        }
+    }
+
     private func curl(_ arguments: String...) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: curlPath)
