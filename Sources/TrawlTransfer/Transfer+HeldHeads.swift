@@ -18,11 +18,11 @@ extension Transfer {
         guard heldHeads < Self.mostHeldHeads else { return false }
         switch head.status {
         case 401:
-            // A challenge with a token goes on with the exchange (RFC 4559 §4.2), and at one without libcurl may begin anew.
-            guard hasLogin else { return false }
+            guard hasLogin, goesOn(head, lease.login?.scheme, "WWW-Authenticate") else { return false }
         case 407:
             // Alike from a proxy. What comes out of a tunnel is not the proxy's word (RFC 9110 §9.3.6).
-            guard hasProxyLogin, tunnelHead == nil else { return false }
+            guard hasProxyLogin, tunnelHead == nil, goesOn(head, lease.proxy?.login?.scheme, "Proxy-Authenticate")
+            else { return false }
         case 417:
             // RFC 9110 §15.5.18: libcurl repeats the request without `Expect`.
             if case .none = lease.body { return false }
@@ -33,6 +33,16 @@ extension Transfer {
         heldHead = head
         heldFacts = facts
         return true
+    }
+
+    /// Whether an exchange goes on behind a challenge: at one with a token (RFC 4559 §4.2); and at the first one without,
+    /// where libcurl may begin anew.
+    private func goesOn(_ head: ResponseHead, _ scheme: ConnectionLogin.Scheme?, _ field: String) -> Bool {
+        let name = scheme == .ntlm ? "ntlm " : "negotiate "
+        let hasToken = head.fields.values(field).contains { value in
+            value.utf8.count > name.utf8.count && value.lowercased().hasPrefix(name)
+        }
+        return hasToken || heldHeads == 0
     }
 
     /// No other head follows: the last one that was held back is the answer.

@@ -316,7 +316,8 @@ final class Transfer {
 
     /// Goes on as far as answer, credit and the coordinator's buffer allow.
     func pump() {
-        guard !isSuspended, !awaitsAnswer, awaitsBandwidth == nil, !awaitsMemory, !loop.output.isCongested, failure == nil
+        guard !isSuspended, !awaitsAnswer, awaitsBandwidth == nil, !awaitsMemory, !loop.output.isCongested,
+            failure == nil
         else {
             return
         }

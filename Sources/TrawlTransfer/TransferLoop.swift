@@ -105,7 +105,8 @@ package final class TransferLoop {
     /// Does not fail: what `deinit` frees is there from the first property on.
     private init(
         _ multi: UnsafeMutableRawPointer, _ leases: Int, _ roots: [OutputRoot], _ segment: SharedSegment, _ slot: Int,
-        _ output: TransferOutput, _ keeper: (any ResponseKeeper)?, _ stateKeeper: (any StateKeeper)?, _ tellsClosing: Bool
+        _ output: TransferOutput, _ keeper: (any ResponseKeeper)?, _ stateKeeper: (any StateKeeper)?,
+        _ tellsClosing: Bool
     ) {
         self.multi = multi
         self.output = output

@@ -58,7 +58,7 @@ struct MessageRoundTripTests {
             + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0] + [0, 0, 0, 0] + [0]
             + [5] + little(UInt32(1 | 2 << 10 | 1023 << 20))
             + [6] + [1, 0, 0, 0, 0x68] + [1, 0] + [1] + [1, 0, 0, 0, 0x75] + [1, 0, 0, 0, 0x70] + [0, 0, 0, 0]
-            + little(UInt64(7)) + [0, 0, 0, 0] + [6, 0, 5, 0, 0, 0]
+            + little(UInt64(7)) + [0] + [0, 0, 0, 0] + [6, 0, 5, 0, 0, 0]
         #expect(frame(CoordinatorMessage.lease(lease)) == frame(kind: 3, descriptors: 1, payload))
         let sink: [UInt8] = [2, 7, 0] + [1, 0, 0, 0, 0x70] + [2] + little(UInt32(5)) + [1]
         let answer = HeadDisposition.redirectBody(

@@ -10,7 +10,7 @@ enum OptionTable {
         "connect-timeout", "connect-to", "cookie", "cookie-jar", "credential-helper", "data", "data-ascii",
         "data-binary", "data-raw", "data-urlencode", "debug", "dump-header",
         "first-byte-timeout", "header", "hsts", "input-file",
-        "interface", "jar", "json", "key", "key-type", "limit-rate", "limit-rate-metered", "max-filesize",
+        "interface", "jar", "json", "key", "key-type", "limit-rate", "limit-rate-metered", "max-filesize", "max-memory",
         "max-redirs", "max-time", "metrics-file", "metrics-interval", "netrc-file", "noproxy", "oauth2-bearer",
         "out", "output", "output-dir", "pac", "parallel", "pass", "per-host", "pinnedpubkey", "progress", "proto",
         "proxy", "proxy-cacert", "proxy-header", "proxy-user", "range", "read-timeout", "referer", "request",

@@ -117,10 +117,10 @@ struct PipeCommandTests {
                 ("too_many_redirects", origin.url("/redirect-loop"), ""), ("invalid_url", "http://a b/", ""),
                 ("unsupported_url", "gopher://a/", ""), ("protocol", origin.url("/garbage"), ""),
                 ("decoding", origin.url("/gzip-badcrc"), ""), ("truncated", origin.url("/truncate"), ""),
-                ("too_large", origin.url("/bytes/20000"), ""),
+                ("too_large", origin.url("/bytes/60000"), ""),
             ]
             let lines = cases.enumerated().map { #"{"id":\#($0),"url":"\#($1.1)"\#($1.2)}"# }
-            let answers = try await PipeProcess.answers(lines, ["--max-filesize", "10000"])
+            let answers = try await PipeProcess.answers(lines, ["--max-filesize", "50000"])
             for (index, (code, url, _)) in cases.enumerated() {
                 let answer = try #require(answers[String(index)])
                 #expect(answer.code == code, "\(url): \(answer.text)")

@@ -82,19 +82,6 @@ struct PipeMemoryTests {
         }
     }
 
-    @Test("what unfolds to more than all of it comes through, one after the other")
-    func unfolding() async throws {
-        try await withOrigin { origin in
-            let pipe = try started()
-            for id in 0..<8 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/gzip-bomb?size=4000000"))"}"#) }
-            let most = await peak(of: pipe, origin, atLeast: 4_000_000)
-            // The longest, half of the memory in parts of others, and what a step brings of each of them.
-            #expect(most < 4_000_000 + (1 << 19) + 8 * ((1 << 20) + (1 << 16)), "\(most)")
-            #expect(await pipe.finish().values.count { $0.status == 200 && $0.body?.count == 4_000_000 } == 8)
-            #expect(await pipe.exitStatus() == 0)
-        }
-    }
-
     @Test("bodies of the cache count, too")
     func stored() async throws {
         try await withOrigin { origin in

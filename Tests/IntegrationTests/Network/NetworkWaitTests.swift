@@ -63,7 +63,8 @@ struct NetworkWaitTests {
         func records() -> [Substring] { scene.text("results").split(separator: "\n") }
         #expect(await eventually { records().count > 10 })
         try scene.network.run("ip link del eth0")
-        #expect(await eventually { scene.text("batch.status").isEmpty && records().count < 300 })
+        #expect(await eventually { scene.text("batch.err").contains("there is no network") })
+        #expect(scene.text("batch.status").isEmpty && records().count < 300)
         try scene.connect("wwan0")
         #expect(await scene.status("batch") == 0)
         #expect(records().count == 300 && records().allSatisfy { $0.contains(#""ok":true"#) })

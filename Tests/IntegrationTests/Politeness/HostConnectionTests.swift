@@ -23,7 +23,7 @@ struct HostConnectionTests {
     }
 
     private static func request(_ number: Int, _ origin: LoopbackOriginProcess) -> Request {
-        var request = Request(origin.url(target(number), address: 1 + number % hosts))
+        var request = Request(origin.url(target(number), address: 2 + number % hosts))
         if number % 17 == 0 { request.options.reusesConnection = false }
         if number % 19 == 0 { request.options.keepsConnection = false }
         return request
@@ -50,13 +50,14 @@ struct HostConnectionTests {
     }
 
     private static func expect(_ limit: Int, _ origin: LoopbackOriginProcess) throws {
-        let maxima = try origin.establishedMaxima()
+        // The question itself is a connection to the first address.
+        let maxima = try origin.establishedMaxima().filter { $0.key != "127.0.0.1" }
         #expect(maxima.count == hosts && maxima.values.allSatisfy { $0 <= limit }, "\(maxima)")
     }
 
     @Test("eight workers never have more connections to a host than its limit, however they end", arguments: [1, 3])
     func steady(limit: Int) async throws {
-        try await withOrigin(addresses: Self.hosts) { origin in
+        try await withOrigin(addresses: 1 + Self.hosts) { origin in
             try await withTestCoordinator(workers: 8) {
                 $0.connectionsPerHost = limit
             } _: { coordinator in
@@ -77,7 +78,7 @@ struct HostConnectionTests {
     }
 
     private static func deaths(kills: Int) async throws {
-        let origin = try LoopbackOriginProcess(addresses: hosts)
+        let origin = try LoopbackOriginProcess(addresses: 1 + hosts)
         defer { origin.stop() }
         let spared = Set(ProcessTree.children())
         let killed = Locked(0)
@@ -108,7 +109,7 @@ struct HostConnectionTests {
         "a worker that is alone, in this process too, has no more than the limit for requests that share no connection")
     func alone() async throws {
         for workers in [0, 1] {
-            try await withOrigin(addresses: Self.hosts) { origin in
+            try await withOrigin(addresses: 1 + Self.hosts) { origin in
                 try await withTestCoordinator(workers: workers) {
                     $0.connectionsPerHost = 2
                 } _: { coordinator in

@@ -81,7 +81,7 @@ struct CookieObjectTests {
         #expect(try options("--jar", "j").jar == .named("j"))
         #expect(try options("--no-cookies").jar == .none)
         for arguments in [
-            ["--jar", "j", "--no-cookies"], ["--jar", "j", "-c", "f"], ["--no-cookies", "-b", "f"], ["--jar="],
+            ["--jar", "j", "--no-cookies"], ["--jar", "j", "-c", "f"], ["--no-cookies", "-b", "f"], ["--jar", ""],
         ] {
             #expect(throws: (any Error).self, "\(arguments)") { try GetCommand.parse(arguments + ["http://h/"]) }
         }
