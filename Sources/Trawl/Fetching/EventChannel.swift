@@ -90,6 +90,9 @@ final class EventChannel: FetchEventSink {
         }
     }
 
+    /// Whether its last event was posted, or it was ended without one.
+    var isOver: Bool { state.withLock { $0.isFinished } }
+
     func measured(_ progress: FetchProgress, at now: MonotonicInstant) { meter.measured(progress, at: now) }
 
     /// Ends it without an event.

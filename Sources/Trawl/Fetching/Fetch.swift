@@ -15,7 +15,7 @@ public final class Fetch: Sendable {
 
     let outcome: OutcomeCell
     let control: FetchControl
-    private let channel: EventChannel
+    let channel: EventChannel
     let maker: Maker
     private let isStream: Bool
 

@@ -18,7 +18,8 @@ extension Fetch: Identifiable {
 
     /// Where it is in its life now.
     public var state: State {
-        if outcome.answer != nil { return .completed }
+        // Who reads the last event knows before the answer is there.
+        if channel.isOver || outcome.answer != nil { return .completed }
         return control.isCancelled ? .cancelling : control.isSuspended ? .suspended : .running
     }
 

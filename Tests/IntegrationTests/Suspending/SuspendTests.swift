@@ -296,7 +296,7 @@ struct SuspendTests {
                 #expect(fetch.priority == 0.5 && fetch.label == nil)
                 fetch.resume()
             }
-            fetches[2].priority = 0.9
+            fetches[2].priority = 0.7
             fetches[3].priority = 1
             fetches[0].priority = 0
             fetches[3].label = "last"
