@@ -7,6 +7,8 @@ import TrawlProtocol
 /// where its length is known, else for some more than is needed. libcurl keeps what it has read meanwhile and reads no more,
 /// so that the server is held up too.
 extension Transfer {
+    /// Coded bytes that are decoded at a time at most: deflate makes a thousand bytes of one.
+    private static let longestSlice = 1024
     /// The most that is asked for beyond what is needed, for a body of unknown length.
     private static let mostAhead: UInt64 = 4 << 20
 
@@ -43,7 +45,7 @@ extension Transfer {
         guard room < .max, store.isMemory, let decoder else { return longest }
         let ratio = decoder.encodedBytes == 0 ? 64 : max(1, decoder.decodedBytes / decoder.encodedBytes)
         let left = Int(clamping: room - min(room, store.length))
-        return min(longest, max(left / ratio, 256))
+        return min(longest, Self.longestSlice, max(left / ratio, 256))
     }
 
     /// There is room for so many more bytes.
