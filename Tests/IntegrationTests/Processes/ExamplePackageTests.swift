@@ -29,6 +29,8 @@ struct ExamplePackageTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["swift"] + arguments
+        // Empty, as tests have it, it would put the compiler's cache of modules into the package.
+        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "XDG_CACHE_HOME" }
         try directory.put("log", [])
         let log = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.file("log")))
         process.standardInput = FileHandle.nullDevice
