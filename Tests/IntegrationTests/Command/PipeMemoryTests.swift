@@ -69,9 +69,9 @@ struct PipeMemoryTests {
     func short() async throws {
         try await withOrigin { origin in
             let pipe = try started()
-            pipe.write(#"{"id":0,"url":"\#(origin.url("/bytes/2000000?rate=1000000"))"}"#)
-            pipe.write(#"{"id":1,"url":"\#(origin.url("/bytes/2000000"))"}"#)
+            pipe.write(#"{"id":0,"url":"\#(origin.url("/bytes/2000000?rate=500000"))"}"#)
             #expect(await eventually { ProcessTree.bodies(of: pipe.pid) > 65_536 })
+            pipe.write(#"{"id":1,"url":"\#(origin.url("/bytes/2000000"))"}"#)
             for id in 2..<14 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/bytes/60000"))"}"#) }
             pipe.closeInput()
             var order: [String] = []
