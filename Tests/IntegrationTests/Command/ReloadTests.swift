@@ -43,7 +43,7 @@ struct ReloadTests {
     func ends() async throws {
         let bed = try BatchBed()
         try await withOrigin { origin in
-            try bed.putList([origin.url("/delay/60")])
+            try bed.putList([origin.url("/delay/60000")])
             let run = try bed.start(["--limit-rate", "20k"])
             #expect(await eventually { !ProcessTree.children(of: run.pid).isEmpty })
             run.signal(SIGHUP)

@@ -115,8 +115,8 @@ final class NTLMServer: Sendable {
                     return self.let(body)
                 self.say(status, "NTLM")
             do_POST = do_CONNECT = do_GET
+        http.server.ThreadingHTTPServer.request_queue_size = 256
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        server.request_queue_size = 256
         print(server.server_port, flush=True)
         server.serve_forever()
         """
