@@ -182,9 +182,9 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestSupport", "Trawl", "TrawlFoundation", "TrawlMetrics", "TrawlWorkerMain", "TrawlCommand",
-                "LoopbackOrigin", "FaultyWorker",
-                "HostProgram", "StoreHammer", .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "TestSupport", "Trawl", "TrawlFoundation", "TrawlMetrics", "TrawlPlatform", "TrawlWorkerMain",
+                "TrawlCommand", "LoopbackOrigin", "FaultyWorker", "HostProgram", "StoreHammer",
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: common),
     ]

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 import TrawlPlatform
 
@@ -21,7 +20,7 @@ private func bits(_ signals: [Int32]) -> UInt64 { signals.reduce(0) { $0 | 1 << 
 struct NamedThreadTests {
     @Test("a thread has its name, and join waits for its end")
     func name() throws {
-        let seen = Mutex<String?>(nil)
+        let seen = Guarded<String?>(nil)
         let thread = try NamedThread.start(name: "trawl-testing15") { seen.withLock { $0 = status("Name") } }
         thread.join()
         thread.join()
@@ -31,7 +30,7 @@ struct NamedThreadTests {
     @Test("signals of the host are blocked on the thread, faults are not, and the caller's mask is as before")
     func mask() throws {
         let before = status("SigBlk")
-        let seen = Mutex<String?>(nil)
+        let seen = Guarded<String?>(nil)
         let thread = try NamedThread.start(name: "mask") { seen.withLock { $0 = status("SigBlk") } }
         #expect(status("SigBlk") == before)
         thread.join()

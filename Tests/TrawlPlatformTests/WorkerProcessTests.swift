@@ -24,7 +24,7 @@ struct WorkerProcessTests {
         // Named threads block nearly all; SIGURG is ignored by default anyway, so ignoring it harms no other test.
         signal(SIGURG, SIG_IGN)
         defer { signal(SIGURG, SIG_DFL) }
-        let result = Mutex<String>("")
+        let result = Guarded<String>("")
         let thread = try NamedThread.start(name: "spawner") {
             let script = "grep -E 'SigBlk|SigIgn' /proc/self/status >&3; cut -d' ' -f5 /proc/$$/stat >&3; echo $$ >&3"
             let output = try? Shell(script).finish().output
@@ -124,5 +124,5 @@ struct WorkerProcessTests {
 
 private final class Busy: Sendable {
     let stop = Atomic<Bool>(false)
-    let failures = Mutex<[String]>([])
+    let failures = Guarded<[String]>([])
 }

@@ -74,21 +74,32 @@ extension Supervisor {
             if goesOver(ready, fetch) { continue }
             fetch.engine.isInHostProcess = true
             fetch.engine.isProbe = ready.isProbe
-            let limit = queues.limit(of: ready.host)
-            switch leases.place(ready.host, isSuspect: fetch.engine.isSuspect, limit: limit) {
-            case .worker(let worker, let keepsConnection):
-                lease(fetch, to: worker, limit: limit, keepsConnection: keepsConnection)
-            case .awaitsConnection(let holder):
+            if place(ready, fetch) { continue }
+            if fetch.engine.isSuspect {
                 heldHops.append(ready)
-                if let holder { askToClose(1, ready.host, of: holder) }
-            case .nowhere where fetch.engine.isSuspect:
-                heldHops.append(ready)
-            case .nowhere:
-                fetch.engine.isInHostProcess = false
-                fetch.engine.place = queues.putBack(ready)
-                return
+                continue
             }
+            fetch.engine.isInHostProcess = false
+            fetch.engine.place = queues.putBack(ready)
+            return
         }
+    }
+
+    /// Gives a hop that left its queue to a worker, or holds it until a connection that stands in its way is closed.
+    ///
+    /// - Returns: False when no worker has room for it.
+    mutating func place(_ hop: ReadyHop, _ fetch: RunningFetch) -> Bool {
+        let limit = queues.limit(of: hop.host)
+        switch leases.place(hop.host, isSuspect: fetch.engine.isSuspect, limit: limit) {
+        case .worker(let worker, let keepsConnection):
+            lease(fetch, to: worker, limit: limit, keepsConnection: keepsConnection)
+        case .awaitsConnection(let holder):
+            heldHops.append(hop)
+            if let holder { askToClose(1, hop.host, of: holder) }
+        case .nowhere:
+            return false
+        }
+        return true
     }
 
     /// Gives a hop to a worker.

@@ -20,19 +20,9 @@ extension Supervisor {
         heldHops = []
         for hop in waiting {
             guard let fetch = fetches[FetchKey(rawValue: hop.hop)], fetch.engine.life.isWaiting else { continue }
-            guard fetch.engine.isSuspect || hasRoom else {
+            guard fetch.engine.isSuspect || hasRoom, place(hop, fetch) else {
                 heldHops.append(hop)
                 continue
-            }
-            let limit = queues.limit(of: hop.host)
-            switch leases.place(hop.host, isSuspect: fetch.engine.isSuspect, limit: limit) {
-            case .worker(let worker, let keepsConnection):
-                lease(fetch, to: worker, limit: limit, keepsConnection: keepsConnection)
-            case .awaitsConnection(let holder):
-                heldHops.append(hop)
-                if let holder { askToClose(1, hop.host, of: holder) }
-            case .nowhere:
-                heldHops.append(hop)
             }
         }
     }

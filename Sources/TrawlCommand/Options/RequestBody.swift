@@ -1,7 +1,7 @@
-import Synchronization
 import Trawl
+import TrawlPlatform
 
-private let argumentOrder = Mutex(0)
+private let argumentOrder = Guarded(0)
 
 /// The body of a request, put together from its pieces.
 enum RequestBody {

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Trawl
 import TrawlPlatform
 
@@ -8,9 +7,9 @@ final class Console: Sendable {
     private let tellsFailures: Bool
     private let makesNotes: Bool
     /// Columns of the progress line that stands there now.
-    private let drawn = Mutex(0)
+    private let drawn = Guarded(0)
     /// Writes for a run that must not wait.
-    private let thread = Mutex<MessageThread?>(nil)
+    private let thread = Guarded<MessageThread?>(nil)
 
     init(_ arguments: ReportArguments) {
         tellsFailures = arguments.tellsFailures

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import TrawlPlatform
 
 /// Writes to standard error what a run says while it goes on: nothing waits for who does not read.
@@ -11,7 +10,7 @@ final class MessageThread: Sendable {
 
     private let output: OutputThread<[UInt8]>
     private let isOver: WakeUp
-    private let dropped = Mutex(0)
+    private let dropped = Guarded(0)
 
     init() throws(SystemError) {
         let over = try WakeUp()

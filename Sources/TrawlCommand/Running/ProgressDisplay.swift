@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Trawl
 import TrawlHTTP
 import TrawlPlatform
@@ -13,12 +12,12 @@ final class ProgressDisplay: Sendable {
     }
 
     /// What is shown; written by the run.
-    let state = Mutex(State.nothing)
+    let state = Guarded(State.nothing)
     private let console: Console
     private let kind: ProgressKind
     private let bytesInFlight: @Sendable () -> UInt64
     private let stop: WakeUp?
-    private let thread = Mutex<NamedThread?>(nil)
+    private let thread = Guarded<NamedThread?>(nil)
 
     /// - Parameter bytesInFlight: Bytes of a list's bodies that are not over; asked on the thread of this display.
     init(_ kind: ProgressKind, on console: Console, bytesInFlight: @escaping @Sendable () -> UInt64 = { 0 }) {

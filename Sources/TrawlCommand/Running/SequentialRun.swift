@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Trawl
 import TrawlHTTP
 import TrawlPlatform
@@ -13,7 +12,7 @@ enum SequentialRun {
             var signal: Int32?
             var isOver = false
         }
-        let state = Mutex(State())
+        let state = Guarded(State())
 
         /// Names the fetch a signal ends; one that came before ends it at once.
         func set(_ fetch: Fetch?) {

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Trawl
 import TrawlPlatform
 
@@ -46,7 +45,7 @@ enum StandardStreams {
     }
 
     /// Who reads standard input to its end leaves nothing for another.
-    private static let inputIsTaken = Mutex(false)
+    private static let inputIsTaken = Guarded(false)
 
     /// Why standard input cannot be read at all; nil when it can. Where it was closed, something else stands in its place.
     static var inputProblem: String? {

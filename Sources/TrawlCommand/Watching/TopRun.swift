@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import TrawlHTTP
 import TrawlPlatform
 
@@ -15,9 +14,9 @@ final class TopRun: Sendable {
     private let frames: Int?
     private let wakeUp: WakeUp
     /// The signal that ends it.
-    private let signal = Mutex<Int32?>(nil)
+    private let signal = Guarded<Int32?>(nil)
     /// Whether the screen has to be drawn although nothing is new.
-    private let isSpoiled = Mutex(false)
+    private let isSpoiled = Guarded(false)
 
     /// - Parameter frames: Pictures after which it ends; nil is never.
     init(_ watched: WatchedArgument, interval: Duration, frames: Int?) throws(SystemError) {

@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Trawl
+import TrawlPlatform
 
 /// In processes of their own, where all children are workers, and memory can be measured.
 @Suite("A cache under killed workers and long bodies", .serialized, .timeLimit(.minutes(10)))
@@ -125,7 +126,7 @@ struct CacheKillTests {
 private final class Tally: Sendable {
     let isOver = Atomic(false)
     let last = Atomic(0)
-    let peaks: Mutex<[Int]>
+    let peaks: Guarded<[Int]>
 
-    init(peaks: [Int] = []) { self.peaks = Mutex(peaks) }
+    init(peaks: [Int] = []) { self.peaks = Guarded(peaks) }
 }

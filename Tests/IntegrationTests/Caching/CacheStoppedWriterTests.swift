@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
-import Synchronization
 import Testing
 import Trawl
+import TrawlPlatform
 
 /// A writer may be stopped at any point (SIGSTOP, the terminal's Ctrl-Z, a debugger), and only one can write at a time.
 @Suite("Beside a process that is stopped while it writes to the cache", .serialized, .timeLimit(.minutes(5)))
@@ -95,7 +95,7 @@ struct CacheStoppedWriterTests {
             // F_OFD_SETLK: as another process has it that is stopped while it opens the files.
             #expect(fcntl(lock, 37, &range) == 0)
             try await scene.withCoordinator(engine) { coordinator in
-                let isOver = Mutex(false)
+                let isOver = Guarded(false)
                 async let waiting = {
                     let response = try await coordinator.get(scene.origin.url("/wants"))
                     isOver.withLock { $0 = true }

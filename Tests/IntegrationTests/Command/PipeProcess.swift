@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import TrawlPlatform
 
 /// A running `trawl pipe`, seen from the program that uses it: pipes at both ends.
 final class PipeProcess: Sendable {
@@ -34,7 +34,7 @@ final class PipeProcess: Sendable {
     let pid: pid_t
     private let process: ChildProcess
     /// What came and is not taken yet.
-    private let rest = Mutex<ArraySlice<UInt8>>([])
+    private let rest = Guarded<ArraySlice<UInt8>>([])
 
     init(_ arguments: [String] = [], errors: String? = nil) throws {
         process = try ChildProcess(

@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Trawl
+import TrawlPlatform
 
 /// In a process of its own, where descriptors, threads and children can be counted.
 @Suite("Real workers killed at random", .serialized, .timeLimit(.minutes(20)))
@@ -157,12 +158,12 @@ private final class Storm: Sendable {
     private let wanted: Int
     private let spared: Set<Int32>
     private let losses = Atomic(0)
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     init(seed: UInt64, hits: Int, sparing spared: Set<Int32>) {
         wanted = hits
         self.spared = spared
-        state = Mutex(State(random: SeededGenerator(seed: seed)))
+        state = Guarded(State(random: SeededGenerator(seed: seed)))
     }
 
     /// How many of those killed held a lease.
@@ -213,9 +214,9 @@ private final class Storm: Sendable {
 
 /// Texts that several tasks gather.
 private final class Collected: Sendable {
-    private let texts: Mutex<[String]>
+    private let texts: Guarded<[String]>
 
-    init(_ texts: [String] = []) { self.texts = Mutex(texts) }
+    init(_ texts: [String] = []) { self.texts = Guarded(texts) }
 
     var all: [String] { texts.withLock { $0.sorted() } }
 

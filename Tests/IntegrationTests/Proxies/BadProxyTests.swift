@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import Trawl
+import TrawlPlatform
 
 /// Proxies that are gone, slow, or talk nonsense.
 @Suite("Proxies that are of no use", .timeLimit(.minutes(2)))
@@ -56,7 +57,7 @@ struct BadProxyTests {
 
     @Test("a head without an end is cut off", arguments: ["X: y\r\n", "x"])
     func endlessHead(piece: String) async throws {
-        let sent = Mutexed(0)
+        let sent = Guarded(0)
         try await withPeer { connection, _ in
             _ = connection.readHead()
             connection.send("HTTP/1.1 200 Fine\r\n")
@@ -104,7 +105,7 @@ struct BadProxyTests {
 
     @Test("SOCKS4a is told the name, and its user (ASI-PRX-07)")
     func socks4a() async throws {
-        let heard = Mutexed<[UInt8]>([])
+        let heard = Guarded<[UInt8]>([])
         try await withOrigin { origin in
             try await withPeer { connection, _ in
                 guard let wish = connection.read(8), wish.prefix(2) == [4, 1], wish.suffix(4) == [0, 0, 0, 1] else {
@@ -128,7 +129,7 @@ struct BadProxyTests {
 
     @Test("a SOCKS proxy is told user and password, and the name when it resolves names (ASI-PRX-07)")
     func socksUser() async throws {
-        let heard = Mutexed<[[UInt8]]>([])
+        let heard = Guarded<[[UInt8]]>([])
         try await withOrigin { origin in
             try await withPeer { connection, _ in
                 guard let greeting = connection.read(2), connection.read(Int(greeting[1])) != nil else { return }
@@ -165,7 +166,7 @@ struct BadProxyTests {
 
     @Test("what a proxy answers to CONNECT is no part of the response, on a repeated request neither")
     func tunnelHeads() async throws {
-        let lines = Mutexed<[String]>([])
+        let lines = Guarded<[String]>([])
         try await withPeer { connection, number in
             guard let connect = connection.readHead() else { return }
             lines.withLock { $0.append(firstLine(connect)) }
@@ -220,7 +221,7 @@ struct BadProxyTests {
 
     @Test("--resolve and --connect-to hold through a proxy, and for the proxy's own name")
     func routes() async throws {
-        let seen = Mutexed<[String]>([])
+        let seen = Guarded<[String]>([])
         try await withPeer { connection, _ in
             while let head = connection.readHead() {
                 seen.withLock { $0.append(firstLine(head)) }
@@ -248,7 +249,7 @@ struct BadProxyTests {
 
     @Test("a worker killed in the middle of CONNECT costs one repetition, a POST's too")
     func kill() async throws {
-        let waits = Mutexed(0)
+        let waits = Guarded(0)
         try await withOrigin { origin in
             try await withPeer { connection, number in
                 guard connection.readHead() != nil else { return }

@@ -1,4 +1,5 @@
 import Foundation
+import TrawlPlatform
 
 /// A proxy that wants to know who asks, and plays all origins behind it too: whatever it lets through it answers itself.
 final class ChallengingProxy: Sendable {
@@ -18,13 +19,18 @@ final class ChallengingProxy: Sendable {
         var credentials: String? { fields["proxy-authorization"] }
     }
 
+    /// What came, shared with the threads that serve.
+    private final class Log: Sendable {
+        let all = Guarded<[Seen]>([])
+    }
+
     private let peer: ScriptedPeer
-    private let all: Mutexed<[Seen]>
+    private let log: Log
 
     /// - Parameter answer: The whole answer to a request; a tunnel is made by one of status 200 to CONNECT.
     init(_ answer: @escaping @Sendable (Seen) -> String) throws {
-        let all = Mutexed<[Seen]>([])
-        self.all = all
+        let log = Log()
+        self.log = log
         peer = try ScriptedPeer { connection, number in
             var isInTunnel = false
             while let head = connection.readHead() {
@@ -41,7 +47,7 @@ final class ChallengingProxy: Sendable {
                 let seen = Seen(
                     connection: number, method: words[0], target: words[1], fields: fields,
                     body: String(decoding: body, as: UTF8.self), isInTunnel: isInTunnel)
-                all.withLock { $0.append(seen) }
+                log.all.withLock { $0.append(seen) }
                 let text = answer(seen)
                 connection.send(text)
                 if seen.method == "CONNECT", text.hasPrefix("HTTP/1.1 200") { isInTunnel = true }
@@ -53,7 +59,7 @@ final class ChallengingProxy: Sendable {
     var place: String { peer.place }
 
     /// What it was asked so far, in order.
-    func seen() -> [Seen] { all.withLock { $0 } }
+    func seen() -> [Seen] { log.all.withLock { $0 } }
 
     func stop() { peer.stop() }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Trawl
+import TrawlPlatform
 
 /// A program that answers questions for credentials, and remembers them.
 private final class Answering: FetchDecisions {
@@ -166,7 +167,7 @@ struct ProxyAuthenticationTests {
 
     @Test("nonces that are always too old end, and so do questions", arguments: [false, true])
     func endless(tunnels: Bool) async throws {
-        let count = Mutexed(0)
+        let count = Guarded(0)
         try await with({ _ in
             let number = count.withLock { value -> Int in
                 value += 1

@@ -26,7 +26,6 @@ struct LeakMatrixTests {
     private func run(
         _ cells: [LeakCell], _ scene: TrustScene, _ coordinator: Coordinator, width: Int = 16
     ) async throws -> Sightings {
-        let answers = Mutexed(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let gate = Gate(width: width)
             for cell in cells {
@@ -39,7 +38,6 @@ struct LeakMatrixTests {
                     for _ in 0..<(isTwice ? 2 : 1) {
                         _ = try await coordinator.send(try cell.request(scene))
                     }
-                    answers.withLock { $0 += 1 }
                 }
             }
             if cells.allSatisfy(\.transition.losesWorker) {
@@ -54,7 +52,6 @@ struct LeakMatrixTests {
             }
             try await group.waitForAll()
         }
-        #expect(answers.withLock { $0 } == cells.count)
         return Dictionary(grouping: try scene.origin.seen(), by: LeakCell.id)
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import TrawlPlatform
 
 /// A process a test started, and will end.
 ///
@@ -19,7 +19,7 @@ final class ChildProcess: Sendable {
     /// What it writes to standard output; belongs to this object.
     let output: Int32
     private let isServer: Bool
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     /// Starts an executable.
     ///
@@ -80,7 +80,7 @@ final class ChildProcess: Sendable {
         self.isServer = isServer
         if isServer { ServerWatch.shared.add(pid) }
         output = outputHere
-        state = Mutex(State(input: inputHere))
+        state = Guarded(State(input: inputHere))
     }
 
     private static let sanitizerOptions = ProcessInfo.processInfo.environment

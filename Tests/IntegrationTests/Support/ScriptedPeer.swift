@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TrawlPlatform
 
 /// A server whose every byte a test writes itself, on a thread for each connection.
 final class ScriptedPeer: Sendable {
@@ -80,7 +81,7 @@ final class ScriptedPeer: Sendable {
 
     let port: UInt16
     private let socket: ListeningSocket
-    private let open = Mutexed<Set<Int32>?>([])
+    private let open = Guarded<Set<Int32>?>([])
 
     /// - Parameter serve: Has a connection, which is closed when it returns, and its number, counted from 1.
     init(_ serve: @escaping @Sendable (Connection, Int) -> Void) throws {
@@ -117,21 +118,5 @@ final class ScriptedPeer: Sendable {
             state = nil
         }
         shutdown(socket.descriptor, Int32(SHUT_RDWR))
-    }
-}
-
-/// A value behind a lock.
-///
-/// `@unchecked Sendable` holds because the value is touched under the lock only.
-final class Mutexed<Value: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value: Value
-
-    init(_ value: Value) { self.value = value }
-
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&value)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import TrawlPlatform
 
 /// A process on a terminal of its own, as in a window: what is typed comes from its keyboard, interrupts included.
 final class TerminalProcess: Sendable {
@@ -14,7 +14,7 @@ final class TerminalProcess: Sendable {
     private let master: Int32
     /// The side of the program, held open: what it wrote stays readable after its end.
     private let slave: Int32
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     // What Glibc's module leaves out: TIOCSPTLCK, TIOCGPTN and POSIX_SPAWN_SETSID.
     private static let unlock: UInt = 0x4004_5431
@@ -86,7 +86,7 @@ final class TerminalProcess: Sendable {
         self.pid = pid
         self.master = master
         self.slave = slave
-        state = Mutex(State(screen: Screen(columns: columns)))
+        state = Guarded(State(screen: Screen(columns: columns)))
     }
 
     deinit {

@@ -1,4 +1,4 @@
-import Synchronization
+import TrawlPlatform
 
 /// Waits until a condition holds, asking again and again.
 ///
@@ -23,9 +23,9 @@ final class Gate: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
-    init(width: Int) { state = Mutex(State(free: width)) }
+    init(width: Int) { state = Guarded(State(free: width)) }
 
     func enter() async {
         await withCheckedContinuation { continuation in

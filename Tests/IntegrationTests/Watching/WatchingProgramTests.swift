@@ -1,16 +1,16 @@
 import Glibc
 import MetricsTestKit
-import Synchronization
 import Testing
 import Trawl
 import TrawlMetrics
+import TrawlPlatform
 
 @Suite("Programs that look on", .serialized, .timeLimit(.minutes(2)))
 struct WatchingProgramTests {
     @Test("how many fetches there are is told as it changes, and the end of all a moment later")
     func active() async throws {
         try await withOrigin { origin in
-            let counts = Mutex<[Int]>([])
+            let counts = Guarded<[Int]>([])
             let coordinator = try Coordinator(try testConfiguration(workers: 1))
             let following = Task {
                 for await count in coordinator.activeCount { counts.withLock { $0.append(count) } }
@@ -86,7 +86,7 @@ struct WatchingProgramTests {
     @Test("each step is told where that is wanted, and nothing secret with it")
     func debugging() async throws {
         try await withOrigin { origin in
-            let said = Mutex<[String]>([])
+            let said = Guarded<[String]>([])
             try await withTestCoordinator(workers: 1) {
                 $0.debugLog = DebugLog([.status, .connections, .throttle]) { line in said.withLock { $0.append(line) } }
                 $0.bandwidth = BandwidthLimit(200_000)

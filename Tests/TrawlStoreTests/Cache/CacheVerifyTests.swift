@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import TrawlPlatform
 
@@ -24,7 +23,7 @@ struct CacheVerifyTests {
             store.put(number, body: [UInt8](repeating: UInt8(number % 200), count: 20_000 + number % 200))
         }
         for number in 0..<200 { put(number) }
-        let isOver = Mutex(false)
+        let isOver = Guarded(false)
         let writer = Thread {
             var number = 200
             while !isOver.withLock({ $0 }) {

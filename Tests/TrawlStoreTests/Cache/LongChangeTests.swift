@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TrawlCache
 import TrawlHTTP
@@ -37,7 +36,7 @@ struct LongChangeTests {
         defer { store.close() }
         for origin: UInt64 in [6, 8] { put((0..<1500).map { CacheDigest(origin, $0) }, in: store) }
         put((0..<1200).map { CacheDigest(7, $0 &* 0x9E37_79B9_7F4A_7C15) } + [CacheDigest(7, .max)], in: store)
-        let looks = Mutex(0)
+        let looks = Guarded(0)
         let filter = CacheFilter(origin: 7) { _ in
             looks.withLock { $0 += 1 }
             return true
@@ -102,7 +101,7 @@ struct LongChangeTests {
         if kind == "evict" { #expect(try store.statistics().bytes <= 1 << 20) }
         // On the store thread as well, and its end is told once.
         put((0..<1000).map { CacheDigest(UInt64($0), 1) }, body: 3000, in: store)
-        let outcomes = Mutex<[CacheOutcome]>([])
+        let outcomes = Guarded<[CacheOutcome]>([])
         store.submit(.removeMatching(CacheFilter(storageClass: .permanent))) { outcome in
             outcomes.withLock { $0.append(outcome) }
         }
@@ -116,7 +115,7 @@ struct LongChangeTests {
     func close() throws {
         let store = try open()
         put((0..<3000).map { CacheDigest(7, $0) }, in: store)
-        let outcomes = Mutex<[CacheOutcome]>([])
+        let outcomes = Guarded<[CacheOutcome]>([])
         store.submit(.removeMatching(CacheFilter(origin: 7))) { outcome in outcomes.withLock { $0.append(outcome) } }
         store.close()
         #expect(outcomes.withLock { $0 } == [.removed(3000)])
@@ -132,7 +131,7 @@ struct LongChangeTests {
         for origin: UInt64? in [nil, 7] {
             put((0..<1000).map { CacheDigest(7, $0) }, in: store)
             let filter = CacheFilter(storageClass: .permanent, origin: origin)
-            let cursor = Mutex(RemovalCursor())
+            let cursor = Guarded(RemovalCursor())
             var parts = 0
             while !(cursor.withLock { $0.isDone }) {
                 _ = store.writeNow { (transaction, effects) throws(StoreError) in

@@ -1,8 +1,8 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 import TrawlStore
+import TrawlPlatform
 
 @Suite("An environment that several processes have open", .serialized)
 struct EnvironmentProcessTests {
@@ -67,7 +67,7 @@ struct EnvironmentProcessTests {
         try environment.put(1, [1])
         let child = try EnvironmentChild(["environment-read", scratch.environment, "4", "6"])
         #expect(child.line() == "inside")
-        let failures = Mutex(0)
+        let failures = Guarded(0)
         // All alive until the end, so that each has memory of its own, and one after the other.
         let isOver = DispatchSemaphore(value: 0)
         for _ in 0..<40 {

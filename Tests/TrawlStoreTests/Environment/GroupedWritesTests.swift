@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import Testing
 import TrawlStore
+import TrawlPlatform
 
 @Suite("Grouped writes")
 struct GroupedWritesTests {
@@ -39,7 +39,7 @@ struct GroupedWritesTests {
     }
 
     private final class Outcomes: Sendable {
-        private let values = Mutex<[Int: Result<Void, StoreError>]>([:])
+        private let values = Guarded<[Int: Result<Void, StoreError>]>([:])
 
         func set(_ index: Int, _ result: Result<Void, StoreError>) {
             values.withLock { values in
@@ -56,8 +56,8 @@ struct GroupedWritesTests {
     func frame() throws {
         let environment = try Environment.open(directory: scratch.environment, settings: Sample.settings())
         defer { environment.close() }
-        let sum = Mutex<UInt8>(0)
-        let runs = Mutex<Int>(0)
+        let sum = Guarded<UInt8>(0)
+        let runs = Guarded<Int>(0)
         let frame = GroupedWrites.Frame {
             sum.withLock { $0 = 0 }
             runs.withLock { $0 += 1 }

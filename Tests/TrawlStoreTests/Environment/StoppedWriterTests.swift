@@ -1,10 +1,10 @@
 import CLMDB
 import Foundation
 import Glibc
-import Synchronization
 import Testing
 
 @testable import TrawlStore
+import TrawlPlatform
 
 @Suite("An environment in which another process does not come to the end of a write", .serialized)
 struct StoppedWriterTests {
@@ -92,7 +92,7 @@ struct StoppedWriterTests {
         defer { writes.stop() }
         let child = try EnvironmentChild(["environment-write", scratch.environment])
         #expect(child.line() == "inside")
-        let outcomes = Mutex<[UInt64: Bool]>([:])
+        let outcomes = Guarded<[UInt64: Bool]>([:])
         let (hasFailed, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         func submit(_ key: UInt64, insists: Bool, _ semaphore: DispatchSemaphore) {
             _ = writes.submit(.now, insists: insists) { transaction throws(StoreError) in
@@ -124,7 +124,7 @@ struct StoppedWriterTests {
         let writes = try GroupedWrites.start(environment, limits: limits)
         let child = try EnvironmentChild(["environment-write", scratch.environment])
         #expect(child.line() == "inside")
-        let failures = Mutex(0)
+        let failures = Guarded(0)
         for key: UInt64 in 1001..<1300 {
             _ = writes.submit(.soon, insists: key % 2 == 0) { transaction throws(StoreError) in
                 try transaction.put(Sample.numbers, key, [1])

@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import Synchronization
 import Testing
 import TrawlPlatform
 
@@ -25,7 +24,7 @@ struct StoreSecretTests {
         case .short: try Data(count: StoreSecret.size - 1).write(to: URL(fileURLWithPath: path))
         case .long: try Data(count: StoreSecret.size + 1).write(to: URL(fileURLWithPath: path))
         }
-        let found = Mutex<[UInt8]>([])
+        let found = Guarded<[UInt8]>([])
         let directory = scratch.cache
         let reader = Thread {
             let bytes = (try? StoreSecret.of(directory)) ?? []
