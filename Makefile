@@ -82,7 +82,7 @@ processes := Bandwidth CacheCoalescing CacheKill CancelStorm Connection ContentC
     Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList Host Kill Leftover Lifecycle Poison QueueCancel Redirect \
     RedirectDecision Request Response SecureSite StatusSocket Streaming Terminal Text TimeLimit WrongExecutable
 empty :=
-sanitized-processes := $(integration)($(subst $(empty) $(empty),|,$(strip $(processes))))Tests\.
+sanitized-processes := $(integration)($(subst $(empty) $(empty),|,$(strip $(processes))))Tests/
 # $(call sanitized-tests,sanitizer,folder)
 sanitized-tests = $(SWIFT) test --disable-xctest --sanitize $(1) --scratch-path $(2) --filter '$(or $(FILTER),$(sanitized))' \
     $(if $(FILTER),,&& $(SWIFT) test --disable-xctest --sanitize $(1) --scratch-path $(2) --skip-build --no-parallel \
