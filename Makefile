@@ -57,8 +57,11 @@ run := $(SWIFT) test --skip-build --ignore-lock $(strict) $(testing)
 # What failed is said once more at the end, where a reader of a long log looks first.
 # $(call failed,logs)
 failed = { echo; echo 'make: what failed:'; grep -ahE -A4 'recorded an issue|error: ' $(1) | tail -n 60; exit 1; }
+# A pattern that no test matches is a mistake, and no success.
+# $(call some,log)
+some = if grep -aq 'Test run with 0 tests' $(1); then echo 'make: no test has such a name' >&2; exit 1; fi
 # $(call run-tests,options)
-run-tests = $(run) $(1) 2>&1 | tee .build/tests.log || $(call failed,.build/tests.log)
+run-tests = $(run) $(1) 2>&1 | tee .build/tests.log || $(call failed,.build/tests.log); $(call some,.build/tests.log)
 run-integration = $(run) --no-parallel --filter '$(integration)[^A-C]' > .build/tests-2.log 2>&1 & second=$$!; status=0; \
     $(run) --no-parallel --filter '$(integration)[A-C]' 2>&1 | tee .build/tests-1.log || status=1; \
     wait $$second || status=1; cat .build/tests-2.log; \
@@ -79,14 +82,17 @@ test-long: build-tests ## all tests, and those that take minutes; FILTER=regex f
 
 # The workers of tests with real processes are built with the sanitizer too.
 processes := Bandwidth CacheCoalescing CacheKill CancelStorm Connection ContentCoding CookieKill CoordinatorDeath Crash Download \
-    Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList Host Kill Leftover Lifecycle Poison QueueCancel Redirect \
-    RedirectDecision Request Response SecureSite StatusSocket Streaming Terminal Text TimeLimit WrongExecutable
+    Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList Host HostConnection HostLimit Kill Leftover Lifecycle \
+    PipeMemory Poison QueueCancel Redirect RedirectDecision Request Response SecureSite StatusSocket Streaming Suspend Terminal Text \
+    TimeLimit WrongExecutable
 empty :=
 sanitized-processes := $(integration)($(subst $(empty) $(empty),|,$(strip $(processes))))Tests/
+# $(call sanitized-run,sanitizer,folder,options)
+sanitized-run = mkdir -p $(2) && $(SWIFT) test --disable-xctest --sanitize $(1) --scratch-path $(2) $(3) 2>&1 | tee $(2)/tests.log \
+    && $(call some,$(2)/tests.log)
 # $(call sanitized-tests,sanitizer,folder)
-sanitized-tests = $(SWIFT) test --disable-xctest --sanitize $(1) --scratch-path $(2) --filter '$(or $(FILTER),$(sanitized))' \
-    $(if $(FILTER),,&& $(SWIFT) test --disable-xctest --sanitize $(1) --scratch-path $(2) --skip-build --no-parallel \
-    --filter '$(sanitized-processes)')
+sanitized-tests = $(call sanitized-run,$(1),$(2),--filter '$(or $(FILTER),$(sanitized))') \
+    $(if $(FILTER),,&& $(call sanitized-run,$(1),$(2),--skip-build --no-parallel --filter '$(sanitized-processes)'))
 
 .PHONY: test-sanitize
 test-sanitize: export TSAN_OPTIONS ?= atexit_sleep_ms=0
