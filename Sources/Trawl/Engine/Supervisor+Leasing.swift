@@ -1,0 +1,193 @@
+import TrawlHTTP
+import TrawlProtocol
+import TrawlSupervision
+
+/// What a worker is told to do: from a hop whose turn it is to a lease.
+extension Supervisor {
+    /// Bytes of a streamed body that may be on their way to its reader.
+    static let streamWindow: UInt32 = 256 << 10
+
+    /// Gives a hop to a worker.
+    ///
+    /// - Parameters:
+    ///   - limit: The most connections to its origin over all workers; `UInt32.max` is no limit.
+    ///   - keepsConnection: Whether the connection may stay open after it.
+    mutating func lease(
+        _ fetch: RunningFetch, to worker: Int, limit: UInt32 = .max, keepsConnection: Bool = true
+    ) {
+        guard let link = links[worker] else { preconditionFailure("a lease for a worker that is not there") }
+        let grant = leases.grant(
+            hop: fetch.engine.key.rawValue, origin: fetch.engine.origin, to: worker, isSuspect: fetch.engine.isSuspect,
+            isCounted: leases.countsConnections(limit))
+        beginAttempt(of: fetch, by: worker, grant)
+        do throws(FetchError) {
+            let fields = try fieldsToSend(for: fetch)
+            record(fetch, sending: fields)
+            let terms = fetch.engine.terms
+            let assignment = profiles.assignment(for: terms)
+            var lease = Lease(
+                id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
+                method: fetch.engine.method, url: fetch.engine.target.text, fields: fields)
+            lease.proxy = try proxyRoute(fetch, &lease.fields)
+            lease.mayReuseConnection = terms.reusesConnection
+            lease.mayKeepConnection = terms.keepsConnection && keepsConnection
+            lease.counted = counted(fetch.engine.origin, limit: limit)
+            lease.limits = limits(for: fetch)
+            if let deadline = fetch.engine.deadline {
+                let rest = deadline.nanoseconds > now.nanoseconds ? deadline.nanoseconds - now.nanoseconds : 0
+                lease.timeout = max(1, rest / 1_000_000)
+            }
+            var descriptors: [Int32] = []
+            addBody(of: fetch, to: &lease, &descriptors)
+            try addSink(of: fetch, to: &lease, &descriptors)
+            addIdentity(of: fetch, to: &lease)
+            addCache(of: fetch, to: &lease)
+            addQuestions(about: fetch, to: &lease)
+            guard link.tell(assignment, terms), link.send(.lease(lease), descriptors: descriptors) else {
+                throw FetchError(.badRequest, "the request's head is too large", url: fetch.engine.target.text)
+            }
+            markDirty(worker)
+        } catch {
+            fail(fetch, grant.id, error)
+        }
+    }
+
+    /// A lease that was granted could not be sent.
+    mutating func fail(_ fetch: RunningFetch, _ lease: LeaseID, _ error: FetchError) {
+        _ = leases.ended(lease, from: fetch.engine.worker)
+        _ = fetch.engine.life.leaseEnded(lease)
+        leaveHost(fetch)
+        answer(fetch, with: .failure(error))
+    }
+
+    /// Nothing of an attempt before this one counts any more.
+    private mutating func beginAttempt(of fetch: RunningFetch, by worker: Int, _ grant: LeaseGrant) {
+        fetch.engine.life.leased(grant.id)
+        fetch.engine.worker = worker
+        fetch.engine.progressIndex = Int(grant.progressIndex)
+        fetch.engine.attempts += 1
+        tell(.status, fetch, "sent to worker \(worker)")
+        fetch.engine.head = nil
+        fetch.engine.interim = []
+        fetch.engine.delivered = 0
+        if let retries = fetch.engine.retries {
+            retries.wait = nil
+            if retries.startedAt == nil { retries.startedAt = now }
+        }
+        startExchange(of: fetch)
+    }
+
+    /// The fields as they are settled now: what was known when the hop was queued may have changed.
+    private mutating func fieldsToSend(for fetch: RunningFetch) throws(FetchError) -> FieldLines {
+        if let error = settleCredentialsAgain(of: fetch) { throw error }
+        settleRequestAgain(of: fetch)
+        var fields = fetch.engine.sent
+        do throws(CredentialsFault) {
+            try prove(fetch, &fields)
+        } catch {
+            throw FetchError(.authentication, error.explanation, url: fetch.engine.target.text)
+        }
+        askForRest(fetch, &fields)
+        return fields
+    }
+
+    /// For callers who want to know what goes out.
+    private func record(_ fetch: RunningFetch, sending fields: FieldLines) {
+        guard let channel = fetch.channel else { return }
+        channel.record(
+            SentRequest(
+                method: fetch.engine.method, target: fetch.engine.target, fields: fields,
+                bodyLength: fetch.engine.sendsBody ? fetch.body.count : nil,
+                isForStore: fetch.engine.isStoredHop))
+        channel.post(.attempt(fetch.engine.attempts))
+    }
+
+    private func addBody(of fetch: RunningFetch, to lease: inout Lease, _ descriptors: inout [Int32]) {
+        switch fetch.body {
+        case .none: break
+        case .inline(let bytes): lease.body = .inline(bytes)
+        case .file(let file):
+            lease.body = .descriptor(length: UInt64(file.count))
+            descriptors.append(file.file.descriptor.rawValue)
+        }
+    }
+
+    /// Where the body of the response goes.
+    private func addSink(
+        of fetch: RunningFetch, to lease: inout Lease, _ descriptors: inout [Int32]
+    ) throws(FetchError) {
+        switch fetch.plan.sink {
+        case .memory:
+            lease.sink = .memory
+            addPart(of: fetch, to: &lease, &descriptors)
+        case .discard: lease.sink = .discard
+        case .stream:
+            lease.sink = .stream(credit: Self.streamWindow)
+            fetch.engine.credit = UInt64(Self.streamWindow)
+        case .rooted(let root, let path, let collision):
+            lease.sink = .file(
+                root: UInt16(root), path: path,
+                collision: fetch.engine.hasLostWorker ? collision.adoptingIdentical : collision)
+            addPart(of: fetch, to: &lease, &descriptors)
+        case .opened(let destination):
+            guard let descriptor = destination.descriptorForHop(keeping: fetch.engine.resumable?.offset ?? 0)
+            else {
+                throw .file(destination.path, 5)
+            }
+            lease.sink = .descriptor
+            descriptors.append(descriptor)
+        }
+        lease.savesErrorBodies = fetch.plan.fileOptions.savesErrorBodies
+        lease.createsEmptyFile = fetch.plan.fileOptions.createsEmptyFile
+        lease.syncsFile = fetch.plan.fileOptions.syncs
+        lease.namesFromDisposition = fetch.plan.fileOptions.namesFromDisposition
+        lease.isMetered = memory != nil
+    }
+
+    /// Who the request comes from, and whom it trusts.
+    private func addIdentity(of fetch: RunningFetch, to lease: inout Lease) {
+        let terms = fetch.engine.terms
+        lease.storesCookies = terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false
+        lease.login = login(of: fetch)
+        lease.identity = fetch.engine.authentication?.server?.identity ?? []
+        if terms.options.tls.question != .never {
+            lease.trusted = acceptedCertificates[fetch.engine.target.origin] ?? []
+            fetch.engine.trusted = lease.trusted
+        }
+    }
+
+    /// What the hop may do with the cache.
+    private func addCache(of fetch: RunningFetch, to lease: inout Lease) {
+        lease.cache = fetch.engine.access
+        if fetch.engine.leads != nil { lease.cache.insert(.leads) }
+        if lease.cache.isEmpty {
+            // Otherwise the worker does, which knows whether a request goes out.
+            fetch.engine.terms.reload.tellByItself(in: &lease.fields)
+        } else if fetch.engine.sharesCookies {
+            lease.cache.insert(.sharedCookies)
+        }
+    }
+
+    /// Which heads are told before the end, and which of them wait for an answer.
+    private func addQuestions(about fetch: RunningFetch, to lease: inout Lease) {
+        lease.heads = fetch.plan.wantsEvents ? .early : .withEnd
+        // Others wait for what it proves, and not for its body.
+        if fetch.engine.authentication?.proving != nil, lease.heads == .withEnd { lease.heads = .early }
+        if fetch.engine.resumable?.looksAtHead == true { lease.heads = .answered }
+        lease.asksAboutChallenges = answersChallenges(fetch)
+        lease.asksAboutFailures = mayTryAgain(fetch)
+        lease.dropsRedirectBodies = fetch.engine.terms.options.redirects.mode != .manual
+        if decider(of: fetch) != nil {
+            if lease.cache.contains(.writes) { lease.cache.insert(.asks) }
+            lease.asksAboutRedirects = lease.dropsRedirectBodies
+        }
+    }
+}
+
+extension FileCollision {
+    /// The rule for a hop done again after its worker died: it may have made the file and died before it could say so.
+    fileprivate var adoptingIdentical: FileCollision {
+        if case .number(let first, _) = self { return .number(from: first, adoptsIdentical: true) }
+        return self
+    }
+}
