@@ -1,0 +1,175 @@
+import TrawlCache
+import TrawlHTTP
+import TrawlProtocol
+import TrawlStore
+import TrawlSupervision
+
+/// Identical fetches: one is sent, the others wait for what it brings.
+extension Supervisor {
+    /// Groups of fetches of one URL that wait for one of theirs, at a time.
+    private static let mostGroups = 8
+    /// Keys remembered whose responses others could not use, and for how long.
+    private static let mostUnshared = 4096
+    private static let unsharedTime = Duration.seconds(10)
+
+    // MARK: - Identical fetches
+
+    /// Lets a fetch wait for an identical one in flight, or makes it the one that others wait for.
+    ///
+    /// - Returns: Whether it waits.
+    mutating func join(_ fetch: RunningFetch, _ request: CacheRequest, _ store: ResponseStore) -> Bool {
+        guard fetch.engine.mayJoin, fetch.engine.access == .unrestricted, store.rules.mayLead(request) else {
+            return false
+        }
+        let digest = CacheDigest(of: request.key)
+        if !unshared.isEmpty, let end = unshared[digest], now < end { return false }
+        // Who asks for the same URL in another way leads a group of its own, under a digest that is nobody's.
+        var place = digest
+        var free: CacheDigest?
+        for _ in 0..<Self.mostGroups {
+            if let key = leaders[place], let leader = fetches[key] {
+                if leader === fetch { return false }
+                if mayFollow(fetch, request, leader, store) {
+                    leader.engine.followers.append(fetch.engine.key)
+                    if leader.engine.life.activeLease != nil { startExchange(of: fetch) }
+                    return true
+                }
+            } else {
+                free = free ?? place
+                if otherGroups == 0 { break }
+            }
+            guard let next = place.next else { break }
+            place = next
+        }
+        // Whose reader takes its time, or does not read at all, is not waited for.
+        guard let free, !fetch.plan.sink.isReadByOthers else { return false }
+        leaders.set(fetch.engine.key, for: free)
+        fetch.engine.leads = free
+        if free != digest {
+            fetch.engine.leadsOtherGroup = true
+            otherGroups += 1
+        }
+        return false
+    }
+
+    /// Whether a fetch may wait for one in flight.
+    private func mayFollow(
+        _ fetch: RunningFetch, _ request: CacheRequest, _ leader: RunningFetch, _ store: ResponseStore
+    ) -> Bool {
+        guard let (led, _) = cacheRequest(of: leader), store.rules.mayFollow(request, led),
+            !fetch.engine.joinsSame || request.fields == led.fields
+        else { return false }
+        // Limits, trust and the way to the server are the same, so that a failure is too.
+        let (terms, leading) = (fetch.engine.terms, leader.engine.terms)
+        return leading === terms
+            || (leading.profile == terms.profile && leading.options.proxy == terms.options.proxy)
+    }
+
+    /// What becomes of those who waited for a fetch.
+    enum Following {
+        /// Its response is stored: they look again.
+        case look
+        /// It has no response that others could use: each sends its own.
+        case goAlone
+        /// It ended without a result that says anything to others: one takes its place.
+        case promote
+        /// It failed, and so would they.
+        case fail(HopFailure)
+    }
+
+    /// A fetch others may wait for has come to an end of its hop.
+    mutating func release(_ fetch: RunningFetch, _ following: Following) {
+        guard let digest = fetch.engine.leads else { return }
+        fetch.engine.leads = nil
+        if fetch.engine.leadsOtherGroup {
+            fetch.engine.leadsOtherGroup = false
+            otherGroups -= 1
+        }
+        leaders.remove(digest)
+        if fetch.engine.followers.isEmpty { return }
+        let followers = fetch.engine.followers
+        fetch.engine.followers = []
+        for key in followers {
+            guard let follower = fetches[key], follower.engine.life.isWaiting else { continue }
+            // It may have stood still with the fetch's own, which waited for memory.
+            startClock(of: follower)
+            switch following {
+            case .promote:
+                begin(follower, front: true)
+            case .look:
+                // Whoever it does not answer sends its own, and does not wait for the next one. But where the request was
+                // another one, what was stored may vary on just that: then those of the same request are a group.
+                let isSame = follower.engine.sent == fetch.engine.sent
+                if isSame { follower.engine.mayJoin = false } else { follower.engine.joinsSame = true }
+                begin(follower, front: true)
+                if isSame, follower.engine.place != nil { noteUnshared(fetch) }
+            case .goAlone:
+                follower.engine.mayJoin = false
+                enqueue(follower, front: true)
+                noteUnshared(fetch)
+            case .fail(let failure):
+                if isShared(failure, fetch, follower) {
+                    answer(follower, with: .failure(FetchError(failure, fetch: follower)))
+                } else {
+                    follower.engine.hasSeenFailure = true
+                    begin(follower, front: true)
+                }
+            }
+        }
+    }
+
+    /// Whether who waited for a fetch that failed fails with it.
+    private func isShared(_ failure: HopFailure, _ leader: RunningFetch, _ follower: RunningFetch) -> Bool {
+        // A connection that breaks may be one that broke. When the next breaks too, nobody tries a third.
+        if failure.kind.isOfOneConnection { return follower.engine.hasSeenFailure }
+        // What is too long for memory is not for a file.
+        return failure.kind != .bodyTooLarge || follower.plan.sink.hasLimit(of: leader.plan.sink)
+    }
+
+    /// Who waited for that fetch waited in vain: the next ones do not, for a while.
+    private mutating func noteUnshared(_ fetch: RunningFetch) {
+        if unshared.count >= Self.mostUnshared { unshared.removeAll() }
+        unshared[CacheDigest(of: CacheKey(fetch.engine.target))] = now.advanced(by: Self.unsharedTime)
+    }
+}
+
+extension HopFailure.Kind {
+    /// Whether another fetch of the same would fail the same way: it is the server's doing, and not that of one fetch.
+    var isForAll: Bool {
+        switch self {
+        case .hostNotFound, .cannotConnect, .tlsHandshake, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch,
+            .tlsClientCertificate, .tlsNotYetValid, .tlsSelfSigned, .tlsPin, .tlsClientCertificateRequired,
+            .connectTimedOut, .inactive, .connectionLost, .truncated, .malformedResponse, .headTooLarge,
+            .bodyTooLarge, .decoding, .unsupportedScheme, .malformedRequest, .proxy:
+            true
+        case .timedOut, .file, .requestBody, .cancelled, .outOfMemory, .internalError, .storedResponse, .tlsUndecided:
+            false
+        }
+    }
+
+    /// Whether it may have been that connection's fault, and the next one brings the same response well.
+    var isOfOneConnection: Bool {
+        switch self {
+        case .inactive, .connectionLost, .truncated: true
+        default: false
+        }
+    }
+}
+
+extension FetchPlan.Target {
+    /// Whether somebody outside reads the body at a pace of its own: a stream's consumer, who has a pipe or terminal.
+    var isReadByOthers: Bool {
+        switch self {
+        case .stream: true
+        case .opened(let destination): destination.isPaced
+        case .memory, .discard, .rooted: false
+        }
+    }
+
+    /// Whether as much goes in here as into the other.
+    fileprivate func hasLimit(of other: FetchPlan.Target) -> Bool {
+        if case .memory = self { return true }
+        if case .memory = other { return false }
+        return true
+    }
+}

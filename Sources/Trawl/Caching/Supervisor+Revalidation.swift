@@ -1,0 +1,85 @@
+import TrawlCache
+import TrawlHTTP
+import TrawlPlatform
+import TrawlProtocol
+import TrawlStore
+
+/// What is stored and served is asked about in the background.
+extension Supervisor {
+    /// Has what is served stale asked about, with nobody waiting.
+    ///
+    /// - Returns: False when there is no room for that.
+    mutating func revalidate(_ fetch: RunningFetch) -> Bool {
+        // What it brought could not be kept.
+        guard fetch.engine.terms.cache?.mayStore == true else { return true }
+        guard revalidations.hasRoom(for: CacheDigest(of: CacheKey(fetch.engine.target))) else { return false }
+        submit(
+            .revalidation(
+                of: fetch.plan, fetch.engine.target, fetch.engine.fields, fetch.engine.terms,
+                sendsManual: fetch.sendsManualCookies))
+        return true
+    }
+
+    /// Has what is stored asked about before it is served; it still answers where the server does not.
+    func validateFirst(_ fetch: RunningFetch) {
+        let terms = fetch.engine.terms
+        var options = terms.options
+        let policy = options.caching.policy.isEmpty ? configuration.cache.policy : options.caching.policy
+        options.caching.policy = policy.subtracting(.askServerIfStale)
+            .union([.askServerIfModified, .fallBackToCacheIfLoadFails])
+        fetch.engine.terms = terms.changed(to: options)
+    }
+
+    /// Whether a validation with nobody waiting begins now: each thing that is stored is asked about once at a time.
+    mutating func admitRevalidation(_ fetch: RunningFetch) -> Bool {
+        guard case .no = closing, downReason == nil else { return false }
+        return revalidations.admit(fetch, for: CacheDigest(of: CacheKey(fetch.plan.target)))
+    }
+
+    /// Begins validations that waited until others were over.
+    mutating func beginRevalidations() {
+        while let fetch = revalidations.next() { enter(fetch) }
+    }
+
+    /// Whether what is stored would answer without being asked about.
+    func isFresh(_ request: CacheRequest, _ store: ResponseStore) -> Bool {
+        let byProtocol = CacheRequest(request, policy: .useProtocolCachePolicy)
+        guard case .serve(let hit) = store.lookup(byProtocol, at: WallClock.time(), bodies: 0) else { return false }
+        return !hit.reuse.revalidates
+    }
+
+    /// It is over, well or not.
+    mutating func endRevalidation(_ fetch: RunningFetch) {
+        revalidations.end(CacheDigest(of: CacheKey(fetch.plan.target)))
+        // The bound of a shutdown is for servers that do not answer.
+        if case .draining = closing {
+            validationsEnd = min(
+                validationsLimit, max(validationsEnd, now.advanced(by: configuration.validationGrace)))
+        }
+    }
+
+    /// After an answer of a worker that should be validated with nobody waiting.
+    mutating func revalidateIfWanted(_ fetch: RunningFetch, _ report: CacheReport) {
+        if report.wantsRevalidation { _ = revalidate(fetch) }
+    }
+}
+
+extension RunningFetch {
+    /// A fetch that validates what is stored, for nobody.
+    static func revalidation(
+        of plan: FetchPlan, _ target: TargetURI, _ fields: FieldLines, _ terms: FetchTerms, sendsManual: Bool
+    ) -> RunningFetch {
+        var options = terms.options
+        options.caching.policy = options.caching.policy.validating
+        options.redirects.mode = .manual
+        if !sendsManual { options.cookies.manual = [] }
+        // Credentials of the request belong to its own URL.
+        if target.text != plan.target.text { options.authentication.credential = nil }
+        return RunningFetch(
+            plan: FetchPlan(
+                originalURL: target.text, target: target, method: .get, fields: fields, body: .none,
+                sink: .discard, fileOptions: .init(), path: nil, terms: terms.changed(to: options),
+                wantsEvents: false),
+            reply: .nobody, asksProgram: false)
+    }
+}
