@@ -80,6 +80,11 @@ endif
 test-long: build-tests ## all tests, and those that take minutes; FILTER=regex for some
 	@export TRAWL_LONG_TESTS=1; $(call run-tests,--no-parallel)
 
+ROUNDS ?= 20
+.PHONY: test-rounds
+test-rounds: build-tests ## all tests ROUNDS=20 times in a row, as an ordinary user even for root; FILTER=regex for some
+	@Tests/rounds $(ROUNDS) $(if $(FILTER),'$(FILTER)')
+
 # The workers of tests with real processes are built with the sanitizer too.
 processes := Bandwidth CacheCoalescing CacheKill CancelStorm Connection ContentCoding CookieKill CoordinatorDeath Crash Download \
     Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList Host HostConnection HostLimit Kill Leftover Lifecycle \
