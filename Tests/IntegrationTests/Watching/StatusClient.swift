@@ -55,3 +55,9 @@ final class StatusClient: Sendable {
 func number(_ report: [String: Any], _ group: String, _ name: String) -> Int? {
     (report[group] as? [String: Any])?[name] as? Int
 }
+
+/// Whether all of so many workers can take leases.
+func areReady(_ report: [String: Any], count: Int) -> Bool {
+    let workers = report["workers"] as? [[String: Any]] ?? []
+    return workers.count == count && workers.allSatisfy { $0["state"] as? String == "ready" }
+}

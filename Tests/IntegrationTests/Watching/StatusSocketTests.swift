@@ -28,6 +28,8 @@ struct StatusSocketTests {
                 _ = try? await coordinator.send(Request("http://127.0.0.1:1/secret?token=hidden"))
                 let stalled = coordinator.start(Request(origin.url("/stall?after=10")), into: .discard)
                 #expect(await eventually { (try? origin.log(prefix: "/stall").count) == 1 })
+                // One worker may have done all of it before the other was there.
+                #expect(try await eventually { try areReady(StatusClient.report(path), count: 2) })
                 let report = try StatusClient.report(path)
                 #expect(report["v"] as? Int == 1 && report["program"] as? String == "a \"program\"")
                 #expect(report["pid"] as? Int == Int(getpid()) && report["stage"] as? String == "running")
@@ -39,7 +41,6 @@ struct StatusSocketTests {
                 let errors = report["errors"] as? [[String: Any]]
                 #expect(errors?.count == 1 && errors?.first?["code"] as? String == "connect")
                 let workers = report["workers"] as? [[String: Any]] ?? []
-                #expect(workers.count == 2 && workers.allSatisfy { $0["state"] as? String == "ready" })
                 #expect(workers.reduce(0) { $0 + ($1["transfers"] as? Int ?? 0) } == 1)
                 let hosts = report["hosts"] as? [[String: Any]] ?? []
                 #expect(hosts.count == 1 && hosts.first?["in_flight"] as? Int == 1)
