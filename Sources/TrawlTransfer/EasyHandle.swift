@@ -21,7 +21,7 @@ final class EasyHandle {
     var asksForTrust = false
     private var blobs: [UInt32: SecretBytes] = [:]
     /// The field lines that are set.
-    var fields: FieldList?
+    private var fields: FieldList?
     /// The proxy that is set; nil before the first transfer.
     var proxy: ProxySetting?
     /// Where this build of libcurl looks for trusted certificates.
@@ -29,7 +29,10 @@ final class EasyHandle {
     let defaultCADirectory: String?
     /// The URL as libcurl takes it without printing it anew; nil when it cannot be made.
     private let parsed: OpaquePointer?
-    private var usesParsed = false
+    /// The parsed URL that is set: this one, or that of `origin`.
+    private var parsedInUse: OpaquePointer?
+    /// The origin that is set, when the URL is not set as a whole.
+    private var origin: RequestOrigin?
 
     init?() {
         guard let raw = curl_easy_init() else { return nil }
@@ -81,19 +84,36 @@ final class EasyHandle {
     /// libcurl parses a text, writes a new one from its parts and frees that again, which takes longer than all else it
     /// does with a URL. One that is parsed already it takes as it is.
     func setURL(_ url: UnsafePointer<CChar>) -> CURLcode {
+        if origin != nil {
+            _ = ccurl_set_string(raw, CURLOPT_REQUEST_TARGET, nil)
+            origin = nil
+        }
         let code = ccurl_set_string(raw, CURLOPT_URL, url)
         guard code == CURLE_OK, let parsed else { return code }
         // What is not accepted here libcurl refuses again, with a reason, when the transfer starts.
-        let isParsed = curl_url_set(parsed, CURLUPART_URL, url, Self.urlFlags) == CURLUE_OK
-        if isParsed != usesParsed {
-            usesParsed = isParsed
-            return ccurl_set_pointer(raw, CURLOPT_CURLU, isParsed ? UnsafeMutableRawPointer(parsed) : nil)
+        return setParsed(curl_url_set(parsed, CURLUPART_URL, url, Self.urlFlags) == CURLUE_OK ? parsed : nil)
+    }
+
+    /// Sets the URL of a request to an origin that is known: the rest of it, from its slash on, is sent as it is.
+    func setTarget(_ target: UnsafePointer<CChar>, at origin: RequestOrigin) -> CURLcode {
+        if self.origin !== origin {
+            // libcurl goes by the text when it makes the request again on another connection.
+            let code = ccurl_set_string(raw, CURLOPT_URL, origin.text)
+            guard code == CURLE_OK else { return code }
+            _ = setParsed(origin.url)
+            self.origin = origin
         }
-        return CURLE_OK
+        return ccurl_set_string(raw, CURLOPT_REQUEST_TARGET, target)
+    }
+
+    private func setParsed(_ url: OpaquePointer?) -> CURLcode {
+        if url == parsedInUse { return CURLE_OK }
+        parsedInUse = url
+        return ccurl_set_pointer(raw, CURLOPT_CURLU, url.map { UnsafeMutableRawPointer($0) })
     }
 
     /// As `setFixedOptions` has them for URLs in text.
-    private static let urlFlags = UInt32(CURLU_DISALLOW_USER | CURLU_PATH_AS_IS)
+    static let urlFlags = UInt32(CURLU_DISALLOW_USER | CURLU_PATH_AS_IS)
 
     /// Sets an option that is a piece of memory, of which libcurl takes a copy; nil is none.
     func setBlob(_ option: CURLoption, _ value: SecretBytes?) {
@@ -123,6 +143,19 @@ final class EasyHandle {
     /// As above, for `https` proxies.
     func setProxyTrust(_ path: String) {
         set(CURLOPT_PROXY_CAINFO, path.isEmpty ? defaultCAFile : path)
+    }
+
+    /// Sets the field lines.
+    func set(_ list: FieldList) {
+        if list === fields { return }
+        _ = ccurl_set_pointer(raw, CURLOPT_HTTPHEADER, list.head)
+        fields = list
+    }
+
+    /// The field lines of a request whose URL is set as a whole.
+    func lines(_ lines: FieldLines, hasBody: Bool) -> FieldList {
+        if let fields, fields.host == nil, fields.isSame(lines, hasBody: hasBody) { return fields }
+        return FieldList(lines, hasBody: hasBody)
     }
 
     /// Brings the request's form to `wanted`.

@@ -77,14 +77,24 @@ extension Transfer {
         if isProxied || easy.proxy?.isDirect != true { easy.apply(lease.proxy, profile.proxyAddresses) }
         setLogin()
         if shape.form == .post { setBody() }
-        if easy.fields?.isSame(fields, hasBody: shape.form == .post) != true {
-            let list = FieldList(fields, hasBody: shape.form == .post)
-            _ = ccurl_set_pointer(easy.raw, CURLOPT_HTTPHEADER, list.head)
-            easy.fields = list
-        }
-        let code = lease.url.withCString { easy.setURL($0) }
+        let code = setURL(fields, hasBody: shape.form == .post)
         guard code == CURLE_OK else { return HopFailure(.malformedRequest, curlCode: code.rawValue, detail: "the URL") }
         return nil
+    }
+
+    /// Sets the URL and the field lines.
+    private func setURL(_ fields: FieldLines, hasBody: Bool) -> CURLcode {
+        lease.url.withCString { url in
+            // A proxy may be sent whole URLs, and one that asks who we are has libcurl make the request again.
+            if !isProxied, lease.login == nil,
+                let (origin, length) = loop.origins.find(UnsafeBufferPointer(start: url, count: lease.url.utf8.count))
+            {
+                easy.set(origin.lines(fields, hasBody: hasBody))
+                return easy.setTarget(url + (length - 1), at: origin)
+            }
+            easy.set(easy.lines(fields, hasBody: hasBody))
+            return easy.setURL(url)
+        }
     }
 
     /// Whether a later request may go out on the connection.

@@ -62,6 +62,8 @@ package final class TransferLoop {
     /// The limits that leases are under, by their numbers.
     @Unchecked var limitSets: [LimitNumbers: LimitSet] = [:]
     @Unchecked var lastLimits: LimitSet?
+    /// Where requests went lately.
+    @Unchecked var origins = RequestOrigins()
     /// How long responses have been lately.
     @Unchecked var sizes = SizeEstimates()
     /// What systems have taken unread lately.
@@ -147,6 +149,7 @@ package final class TransferLoop {
         _throttled.free()
         _limitSets.free()
         _lastLimits.free()
+        _origins.free()
         _sizes.free()
         _unread.free()
     }

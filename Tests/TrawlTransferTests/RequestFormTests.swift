@@ -6,33 +6,52 @@ import TrawlHTTP
 
 @Suite("Requests in libcurl's form")
 struct RequestFormTests {
-    private func lines(_ fields: [(String, String)], hasBody: Bool) throws -> [String] {
+    private func texts(_ fields: [(String, String)], hasBody: Bool = false, host: String? = nil) throws -> [String] {
         var packed = FieldLines()
         for (name, value) in fields { try packed.append(name, value) }
-        let list = FieldList(packed, hasBody: hasBody)
-        var lines: [String] = []
+        return texts(FieldList(packed, hasBody: hasBody, host: host.map { Array($0.utf8) }))
+    }
+
+    private func texts(_ list: FieldList) -> [String] {
+        var texts: [String] = []
         var node = list.head
         while let current = node {
-            lines.append(String(cString: current.pointee.data))
+            texts.append(String(cString: current.pointee.data))
             node = current.pointee.next
         }
-        return lines
+        return texts
     }
 
     @Test("field lines keep order and spelling, and libcurl adds none of its own")
     func order() throws {
+        #expect(try texts([("b", "1"), ("A", "2"), ("b", "3")]) == ["Accept:", "b: 1\r\nA: 2\r\nb: 3"])
+        #expect(try texts([("accept", "x")], hasBody: true) == ["Accept:", "Content-Type:", "accept: x"])
+        #expect(try texts([]) == ["Accept:"])
+    }
+
+    @Test("a known host is the first line, unless there is another")
+    func host() throws {
+        #expect(try texts([("A", "b")], host: "h:81") == ["Accept:", "Host:", "Host: h:81\r\nA: b"])
         #expect(
-            try lines([("b", "1"), ("A", "2"), ("b", "3")], hasBody: false) == ["b: 1", "A: 2", "b: 3", "Accept:"])
-        #expect(try lines([("accept", "x")], hasBody: true) == ["accept: x", "Content-Type:"])
-        #expect(try lines([], hasBody: false) == ["Accept:"])
+            try texts([("A", "b"), ("host", "x"), ("C", "d")], host: "h") == ["Accept:", "A: b", "host: x", "C: d"])
     }
 
     @Test("an empty value is sent as one, and fields of framing are left to libcurl")
     func special() throws {
-        #expect(try lines([("Accept", ""), ("X", " ")], hasBody: false) == ["Accept;", "X;"])
         #expect(
-            try lines([("Content-Length", "7"), ("Accept", "a"), ("transfer-encoding", "chunked")], hasBody: false)
-                == ["Accept: a"])
+            try texts([("Accept", ""), ("X", " "), ("Y", "1"), ("Expect", "z"), ("Z", "2")])
+                == ["Accept:", "Accept;", "X;", "Y: 1", "Expect: z", "Z: 2"])
+        #expect(
+            try texts([("Content-Length", "7"), ("Accept", "a"), ("transfer-encoding", "chunked")])
+                == ["Accept:", "Accept: a"])
+    }
+
+    @Test("lines for a proxy stand each for itself")
+    func proxy() throws {
+        var fields = FieldLines()
+        try fields.append("A", "b")
+        try fields.append("C", "d")
+        #expect(texts(FieldList(fields, hasBody: false, isForProxy: true)) == ["Proxy-Connection:", "A: b", "C: d"])
     }
 
     @Test("a list is used again only for the same bytes and the same kind of request")

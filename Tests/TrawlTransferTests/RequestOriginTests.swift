@@ -1,0 +1,56 @@
+import Testing
+
+@testable import TrawlTransfer
+
+@Suite("Origins that requests went to lately")
+struct RequestOriginTests {
+    private func find(_ url: String, in origins: inout RequestOrigins) -> (host: String, target: String)? {
+        url.withCString { text in
+            let url = UnsafeBufferPointer(start: text, count: url.utf8.count)
+            guard let (origin, length) = origins.find(url) else { return nil }
+            return (String(decoding: origin.host, as: UTF8.self), String(cString: text + (length - 1)))
+        }
+    }
+
+    @Test(
+        "one is known from its second request on, by the host that libcurl would name",
+        arguments: [
+            ("http://a.example/b?c", "a.example", "/b?c"), ("https://a.example:8443//", "a.example:8443", "//"),
+            ("http://a.example:80/", "a.example", "/"), ("https://a.example:443/x", "a.example", "/x"),
+            ("http://[::1]:81/?", "[::1]:81", "/?"), ("http://127.0.0.1/%2f", "127.0.0.1", "/%2f"),
+        ])
+    func known(url: String, host: String, target: String) throws {
+        var origins = RequestOrigins()
+        #expect(find(url, in: &origins) == nil)
+        for _ in 0..<2 {
+            let found = try #require(find(url, in: &origins))
+            #expect(found.host == host && found.target == target)
+        }
+    }
+
+    @Test(
+        "what libcurl might write in another way is left to it",
+        arguments: [
+            "http://a.example", "http://a.example?b", "http://a.example?b/c", "http://a.example/#b",
+            "http://a.example/ b",
+            "http://a.example/\u{7F}", "http://a.example/\r\nX: y", "http://\u{FC}.example/", "http://u@a.example/",
+            "http:///a", "http://a.example:x/",
+        ])
+    func other(url: String) {
+        var origins = RequestOrigins()
+        for _ in 0..<3 { #expect(find(url, in: &origins) == nil) }
+    }
+
+    @Test("origins that share a place are told apart")
+    func places() throws {
+        var origins = RequestOrigins()
+        for turn in 0..<2 {
+            for number in 0..<2000 {
+                let url = "http://host\(number).example/a"
+                guard let found = find(url, in: &origins) else { continue }
+                #expect(found.host == "host\(number).example" && found.target == "/a", "turn \(turn)")
+            }
+        }
+        #expect(find("http://host1999.example/", in: &origins)?.host == "host1999.example")
+    }
+}
