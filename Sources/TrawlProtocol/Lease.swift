@@ -68,18 +68,6 @@ package struct Lease: Sendable, Hashable {
     /// response of 206 goes on behind them. For bodies kept in memory or written beneath an output root; 0 is none.
     package var part: UInt64 = 0
 
-    /// A lease of a request without a body, kept in memory.
-    package init(
-        id: UInt64, profile: UInt32, progressIndex: UInt16, method: Method, url: String, fields: FieldLines
-    ) {
-        self.id = id
-        self.profile = profile
-        self.progressIndex = progressIndex
-        self.method = method
-        self.url = url
-        self.fields = fields
-    }
-
     /// How many descriptors travel with the frame: the request body's first, then the sink's, then the part's.
     package var descriptorCount: Int {
         var count = 0
@@ -123,7 +111,8 @@ package struct Lease: Sendable, Hashable {
         if part > 0 { writer.write(part) }
     }
 
-    /// Reads a lease. (No initializer: one that can fail half-way copies what it has made.)
+    /// Reads a lease, and makes it in one go: what is changed after it was made is copied, as is what an initializer made
+    /// that can fail half-way.
     static func read(from reader: inout WireReader, knownFields: FieldLines) throws(FrameError) -> Lease {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
@@ -155,35 +144,17 @@ package struct Lease: Sendable, Hashable {
         let counted = try CountedOrigin.read(from: &reader)
         let part = flags & 4096 != 0 ? try reader.uint64() : 0
         guard (flags & 4096 != 0) == (part > 0) else { throw .invalid(.body) }
-        var lease = Lease(
+        return Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
-            progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields)
-        lease.heads = heads
-        lease.timeout = block.integer(at: 17, as: UInt64.self)
-        lease.body = body
-        lease.sink = sink
-        lease.keys = keys
-        lease.identity = identity
-        lease.login = login
-        lease.trusted = trusted
-        lease.counted = counted
-        lease.part = part
-        lease.cache = cache
-        lease.limits = limits
-        lease.proxy = proxy
-        lease.savesErrorBodies = flags & 1 != 0
-        lease.createsEmptyFile = flags & 2 != 0
-        lease.dropsRedirectBodies = flags & 4 != 0
-        lease.syncsFile = flags & 8 != 0
-        lease.mayReuseConnection = flags & 16 != 0
-        lease.mayKeepConnection = flags & 32 != 0
-        lease.namesFromDisposition = flags & 64 != 0
-        lease.asksAboutRedirects = flags & 128 != 0
-        lease.storesCookies = flags & 256 != 0
-        lease.asksAboutChallenges = flags & 512 != 0
-        lease.asksAboutFailures = flags & 1024 != 0
-        lease.isMetered = flags & 2048 != 0
-        return lease
+            progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields, body: body,
+            sink: sink, heads: heads, timeout: block.integer(at: 17, as: UInt64.self),
+            savesErrorBodies: flags & 1 != 0, namesFromDisposition: flags & 64 != 0,
+            createsEmptyFile: flags & 2 != 0, dropsRedirectBodies: flags & 4 != 0,
+            asksAboutRedirects: flags & 128 != 0, asksAboutChallenges: flags & 512 != 0,
+            asksAboutFailures: flags & 1024 != 0, syncsFile: flags & 8 != 0, mayReuseConnection: flags & 16 != 0,
+            mayKeepConnection: flags & 32 != 0, storesCookies: flags & 256 != 0, isMetered: flags & 2048 != 0,
+            cache: cache, limits: limits, proxy: proxy, trusted: trusted, keys: keys, login: login, identity: identity,
+            counted: counted, part: part)
     }
 
     /// Bytes of everything before the method.
@@ -196,5 +167,19 @@ package struct Lease: Sendable, Hashable {
             | (storesCookies ? 256 : 0) | (asksAboutChallenges ? 512 : 0) | (asksAboutFailures ? 1024 : 0)
             | (isMetered ? 2048 : 0)
             | (part > 0 ? 4096 : 0)
+    }
+}
+
+extension Lease {
+    /// A lease of a request without a body, kept in memory.
+    package init(
+        id: UInt64, profile: UInt32, progressIndex: UInt16, method: Method, url: String, fields: FieldLines
+    ) {
+        self.id = id
+        self.profile = profile
+        self.progressIndex = progressIndex
+        self.method = method
+        self.url = url
+        self.fields = fields
     }
 }

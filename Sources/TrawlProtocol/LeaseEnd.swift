@@ -9,21 +9,15 @@ package struct LeaseEnd: Sendable, Hashable {
     /// The final head, unless a `head` frame brought it or none came; when the proxy failed, what it answered to CONNECT.
     package var head: ResponseHead?
     /// The trailer section.
-    package var trailers: FieldLines
+    package var trailers = FieldLines()
     /// Content codings that were undone, the first applied first.
-    package var decoded: [String]
+    package var decoded: [String] = []
     /// What the hop had to do with the cache.
     package var cache = CacheReport()
     /// Connections to the lease's origin that the worker has open now, idle or not; 0 where they are not counted.
     package var connections: UInt16 = 0
     /// What the hop took.
-    package var metrics: HopMetrics
-
-    /// The end of that lease.
-    package init(lease: UInt64, outcome: HopOutcome, head: ResponseHead? = nil) {
-        self.init(
-            lease: lease, outcome: outcome, head: head, trailers: FieldLines(), decoded: [], metrics: HopMetrics())
-    }
+    package var metrics = HopMetrics()
 
     /// Whether it was the proxy's failure, and the head, where there is one, is the proxy's.
     package var isProxyFailure: Bool {
@@ -43,7 +37,7 @@ package struct LeaseEnd: Sendable, Hashable {
         metrics.write(to: &writer)
     }
 
-    /// Reads an end.
+    /// Reads an end, and makes it in one go: what is changed after it was made is copied.
     static func read(from reader: inout WireReader) throws(FrameError) -> LeaseEnd {
         let lease = try reader.uint64()
         let outcome = try HopOutcome(from: &reader)
@@ -59,22 +53,17 @@ package struct LeaseEnd: Sendable, Hashable {
         let cache = try CacheReport(from: &reader)
         let connections = try reader.uint16()
         let metrics = try HopMetrics(from: &reader)
-        var end = LeaseEnd(
-            lease: lease, outcome: outcome, head: head, trailers: trailers, decoded: decoded, metrics: metrics)
-        end.cache = cache
-        end.connections = connections
-        return end
+        return LeaseEnd(
+            lease: lease, outcome: outcome, head: head, trailers: trailers, decoded: decoded, cache: cache,
+            connections: connections, metrics: metrics)
     }
+}
 
-    private init(
-        lease: UInt64, outcome: HopOutcome, head: ResponseHead?, trailers: FieldLines, decoded: [String],
-        metrics: HopMetrics
-    ) {
+extension LeaseEnd {
+    /// The end of that lease.
+    package init(lease: UInt64, outcome: HopOutcome, head: ResponseHead? = nil) {
         self.lease = lease
         self.outcome = outcome
         self.head = head
-        self.trailers = trailers
-        self.decoded = decoded
-        self.metrics = metrics
     }
 }

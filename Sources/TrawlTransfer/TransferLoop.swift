@@ -344,10 +344,12 @@ package final class TransferLoop {
     ///   - commit: What has to be in the cache before the end is told, so that the next request finds it there.
     ///   - changes: What has to be stored about the user before.
     func retire(
-        _ transfer: Transfer, with end: LeaseEnd, descriptor: Int32?, after commit: UInt64?, and changes: [UInt64] = []
+        _ transfer: Transfer, with end: consuming LeaseEnd, descriptor: Int32?, after commit: UInt64?,
+        and changes: [UInt64] = []
     ) {
         let index = Int(transfer.lease.progressIndex)
-        if !unshared.isEmpty { unshared.removeAll { $0 == end.lease } }
+        let lease = end.lease
+        if !unshared.isEmpty { unshared.removeAll { $0 == lease } }
         let changes = changes.filter { openChanges.contains($0) }
         if commit != nil || !changes.isEmpty {
             let held = UncommittedEnd(
@@ -397,8 +399,7 @@ package final class TransferLoop {
         sendEnd(end, held.descriptor, held.counted)
     }
 
-    private func sendEnd(_ end: LeaseEnd, _ descriptor: Int32?, _ counted: CountedOrigin?) {
-        var end = end
+    private func sendEnd(_ end: consuming LeaseEnd, _ descriptor: Int32?, _ counted: CountedOrigin?) {
         // As it is now: what was told of others meanwhile is older.
         if let counted { end.connections = connections.report(counted.number) }
         end.cache.hasLostCookies = hasLostChange

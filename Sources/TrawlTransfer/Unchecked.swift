@@ -15,6 +15,7 @@ struct Unchecked<Value> {
     @inline(__always)
     var wrappedValue: Value {
         get { place.pointee }
+        nonmutating set { place.pointee = newValue }
         nonmutating _modify { yield &place.pointee }
     }
 

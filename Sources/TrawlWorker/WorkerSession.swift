@@ -80,7 +80,9 @@ struct WorkerSession {
         }
     }
 
-    private mutating func take(_ message: CoordinatorMessage, _ descriptors: [Int32]) throws(ProtocolViolation) {
+    private mutating func take(
+        _ message: consuming CoordinatorMessage, _ descriptors: [Int32]
+    ) throws(ProtocolViolation) {
         switch message {
         case .lease(let lease):
             guard !isDraining else {

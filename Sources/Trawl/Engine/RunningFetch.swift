@@ -37,7 +37,7 @@ final class RunningFetch: @unchecked Sendable {
         plan: consuming FetchPlan, reply: consuming Reply, channel: (any FetchEventSink)? = nil,
         decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true, control: FetchControl? = nil
     ) {
-        engine = EngineState(plan: plan)
+        engine = .beginning(plan)
         isByHand = plan.fields.contains("Authorization")
         self.plan = plan
         self.reply = reply
@@ -177,15 +177,13 @@ final class RunningFetch: @unchecked Sendable {
         /// When it came here, where somebody wants to know how long it takes.
         var begunAt: MonotonicInstant?
 
-        init(plan: borrowing FetchPlan) {
-            terms = plan.terms
-            target = plan.target
-            method = plan.method
-            fields = plan.fields
-            sent = plan.fields
-            sendsBody = plan.body != .none
-            resumable = ResumablePart(plan)
-            isPaced = if case .opened(let destination) = plan.sink { destination.isPaced } else { false }
+        /// Before the first hop. (Made in one go, and not in an initializer: that would copy it once more.)
+        static func beginning(_ plan: borrowing FetchPlan) -> EngineState {
+            let isPaced = if case .opened(let destination) = plan.sink { destination.isPaced } else { false }
+            let sendsBody = if case .none = plan.body { false } else { true }
+            return EngineState(
+                terms: plan.terms, target: plan.target, method: plan.method, fields: plan.fields, sent: plan.fields,
+                sendsBody: sendsBody, resumable: ResumablePart.beginning(plan), isPaced: isPaced)
         }
     }
 }

@@ -23,15 +23,16 @@ final class ResumablePart {
     var passed: UInt64 = 0
 
     /// For a fetch that was suspended.
-    init() { outlivesFetch = false }
+    init(outlivesFetch: Bool = false) { self.outlivesFetch = outlivesFetch }
 
-    /// For a new fetch; nil when its body need not be gone on with by another one.
-    init?(_ plan: borrowing FetchPlan) {
+    /// That of a new fetch; nil when its body need not be gone on with by another one.
+    static func beginning(_ plan: borrowing FetchPlan) -> ResumablePart? {
         guard plan.fileOptions.isResumable, case .opened = plan.sink else { return nil }
-        outlivesFetch = true
+        let part = ResumablePart(outlivesFetch: true)
         if let data = plan.fileOptions.resumeData {
-            resumption = Resumption(validator: data.validator, total: data.length)
+            part.resumption = Resumption(validator: data.validator, total: data.length)
         }
+        return part
     }
 
     /// Whether the head of a response has to be looked at before its body is taken.
