@@ -9,6 +9,8 @@ package final class OutputRoot {
     let root: OpenDirectory
     private let syncsDirectories: Bool
     private let namesParts: Bool
+    /// One thread's, and lent to nobody: without the checks of exclusive access.
+    @exclusivity(unchecked)
     private var recent: RecentDirectories
 
     /// Opens an existing directory.

@@ -5,15 +5,19 @@ import Glibc
 ///
 /// So a killed process leaves nothing behind. File systems that have no unnamed files get a temporary name beside the
 /// destination's, locked while the file is written. It ends by `publish`, which makes it appear complete under its own
-/// name, or by `discard`; one that is let go of is discarded. It belongs to one thread at a time.
+/// name, or by `discard`; one that is let go of is discarded. It belongs to one thread at a time, and lends nothing that it
+/// changes meanwhile, so it does without checks of exclusive access.
 package final class PartFile {
     let directory: OpenDirectory
     /// Where the file will be, and from `publish` on where it is: relative to its root, or absolute.
+    @exclusivity(unchecked)
     package internal(set) var path: String
     /// Where the last component of `path` starts.
     let nameStart: Int
+    @exclusivity(unchecked)
     var file: Descriptor?
     /// The temporary name, while it exists.
+    @exclusivity(unchecked)
     var temporaryName: [UInt8]?
     var isOver = false
     /// Whether the temporary name is one that outlives this object unless the file is discarded.

@@ -25,6 +25,12 @@ package struct SharedLimit: Sendable {
         direction == .down || up.isJoint ? down : up
     }
 
+    /// Whether there is a limit in a direction at present.
+    package func isSet(_ direction: TransferDirection) -> Bool {
+        // Asked several times in each transfer: without a copy of the bucket, which retains the segment.
+        direction == .down || up.isJoint ? down.nanosecondsPerMiB != 0 : up.nanosecondsPerMiB != 0
+    }
+
     /// Sets the limit for both directions; it holds for all processes at once.
     ///
     /// - Parameters:

@@ -4,7 +4,8 @@ import TrawlProtocol
 
 /// Where the body of one transfer goes, with small pieces gathered before they are written.
 ///
-/// A small body costs one write in a file and none in memory. Reused from transfer to transfer.
+/// A small body costs one write in a file and none in memory. Reused from transfer to transfer. One thread's, which lends
+/// nothing that it changes meanwhile: without checks of exclusive access where they would be made for every body.
 final class BodyStore {
     private enum Place {
         case discard
@@ -19,12 +20,17 @@ final class BodyStore {
     /// Bytes gathered before a write; also the most that is kept for an inline body.
     static let gathered = WireProtocol.maximumInlineBody
 
+    @exclusivity(unchecked)
     private var place = Place.discard
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var used = 0
+    @exclusivity(unchecked)
     private var part: PartFile?
+    @exclusivity(unchecked)
     private var memory: MemoryFile?
+    @exclusivity(unchecked)
     private var descriptor: Descriptor?
+    @exclusivity(unchecked)
     private var paced: PacedDescriptor?
     /// Decoded bytes taken in.
     private(set) var length: UInt64 = 0

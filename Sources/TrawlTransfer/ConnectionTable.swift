@@ -6,11 +6,16 @@ import TrawlProtocol
 ///
 /// libcurl 7.88 tells in `CURLOPT_PREREQFUNCTION` only addresses and ports of the connection it is about to use, and
 /// CURLINFO_ACTIVESOCKET still names the socket of the handle's last transfer then.
+///
+/// Bound to the transfer thread. Every request looks through all of it: without checks of exclusive access.
 final class ConnectionTable {
+    @exclusivity(unchecked)
     private(set) var open: [Connection] = []
     /// The local port of each of `open`, 0 until asked for; beside them, since every request looks through all.
+    @exclusivity(unchecked)
     private var ports: [Int32] = []
     /// The number of the origin that each of `open` counts for; `CountedOrigin.nobody` for none.
+    @exclusivity(unchecked)
     private(set) var origins: [UInt32] = []
     /// Origins of which connections were closed, and the coordinator was not told yet.
     var changed: [UInt32] = []

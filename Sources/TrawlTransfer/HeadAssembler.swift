@@ -33,9 +33,13 @@ struct HeadAssembler {
     /// Bytes of all heads since `reset`, line ends included.
     var bytes: Int { total }
 
+    /// Bytes of the head that was just completed.
+    var length: Int { raw.count }
+
     /// Gets ready for a new transfer.
     mutating func reset() {
-        raw.removeAll(keepingCapacity: raw.capacity <= 64 << 10)
+        // The next head takes its memory, unless that is much.
+        if raw.capacity > 64 << 10 { raw = [] }
         state = .start
         total = 0
     }

@@ -157,10 +157,10 @@ extension Transfer {
         guard failure == nil else { return false }
         lastActivity = loop.runningClock
         if isProxied, isOfTunnel() { return receivedTunnelLine(line) }
-        connection?.accountedBytes += Int64(line.count)
         awaitsFirstByte = false
         do throws(HeadError) {
             guard try heads.take(line) else { return true }
+            connection?.accountedBytes += Int64(heads.length)
             let (head, facts) = try heads.parse()
             if head.isInterim {
                 awaitFirstByte()

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import TrawlHTTP
 import TrawlProtocol
 
@@ -82,7 +83,8 @@ extension Transfer {
 
 extension Lease {
     /// Whether its URL is `https`.
-    var isSecure: Bool { url.utf8.starts(with: "https:".utf8) }
+    @inline(__always)
+    var isSecure: Bool { url.withCString { strncmp($0, "https:", 6) == 0 } }
 
     /// The URL's host, without the brackets of an address.
     var host: String {

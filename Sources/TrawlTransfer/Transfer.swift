@@ -7,7 +7,8 @@ import TrawlProtocol
 /// One lease being carried out, with the easy handle that does it.
 ///
 /// Objects are reused for lease after lease. libcurl calls back into the methods of `Transfer+Callbacks`; those never
-/// throw past C, they note a `failure` and return a code that ends the transfer.
+/// throw past C, they note a `failure` and return a code that ends the transfer. What is reached again and again in each
+/// transfer is without checks of exclusive access (see `Unchecked`).
 final class Transfer {
     // Safe: the loop owns all its transfers and outlives them.
     unowned(unsafe) let loop: TransferLoop
@@ -61,6 +62,7 @@ final class Transfer {
     /// Whether a limit runs for the first byte of the response.
     var awaitsFirstByte = false
     /// The cache's part in the exchange.
+    @exclusivity(unchecked)
     var exchange: (any KeptExchange)?
     /// Commits of what the heads said about the user.
     @Unchecked var stateChanges: [UInt64] = []
@@ -138,8 +140,10 @@ final class Transfer {
     var decodedInTurn = 0
     var decodedTurn: UInt64 = 0
     /// Takes the coded body while it is delivered.
+    @exclusivity(unchecked)
     var keeper: (any BodyKeeper)?
     /// Stored bytes that are still to be delivered, before any of the wire. While there are, `held` is of these.
+    @exclusivity(unchecked)
     var source: (any StoredBytes)?
     /// How many coded bytes must still come behind the stored ones that the answer begins with.
     var missing: UInt64?

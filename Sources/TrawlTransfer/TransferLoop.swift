@@ -38,6 +38,8 @@ package final class TransferLoop {
     private let slot: Int
     private let leases: Int
     @Unchecked private var profiles: [UInt32: ResolvedProfile] = [:]
+    /// The one of the latest lease: most leases have it too.
+    @Unchecked private var lastProfile: (number: UInt32, profile: ResolvedProfile)?
     @Unchecked private var idle: ContiguousArray<Transfer> = []
     @Unchecked private var active: ContiguousArray<Transfer> = []
     /// The transfers of all leases, for a look.
@@ -141,6 +143,7 @@ package final class TransferLoop {
         idle.removeAll()
         curl_multi_cleanup(multi)
         _profiles.free()
+        _lastProfile.free()
         _idle.free()
         _active.free()
         _unfinished.free()
@@ -160,6 +163,14 @@ package final class TransferLoop {
     /// Defines a profile, or another one under a known number; leases already begun keep theirs.
     package func define(_ profile: TransferProfile, number: UInt32) {
         profiles[number] = ResolvedProfile(profile)
+        lastProfile = nil
+    }
+
+    private func profile(_ number: UInt32) -> ResolvedProfile? {
+        if let lastProfile, lastProfile.number == number { return lastProfile.profile }
+        guard let profile = profiles[number] else { return nil }
+        lastProfile = (number, profile)
+        return profile
     }
 
     /// Begins a lease.
@@ -168,7 +179,7 @@ package final class TransferLoop {
     package func begin(_ lease: consuming Lease, descriptors: [Int32]) throws(ProtocolViolation) {
         var accepted = false
         defer { if !accepted { for descriptor in descriptors { _ = Glibc.close(descriptor) } } }
-        guard let profile = profiles[lease.profile] else { throw .unknownProfile }
+        guard let profile = profile(lease.profile) else { throw .unknownProfile }
         guard active.count < leases else { throw .tooManyLeases }
         let index = Int(lease.progressIndex)
         guard index < usedIndexes.count, !usedIndexes[index] else { throw .progressIndex }

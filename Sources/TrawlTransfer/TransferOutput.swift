@@ -5,7 +5,8 @@ package final class TransferOutput {
     /// Above this many bytes transfers rest until half of them have gone.
     package static let highWater = 1 << 20
 
-    /// The frames; the owner of the socket takes them.
+    /// The frames; the owner of the socket takes them. One thread's, and never lent while they are used otherwise.
+    @exclusivity(unchecked)
     package var frames = OutgoingFrames()
     /// Whether transfers rest because too much waits here.
     package internal(set) var isCongested = false

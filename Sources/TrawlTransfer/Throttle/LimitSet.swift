@@ -16,7 +16,7 @@ final class LimitSet {
     /// Whether there is a limit in that direction at present; coordinators set and lift them at any time.
     @inline(__always)
     func isLimited(_ direction: TransferDirection) -> Bool {
-        for limit in limits where limit.bucket(direction).nanosecondsPerMiB != 0 { return true }
+        for index in limits.indices where limits[index].isSet(direction) { return true }
         return false
     }
 
@@ -68,5 +68,8 @@ final class LimitSet {
     }
 
     /// The system's buffer for what is not read yet, in bytes; 0 without a limit.
-    var buffer: Int32 { rate(.down).map { LimitedPace(rate: $0).buffer } ?? 0 }
+    var buffer: Int32 {
+        guard isLimited(.down) else { return 0 }
+        return rate(.down).map { LimitedPace(rate: $0).buffer } ?? 0
+    }
 }
