@@ -13,9 +13,12 @@ package enum FieldSyntax {
     /// Whether `bytes` is a token: not empty, token bytes only.
     package static func isToken(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
-        // Eight bytes at a time where all of them are letters and hyphens, as in most names.
+        // Eight bytes at a time where all of them are letters and hyphens, as in most names; the last eight may overlap
+        // those before.
         while index + 8 <= bytes.count, areLetters(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)) {
             index += 8
+            let last = bytes.count - 8
+            if index > last, areLetters(bytes.loadUnaligned(fromByteOffset: last, as: UInt64.self)) { return true }
         }
         while index < bytes.count {
             if !isTokenByte(bytes[index]) { return false }
@@ -50,6 +53,8 @@ package enum FieldSyntax {
                 for place in index..<index + 8 where !isValueByte(bytes[place]) { return false }
             }
             index += 8
+            // The last eight may overlap those before.
+            if index < bytes.count { index = min(index, bytes.count - 8) }
         }
         while index < bytes.count {
             if !isValueByte(bytes[index]) { return false }
@@ -78,7 +83,18 @@ package enum FieldSyntax {
     /// Whether the two byte strings are equal but for the case of ASCII letters.
     package static func equalIgnoringCase(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count else { return false }
-        for index in 0..<left.count where lowercased(left[index]) != lowercased(right[index]) { return false }
+        var index = 0
+        // Eight bytes at a time as long as they are the same: most names are spelled as in their standard.
+        while index + 8 <= left.count,
+            left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                == right.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        {
+            index += 8
+        }
+        while index < left.count {
+            if lowercased(left[index]) != lowercased(right[index]) { return false }
+            index += 1
+        }
         return true
     }
 

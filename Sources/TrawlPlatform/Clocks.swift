@@ -4,9 +4,15 @@ package import TrawlHTTP
 /// The clock of deadlines and delays, the same in all processes of one boot.
 package enum MonotonicClock {
     /// Now, by CLOCK_MONOTONIC.
-    package static func now() -> MonotonicInstant {
+    package static func now() -> MonotonicInstant { read(CLOCK_MONOTONIC) }
+
+    /// The same as of the kernel's last tick, at most 10 ms ago: a fifth of the time, for what is asked of every request.
+    package static func coarse() -> MonotonicInstant { read(CLOCK_MONOTONIC_COARSE) }
+
+    @inline(__always)
+    private static func read(_ clock: clockid_t) -> MonotonicInstant {
         var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        clock_gettime(clock, &time)
         return MonotonicInstant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
     }
 

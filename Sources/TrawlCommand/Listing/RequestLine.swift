@@ -1,3 +1,4 @@
+import Glibc
 import TrawlHTTP
 import TrawlJSON
 
@@ -73,9 +74,10 @@ enum RequestLine: Equatable {
 
     /// `URL` or `URL<TAB>FILE`. The hot path of long lists: two or three allocations.
     private static func plain(_ line: UnsafeRawBufferPointer) -> RequestLine {
-        guard let tab = line.firstIndex(of: 0x09) else {
+        guard let start = line.baseAddress, let found = memchr(start, 0x09, line.count) else {
             return .request(ListedRequest(url: URLText.completed(line), out: nil))
         }
+        let tab = UnsafeRawPointer(found) - start
         let url = URLText.completed(UnsafeRawBufferPointer(rebasing: line[..<tab]))
         let out = String(decoding: UnsafeRawBufferPointer(rebasing: line[(tab + 1)...]), as: UTF8.self)
         guard LocalPath.staysInside(out) else { return .bad(BadLine(reason: badOut)) }

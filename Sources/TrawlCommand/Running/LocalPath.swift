@@ -55,11 +55,26 @@ enum LocalPath {
 
     /// Whether a list may name this file: relative, not leading out.
     static func staysInside(_ path: String) -> Bool {
-        // By bytes: a slash with a combining character behind it is one character, and a separator all the same.
-        let slash = UInt8(ascii: "/")
-        return !path.isEmpty && path.utf8.count <= 4095 && path.utf8.first != slash
-            && path.utf8.split(separator: slash, omittingEmptySubsequences: false).allSatisfy {
-                (1...255).contains($0.count) && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
+        // By bytes: a slash with a combining character behind it is one character, and a separator all the same. Asked of
+        // every line, and a list of the parts would take many times as long.
+        var path = path
+        return path.withUTF8 { path in
+            guard path.count <= 4095 else { return false }
+            var start = 0
+            for end in 0...path.count where end == path.count || path[end] == UInt8(ascii: "/") {
+                guard isName(path[start..<end]) else { return false }
+                start = end + 1
             }
+            return true
+        }
+    }
+
+    /// Whether a part of a path is one that leads down.
+    private static func isName(_ part: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        switch part.count {
+        case 0: false
+        case 1, 2: !part.allSatisfy { $0 == UInt8(ascii: ".") }
+        case let length: length <= 255
+        }
     }
 }

@@ -72,7 +72,7 @@ package final class StateStore: Sendable {
     /// How often something of a topic changed, over all processes: as long as it is the same, so is what was read. 0 as long
     /// as nothing was ever stored; nil when it cannot be known.
     package func changes(of topic: StateTopic) -> UInt64? {
-        let now = MonotonicClock.now()
+        let now = MonotonicClock.coarse()
         let (known, mustLook) = words.withLock { known in
             let mustLook = now >= known.nextLook
             if mustLook { known.nextLook = now.advanced(by: Self.lookInterval) }
