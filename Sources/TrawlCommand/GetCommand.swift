@@ -51,13 +51,6 @@ struct GetCommand: FetchingCommand {
 
     func validate() throws {
         if allURLs.contains("") { throw ValidationError("a URL is empty") }
-        // That there is no URL at all is said last, behind what is no option.
-        if output.outputs.count > allURLs.count, !allURLs.isEmpty, output.inputFile == nil {
-            throw ValidationError("there are more -o than URLs")
-        }
-        if allURLs.count > 1, !output.outputs.isEmpty, output.outputs.count < allURLs.count {
-            throw ValidationError("there are fewer -o than URLs")
-        }
         if request.dataInQuery, output.inputFile != nil { throw ValidationError("-G and -i exclude each other") }
         if upload != nil, request.hasBody { throw ValidationError("-T and --data exclude each other") }
         if upload?.isEmpty == true { throw ValidationError("-T wants a file") }

@@ -28,6 +28,8 @@ struct GetPlan {
     let headFile: String?
     let namesFromHeads: Bool
     let failsOnErrorStatus: Bool
+    /// Whether the body of such a response is written.
+    let savesErrorBodies: Bool
     /// Whether `-o -` was said: then binary bytes may go to a terminal.
     let allowsBinaryOnTerminal: Bool
     let writeOut: WriteOut?
@@ -37,14 +39,13 @@ struct GetPlan {
     let cookieFiles: CookieFiles?
 
     init(_ command: GetCommand) throws(CommandError) {
-        if command.allURLs.isEmpty, command.output.inputFile == nil {
-            throw CommandError("no URL is given (see: trawl help get)")
-        }
+        try Self.checkCounts(command)
         let arguments = command.output
         report = command.report
         list = arguments.inputFile
         isSingle = command.endsLikeCurl
-        failsOnErrorStatus = arguments.fail
+        failsOnErrorStatus = arguments.failsOnErrorStatus
+        savesErrorBodies = !arguments.fail
         namesFromHeads = arguments.headerName
         writesHeads = arguments.include || command.request.head
         allowsBinaryOnTerminal = arguments.outputs.contains("-")
@@ -74,7 +75,7 @@ struct GetPlan {
         isSequential = isSingle || passesThrough
 
         directory = try Self.directory(arguments, isStandardOutput: output == .standardOutput)
-        var template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: arguments.fail)
+        var template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: failsOnErrorStatus)
         if let upload = command.upload {
             template.body = .bytes(try StandardStreams.readAll(upload))
             if template.method == nil { template.method = .put }
@@ -89,6 +90,19 @@ struct GetPlan {
         configuration.transfersInAll = parallel
         command.tls.apply(to: &configuration)
         self.configuration = configuration
+    }
+
+    /// Said last, behind what is no option: the value of an unknown one is taken for a URL.
+    private static func checkCounts(_ command: GetCommand) throws(CommandError) {
+        let (urls, outputs) = (command.allURLs.count, command.output.outputs.count)
+        if command.output.inputFile != nil, urls == 0 { return }
+        if urls == 0 { throw CommandError("no URL is given (see: trawl help get)") }
+        if outputs > urls, command.output.inputFile == nil {
+            throw CommandError("there are more -o than URLs (see: trawl help get)")
+        }
+        if urls > 1, outputs > 0, outputs < urls {
+            throw CommandError("there are fewer -o than URLs (see: trawl help get)")
+        }
     }
 
     /// The absolute path of an output's name.

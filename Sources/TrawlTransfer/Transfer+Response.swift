@@ -145,9 +145,11 @@ extension Transfer {
                 return
             }
             let suggested = suggestedPath(insteadOf: path)
+            // RFC 9110 §15.4.5: the representation is the one that whoever asked has.
+            let makesEmpty = lease.createsEmptyFile && head?.status != 304
             store.useFile(
                 loop.roots[Int(root)], path: suggested ?? path, isAsked: suggested == nil, collision: collision,
-                sync: lease.syncsFile, makesEmpty: lease.createsEmptyFile)
+                sync: lease.syncsFile, makesEmpty: makesEmpty)
             goOnBehindPart()
         case .descriptor:
             guard sinkDescriptor >= 0 else {

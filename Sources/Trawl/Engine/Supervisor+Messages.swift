@@ -298,7 +298,8 @@ extension Supervisor {
             file = name ?? fetch.plan.path
             length = count
         case .descriptor(let count):
-            if case .opened(let destination) = fetch.plan.sink, count > 0 || fetch.plan.fileOptions.createsEmptyFile {
+            let makesEmpty = fetch.plan.fileOptions.createsEmptyFile && head.status != 304
+            if case .opened(let destination) = fetch.plan.sink, count > 0 || makesEmpty {
                 do throws(SystemError) {
                     try destination.publish(
                         replaces: fetch.plan.fileOptions.replaces, syncs: fetch.plan.fileOptions.syncs)

@@ -20,7 +20,8 @@ public enum Destination: Sendable, Hashable {
     public struct FileOptions: Sendable, Hashable {
         /// Whether an earlier file is replaced; otherwise it makes the fetch fail. Default true.
         public var replaces = true
-        /// Whether an empty body makes an empty file. Default false.
+        /// Whether an empty body makes an empty file; that of a 304 never does, since nothing is new (RFC 9110 §15.4.5). Default
+        /// false.
         public var createsEmptyFile = false
         /// Whether the body of a response other than 2xx goes into the file too. Default false.
         public var savesErrorBodies = false

@@ -31,6 +31,8 @@ struct BatchPlan {
     let naming: NameRule
     let namesFromHeads: Bool
     let failsOnErrorStatus: Bool
+    /// Whether the body of such a response is written.
+    let savesErrorBodies: Bool
     /// Whether a status for which requests are tried again is a failure when no try is left.
     let failsAfterRetries: Bool
     let writeOut: WriteOut?
@@ -60,6 +62,7 @@ struct BatchPlan {
         retriesFailed = arguments.retriesFailed
         namesFromHeads = arguments.headerName
         failsOnErrorStatus = arguments.fail
+        savesErrorBodies = !arguments.fail
         report = command.report
         if let pattern = arguments.pattern {
             naming = .template(try NameTemplate(pattern))
@@ -108,6 +111,7 @@ struct BatchPlan {
         naming = .lastPart
         namesFromHeads = false
         failsOnErrorStatus = plan.failsOnErrorStatus
+        savesErrorBodies = plan.savesErrorBodies
         failsAfterRetries = false
         writeOut = plan.writeOut
         summarizes = false

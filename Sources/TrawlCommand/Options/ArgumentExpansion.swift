@@ -1,5 +1,6 @@
 /// What happens to arguments before they are parsed: options of `-K FILE` take its place, and a value joined to its
-/// letter is parted from it where it holds an equals sign (`-ba=1`), which the parser would look for a long name before.
+/// letter is parted from it where the parser would not: behind other letters (`-sXPOST`), and where it holds an equals sign
+/// (`-ba=1`), before which a long name would be looked for.
 enum ArgumentExpansion {
     /// The arguments without any `-K`.
     ///
@@ -46,7 +47,7 @@ enum ArgumentExpansion {
         }
         let joined = argument[argument.index(after: letter)...]
         guard argument[letter] == "K" else {
-            if joined.utf8.contains(UInt8(ascii: "=")) {
+            if mayJoin(argument) {
                 result += [String(argument[...letter]), String(joined)]
             } else {
                 result.append(argument)
@@ -67,6 +68,10 @@ enum ArgumentExpansion {
     }
 
     private static func mayJoin(_ argument: String) -> Bool {
-        argument.hasPrefix("-") && !argument.hasPrefix("--") && argument.utf8.contains(UInt8(ascii: "="))
+        guard argument.hasPrefix("-"), !argument.hasPrefix("--") else { return false }
+        let letters = argument.dropFirst()
+        guard let letter = letters.firstIndex(where: OptionTable.takesValue(short:)) else { return false }
+        let joined = letters[letters.index(after: letter)...]
+        return !joined.isEmpty && (letter != letters.startIndex || joined.utf8.contains(UInt8(ascii: "=")))
     }
 }

@@ -43,6 +43,12 @@ struct OutputArguments: ParsableArguments {
     @Flag(name: [.customShort("f"), .customLong("fail")], help: "A status of 400 or more is a failure; write nothing.")
     var fail = false
 
+    @Flag(name: .customLong("fail-with-body"), help: "As --fail, but the body is written all the same.")
+    var failWithBody = false
+
+    /// Whether a status of 400 or more is a failure.
+    var failsOnErrorStatus: Bool { fail || failWithBody }
+
     @Option(
         name: [.customShort("i", allowingJoined: true), .customLong("input-file")], parsing: .unconditional,
         help: ArgumentHelp(
@@ -54,6 +60,7 @@ struct OutputArguments: ParsableArguments {
     var namesFromURL: Bool { remoteName || remoteNameAll || headerName }
 
     func validate() throws {
+        if fail, failWithBody { throw ValidationError("--fail and --fail-with-body exclude each other") }
         if !outputs.isEmpty, namesFromURL { throw ValidationError("-o and -O exclude each other") }
         if outputs.contains("") { throw ValidationError("-o wants a file name") }
         if inputFile != nil, !outputs.isEmpty, outputs != ["-"] {

@@ -19,7 +19,7 @@ struct ReportArguments: ParsableArguments {
     @Option(
         name: [.customShort("w", allowingJoined: true), .customLong("write-out")], parsing: .unconditional,
         help: ArgumentHelp(
-            "Print this after each URL; %{http_code} and its like, \\n and \\t are filled in. '@FILE' reads it.",
+            "Print this after each URL; %{http_code} and its like, \\n and \\t are filled in. '@FILE' reads it, without its line ends.",
             valueName: "format"))
     var writeOut: String?
 

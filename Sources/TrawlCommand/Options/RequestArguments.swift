@@ -80,6 +80,8 @@ struct RequestArguments: ParsableArguments {
     var doesNotGlob = false
     @Flag(name: .customShort("Z"), help: .hidden)
     var isParallel = false
+    @Flag(name: [.customShort("N"), .customLong("no-buffer")], help: .hidden)
+    var doesNotGather = false
 
     @Flag(name: .customLong("compressed"), help: "Ask for compressed responses and decompress them.")
     var compressed = false

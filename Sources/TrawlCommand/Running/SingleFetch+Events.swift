@@ -32,7 +32,7 @@ extension SingleFetch {
             show(hop.head, of: fetch)
         case .head(let head):
             self.head = head
-            if plan.failsOnErrorStatus, head.status >= 400 {
+            if !plan.savesErrorBodies, head.status >= 400 {
                 if plan.report.verbose { console.write(HeadText.lines(head, prefix: "< ")) }
                 refuse(fetch, "the response's status is \(head.status)", ExitStatus.Curl.httpError)
                 return

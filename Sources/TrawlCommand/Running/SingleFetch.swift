@@ -120,7 +120,7 @@ struct SingleFetch {
         }
         var options = Destination.FileOptions()
         options.createsEmptyFile = true
-        options.savesErrorBodies = !plan.failsOnErrorStatus
+        options.savesErrorBodies = plan.savesErrorBodies
         return .file(path, options: options)
     }
 
@@ -157,6 +157,10 @@ struct SingleFetch {
         if let refusal { return fail(refusal.message, refusal.code) }
         switch result {
         case .success(let response):
+            let isFailure = plan.failsOnErrorStatus && response.status >= 400
+            let failure = "the response's status is \(response.status)"
+            // It came before its head's event was seen.
+            if isFailure, !plan.savesErrorBodies { return fail(failure, ExitStatus.Curl.httpError) }
             do throws(SystemError) {
                 try complete(response)
             } catch {
@@ -164,11 +168,8 @@ struct SingleFetch {
                 let name = writer?.name ?? path?.terminalSafe ?? "the file"
                 return fail("\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
             }
-            // A status of 400 or more that came before its head's event was seen.
-            if plan.failsOnErrorStatus, response.status >= 400 {
-                return fail("the response's status is \(response.status)", ExitStatus.Curl.httpError)
-            }
-            return ExitStatus.success
+            writer = nil
+            return isFailure ? fail(failure, ExitStatus.Curl.httpError) : ExitStatus.success
         case .failure(let error):
             outputIsBroken = error.isOfTheWholeOutput
             if error.code == .cancelled { return fail(nil, ExitStatus.curlCode(for: error)) }

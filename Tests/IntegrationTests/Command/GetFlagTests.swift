@@ -95,6 +95,59 @@ struct GetFlagTests {
         }
     }
 
+    @Test("--fail-with-body fails as --fail does, and writes what came")
+    func failWithBody() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let url = origin.url("/status/404?body=gone")
+            let shown = try CommandRun(["--fail-with-body", url])
+            #expect(shown.status == 22 && shown.text == "gone" && shown.errors.contains("404"), "\(shown.errors)")
+            for options in [[], ["--include"]] {
+                let run = try CommandRun(options + ["--fail-with-body", "-o", directory.file("x"), url])
+                let text = String(decoding: directory.content("x") ?? [], as: UTF8.self)
+                #expect(run.status == 22 && text.hasSuffix("gone"), "\(text) \(run.errors)")
+            }
+            let both = [directory.file("y"), directory.file("z")]
+            let several = try CommandRun(
+                ["--fail-with-body", "-o", both[0], "-o", both[1], url, origin.url("/bytes/3")])
+            #expect(several.status == 1 && directory.content("y") == Array("gone".utf8), "\(several.errors)")
+            #expect(directory.content("z")?.count == 3)
+            #expect(try CommandRun(["--fail-with-body", "-f", url]).status == 2)
+        }
+    }
+
+    @Test("a 304 leaves files alone: whoever asked has what they hold", arguments: ["one", "several", "list", "fail"])
+    func notModified(how: String) async throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("304", Array("what there was".utf8))
+        try await withOrigin { origin in
+            let url = origin.url("/status/304")
+            try directory.put("list", Array((url + "\n").utf8))
+            let arguments =
+                switch how {
+                case "one": ["-o", directory.file("304"), url]
+                case "fail": ["-f", "-o", directory.file("304"), url]
+                case "several": ["-o", directory.file("304"), "-o", directory.file("x"), url, url]
+                default: ["-i", directory.file("list"), "--output-dir", directory.path]
+                }
+            let run = try CommandRun(arguments + ["--no-cache", "-H", "If-None-Match: *"])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(directory.content("304") == Array("what there was".utf8))
+            #expect(directory.content("x") == nil)
+        }
+    }
+
+    @Test("a format in a file may be spread over lines, as in curl")
+    func formatFile() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("format", Array("status: %{http_code}\\n\r\n  bytes: %{size_download}\\n\n".utf8))
+        try await withOrigin { origin in
+            let run = try CommandRun(
+                ["-w", "@" + directory.file("format"), "-o", "/dev/null", origin.url("/bytes/10")])
+            #expect(run.text == "status: 200\n  bytes: 10\n", "\(run.text) \(run.errors)")
+        }
+    }
+
     @Test("-w knows the status and the redirects of a fetch that failed with a response")
     func failures() async throws {
         try await withOrigin { origin in

@@ -54,6 +54,14 @@ struct ArgumentExpansionTests {
         #expect(try expand(["-o", "a=b", "-fs=", "http://h/?a=b"]) == ["-o", "a=b", "-fs=", "http://h/?a=b"])
     }
 
+    @Test("a value may be joined to the last of several letters, as in curl")
+    func joinedBehindLetters() throws {
+        #expect(try expand(["-sXPOST", "-sLofile", "u"]) == ["-sX", "POST", "-sLo", "file", "u"])
+        let parsed = try GetCommand.parse(expand(["-sSXPURGE", "-fofile", "-so", "-sofoo", "http://h/", "http://i/"]))
+        #expect(parsed.request.method == "PURGE" && parsed.output.outputs == ["file", "-sofoo"])
+        #expect(parsed.report.silent && parsed.report.showError && parsed.output.fail)
+    }
+
     @Test(
         "a line is one option",
         arguments: [

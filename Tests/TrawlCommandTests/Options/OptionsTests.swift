@@ -47,7 +47,7 @@ struct OptionsTests {
             ["--resolve", ":80:127.0.0.1"],
             ["--resolve", "a:80:127.0.0.1,"], ["--connect-to", "::127.0.0.1:99999"], ["--connect-to", "a:x:b:80"],
             ["--connect-to", "[::1]:80"], ["--connect-to", "a:80:b"],
-            ["-o", "a", "-O"], ["-I", "-d", "x"], ["-d", "x", "--json", "y"], ["-o", "a", "-o", "b"],
+            ["-o", "a", "-O"], ["-I", "-d", "x"], ["-d", "x", "--json", "y"],
         ])
     func wrong(arguments: [String]) {
         #expect(throws: (any Error).self) { try GetCommand.parse(arguments + ["http://h/"]) }
@@ -75,6 +75,29 @@ struct OptionsTests {
                 let text = GetCommand.message(for: error)
                 #expect(text.contains(advice), "\(text)")
             }
+        }
+    }
+
+    @Test("an option that is none is told as such, whatever its value would be taken for")
+    func unknown() {
+        for option in ["-C", "-z", "--etag-save"] {
+            let error = #expect(throws: (any Error).self) {
+                try TrawlCommand.parseAsRoot(["get", option, "-", "-o", "x", "http://h/"])
+            }
+            let text = error.map { TrawlCommand.message(for: $0) } ?? ""
+            #expect(text.contains("Unknown option '\(option)'"), "\(text)")
+        }
+    }
+
+    @Test("as many -o as URLs, if any")
+    func outputs() throws {
+        for (arguments, reason) in [
+            (["-o", "x", "http://h/", "http://i/"], "fewer -o than URLs"),
+            (["-o", "x", "-o", "y", "http://h/"], "more -o than URLs"),
+            ([], "no URL is given"),
+        ] {
+            let error = #expect(throws: CommandError.self) { try GetPlan(GetCommand.parse(arguments)) }
+            #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
         }
     }
 
