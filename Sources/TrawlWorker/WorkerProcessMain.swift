@@ -25,6 +25,8 @@ package enum WorkerProcessMain {
         }
         // Asks a coordinator for its status; sent to all processes of that name it must not end the workers.
         signal(SIGUSR1, SIG_IGN)
+        // A file that may not become so long is an error of one body, and no end of this process.
+        signal(SIGXFSZ, SIG_IGN)
         return Worker.run(control: control.release(), segment: segment.release(), isOwnProcess: true)
     }
 }

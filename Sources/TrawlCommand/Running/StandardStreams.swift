@@ -5,9 +5,11 @@ import TrawlPlatform
 /// Standard input, output and error.
 enum StandardStreams {
     /// Makes sure that 0, 1 and 2 are open, so that no file or socket of ours gets one of these numbers, and that a
-    /// reader who goes away is an error of writing and not the end of this process.
+    /// reader who goes away, or a file that may not become so long (RLIMIT_FSIZE), is an error of writing and not the end of
+    /// this process.
     static func makeSafe() {
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
         for number in 0...2 where fcntl(Int32(number), F_GETFD) < 0 {
             // The wrong way round on purpose: using a stream that was closed stays an error.
             _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)

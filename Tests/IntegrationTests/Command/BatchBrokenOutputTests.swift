@@ -46,6 +46,30 @@ struct BatchBrokenOutputTests {
         }
     }
 
+    @Test("a file that may not become so long (RLIMIT_FSIZE) is the failure of one body, or the end of results")
+    func limited() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url("/bytes/3000000"), origin.url("/bytes/10")])
+            let trawl = try BuiltProducts.trawl()
+            let errors = bed.directory.file("errors")
+            let command = "exec '\(trawl)' batch '\(bed.list)' --no-cache --results '\(bed.results)' 2>'\(errors)'"
+            #expect(try shell("ulimit -f 2000; \(command) -O --out '\(bed.out)'") == 1, "\(bed.errors)")
+            let records = try bed.records().sorted { ($0.line ?? 0) < ($1.line ?? 0) }
+            #expect(records.map(\.isFetched) == [false, true] && records.map(\.code) == ["file", nil])
+            #expect(bed.errors.contains("File too large"), "\(bed.errors)")
+            #expect(try bed.files() == ["10"])
+
+            // Records of 200 bytes.
+            try bed.putList((0..<4000).map { "ftp://h/\($0)" })
+            #expect(try shell("rm '\(bed.results)'; ulimit -f 400; \(command) --no-files") == 74, "\(bed.errors)")
+            #expect(bed.errors.contains("\(bed.results): File too large"), "\(bed.errors)")
+            #expect(try bed.records().count > 1000)
+            let get = "exec '\(trawl)' -s -o '\(bed.directory.file("x"))' '\(origin.url("/bytes/3000000"))'"
+            #expect(try shell("ulimit -f 2000; " + get) == 23)
+        }
+    }
+
     @Test("results into a named pipe end with their reader")
     func reader() async throws {
         let bed = try BatchBed()
