@@ -43,6 +43,7 @@ struct GetPlan {
         let arguments = command.output
         report = command.report
         list = arguments.inputFile
+        try command.authentication.check(list: arguments.inputFile)
         isSingle = command.endsLikeCurl
         failsOnErrorStatus = arguments.failsOnErrorStatus
         savesErrorBodies = !arguments.fail

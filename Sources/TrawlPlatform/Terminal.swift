@@ -20,6 +20,11 @@ package enum Terminal {
         return rows > 0 ? Int(rows) : 24
     }
 
+    /// Whether it is the one that this process's keyboard signals come from.
+    package static func isControlling(_ descriptor: Int32) -> Bool {
+        tcgetsid(descriptor) >= 0
+    }
+
     /// Whether this process is in its foreground; one in the background must not draw on it.
     package static func isForeground(_ descriptor: Int32) -> Bool {
         cplatform_is_foreground(descriptor) != 0

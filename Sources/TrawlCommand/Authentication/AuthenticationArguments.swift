@@ -1,5 +1,7 @@
 import ArgumentParser
+import Glibc
 import Trawl
+import TrawlPlatform
 
 /// Who requests are made as.
 struct AuthenticationArguments: ParsableArguments {
@@ -85,6 +87,14 @@ struct AuthenticationArguments: ParsableArguments {
             guard let home, !home.isEmpty else { throw CommandError("--netrc: there is no home directory") }
             options.netrc = netrcOptional ? .optional(home + "/.netrc") : .file(home + "/.netrc")
         }
+    }
+
+    /// Throws when questions could not be told from the list, both being answered at the terminal.
+    ///
+    /// - Parameter list: The file that lines are read from; `-` is standard input.
+    func check(list: String?) throws(CommandError) {
+        guard asks, list == "-", Terminal.isTerminal(STDIN_FILENO) else { return }
+        throw CommandError("--ask: the list is typed at the terminal, where the answers would be")
     }
 
     /// Fills in whom a coordinator asks.

@@ -20,8 +20,9 @@ enum SecretPrompt {
     }
 
     /// Whether there is somebody to ask: a terminal, with this process in its foreground. One in the background would be
-    /// stopped by asking.
+    /// stopped by asking. Nor is there where a list is typed at the terminal: a password would be taken for one of its lines.
     static var hasPerson: Bool {
+        if StandardStreams.listIsTyped { return false }
         guard let terminal = open() else { return false }
         return Terminal.isForeground(terminal.rawValue)
     }
@@ -53,7 +54,10 @@ private final class SilentTerminal: TerminalHolder {
         self.over = over
     }
 
-    func enter() { set(true) }
+    func enter() {
+        set(true)
+        StandardError.askAgain()
+    }
 
     func leave(isForGood: Bool) {
         set(false)
@@ -71,7 +75,9 @@ private final class SilentTerminal: TerminalHolder {
 
     /// Writes a question and reads a line, when one comes before it is over.
     func answer(to question: String) -> String? {
-        StandardStreams.writeText(question, to: terminal.rawValue)
+        StandardError.ask(question, at: terminal.rawValue)
+        var isLine = false
+        defer { StandardError.answered(endsLine: !isLine) }
         var line: [UInt8] = []
         line.reserveCapacity(1024)
         defer { line.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
@@ -87,7 +93,10 @@ private final class SilentTerminal: TerminalHolder {
             let count = Glibc.read(terminal.rawValue, &byte, 1)
             if count < 0, errno == EINTR { continue }
             if count <= 0 { return line.isEmpty ? nil : String(decoding: line, as: UTF8.self) }
-            if byte == UInt8(ascii: "\n") { break }
+            if byte == UInt8(ascii: "\n") {
+                isLine = true
+                break
+            }
             line.append(byte)
         }
         return String(decoding: line, as: UTF8.self)

@@ -59,7 +59,6 @@ struct BatchJob {
             namesFromHeads: plan.namesFromHeads)
         progress = ProgressDisplay(
             plan.report.progressKind(onTerminal: Terminal.isTerminal(STDERR_FILENO), sharesTerminal: false),
-            on: console,
             bytesInFlight: { coordinator.bytesInFlight })
     }
 

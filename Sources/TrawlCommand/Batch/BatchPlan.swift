@@ -56,6 +56,7 @@ struct BatchPlan {
         let arguments = command.batch
         self.arguments = []
         list = command.list
+        try command.authentication.check(list: command.list)
         form = .list
         summarizes = true
         results = arguments.results

@@ -53,7 +53,7 @@ final class BatchRun: FetchDriver {
                 coordinator.wakeDriver()
             }
             try results?.begin(changed: changed)
-            try console.detach()
+            try StandardError.detach()
             if plan.writeOut != nil {
                 printer = try OutputThread(mostLoad: LineWriter.mostLoad) {
                     LineWriter(descriptor: STDOUT_FILENO)
@@ -74,7 +74,7 @@ final class BatchRun: FetchDriver {
         printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }
         run.job.closeOutputs()
         if plan.summarizes { run.job.summarize(start.duration(to: MonotonicClock.now())) }
-        console.settle()
+        StandardError.settle()
         return run.job.tally.status
     }
 

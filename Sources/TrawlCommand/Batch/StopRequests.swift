@@ -39,8 +39,8 @@ final class StopRequests: Sendable {
             coordinator.beginShutdown(grace: count > 1 ? .zero : Self.drainTime)
             wake()
         }
-        let suspend = { @Sendable [coordinator, console] (stopping: Bool) in
-            if stopping { console.erase() }
+        let suspend = { @Sendable [coordinator] (stopping: Bool) in
+            if stopping { StandardError.erase() }
             coordinator.signalWorkers(stopping ? SIGSTOP : SIGCONT)
         }
         let status = { @Sendable [coordinator, console] in console.writeStatus(of: coordinator) }

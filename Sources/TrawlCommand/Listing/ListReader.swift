@@ -50,6 +50,7 @@ final class ListReader {
             throw CommandError("standard input cannot be the list: an option was read from it")
         }
         if path == "-", let problem = StandardStreams.inputProblem { throw CommandError(problem) }
+        if path == "-" { StandardStreams.readsList() }
         do throws(SystemError) {
             input = try ListInput(path)
         } catch {

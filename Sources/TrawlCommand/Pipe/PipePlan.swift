@@ -16,6 +16,7 @@ struct PipePlan {
     let cookieFiles: CookieFiles?
 
     init(_ command: PipeCommand) throws(CommandError) {
+        try command.authentication.check(list: "-")
         isSilent = command.pipe.silent
         cookieFiles = command.cookies.files
         template = try RunSetup.template(

@@ -66,7 +66,7 @@ final class PipeRun {
             stopping = StopRequests(coordinator, console) { answers.wake() }
             try stopping.watch(signals, reload: reload)
             console.note(plan.template.options.tls)
-            try console.detach()
+            try StandardError.detach()
             output = try OutputThread(mostLoad: plan.memory) {
                 PipeOutput()
             } changed: {
@@ -82,7 +82,7 @@ final class PipeRun {
         RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
         plan.cookieFiles?.save(from: coordinator)
         run.finishOutput()
-        console.settle()
+        StandardError.settle()
         return run.status
     }
 

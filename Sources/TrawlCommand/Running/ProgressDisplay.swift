@@ -13,15 +13,13 @@ final class ProgressDisplay: Sendable {
 
     /// What is shown; written by the run.
     let state = Guarded(State.nothing)
-    private let console: Console
     private let kind: ProgressKind
     private let bytesInFlight: @Sendable () -> UInt64
     private let stop: WakeUp?
     private let thread = Guarded<NamedThread?>(nil)
 
     /// - Parameter bytesInFlight: Bytes of a list's bodies that are not over; asked on the thread of this display.
-    init(_ kind: ProgressKind, on console: Console, bytesInFlight: @escaping @Sendable () -> UInt64 = { 0 }) {
-        self.console = console
+    init(_ kind: ProgressKind, bytesInFlight: @escaping @Sendable () -> UInt64 = { 0 }) {
         self.bytesInFlight = bytesInFlight
         self.kind = kind
         stop = kind == .hidden ? nil : try? WakeUp()
@@ -37,7 +35,7 @@ final class ProgressDisplay: Sendable {
     func finish() {
         stop?.signal()
         thread.withLock { $0.take() }?.join()
-        console.erase()
+        StandardError.erase()
     }
 
     /// What is over in a moment needs no line; then ten a second at most, as plain lines one a second.
@@ -48,10 +46,11 @@ final class ProgressDisplay: Sendable {
             var poller = pollfd(fd: stop.rawValue, events: Int16(POLLIN), revents: 0)
             if poll(&poller, 1, pause) > 0 { return }
             pause = kind.isDrawn ? 100 : 1000
+            if StandardError.isAsking { continue }
             let width = kind.isDrawn ? Terminal.columns(STDERR_FILENO) : 200
             let line = line(&pace, width)
             if line.isEmpty { continue }
-            if kind.isDrawn { console.draw(line, width: width) } else { console.write(line + "\n") }
+            if kind.isDrawn { StandardError.draw(line, width: width) } else { StandardError.write(line + "\n") }
         }
     }
 

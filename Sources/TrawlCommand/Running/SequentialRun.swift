@@ -67,7 +67,7 @@ enum SequentialRun {
         let kind = plan.report.progressKind(
             onTerminal: Terminal.isTerminal(STDERR_FILENO),
             sharesTerminal: plan.output == .standardOutput && Terminal.isTerminal(STDOUT_FILENO))
-        let progress = ProgressDisplay(kind, on: console)
+        let progress = ProgressDisplay(kind)
         let current = Current()
         let interrupt: WakeUp
         do throws(SystemError) {
@@ -79,7 +79,7 @@ enum SequentialRun {
                 // Writing to a pipe that nobody reads cannot be ended in a kinder way.
                 if count > 1 { Signals.die(of: signal) }
             } suspend: { stopping in
-                if stopping { console.erase() }
+                if stopping { StandardError.erase() }
                 coordinator.signalWorkers(stopping ? SIGSTOP : SIGCONT)
             } status: {
                 console.writeStatus(of: coordinator)

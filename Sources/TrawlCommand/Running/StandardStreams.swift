@@ -63,6 +63,14 @@ enum StandardStreams {
         }
     }
 
+    private static let inputIsList = Guarded(false)
+
+    /// A list is read from standard input, line by line while the run goes on.
+    static func readsList() { inputIsList.withLock { $0 = true } }
+
+    /// Whether a person types the list of this run: what is typed at the terminal is for the list then.
+    static var listIsTyped: Bool { inputIsList.withLock { $0 } && Terminal.isTerminal(STDIN_FILENO) }
+
     /// Reads a file that an option names to its end; `-` is standard input.
     ///
     /// - Parameter option: Its name, for messages.

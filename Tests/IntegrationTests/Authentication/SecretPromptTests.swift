@@ -59,12 +59,68 @@ struct SecretPromptTests {
             #expect(await eventually { terminal.text.contains("left 148") }, "\(terminal.text)")
             #expect(terminal.echoes)
             terminal.type("\n")
-            #expect(await eventually { !terminal.echoes })
+            #expect(await eventually { !terminal.echoes && terminal.screen.lastLine == "Password for me:" })
             terminal.type("pass\n")
             #expect(await eventually { terminal.status != nil })
             #expect(terminal.text.contains("done 0"), "\(terminal.text)")
             #expect(scene.directory.content("body") == Array("welcome /x".utf8))
         }
+    }
+
+    @Test("the progress line leaves a question alone, and messages come above it")
+    func undisturbed() async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
+            let directory = scene.directory
+            // Read as it is written: a line that comes while the question stands there.
+            let list = directory.file("list")
+            #expect(mkfifo(list, 0o600) == 0)
+            let terminal = try trawl(
+                [
+                    "batch", "--ask", "--noproxy", "*", "--store", scene.store, "--no-files", "--results",
+                    directory.file("results"), list,
+                ])
+            let writer = try #require(FileHandle(forWritingAtPath: list))
+            try writer.write(contentsOf: Array((scene.origin.url("/x") + "\n").utf8))
+            #expect(await eventually { terminal.text.contains("User: ") }, "\(terminal.text)")
+            // More than a second: the progress line would have been drawn by now.
+            let isDrawn = await eventually(within: .milliseconds(1200)) { terminal.screen.lastLine != "User:" }
+            #expect(!isDrawn, "\(terminal.screen.lines)")
+            try writer.write(contentsOf: Array((scene.origin.url("/y") + "\t../y\n").utf8))
+            let isTold = await eventually {
+                terminal.text.contains("stay inside the output directory") && terminal.screen.lastLine == "User:"
+            }
+            #expect(isTold, "\(terminal.screen.lines)")
+            terminal.type("me\n")
+            #expect(await eventually { terminal.screen.lastLine == "Password:" && !terminal.echoes })
+            terminal.type("pass\n")
+            try writer.close()
+            #expect(await eventually { terminal.status != nil })
+            #expect(terminal.exitCode == 1 && terminal.text.contains("1 fetched, 1 failed"), "\(terminal.text)")
+        }
+    }
+
+    @Test("a list that is typed at the terminal is not asked beside: a password would be a line of it")
+    func typedList() async throws {
+        for arguments in [["batch", "-"], ["pipe"], ["get", "-i", "-"]] {
+            let refused = try trawl(arguments + ["--ask", "--no-cache"])
+            #expect(await eventually { refused.status != nil })
+            #expect(refused.exitCode == 2 && refused.text.contains("--ask: the list is typed"), "\(refused.text)")
+        }
+        let proxy = try ChallengingProxy(ChallengingProxy.taking(Self.right))
+        defer { proxy.stop() }
+        let directory = try TemporaryDirectory()
+        let results = directory.file("results")
+        let terminal = try trawl(
+            [
+                "batch", "-", "-q", "-f", "--no-files", "--results", results, "-x", "http://" + proxy.place,
+                "--noproxy",
+                "none.test", "--store", directory.file("store"),
+            ])
+        terminal.type("http://a.test/\n")
+        #expect(await eventually { terminal.text.contains("the response's status is 407") }, "\(terminal.text)")
+        terminal.type("\u{4}")
+        #expect(await eventually { terminal.status != nil })
+        #expect(terminal.exitCode == 1 && !terminal.text.contains("User: "), "\(terminal.text)")
     }
 
     @Test("a list that is being stopped waits for no answer")
