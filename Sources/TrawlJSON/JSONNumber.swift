@@ -21,6 +21,14 @@ package struct JSONNumber {
         return value == Int.min ? nil : -value
     }
 
+    /// The value, when it is a whole number that fits, however it is written: many programs write `3` as `3.0` (RFC 8259 §6
+    /// makes no difference between them). Those with a point or an exponent are exact up to 2⁵³.
+    package var wholeNumber: Int? {
+        if let integer { return integer }
+        let double = double
+        return isInteger || double.magnitude > 0x1p53 ? nil : Int(exactly: double)
+    }
+
     /// The nearest number there is; infinite when it is too large (RFC 8259 §6).
     package var double: Double {
         Double(String(decoding: text, as: UTF8.self)) ?? .nan

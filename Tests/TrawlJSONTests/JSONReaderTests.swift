@@ -134,6 +134,8 @@ struct JSONReaderTests {
             let number = try reader.readNumber()
             #expect(String(decoding: number.text, as: UTF8.self) == text)
             #expect(number.integer == integer)
+            let whole = double.magnitude <= 0x1p53 ? Int(exactly: double) : nil
+            #expect(number.wholeNumber == integer ?? whole)
             #expect(number.double == double && number.double.sign == double.sign)
         }
     }

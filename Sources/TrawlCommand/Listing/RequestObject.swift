@@ -119,7 +119,7 @@ struct RequestObject {
             }
         case .maxRedirects:
             guard let number = try number(member, &reader) else { return }
-            maxRedirects = number.integer.flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
+            maxRedirects = number.wholeNumber.flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
             if maxRedirects == nil { complain("max_redirects must be a whole number from 0 on") }
         case .timeout:
             guard let number = try number(member, &reader) else { return }

@@ -47,6 +47,19 @@ struct RequestLineTests {
     @Test("files outside are refused", arguments: ["u\t../x", "u\t/x", "u\ta//b", "u\t.", "u\ta/../b", "u\ta/\tb/.."])
     func outside(text: String) {
         #expect(complaint(text, .list) == RequestLine.badOut)
+        guard case .bad(let bad) = read(text, .list) else { return }
+        #expect(bad.url == "http://u")
+    }
+
+    @Test(
+        "a whole number is one however it is written (RFC 8259 §6)",
+        arguments: [("3", 3), ("3.0", 3), ("0e0", 0), ("1e1", 10), ("2.5e1", 25)])
+    func wholeNumbers(text: String, value: Int) {
+        guard case .request(let request) = read(#"{"url":"x","max_redirects":\#(text)}"#, .pipe) else {
+            Issue.record("\(text) is refused")
+            return
+        }
+        #expect(request.own?.maxRedirects == value)
     }
 
     @Test("where only objects are wanted, nothing else is taken, and where only URLs are, no object")
@@ -130,7 +143,8 @@ struct RequestLineTests {
             (#""url":"x","redirect":"no""#, "redirect must be follow or manual"),
             (#""url":"x","redirect":true"#, "redirect must be a string"),
             (#""url":"x","max_redirects":-1"#, "max_redirects must be a whole number from 0 on"),
-            (#""url":"x","max_redirects":1.0"#, "max_redirects must be a whole number from 0 on"),
+            (#""url":"x","max_redirects":1.5"#, "max_redirects must be a whole number from 0 on"),
+            (#""url":"x","max_redirects":1e400"#, "max_redirects must be a whole number from 0 on"),
             (#""url":"x","max_redirects":99999999999"#, "max_redirects must be a whole number from 0 on"),
             (#""url":"x","max_redirects":"1""#, "max_redirects must be a number"),
             (#""url":"x","timeout":0"#, "timeout must be a number of seconds above 0 and at most ten years"),
