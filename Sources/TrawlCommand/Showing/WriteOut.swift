@@ -8,6 +8,8 @@ struct WriteOut: Equatable, Sendable {
         case field(String)
         case switchToError
         case switchToOutput
+        /// What follows is for fetches that failed.
+        case onlyOnError
     }
 
     enum Variable: String, CaseIterable, Sendable {
@@ -20,6 +22,7 @@ struct WriteOut: Equatable, Sendable {
         case httpVersion = "http_version"
         case method
         case numberOfConnects = "num_connects"
+        case numberOfFields = "num_headers"
         case numberOfRedirects = "num_redirects"
         case redirectURL = "redirect_url"
         case remoteAddress = "remote_ip"
@@ -98,6 +101,9 @@ struct WriteOut: Equatable, Sendable {
             case .switchToOutput:
                 toError = false
                 continue
+            case .onlyOnError:
+                if values.exitCode == 0 { return (output, error) }
+                continue
             }
             if toError ? escapes.error : escapes.output { text = text.terminalSafe }
             if toError { error += text } else { output += text }
@@ -111,10 +117,13 @@ struct WriteOut: Equatable, Sendable {
         switch name {
         case "stderr": return .switchToError
         case "stdout": return .switchToOutput
+        case "onerror": return .onlyOnError
         default: break
         }
         guard let variable = Variable(rawValue: name) else {
-            throw CommandError("--write-out has no variable \(name.terminalSafe)")
+            let known = (Variable.allCases.map(\.rawValue) + ["onerror", "stderr", "stdout"]).sorted()
+            throw CommandError(
+                "--write-out has no variable \(name.terminalSafe); there are \(known.joined(separator: ", "))")
         }
         return .variable(variable)
     }

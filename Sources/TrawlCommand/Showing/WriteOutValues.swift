@@ -36,6 +36,7 @@ struct WriteOutValues: Sendable {
         case .httpVersion: return lastHead.map { String($0.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
         case .method: return method
         case .numberOfConnects: return String(response?.metrics.count { !$0.reusedConnection } ?? 0)
+        case .numberOfFields: return String(lastHead?.fields.count ?? 0)
         case .numberOfRedirects: return String(response?.redirects.count ?? redirects)
         case .redirectURL: return response.flatMap(Self.redirectURL) ?? ""
         case .remoteAddress: return last?.remoteAddress.map { Self.address($0).host } ?? ""

@@ -148,6 +148,15 @@ struct GetFlagTests {
         }
     }
 
+    @Test("-w knows how many fields came")
+    func numberOfFields() async throws {
+        try await withOrigin { origin in
+            let run = try CommandRun(["-w", "%{num_headers}", "-o", "/dev/null", "-D", "-", origin.url("/bytes/1")])
+            let lines = run.text.split(whereSeparator: \.isNewline)
+            #expect(lines.last == "\(lines.count - 2)", "\(run.text) \(run.errors)")
+        }
+    }
+
     @Test("-w knows the status and the redirects of a fetch that failed with a response")
     func failures() async throws {
         try await withOrigin { origin in

@@ -37,9 +37,21 @@ struct WriteOutTests {
         #expect(text.error == "b")
     }
 
-    @Test("a variable that does not exist is told")
+    @Test("a variable that does not exist is told, and those that do")
     func unknown() {
-        #expect(throws: CommandError("--write-out has no variable nope")) { try WriteOut("%{nope}") }
+        let error = #expect(throws: CommandError.self) { try WriteOut("%{nope}") }
+        let message = error?.message ?? ""
+        #expect(message.hasPrefix("--write-out has no variable nope; there are content_type, "), "\(message)")
+        #expect(message.contains(", onerror, ") && message.hasSuffix(", url, url_effective"), "\(message)")
+    }
+
+    @Test("what is for failures is left out after a success")
+    func onError() throws {
+        let format = try WriteOut("a%{onerror}b%{stderr}c")
+        #expect(format.text(values) == ("ab", "c"))
+        var values = values
+        values.exitCode = 0
+        #expect(format.text(values) == ("a", ""))
     }
 
     @Test("addresses are cut from their ports")
