@@ -24,6 +24,8 @@ struct GetPlan {
     /// Absolute; where remote names go.
     let directory: String
     let writesHeads: Bool
+    /// Whether bodies do not matter, whatever the method is.
+    let wantsHeadsAlone: Bool
     /// Where heads go besides; `-` is standard output.
     let headFile: String?
     let namesFromHeads: Bool
@@ -49,6 +51,7 @@ struct GetPlan {
         savesErrorBodies = !arguments.fail
         namesFromHeads = arguments.headerName
         writesHeads = arguments.include || command.request.head
+        wantsHeadsAlone = command.request.head
         allowsBinaryOnTerminal = arguments.outputs.contains("-")
 
         if arguments.outputs.allSatisfy(LocalPath.isStandardOutput),

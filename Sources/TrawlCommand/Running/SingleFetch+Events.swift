@@ -41,11 +41,17 @@ extension SingleFetch {
                 attempt(fetch) { run throws(SystemError) in try run.openNamedByHead(head) }
             }
             show(head, of: fetch)
+            if plan.wantsHeadsAlone, refusal == nil, !outputIsClosed {
+                isEnough = true
+                // With `-X`; otherwise it ends here anyway.
+                if plan.template.effectiveMethod != .head { fetch.cancel() }
+                return
+            }
             setProgress(expected: head.fields["Content-Length"].flatMap { UInt64($0) })
         case .data(let bytes):
             received += UInt64(bytes.count)
             setProgress(expected: nil)
-            guard refusal == nil, !outputIsClosed else { return }
+            guard refusal == nil, !outputIsClosed, !isEnough else { return }
             if isBinaryForTerminal(bytes) {
                 refuse(
                     fetch, "binary bytes would go to the terminal; use '-o -' for that, or '-o FILE'",

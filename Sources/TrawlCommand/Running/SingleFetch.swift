@@ -28,6 +28,8 @@ struct SingleFetch {
     var refusal: (message: String, code: Int32)?
     /// Takes the heads for `-D`.
     let heads: BodyWriter?
+    /// Whether the head came that is all there is to come: the fetch was ended by this side.
+    var isEnough = false
     var outputIsClosed = false
     var outputIsBroken = false
 
@@ -69,6 +71,7 @@ struct SingleFetch {
         announce(fetch)
         while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
         if let refused = fetch.refusedHead { head = refused }
+        if isEnough, case .failure(let error) = result, error.code == .cancelled { result = nil }
         let code = settle(result)
         var values = WriteOutValues(
             url: URLText.withoutUserInformation(request.url), method: request.effectiveMethod.name, exitCode: code,
@@ -174,6 +177,14 @@ struct SingleFetch {
             outputIsBroken = error.isOfTheWholeOutput
             if error.code == .cancelled { return fail(nil, ExitStatus.curlCode(for: error)) }
             return fail(FailureText.of(error), ExitStatus.curlCode(for: error))
+        case nil where isEnough:
+            do throws(SystemError) {
+                try writer?.finish()
+                return ExitStatus.success
+            } catch {
+                let name = writer?.name ?? "the file"
+                return fail("\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
+            }
         case nil:
             return fail("the fetch ended without an answer", 70)
         }

@@ -148,6 +148,22 @@ struct GetFlagTests {
         }
     }
 
+    @Test("-I with a method of the user's own shows the head alone, of an endless body too")
+    func headOfMethod() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            for target in ["/bytes/3", "/bytes/100000000?rate=1000"] {
+                let shown = try CommandRun(["-I", "-X", "GET", "-w", "%{http_code}", origin.url(target)])
+                #expect(shown.status == 0 && shown.errors.isEmpty, "\(shown.errors)")
+                #expect(shown.text.hasPrefix("HTTP/1.1 200 ") && shown.text.hasSuffix("\r\n\r\n200"), "\(shown.text)")
+                #expect(try origin.log(prefix: "/bytes").last?.method == "GET")
+                let saved = try CommandRun(["-I", "-X", "GET", "-o", directory.file("x"), origin.url(target)])
+                #expect(saved.status == 0 && directory.content("x")?.suffix(4) == Array("\r\n\r\n".utf8)[...])
+            }
+            #expect(try CommandRun(["-I", "-f", "-X", "GET", origin.url("/status/404?body=no")]).status == 22)
+        }
+    }
+
     @Test("-w knows how many fields came")
     func numberOfFields() async throws {
         try await withOrigin { origin in
