@@ -10,7 +10,8 @@ class Origin:
     """Serves /s/NN/N, 10,000 files of 4 KiB, and /big, on 127.0.0.2 to 127.0.0.9.
 
     The same beneath /fresh may be reused for an hour, and beneath /stale must be validated each time. All small files
-    have one entity tag, since nginx makes it from their time and size.
+    have one entity tag, since nginx makes it from their time and size. On localhost and all names below it is a body of 4 KiB
+    for every path: beneath /sets with a cookie whose value is new each time, beneath /same with one that stays as it is.
     """
 
     def __init__(self, work, big_size):
@@ -44,7 +45,13 @@ class Origin:
                   server {{ {listen} root {self.root};
                     location /fresh/ {{ alias {self.root}/; add_header Cache-Control max-age=3600; }}
                     location /stale/ {{ alias {self.root}/; add_header Cache-Control max-age=0; }}
-                    location = /status {{ stub_status; }} }} }}""")
+                    location = /status {{ stub_status; }} }}
+                  server {{ listen 127.0.0.1:{self.port} backlog=4096; root {self.root};
+                    rewrite ^/plain/ /s/00/0 last; rewrite ^/sets/ /cookie/sets/s/00/0 last;
+                    rewrite ^/same/ /cookie/same/s/00/0 last;
+                    location /cookie/sets/ {{ alias {self.root}/;
+                      add_header Set-Cookie "name0=$request_id; Path=/; Max-Age=86400"; }}
+                    location /cookie/same/ {{ alias {self.root}/; add_header Set-Cookie "session=as-it-was; Path=/"; }} }} }}""")
         self.process = subprocess.Popen(["nginx", "-c", conf, "-e", f"{work}/error.log"])
         if not answers(self.process, "127.0.0.2", self.port):
             self.close()
