@@ -13,8 +13,17 @@ package struct Redirect: Sendable, Hashable {
     ///
     /// 300, 304, 305 and 306 are never followed, nor is a 3xx without `Location`.
     package init?(head: ResponseHead, method: Method, mode: RedirectMode) {
-        guard mode != .manual, let location = head.fields.first("Location") else { return nil }
-        switch head.status {
+        guard mode != .manual, let location = head.fields.first("Location"),
+            let next = Self.next(after: head.status, of: method, mode: mode)
+        else { return nil }
+        self.location = location
+        (self.method, keepsBody) = next
+    }
+
+    /// What follows a request that was redirected: its method, and whether the body goes along; nil when nothing does.
+    package static func next(after status: UInt16, of method: Method, mode: RedirectMode) -> (Method, keepsBody: Bool)?
+    {
+        switch status {
         case 301, 302:
             // RFC 9110 §15.4.2, §15.4.3: a user agent may change POST to GET.
             let toGet =
@@ -23,20 +32,16 @@ package struct Redirect: Sendable, Hashable {
                 case .classic: true
                 case .preserve, .manual: false
                 }
-            self.method = toGet ? .get : method
-            keepsBody = !toGet
+            return (toGet ? .get : method, !toGet)
         case 303:
             // RFC 9110 §15.4.4: retrieval by GET, or HEAD when it was HEAD.
-            self.method = method == .head && mode != .classic ? .head : .get
-            keepsBody = false
+            return (method == .head && mode != .classic ? .head : .get, false)
         case 307, 308:
             // RFC 9110 §15.4.8, §15.4.9: the method must not change.
-            self.method = method
-            keepsBody = true
+            return (method, true)
         default:
             return nil
         }
-        self.location = location
     }
 
     /// The fields of the next hop.

@@ -25,6 +25,14 @@ struct WriteOutValues: Sendable {
     /// Where the last hop went.
     private var lastURL: String { response?.url ?? error?.url ?? url }
 
+    /// The method of the last hop: redirects may change it (RFC 9110 §15.4).
+    private var lastMethod: String {
+        guard let first = Method(method), let redirects = response?.redirects else { return method }
+        return redirects.reduce(first) { method, redirect in
+            Redirect.next(after: UInt16(clamping: redirect.status), of: method, mode: .standard)?.0 ?? method
+        }.name
+    }
+
     func text(_ variable: WriteOut.Variable) -> String {
         let last = response?.metrics.last
         switch variable {
@@ -34,7 +42,7 @@ struct WriteOutValues: Sendable {
         case .fileName: return fileName ?? ""
         case .httpCode, .responseCode: return Self.padded(lastHead?.status ?? 0, to: 3)
         case .httpVersion: return lastHead.map { String($0.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
-        case .method: return method
+        case .method: return lastMethod
         case .numberOfConnects: return String(response?.metrics.count { !$0.reusedConnection } ?? 0)
         case .numberOfFields: return String(lastHead?.fields.count ?? 0)
         case .numberOfRedirects: return String(response?.redirects.count ?? redirects)

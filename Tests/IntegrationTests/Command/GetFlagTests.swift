@@ -173,6 +173,15 @@ struct GetFlagTests {
         }
     }
 
+    @Test("-w has the method of the last hop", arguments: [(301, "GET"), (303, "GET"), (307, "POST")])
+    func method(status: Int, last: String) async throws {
+        try await withOrigin { origin in
+            let url = origin.url("/redirect-to?status=\(status)&url=/x")
+            let run = try CommandRun(["-L", "-d", "a=1", "-w", "%{method}", "-o", "/dev/null", url])
+            #expect(run.text == last, "\(run.errors)")
+        }
+    }
+
     @Test("-w knows the status and the redirects of a fetch that failed with a response")
     func failures() async throws {
         try await withOrigin { origin in
