@@ -1,6 +1,7 @@
-/// What happens to arguments before they are parsed: options of `-K FILE` take its place, and a value joined to its
+/// What happens to arguments before they are parsed: options of `-K FILE` take its place; a value joined to its
 /// letter is parted from it where the parser would not: behind other letters (`-sXPOST`), and where it holds an equals sign
-/// (`-ba=1`), before which a long name would be looked for.
+/// (`-ba=1`), before which a long name would be looked for; and so is an empty one behind a name's (`--referer=`), in place of
+/// which the parser would take the next argument.
 enum ArgumentExpansion {
     /// The arguments without any `-K`.
     ///
@@ -11,7 +12,9 @@ enum ArgumentExpansion {
         _ arguments: [String], read: (String) throws(CommandError) -> [UInt8]
     ) throws(CommandError) -> [String] {
         // Almost always there is nothing to do, and then nothing is looked at twice.
-        guard arguments.contains(where: { mayNameFile($0) || mayJoin($0) }) else { return arguments }
+        guard arguments.contains(where: { mayNameFile($0) || mayJoin($0) || hasEmptyValue($0) }) else {
+            return arguments
+        }
         var result: [String] = []
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -22,6 +25,8 @@ enum ArgumentExpansion {
                 result += try ConfigFile.arguments(of: file, read: read)
             } else if argument.hasPrefix("--config=") {
                 result += try ConfigFile.arguments(of: String(argument.dropFirst(9)), read: read)
+            } else if hasEmptyValue(argument), OptionTable.takesValue(long: argument.dropFirst(2).dropLast()) {
+                result += [String(argument.dropLast()), ""]
             } else if argument.hasPrefix("--") {
                 result.append(argument)
                 if OptionTable.takesValue(long: argument.dropFirst(2)), let value = rest.popFirst() {
@@ -65,6 +70,10 @@ enum ArgumentExpansion {
 
     private static func mayNameFile(_ argument: String) -> Bool {
         argument.hasPrefix("--config") || argument.hasPrefix("-") && argument.utf8.contains(UInt8(ascii: "K"))
+    }
+
+    private static func hasEmptyValue(_ argument: String) -> Bool {
+        argument.hasPrefix("--") && argument.utf8.last == UInt8(ascii: "=")
     }
 
     private static func mayJoin(_ argument: String) -> Bool {

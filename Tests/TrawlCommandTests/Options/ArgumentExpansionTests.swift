@@ -62,6 +62,15 @@ struct ArgumentExpansionTests {
         #expect(parsed.report.silent && parsed.report.showError && parsed.output.fail)
     }
 
+    @Test("an empty value behind an equals sign takes nothing that follows")
+    func empty() throws {
+        #expect(try expand(["--user-agent=", "u"]) == ["--user-agent", "", "u"])
+        #expect(try GetCommand.parse(try expand(["--referer=", "http://h/"])).urls == ["http://h/"])
+        // A value that ends so, a flag, what is not known, and operands.
+        let others = ["-o", "--jar=", "--data", "--jar=", "--header=a=", "--location=", "--bogus=", "--", "--jar="]
+        #expect(try expand(others) == others)
+    }
+
     @Test(
         "a line is one option",
         arguments: [
