@@ -194,7 +194,7 @@ struct AuthTestCommand: RunnableCommand {
         }
         try RunSetup.checkFiles(tls, proxy)
         try proxy.apply(to: &configuration.proxy) { user throws(CommandError) in
-            try RunSetup.password(of: user, "--proxy-user", " at the proxy")
+            try RunSetup.password(of: user, "--proxy-user", " at the proxy", by: storage.vault.asker)
         } read: { path throws(CommandError) in
             try StandardStreams.readAll(path)
         }

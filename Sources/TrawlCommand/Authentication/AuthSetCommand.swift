@@ -25,11 +25,11 @@ struct AuthSetCommand: RunnableCommand {
         let vault = try storage.open(isNew: true)
         let credential: Credential
         if isBearer {
-            credential = Credential(bearer: try Self.ask("Token: "), persistence: .permanent)
+            credential = Credential(bearer: try ask("Token: "), persistence: .permanent)
         } else {
-            let user = if let user { user } else { try Self.ask("User: ", isShown: true) }
+            let user = if let user { user } else { try ask("User: ", isShown: true) }
             credential = try AuthenticationArguments.credential(user) { user throws(CommandError) in
-                try Self.ask("Password for \(user.terminalSafe): ")
+                try ask("Password for \(user.terminalSafe): ")
             }.kept(.permanent)
         }
         try Self.check(credential)
@@ -54,9 +54,10 @@ struct AuthSetCommand: RunnableCommand {
         }
     }
 
-    private static func ask(_ question: String, isShown: Bool = false) throws(CommandError) -> String {
-        guard let answer = SecretPrompt.read(question, isShown: isShown), !answer.isEmpty else {
-            throw CommandError("nothing is given, and there is no terminal to ask at")
+    private func ask(_ question: String, isShown: Bool = false) throws(CommandError) -> String {
+        let asker = storage.vault.asker
+        guard let answer = asker.read(question, isShown: isShown), !answer.isEmpty else {
+            throw CommandError("nothing is given, and \(asker.name)")
         }
         return answer
     }

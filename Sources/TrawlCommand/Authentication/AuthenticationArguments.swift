@@ -93,15 +93,21 @@ struct AuthenticationArguments: ParsableArguments {
     ///
     /// - Parameter list: The file that lines are read from; `-` is standard input.
     func check(list: String?) throws(CommandError) {
-        guard asks, list == "-", Terminal.isTerminal(STDIN_FILENO) else { return }
+        guard asks, storage.askProgram == nil, list == "-", Terminal.isTerminal(STDIN_FILENO) else { return }
         throw CommandError("--ask: the list is typed at the terminal, where the answers would be")
     }
+
+    /// Whether somebody is asked for servers, and not for proxies alone.
+    var asksForServers: Bool { asks || storage.askProgram != nil }
 
     /// Fills in whom a coordinator asks.
     func apply(to configuration: inout Configuration) throws(CommandError) {
         configuration.vault = try storage.vault()
         // Whoever uses a proxy has no other way out, and is asked unasked where there is a terminal (ASI-PRX-02).
-        if asks || SecretPrompt.hasPerson { configuration.prompt = TerminalPrompt(asksForServers: asks) }
+        let asker = storage.asker
+        if asksForServers || asker.isThere {
+            configuration.prompt = PersonPrompt(asker, asksForServers: asksForServers)
+        }
     }
 
     /// The user ends at the first colon (RFC 7617 §2); a backslash or slash as in curl stays part of the name.

@@ -25,8 +25,23 @@ struct VaultArguments: ParsableArguments {
             "Use credentials of this program, which speaks git's credential format.", valueName: "command"))
     var helper: String?
 
+    @Option(
+        name: .customLong("use-askpass"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Ask by this program in place of the terminal, for servers too; it gets the question as its argument.",
+            valueName: "command"))
+    var askProgram: String?
+
     func validate() throws {
+        if let askProgram, askProgram.allSatisfy({ $0 == " " }) {
+            throw ValidationError("--use-askpass: there is no command")
+        }
         if file != nil, helper != nil { throw ValidationError("--vault and --credential-helper exclude each other") }
+    }
+
+    /// Who is asked for what must not be seen.
+    var asker: SecretAsker {
+        askProgram.map { .program($0.split(separator: " ").map(String.init)) } ?? .terminal
     }
 
     /// Whether there is one.
@@ -67,10 +82,12 @@ struct VaultArguments: ParsableArguments {
             guard !line.isEmpty else { throw CommandError("\(passphraseFile.terminalSafe): the first line is empty") }
             return String(decoding: line, as: UTF8.self)
         }
-        guard let passphrase = SecretPrompt.read("Passphrase of the vault: "), !passphrase.isEmpty else {
-            throw CommandError("no passphrase is given, and there is no terminal to ask at")
+        guard let passphrase = asker.read("Passphrase of the vault: "), !passphrase.isEmpty else {
+            throw CommandError("no passphrase is given, and \(asker.name)")
         }
-        if isNew, SecretPrompt.read("Once more: ") != passphrase { throw CommandError("the passphrases differ") }
+        if isNew, asker.read("Passphrase of the vault, once more: ") != passphrase {
+            throw CommandError("the passphrases differ")
+        }
         return passphrase
     }
 }

@@ -16,7 +16,7 @@ enum OptionTable {
         "proxy", "proxy-cacert", "proxy-header", "proxy-user", "range", "read-timeout", "referer", "request",
         "resolve", "results", "retry", "retry-after-max", "retry-delay", "retry-max-time", "socks4", "socks4a",
         "socks5", "socks5-hostname", "status-socket", "store", "tls-max", "tls13-ciphers", "upload-file", "url",
-        "user", "user-agent", "vault", "vault-passphrase-file", "wait", "wait-for-network", "warc",
+        "use-askpass", "user", "user-agent", "vault", "vault-passphrase-file", "wait", "wait-for-network", "warc",
         "workers", "write-out",
     ]
 

@@ -38,7 +38,7 @@ struct PipePlan {
         memory = command.pipe.memory ?? 64 << 20
         configuration.memoryBudget = memory
         // A program speaks here: what its proxy asks is no business of a person who happens to have a terminal.
-        if !command.authentication.asks { configuration.prompt = nil }
+        if !command.authentication.asksForServers { configuration.prompt = nil }
         command.tls.apply(to: &configuration)
         try command.watch.apply(to: &configuration, name: "pipe")
         self.configuration = configuration

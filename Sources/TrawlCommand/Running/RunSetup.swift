@@ -25,7 +25,8 @@ enum RunSetup {
         command.cache.apply(to: &request.options)
         try command.authentication.apply(
             to: &request.options.authentication, home: getenv("HOME").map { String(cString: $0) }
-        ) { user throws(CommandError) in try password(of: user, "--user", "") }
+        ) { user throws(CommandError) in try password(of: user, "--user", "", by: command.authentication.storage.asker)
+        }
         try NetrcInput.settle(&request.options.authentication.netrc)
         try command.cookies.apply(to: &request.options)
         try fill(&request)
@@ -54,9 +55,11 @@ enum RunSetup {
     }
 
     /// Asks for the password of an option that gives none.
-    static func password(of user: String, _ option: String, _ place: String) throws(CommandError) -> String {
-        guard let password = SecretPrompt.read("Password for \(user.terminalSafe)\(place): ") else {
-            throw CommandError("\(option): no password is given, and there is no terminal to ask at")
+    static func password(
+        of user: String, _ option: String, _ place: String, by asker: SecretAsker
+    ) throws(CommandError) -> String {
+        guard let password = asker.read("Password for \(user.terminalSafe)\(place): ") else {
+            throw CommandError("\(option): no password is given, and \(asker.name)")
         }
         return password
     }
@@ -102,7 +105,7 @@ enum RunSetup {
         configuration.meteredBandwidth = command.pool.meteredLimit
         if let root { configuration.outputDirectories = [root] }
         try command.proxy.apply(to: &configuration.proxy) { user throws(CommandError) in
-            try password(of: user, "--proxy-user", " at the proxy")
+            try password(of: user, "--proxy-user", " at the proxy", by: command.authentication.storage.asker)
         } read: { path throws(CommandError) in
             try StandardStreams.readAll(path)
         }

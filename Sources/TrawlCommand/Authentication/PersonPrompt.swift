@@ -1,31 +1,43 @@
 import Trawl
 import TrawlPlatform
 
-/// Asks the person at the terminal for user and password (ASI-AUTH-17).
+/// Asks the person for user and password, at the terminal or by a program (ASI-AUTH-17).
 ///
 /// One question at a time, on a thread of its own, since a person takes time.
-final class TerminalPrompt: CredentialPrompt {
+final class PersonPrompt: CredentialPrompt {
     private let turn = Guarded(())
+    private let asker: SecretAsker
     let asksForServers: Bool
 
     /// - Parameter asksForServers: Whether it is asked for servers too, and not for proxies alone.
-    init(asksForServers: Bool) { self.asksForServers = asksForServers }
+    init(_ asker: SecretAsker, asksForServers: Bool) {
+        self.asker = asker
+        self.asksForServers = asksForServers
+    }
 
     func credential(for challenge: AuthenticationChallenge) async -> CredentialDecision {
         await withCheckedContinuation { continuation in
             let thread = try? NamedThread.start(name: "trawl-prompt") { [self] in
-                continuation.resume(returning: turn.withLock { _ in Self.ask(challenge) })
+                continuation.resume(returning: turn.withLock { _ in ask(challenge) })
             }
             if thread == nil { continuation.resume(returning: .useStored) }
         }
     }
 
-    private static func ask(_ challenge: AuthenticationChallenge) -> CredentialDecision {
-        guard SecretPrompt.hasPerson,
-            let user = SecretPrompt.read(text(challenge) + "User: ", isShown: true), !user.isEmpty,
-            let password = SecretPrompt.read("Password: ")
+    private func ask(_ challenge: AuthenticationChallenge) -> CredentialDecision {
+        guard asker.isThere,
+            let user = asker.read(Self.text(challenge) + "User: ", isShown: true), !user.isEmpty,
+            let password = asker.read(passwordQuestion(user, challenge))
         else { return .useStored }
         return .use(Credential(user: user, password: password))
+    }
+
+    /// At the terminal what it belongs to stands above it.
+    private func passwordQuestion(_ user: String, _ challenge: AuthenticationChallenge) -> String {
+        switch asker {
+        case .terminal: "Password: "
+        case .program: Self.text(challenge) + "Password for \(user.terminalSafe): "
+        }
     }
 
     /// Who asks, for what, and who could read the answer on its way. Words of the server are escaped: they are for a

@@ -1,0 +1,93 @@
+import Glibc
+import TrawlPlatform
+
+/// A program that asks the person in place of the terminal: its last argument is the question, and the first line that it
+/// writes the answer. One that ends with another status than 0 has none.
+///
+/// It has our environment and standard error, no input, and a process group of its own; it may take as long as the person
+/// does, and is killed with all it started when this process ends.
+///
+/// - Source: ssh(1) `SSH_ASKPASS`, git(1) `GIT_ASKPASS`, wget(1) `--use-askpass`.
+final class AskProgram: TerminalHolder {
+    /// The longest answer that is read, in bytes.
+    private static let longestAnswer = 4096
+
+    private let process: WorkerProcess
+    private let output: Descriptor
+
+    /// Starts a program and waits for what it says.
+    ///
+    /// - Parameter command: The program, looked for on `PATH` unless it is a path, and its first arguments.
+    /// - Returns: Nil when it cannot be started, or has no answer.
+    static func answer(of command: [String], to question: String) -> String? {
+        Signals.watchTerminal()
+        guard let program = try? AskProgram(command + [question]) else { return nil }
+        if !TerminalHold.begin(program) { program.leave(isForGood: true) }
+        defer { TerminalHold.end(program) }
+        let line = program.line()
+        return program.end() == .exited(0) ? line : nil
+    }
+
+    private init(_ command: [String]) throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SystemError(errno: errno, call: "socketpair") }
+        output = Descriptor(adopting: ends[0])
+        let theirs = Descriptor(adopting: ends[1])
+        let opened = open("/dev/null", O_RDWR | O_CLOEXEC)
+        guard opened >= 0 else { throw SystemError(errno: errno, call: "open") }
+        let nothing = Descriptor(adopting: opened)
+        process = try WorkerProcess.spawn(
+            executable: "/bin/sh", arguments: ["sh", "-c", #"exec "$@" >&3 3>&- 4>&-"#, "sh"] + command,
+            environment: Self.environment, control: theirs, segment: nothing)
+    }
+
+    func enter() {}
+
+    func leave(isForGood: Bool) {
+        if isForGood { process.signalGroup(SIGKILL) }
+    }
+
+    /// What it writes up to the end of the first line; nil when that is too long.
+    private func line() -> String? {
+        var said: [UInt8] = []
+        said.reserveCapacity(2 * Self.longestAnswer)
+        defer { said.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
+        var buffer = [UInt8](repeating: 0, count: Self.longestAnswer)
+        defer { buffer.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
+        while said.count <= Self.longestAnswer {
+            let count = read(output.rawValue, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let line = said.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+                return String(decoding: line, as: UTF8.self)
+            }
+            said += buffer[..<count]
+        }
+        process.signalGroup(SIGKILL)
+        return nil
+    }
+
+    /// How it ended, once it has.
+    private func end() -> ProcessExit {
+        while true {
+            do throws(SystemError) {
+                if let exit = try process.reap() { return exit }
+            } catch {
+                return .unknown
+            }
+            var watched = pollfd(fd: process.exitDescriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&watched, 1, -1)
+        }
+    }
+
+    private static var environment: [String] {
+        var variables: [String] = []
+        var place = environ
+        while let variable = place.pointee {
+            variables.append(String(cString: variable))
+            place += 1
+        }
+        return variables
+    }
+}
