@@ -185,11 +185,18 @@ package enum CookieRules {
     package static let accessGrain: Int64 = 3_600_000
 
     /// Whether storing a cookie would change nothing that counts: one of the same identity is there and has the same value,
-    /// end and attributes.
+    /// end and attributes. Ends are told apart by the second, as `Max-Age` and `Expires` tell them: many servers set the
+    /// same cookie with each response, and let its time begin anew.
     package static func changesNothing(_ new: CookieView, replacing old: CookieView, at now: WallTime) -> Bool {
-        isSame(new, old) && new.flags == old.flags && new.sameSite == old.sameSite && new.expiry == old.expiry
+        isSame(new, old) && new.flags == old.flags && new.sameSite == old.sameSite && endsWithin(1000, new, old)
             && new.session == old.session && new.value.equals(old.value) && !old.isExpired(at: now)
             && !isWorthTouching(old, at: now)
+    }
+
+    /// Whether two cookies end less than some milliseconds apart, or both with the session.
+    private static func endsWithin(_ distance: UInt64, _ left: CookieView, _ right: CookieView) -> Bool {
+        guard let end = left.expiry, let other = right.expiry else { return left.expiry == right.expiry }
+        return end.milliseconds(since: other).magnitude < distance
     }
 
     /// Whether the last access of a cookie that is sent now should be written.

@@ -36,6 +36,36 @@ struct CookieRulesTests {
     }
 
     @Test(
+        "a cookie that comes again changes nothing when it is the same, and ends in the same second",
+        arguments: [
+            ("a=1", 0, true), ("a=1", 1_000_000, true), ("a=2", 0, false), ("a=1; Path=/x", 0, false),
+            ("a=1; HttpOnly", 0, false), ("a=1; Max-Age=60", 0, false),
+        ])
+    func comesAgain(line: String, after: Int64, changesNothing: Bool) throws {
+        try #expect(self.changesNothing(line, after: after, "a=1") == changesNothing)
+    }
+
+    @Test("of a cookie whose time begins anew it is the second that counts", arguments: [(999, true), (1000, false)])
+    func beginsAnew(after: Int64, changesNothing: Bool) throws {
+        try #expect(self.changesNothing("a=1; Max-Age=60", after: after, "a=1; Max-Age=60") == changesNothing)
+        try #expect(!self.changesNothing("a=1", after: after, "a=1; Max-Age=60"))
+        try #expect(!self.changesNothing("a=1; Max-Age=0", after: after, "a=1; Max-Age=60"))
+    }
+
+    private func changesNothing(_ line: String, after milliseconds: Int64, _ before: String) throws -> Bool {
+        let later = noon.advanced(byMilliseconds: milliseconds)
+        let old = try receive(before, "http://h/").received
+        let new = try CookieTarget.with("http://h/") { target in
+            try line.latin1.withUnsafeBytes {
+                try CookieRules.receive($0, from: target, under: conditions, at: later)
+            }
+        }
+        return old.record.withView { old in
+            new.record.withView { CookieRules.changesNothing($0, replacing: old, at: later) }
+        }
+    }
+
+    @Test(
         "refusals",
         arguments: [
             ("http://a.co.uk/", "a=b; domain=co.uk", CookieRefusal.publicSuffix),
