@@ -153,18 +153,21 @@ final class CookieBinding: Sendable {
         var isForAllPaths = false
         var steadyUntil: WallTime?
         let found = try? store.read(.cookies) { (snapshot) throws(StoreError) -> [UInt8]? in
-            isEmpty = try CookieTable.isEmpty(snapshot)
-            if isEmpty { return nil }
-            return try CookieTarget.with(
+            try CookieTarget.with(
                 target, trustsLoopback: trustsLoopback
             ) { (target) throws(StoreError) -> [UInt8]? in
                 var selection = CookieSelection(for: target, at: now)
                 try CookieTable.offer(to: &selection, for: target, jar: jar, snapshot)
                 isForAllPaths = !selection.dependsOnPath
                 steadyUntil = selection.steadyUntil
-                if selection.isEmpty { return nil }
-                selection.forEach { cookie in
-                    if CookieRules.isWorthTouching(cookie, at: now) { stale.append(CookieRecord(cookie)) }
+                if selection.isEmpty {
+                    isEmpty = try CookieTable.isEmpty(snapshot)
+                    return nil
+                }
+                if steadyUntil.map({ $0 <= now }) == true {
+                    selection.forEach { cookie in
+                        if CookieRules.isWorthTouching(cookie, at: now) { stale.append(CookieRecord(cookie)) }
+                    }
                 }
                 return selection.field(manual: manual, limit: CookieTable.limits.fieldLength)
             }

@@ -34,35 +34,32 @@ package enum CookieKey {
     package static func key(
         jar: UInt32, of cookie: CookieView, digest: (UnsafeRawBufferPointer) -> CookieDigest
     ) -> [UInt8] {
-        let (name, path) = (cookie.name, cookie.path)
-        // The name is never longer than 4,096 bytes; its length keeps it apart from the path.
-        var identity: [UInt8] = [
-            cookie.flags.contains(.hostOnly) ? 1 : 0, UInt8(truncatingIfNeeded: name.count),
-            UInt8(truncatingIfNeeded: name.count >> 8),
-        ]
-        identity.reserveCapacity(3 + name.count + path.count)
-        identity.append(contentsOf: name)
-        identity.append(contentsOf: path)
-        let digest = identity.withUnsafeBytes(digest)
-        var key = domain(cookie.domain, jar: jar)
-        for half in [digest.high, digest.low] {
-            for shift in stride(from: 56, through: 0, by: -8) { key.append(UInt8(truncatingIfNeeded: half >> shift)) }
+        let (name, path, domain) = (cookie.name, cookie.path, cookie.domain)
+        let length = 3 + name.count + path.count
+        let digest = withUnsafeTemporaryAllocation(byteCount: length, alignment: 1) { identity in
+            identity[0] = cookie.flags.contains(.hostOnly) ? 1 : 0
+            // The name is never longer than 4,096 bytes; its length keeps it apart from the path.
+            identity[1] = UInt8(truncatingIfNeeded: name.count)
+            identity[2] = UInt8(truncatingIfNeeded: name.count >> 8)
+            identity.copyBytes(from: name, at: 3)
+            identity.copyBytes(from: path, at: 3 + name.count)
+            return digest(UnsafeRawBufferPointer(identity))
         }
-        return key
+        return made(jar, domain, and: 17) { end in
+            end[0] = 0
+            end.storeBytes(of: digest.high.bigEndian, toByteOffset: 1, as: UInt64.self)
+            end.storeBytes(of: digest.low.bigEndian, toByteOffset: 9, as: UInt64.self)
+        }
     }
 
     /// What the keys of a domain's cookies start with.
     package static func domain(_ domain: UnsafeRawBufferPointer, jar: UInt32) -> [UInt8] {
-        var key = reversed(domain, jar)
-        key.append(0)
-        return key
+        made(jar, domain, and: 1) { $0[0] = 0 }
     }
 
     /// What the keys of the cookies of all domains below one start with. There are none below an address.
     package static func below(_ domain: UnsafeRawBufferPointer, jar: UInt32) -> [UInt8] {
-        var key = reversed(domain, jar)
-        key.append(UInt8(ascii: "."))
-        return key
+        made(jar, domain, and: 1) { $0[0] = dot }
     }
 
     /// What the keys of a jar start with.
@@ -76,9 +73,9 @@ package enum CookieKey {
     ) {
         // No cookie has a longer domain.
         guard !target.host.isEmpty, target.host.count <= CookieView.domainLimit else { return }
-        var key = domain(target.host, jar: jar)
-        let dot = UInt8(ascii: ".")
-        key.withUnsafeMutableBytes { key in
+        withUnsafeTemporaryAllocation(byteCount: 4 + target.host.count + 1, alignment: 1) { key in
+            fill(key, jar, target.host)
+            key[key.count - 1] = 0
             if !target.isAddress {
                 for index in 4..<key.count where key[index] == dot {
                     key[index] = 0
@@ -90,21 +87,45 @@ package enum CookieKey {
         }
     }
 
-    private static func reversed(_ domain: UnsafeRawBufferPointer, _ jar: UInt32) -> [UInt8] {
-        var key = self.jar(jar)
-        key.reserveCapacity(limit)
-        if CookieTarget.isAddress(domain) {
-            key.append(contentsOf: domain)
-            return key
+    private static let dot = UInt8(ascii: ".")
+
+    /// A key of jar and domain, and what `fillEnd` puts behind them.
+    private static func made(
+        _ jar: UInt32, _ domain: UnsafeRawBufferPointer, and endLength: Int,
+        _ fillEnd: (UnsafeMutableRawBufferPointer) -> Void
+    ) -> [UInt8] {
+        let length = 4 + domain.count + endLength
+        return [UInt8](unsafeUninitializedCapacity: length) { buffer, initialized in
+            let key = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: length)
+            fill(key, jar, domain)
+            fillEnd(UnsafeMutableRawBufferPointer(rebasing: key[(length - endLength)...]))
+            initialized = length
         }
+    }
+
+    /// Writes a jar and a domain with its labels in reverse order to the beginning of a key.
+    private static func fill(_ key: UnsafeMutableRawBufferPointer, _ jar: UInt32, _ domain: UnsafeRawBufferPointer) {
+        key.storeBytes(of: jar.bigEndian, as: UInt32.self)
+        if CookieTarget.isAddress(domain) { return key.copyBytes(from: domain, at: 4) }
+        var place = 4
         var end = domain.count
         while true {
             var start = end
-            while start > 0, domain[start - 1] != UInt8(ascii: ".") { start -= 1 }
-            key.append(contentsOf: domain.from(start, upTo: end))
-            if start == 0 { return key }
-            key.append(UInt8(ascii: "."))
+            while start > 0, domain[start - 1] != dot { start -= 1 }
+            key.copyBytes(from: domain.from(start, upTo: end), at: place)
+            place += end - start
+            if start == 0 { return }
+            key[place] = dot
+            place += 1
             end = start - 1
         }
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Copies bytes to a place in it, where there is room for them.
+    @inline(__always)
+    fileprivate func copyBytes(from bytes: UnsafeRawBufferPointer, at place: Int) {
+        UnsafeMutableRawBufferPointer(rebasing: self[place...]).copyMemory(from: bytes)
     }
 }

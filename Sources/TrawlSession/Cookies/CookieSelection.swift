@@ -37,16 +37,9 @@ package struct CookieSelection {
     package var isEmpty: Bool { entries.isEmpty }
     /// How many go along.
     package var count: Int { entries.count }
-    /// When a cookie that goes along ends, or its last access is worth a write; nil when there is none.
-    package var steadyUntil: WallTime? {
-        var result: WallTime?
-        for entry in entries {
-            var end = entry.cookie.lastAccess.advanced(byMilliseconds: CookieRules.accessGrain)
-            if let expiry = entry.cookie.expiry { end = min(end, expiry) }
-            result = result.map { min($0, end) } ?? end
-        }
-        return result
-    }
+    /// When a cookie that goes along ends, or its last access is worth a write, which may be so already; nil when there is
+    /// none.
+    package private(set) var steadyUntil: WallTime?
 
     /// Takes a stored cookie when it goes along with the request; says whether it does.
     @discardableResult
@@ -54,11 +47,18 @@ package struct CookieSelection {
         // A path begins with a slash, and all of them are in that one.
         if cookie.path.count != 1 { dependsOnPath = true }
         guard CookieRules.isSent(cookie, to: target, at: now) else { return false }
-        if entries.isEmpty { entries.reserveCapacity(8) }
+        var end = cookie.lastAccess.advanced(byMilliseconds: CookieRules.accessGrain)
+        if let expiry = cookie.expiry { end = min(end, expiry) }
+        steadyUntil = steadyUntil.map { min($0, end) } ?? end
+        if entries.isEmpty { entries.reserveCapacity(16) }
         let entry = Entry(
             cookie: cookie, pathLength: cookie.path.count, creation: cookie.creation.milliseconds, order: cookie.order)
+        guard let last = entries.last, entry.goesBefore(last) else {
+            entries.append(entry)
+            return true
+        }
         // Nearly in order already, and few.
-        var place = entries.count
+        var place = entries.count - 1
         if place < 16 {
             while place > 0, entry.goesBefore(entries[place - 1]) { place -= 1 }
         } else {

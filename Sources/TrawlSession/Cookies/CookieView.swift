@@ -109,14 +109,11 @@ package struct CookieView {
         guard !name.isEmpty || !value.isEmpty else { throw .empty }
         guard name.count + value.count <= SetCookie.nameAndValueLimit else { throw .tooLong }
         guard !domain.isEmpty, domain.count <= domainLimit else { throw .domain }
-        for byte in domain where byte <= 0x20 || byte >= 0x7F || byte &- 0x41 < 26 || byte == semicolon {
-            throw .domain
-        }
+        guard domain.isLowercaseVisible() else { throw .domain }
         guard path.first == UInt8(ascii: "/"), path.count <= pathLimit else { throw .path }
-        guard name.isFreeOfControls(), value.isFreeOfControls(), path.isFreeOfControls() else { throw .forbiddenByte }
-        for byte in name where byte == semicolon || byte == UInt8(ascii: "=") { throw .forbiddenByte }
-        for byte in value where byte == semicolon { throw .forbiddenByte }
-        for byte in path where byte == semicolon { throw .forbiddenByte }
+        guard name.isFreeOfControls(and: semicolon), value.isFreeOfControls(and: semicolon),
+            path.isFreeOfControls(and: semicolon), !name.contains(UInt8(ascii: "="))
+        else { throw .forbiddenByte }
     }
 
     /// The whole record.

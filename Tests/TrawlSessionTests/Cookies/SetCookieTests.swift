@@ -49,6 +49,24 @@ struct SetCookieTests {
         #expect(rest.withUnsafeBytes { $0.isFreeOfControls() })
     }
 
+    @Test("what no record may hold is found wherever it stands in a word, and nothing else")
+    func bytes() {
+        let semicolon = UInt8(ascii: ";")
+        for length in [1, 7, 8, 9, 16, 19] {
+            for (place, byte) in (0..<length).flatMap({ place in (0...255).map { (place, UInt8($0)) } }) {
+                var bytes = [UInt8](repeating: UInt8(ascii: "x"), count: length)
+                bytes[place] = byte
+                let isControl = byte < 0x20 && byte != 9 || byte == 0x7F
+                let isDomain = (0x21...0x7E).contains(byte) && !(0x41...0x5A).contains(byte) && byte != semicolon
+                bytes.withUnsafeBytes { bytes in
+                    #expect(bytes.isFreeOfControls() == !isControl)
+                    #expect(bytes.isFreeOfControls(and: semicolon) == !(isControl || byte == semicolon))
+                    #expect(bytes.isLowercaseVisible() == isDomain)
+                }
+            }
+        }
+    }
+
     @Test(
         "how long it lasts, Max-Age before Expires",
         arguments: [
