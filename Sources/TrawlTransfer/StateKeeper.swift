@@ -12,6 +12,6 @@ package protocol StateKeeper: AnyObject {
     /// - Parameter leases: How many are under way.
     /// - Returns: The number of the commit to wait for; nil when nothing is written.
     func received(
-        _ head: ResponseHead, of lease: Lease, _ profile: TransferProfile, at now: WallTime, leases: Int
+        _ head: ResponseHead, of lease: Lease, _ terms: StateTerms, at now: WallTime, leases: Int
     ) -> UInt64?
 }

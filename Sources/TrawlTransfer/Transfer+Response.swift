@@ -49,9 +49,9 @@ extension Transfer {
     /// Hands over what a head says about the user.
     private func noteState(_ head: ResponseHead) {
         // 407 is what a proxy says, which is nobody's origin.
-        guard head.status != 407, let keeper = loop.stateKeeper,
+        guard head.status != 407, let keeper = loop.stateKeeper, let terms = profile.profile.state,
             let change = keeper.received(
-                head, of: lease, profile.profile, at: WallClock.time(), leases: loop.activeCount)
+                head, of: lease, terms, at: WallClock.time(), leases: loop.activeCount)
         else { return }
         stateChanges.append(change)
         loop.openChanges.insert(change)

@@ -83,6 +83,9 @@ package struct CookieRecord: Sendable, Hashable {
     /// Whether it outlives the session.
     package var isPersistent: Bool { withView { $0.flags.contains(.persistent) } }
 
+    /// Whether it is for secure connections alone.
+    package var isSecure: Bool { withView { $0.flags.contains(.secure) } }
+
     /// Notes that it was sent.
     package mutating func touch(at now: WallTime) {
         store(now.milliseconds, at: 32)

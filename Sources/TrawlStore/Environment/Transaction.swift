@@ -9,6 +9,7 @@ package struct Transaction: ~Copyable {
     private final class State {
         var failure: StoreError?
         var wantsSync = false
+        var hasRemoved = false
         var orders: UInt64 = 0
         /// LMDB left the transaction in the middle; nobody may touch it again.
         var isLost = false
@@ -31,6 +32,8 @@ package struct Transaction: ~Copyable {
     var failure: StoreError? { state.failure }
     var isLost: Bool { state.isLost }
     var wantsSync: Bool { state.wantsSync }
+    /// Whether something was removed in it, which is there again if it comes to nothing.
+    var hasRemoved: Bool { state.hasRemoved }
 
     /// Its number; one more than that of the snapshot it began with.
     package var identifier: UInt64 { UInt64(mdb_txn_id(handle)) }
@@ -182,6 +185,7 @@ package struct Transaction: ~Copyable {
 
     /// Deletes all rows of a table.
     package func clear(_ table: Table) throws(StoreError) {
+        state.hasRemoved = true
         try checked { pages throws(Damage) in try pages.clear(table) }
         try succeed(clmdb_drop(handle, opening.tables[table.index]), "mdb_drop")
     }
@@ -225,6 +229,7 @@ package struct Transaction: ~Copyable {
     }
 
     private func rawDelete(_ table: MDB_dbi, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+        state.hasRemoved = true
         var key = value(key)
         let code = clmdb_delete(handle, table, &key)
         if code == MDB_NOTFOUND { return false }

@@ -94,11 +94,13 @@ package enum CookieTable {
     ///
     /// Limits are looked after when all are stored, since that takes a look at all cookies of a domain.
     ///
+    /// - Parameter state: The store whose environment it is, which knows what others have stored; nil for who has the environment
+    ///   to itself.
     /// - Returns: What each changed; nil for one that was not stored.
     @discardableResult
     package static func store(
         _ received: some Sequence<ReceivedCookie>, jar name: String, at now: WallTime,
-        in transaction: borrowing Transaction, limits: CookieLimits = limits
+        in transaction: borrowing Transaction, limits: CookieLimits = limits, state: StateStore? = nil
     ) throws(StoreError) -> [CookieChange?] {
         var changes: [CookieChange?] = []
         var grown: Set<[UInt8]> = []
@@ -107,7 +109,7 @@ package enum CookieTable {
                 changes.append(.nothing)
                 continue
             }
-            let change = try store(cookie, jar, at: now, in: transaction)
+            let change = try store(cookie, jar, at: now, in: transaction, state)
             changes.append(change)
             if case .insert = change { grown.insert(cookie.record.withView { CookieKey.domain($0.domain, jar: jar) }) }
         }
@@ -116,40 +118,29 @@ package enum CookieTable {
     }
 
     private static func store(
-        _ received: ReceivedCookie, _ jar: UInt32, at now: WallTime, in transaction: borrowing Transaction
+        _ received: ReceivedCookie, _ jar: UInt32, at now: WallTime, in transaction: borrowing Transaction,
+        _ state: StateStore?
     ) throws(StoreError) -> CookieChange? {
         var received = received
         let order = transaction.nextOrder()
-        if received.mustSpareSecure, try hidesSecure(received.record, jar, now, in: transaction) { return nil }
+        if received.mustSpareSecure, try hidesSecure(received.record, jar, now, state, in: transaction) { return nil }
+        if received.record.isSecure { state?.raise(.secureCookies) }
         let key = received.record.withView { Self.key(jar, $0) }
-        let old: CookieRecord? = try key.span.withUnsafeBytes { (key) throws(StoreError) in
-            let row = try transaction.get(StateSchema.cookies, key)
-            return row.flatMap(view).map { CookieRecord($0) }
-        }
-        let isPersistent: Bool
-        if let old {
+        return try key.span.withUnsafeBytes { (key) throws(StoreError) in
+            // Valid until the next change.
+            let old = try transaction.get(StateSchema.cookies, key).flatMap(view)
             // A digest that two identities share is no reason to take over the other's age.
-            let change = old.withView { old in
-                received.record.withView { CookieRules.isSame($0, old) }
-                    ? received.settle(replacing: old, order: order, at: now)
-                    : received.settle(replacing: nil, order: order, at: now)
-            }
-            if case .nothing = change { return change }
-            isPersistent = received.record.isPersistent || old.isPersistent
-        } else {
-            if case .nothing = received.settle(replacing: nil, order: order, at: now) { return .nothing }
-            isPersistent = received.record.isPersistent
+            let same = old.flatMap { old in received.record.withView { CookieRules.isSame($0, old) } ? old : nil }
+            if case .nothing = received.settle(replacing: same, order: order, at: now) { return .nothing }
+            // What ends with a session does not have to outlive the machine.
+            if received.record.isPersistent || old?.flags.contains(.persistent) == true { transaction.requestSync() }
+            let change: CookieChange = old == nil ? .insert : .replace
+            let losesSecure = old?.flags.contains(.secure) == true && !received.record.isSecure
+            if received.isExpired || losesSecure { try transaction.delete(StateSchema.cookies, key) }
+            if received.isExpired { return .remove }
+            try put(received.record, key, in: transaction)
+            return change
         }
-        // What ends with a session does not have to outlive the machine.
-        if isPersistent { transaction.requestSync() }
-        if received.isExpired {
-            try key.span.withUnsafeBytes { (key) throws(StoreError) in
-                _ = try transaction.delete(StateSchema.cookies, key)
-            }
-            return .remove
-        }
-        try put(received.record, key, in: transaction)
-        return old == nil ? .insert : .replace
     }
 
     /// Notes that cookies were sent.
@@ -165,7 +156,7 @@ package enum CookieTable {
             }
             guard var stored, stored.withView({ CookieRules.isWorthTouching($0, at: now) }) else { continue }
             stored.touch(at: now)
-            try put(stored, key, in: transaction)
+            try key.span.withUnsafeBytes { (key) throws(StoreError) in try put(stored, key, in: transaction) }
         }
     }
 
@@ -207,13 +198,11 @@ package enum CookieTable {
     // MARK: Parts
 
     private static func put(
-        _ record: CookieRecord, _ key: [UInt8], in transaction: borrowing Transaction
+        _ record: CookieRecord, _ key: UnsafeRawBufferPointer, in transaction: borrowing Transaction
     ) throws(StoreError) {
-        try key.span.withUnsafeBytes { (key) throws(StoreError) in
-            try record.bytes.span.withUnsafeBytes { (content) throws(StoreError) in
-                try CheckedRow.withRow(of: content) { row throws(StoreError) in
-                    try transaction.put(StateSchema.cookies, key, row)
-                }
+        try record.bytes.span.withUnsafeBytes { (content) throws(StoreError) in
+            try CheckedRow.withRow(of: content) { row throws(StoreError) in
+                try transaction.put(StateSchema.cookies, key, row)
             }
         }
     }
@@ -248,92 +237,6 @@ package enum CookieTable {
         return number > 0 && number < .max ? number : nil
     }
 
-    /// Whether a new cookie would hide a secure one: of its own domain, of one above, or of one below.
-    private static func hidesSecure(
-        _ record: CookieRecord, _ jar: UInt32, _ now: WallTime, in transaction: borrowing Transaction
-    ) throws(StoreError) -> Bool {
-        var prefixes: [[UInt8]] = []
-        record.withView { new in
-            let target = CookieTarget(host: new.domain, path: new.path, isSecure: false)
-            CookieKey.forEachPrefix(of: target, jar: jar) { prefixes.append(Array($0)) }
-            if !target.isAddress { prefixes.append(CookieKey.below(new.domain, jar: jar)) }
-        }
-        var isFound = false
-        for prefix in prefixes where !isFound {
-            try prefix.span.withUnsafeBytes { (prefix) throws(StoreError) in
-                try transaction.scan(StateSchema.cookies, from: prefix) { key, row in
-                    guard hasPrefix(key, prefix) else { return false }
-                    // Few are secure, and only those count: the others are not looked at any further.
-                    guard CookieView.mayBeSecure(CheckedRow.unchecked(row)), let stored = view(row) else { return true }
-                    isFound = record.withView { CookieRules.hides($0, stored, at: now) }
-                    return !isFound
-                }
-            }
-        }
-        return isFound
-    }
-
-    /// Keeps to the limits after cookies were added to domains.
-    ///
-    /// - Parameter domains: What the keys of each begin with.
-    private static func evict(
-        _ domains: Set<[UInt8]>, _ limits: CookieLimits, _ now: WallTime, in transaction: borrowing Transaction
-    ) throws(StoreError) {
-        for domain in domains {
-            try removeExcess(
-                of: domain, keeping: limits.perDomain, above: limits.perDomain, limits, now, in: transaction)
-        }
-        let rows = try transaction.statistics(StateSchema.cookies).rows
-        guard rows > UInt64(limits.highWater) else { return }
-        try removeExcess(of: [], keeping: limits.total, above: limits.highWater, limits, now, in: transaction)
-    }
-
-    private static func removeExcess(
-        of prefix: [UInt8], keeping count: Int, above most: Int, _ limits: CookieLimits, _ now: WallTime,
-        in transaction: borrowing Transaction
-    ) throws(StoreError) {
-        var rows = 0
-        try prefix.span.withUnsafeBytes { (prefix) throws(StoreError) in
-            try transaction.scan(StateSchema.cookies, from: prefix) { key, _ in
-                guard hasPrefix(key, prefix) else { return false }
-                rows += 1
-                return rows <= most
-            }
-        }
-        guard rows > most else { return }
-        var keys: [[UInt8]] = []
-        var candidates: [EvictionCandidate] = []
-        // The cookies of a domain are neighbours.
-        var group = (start: 0, key: [UInt8]())
-        func endGroup() {
-            guard candidates.count - group.start > limits.crowded else { return }
-            for index in group.start..<candidates.count { candidates[index].isCrowded = true }
-        }
-        try prefix.span.withUnsafeBytes { (prefix) throws(StoreError) in
-            try transaction.scan(StateSchema.cookies, from: prefix) { key, row in
-                guard hasPrefix(key, prefix) else { return false }
-                let domain = key.prefix(max(0, key.count - 16))
-                if !group.key.elementsEqual(domain) {
-                    endGroup()
-                    group = (candidates.count, Array(domain))
-                }
-                keys.append(Array(key))
-                guard let cookie = view(row) else { return true }
-                candidates.append(EvictionCandidate(cookie, place: keys.count - 1, isCrowded: false, at: now))
-                return true
-            }
-        }
-        endGroup()
-        let sound = Set(candidates.map(\.place))
-        let damaged = keys.indices.filter { !sound.contains($0) }
-        for place in CookieRules.excess(candidates, keeping: count) + damaged {
-            let key = keys[place]
-            try key.span.withUnsafeBytes { (key) throws(StoreError) in
-                _ = try transaction.delete(StateSchema.cookies, key)
-            }
-        }
-    }
-
     private static func key(_ jar: UInt32, _ cookie: CookieView) -> [UInt8] {
         CookieKey.key(jar: jar, of: cookie) { identity in
             var digest = CookieDigest(high: 0, low: 0)
@@ -343,12 +246,12 @@ package enum CookieTable {
     }
 
     @inline(__always)
-    private static func view(_ row: UnsafeRawBufferPointer) -> CookieView? {
+    static func view(_ row: UnsafeRawBufferPointer) -> CookieView? {
         CheckedRow.content(row).flatMap { try? CookieView($0) }
     }
 
     @inline(__always)
-    private static func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
+    static func hasPrefix(_ key: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
         guard key.count >= prefix.count else { return false }
         guard let key = key.baseAddress, let start = prefix.baseAddress else { return true }
         return memcmp(key, start, prefix.count) == 0

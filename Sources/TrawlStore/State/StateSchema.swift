@@ -26,4 +26,6 @@ package enum StateTopic: Int, Sendable, CaseIterable {
     case credentials
     /// Table `hosts`.
     case hosts
+    /// Secure cookies that come; see `PlainDomains`.
+    case secureCookies
 }

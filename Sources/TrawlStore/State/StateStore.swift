@@ -22,6 +22,8 @@ package final class StateStore: Sendable {
     package let directory: String
     private let words: Guarded<(words: ChangeWords?, nextLook: MonotonicInstant)>
     private let state = Guarded(State())
+    /// What is known of secure cookies.
+    let plainDomains = PlainDomains()
     /// Held while the environment is opened, which waits for the disk.
     private let opening = PlainMutex()
 
@@ -81,10 +83,12 @@ package final class StateStore: Sendable {
         guard mustLook, known?.isCurrent != true else { return known?[topic] }
         let found = Self.openWords(directory)
         words.withLock { $0.words = found }
+        plainDomains.removeAll()
         return found?[topic]
     }
 
-    private func raise(_ topic: StateTopic) {
+    /// Says that something of a topic changes, or has changed.
+    func raise(_ topic: StateTopic) {
         words.withLock { $0.words?.raise(topic) }
     }
 

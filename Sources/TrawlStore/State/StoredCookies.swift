@@ -65,7 +65,7 @@ package struct StoredCookies: Sendable {
         _ cookies: ArraySlice<CookieRecord>, at now: WallTime, in transaction: borrowing Transaction
     ) throws(StoreError) {
         let received = cookies.lazy.map { ReceivedCookie(own: $0, at: now) }
-        try CookieTable.store(received, jar: jar, at: now, in: transaction)
+        try CookieTable.store(received, jar: jar, at: now, in: transaction, state: state)
     }
 
     /// Removes those that satisfy a condition, on the calling thread: how many.

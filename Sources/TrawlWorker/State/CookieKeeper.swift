@@ -21,9 +21,9 @@ final class CookieKeeper: StateKeeper {
     }
 
     func received(
-        _ head: TrawlHTTP.ResponseHead, of lease: Lease, _ profile: TransferProfile, at now: WallTime, leases: Int
+        _ head: TrawlHTTP.ResponseHead, of lease: Lease, _ terms: StateTerms, at now: WallTime, leases: Int
     ) -> UInt64? {
-        guard let terms = profile.state, let target = try? urls.parse(lease.url) else { return nil }
+        guard let target = try? urls.parse(lease.url) else { return nil }
         // The coordinator looked at the accept policy.
         let conditions = CookieConditions(
             suffixes: suffixes, session: terms.session, endsWithSession: terms.endsSessionCookies)
@@ -47,7 +47,7 @@ final class CookieKeeper: StateKeeper {
         let number = commits.next()
         let (commits, cookies) = (commits, received)
         store.submit(.cookies, leases >= Self.crowd ? .soon : .now) { (transaction) throws(StoreError) in
-            try CookieTable.store(cookies, jar: jar, at: now, in: transaction)
+            try CookieTable.store(cookies, jar: jar, at: now, in: transaction, state: store)
         } completion: { result in
             if case .success = result {
                 commits.add(number, isStored: true)

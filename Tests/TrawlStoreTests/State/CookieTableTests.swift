@@ -58,6 +58,37 @@ struct CookieTableTests {
         }
     }
 
+    @Test("a secure cookie that somebody else stores is spared by who has looked for such before")
+    func sparesSecureOfOthers() throws {
+        try withState { state in
+            let other = try StateStore.open(store: scratch.path + "/store")
+            defer { other.close() }
+            try #expect(state.set("a=1", from: "http://w.x.org/") == .insert)
+            try #expect(state.set("a=2", from: "http://w.x.org/") == .replace)
+            try other.set("a=secret; Secure; Domain=x.org", from: "https://w.x.org/")
+            try #expect(state.set("a=planted", from: "http://w.x.org/") == nil)
+            try other.set("a=; Secure; Domain=x.org; Max-Age=0", from: "https://w.x.org/")
+            try #expect(state.set("a=3", from: "http://w.x.org/") == .replace)
+        }
+    }
+
+    @Test("a secure cookie whose removal came to nothing is spared", arguments: ["a=; Max-Age=0", "a=plain"])
+    func sparesSecureOfFailedChange(line: String) throws {
+        try withState { state in
+            try state.set("a=secret; Secure", from: "https://x.org/")
+            let removal = try #require(receive(line, from: "https://x.org/"))
+            let plain = try #require(receive("b=1", from: "http://x.org/"))
+            #expect(throws: StoreError.self) {
+                try state.perform(.cookies) { (transaction) throws(StoreError) in
+                    try CookieTable.store([removal, plain], jar: "", at: noon, in: transaction, state: state)
+                    throw .abandoned
+                }
+            }
+            try #expect(state.set("a=planted", from: "http://x.org/") == nil)
+            #expect(state.field(for: "https://x.org/") == "a=secret")
+        }
+    }
+
     @Test("jars are apart, each with its name")
     func jars() throws {
         try withState { state in

@@ -41,7 +41,7 @@ extension StateStore {
     ) throws -> CookieChange? {
         let received = try #require(receive(line, from: url, under: conditions, at: now))
         return try perform(.cookies) { (transaction) throws(StoreError) in
-            try CookieTable.store([received], jar: jar, at: now, in: transaction, limits: limits)[0]
+            try CookieTable.store([received], jar: jar, at: now, in: transaction, limits: limits, state: self)[0]
         }
     }
 
