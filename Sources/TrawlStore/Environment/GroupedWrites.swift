@@ -197,9 +197,13 @@ package final class GroupedWrites: Sendable {
             let now = MonotonicClock.now()
             let isDue = queue.items.count >= limits.count || queue.isStopping || queue.deadline <= now
             if !queue.items.isEmpty, isDue {
-                let count = min(queue.items.count, limits.count)
-                batch = Array(queue.items.prefix(count))
-                queue.items.removeFirst(count)
+                if queue.items.count <= limits.count {
+                    swap(&batch, &queue.items)
+                    queue.items.reserveCapacity(limits.count)
+                } else {
+                    batch = Array(queue.items.prefix(limits.count))
+                    queue.items.removeFirst(limits.count)
+                }
                 if queue.items.isEmpty { queue.deadline = MonotonicInstant(nanoseconds: .max) }
             } else if queue.items.isEmpty {
                 queue.deadline = MonotonicInstant(nanoseconds: .max)

@@ -6,6 +6,8 @@ import TrawlStore
 final class OpenStates {
     private var opened: [String: (store: StateStore?, lastUse: UInt64, nextTry: MonotonicInstant)] = [:]
     private var uses: UInt64 = 0
+    /// The last one: nearly always there is no other.
+    private var last: (directory: String, store: StateStore)?
 
     /// States open at a time.
     private static let most = 16
@@ -18,10 +20,13 @@ final class OpenStates {
 
     /// The state of a store directory; nil when it cannot be used, and then nothing is remembered.
     func store(_ directory: String) -> StateStore? {
+        if let last, last.directory == directory { return last.store }
         uses += 1
+        if let last { opened[last.directory]?.lastUse = uses }
         if let known = opened[directory] {
             if known.store != nil || MonotonicClock.now() < known.nextTry {
                 opened[directory]?.lastUse = uses
+                last = known.store.map { (directory, $0) }
                 return known.store
             }
         }
@@ -32,6 +37,7 @@ final class OpenStates {
             least.value.store?.close()
         }
         opened[directory] = (store, uses, MonotonicClock.now().advanced(by: Self.patience))
+        last = store.map { (directory, $0) }
         return store
     }
 }
