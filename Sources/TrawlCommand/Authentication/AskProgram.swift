@@ -5,7 +5,8 @@ import TrawlPlatform
 /// writes the answer. One that ends with another status than 0 has none.
 ///
 /// It has our environment and standard error, no input, and a process group of its own; it may take as long as the person
-/// does, and is killed with all it started when this process ends.
+/// does, and is killed with all it started when this process ends. From the terminal it cannot read, being in its
+/// background: that fails there in place of stopping it.
 ///
 /// - Source: ssh(1) `SSH_ASKPASS`, git(1) `GIT_ASKPASS`, wget(1) `--use-askpass`.
 final class AskProgram: TerminalHolder {
@@ -38,7 +39,8 @@ final class AskProgram: TerminalHolder {
         guard opened >= 0 else { throw SystemError(errno: errno, call: "open") }
         let nothing = Descriptor(adopting: opened)
         process = try WorkerProcess.spawn(
-            executable: "/bin/sh", arguments: ["sh", "-c", #"exec "$@" >&3 3>&- 4>&-"#, "sh"] + command,
+            executable: "/bin/sh",
+            arguments: ["sh", "-c", #"trap '' TTIN TTOU; exec "$@" >&3 3>&- 4>&-"#, "sh"] + command,
             environment: Self.environment, control: theirs, segment: nothing)
     }
 
