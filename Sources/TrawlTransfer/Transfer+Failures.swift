@@ -24,6 +24,10 @@ extension Transfer {
                 failure.systemError = loop.connections.openFailure
                 failure.detail = "\(SystemError(errno: failure.systemError, call: "socket"))"
             }
+            // libcurl says no more, whichever it is.
+            if result == CURLE_SSL_CERTPROBLEM, text.hasPrefix("unable to set private key file") {
+                failure.detail += ": it has another form or passphrase, or belongs to another certificate"
+            }
             // What is no HTTP/1 response at all is HTTP/0.9 to libcurl, which does not speak it.
             let isTLSFailure = kind == .tlsHandshake || kind == .connectionLost
             if isTLSFailure,

@@ -63,6 +63,7 @@ struct ClientIdentityTests {
                         try await coordinator.send(scene.request("members") { $0.identity = identity })
                     }
                     #expect(error?.urlErrorCode == -1205 && error?.detail.contains("wrong") != true, "\(form)")
+                    #expect(error?.detail.contains("pass") == true, "\(form): \(error?.detail ?? "")")
                 }
             }
             try scene.directory.put("broken.p12", ReferenceBytes.bytes(2000, seed: 3))
