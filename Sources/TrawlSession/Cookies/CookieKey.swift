@@ -68,8 +68,11 @@ package enum CookieKey {
     }
 
     /// Calls `body` with each prefix that has cookies which can go along with a request, in the order of the table.
+    ///
+    /// - Parameter hasTopLevel: Whether the last label of a longer host is among them. Whatever is kept for that is for that host
+    ///   alone, since a name of one label is a public suffix (RFC 6265bis §5.7, "the domain-attribute is a public suffix").
     package static func forEachPrefix(
-        of target: CookieTarget, jar: UInt32, _ body: (UnsafeRawBufferPointer) -> Void
+        of target: CookieTarget, jar: UInt32, hasTopLevel: Bool = true, _ body: (UnsafeRawBufferPointer) -> Void
     ) {
         // No cookie has a longer domain.
         guard !target.host.isEmpty, target.host.count <= CookieView.domainLimit else { return }
@@ -77,7 +80,10 @@ package enum CookieKey {
             fill(key, jar, target.host)
             key[key.count - 1] = 0
             if !target.isAddress {
+                var isTopLevel = true
                 for index in 4..<key.count where key[index] == dot {
+                    defer { isTopLevel = false }
+                    if isTopLevel, !hasTopLevel { continue }
                     key[index] = 0
                     body(UnsafeRawBufferPointer(rebasing: key[...index]))
                     key[index] = dot

@@ -23,7 +23,7 @@ package enum CookieTable {
         guard let jar = try number(of: name, snapshot) else { return }
         var failure: StoreError?
         let handle = snapshot.handle
-        CookieKey.forEachPrefix(of: target, jar: jar) { prefix in
+        CookieKey.forEachPrefix(of: target, jar: jar, hasTopLevel: false) { prefix in
             guard failure == nil else { return }
             do throws(StoreError) {
                 try handle.snapshot.scan(StateSchema.cookies, from: prefix) { key, row in

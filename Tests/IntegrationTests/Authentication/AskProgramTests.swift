@@ -75,6 +75,19 @@ struct AskProgramTests {
         }
     }
 
+    @Test("a program that would read from the terminal has no answer, and is not waited for")
+    func terminal() async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
+            let path = scene.directory.file("ask")
+            try scene.directory.put("ask", Array("#!/bin/sh\nread -r line < /dev/tty && echo \"$line\"\n".utf8))
+            chmod(path, 0o700)
+            let get = ["get", "-s", "--store", scene.store, "--use-askpass", path, "-o", scene.directory.file("body")]
+            let terminal = try TerminalProcess(try BuiltProducts.trawl(), get + [scene.origin.url("/x")])
+            #expect(await eventually { terminal.status != nil })
+            #expect(scene.directory.content("body") == Array("who?".utf8))
+        }
+    }
+
     @Test("a signal ends the command at the question, and the program with it", arguments: [SIGINT, SIGTERM])
     func interrupted(signal: Int32) async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in

@@ -23,12 +23,22 @@ struct CookieKeyTests {
         return try cookie.record(suffixes).withView { CookieKey.key(jar: jar, of: $0, digest: digest) }
     }
 
-    private func prefixes(_ url: String, jar: UInt32 = 1) -> [[UInt8]] {
+    private func prefixes(_ url: String, jar: UInt32 = 1, hasTopLevel: Bool = true) -> [[UInt8]] {
         var found: [[UInt8]] = []
         CookieTarget.with(url) { target in
-            CookieKey.forEachPrefix(of: target, jar: jar) { found.append(Array($0)) }
+            CookieKey.forEachPrefix(of: target, jar: jar, hasTopLevel: hasTopLevel) { found.append(Array($0)) }
         }
         return found
+    }
+
+    @Test(
+        "the last label of a longer host is left out where nothing for it can go along",
+        arguments: [
+            ("http://a.b.org/", ["org.b", "org.b.a"]), ("http://b.org/", ["org.b"]), ("http://org/", ["org"]),
+            ("http://10.0.0.1/", ["10.0.0.1"]),
+        ])
+    func topLevel(url: String, domains: [String]) {
+        #expect(prefixes(url, hasTopLevel: false) == domains.map { [0, 0, 0, 1] + Array($0.utf8) + [0] })
     }
 
     @Test("a key is the jar, the domain backwards, a zero and the digest")
