@@ -1,5 +1,6 @@
 import TrawlHTTP
 import TrawlProtocol
+import TrawlSupervision
 
 /// What a program decides about storing.
 extension Supervisor {

@@ -1,5 +1,8 @@
+import TrawlCache
 import TrawlHTTP
+import TrawlPlatform
 import TrawlProtocol
+import TrawlSession
 import TrawlSupervision
 
 /// What a worker is told to do: from a hop whose turn it is to a lease.
