@@ -32,6 +32,13 @@ extension Supervisor {
         return number
     }
 
+    /// Whether what the connection of a hop counts for is known: one that was opened before the address was, and stayed, would
+    /// count for nothing.
+    func mayCountLater(_ fetch: RunningFetch) -> Bool {
+        configuration.politeness.key == .origin || configuration.connectionsPerHost == 0
+            || origins[fetch.engine.origin]?.scheme != Self.nameScheme
+    }
+
     /// Takes down at which address a hop found its host.
     mutating func noteAddress(_ end: LeaseEnd, of fetch: RunningFetch) {
         guard configuration.politeness.key == .address, fetch.engine.way?.proxy == nil,
