@@ -26,6 +26,7 @@ extension Transfer {
             if isSuspended { giveUp() } else { restart() }
             return
         }
+        if isLeftByPeer(result) { return giveUp() }
         if result == CURLE_OK, heldHeads > 0 { releaseHeldHead() }
         var succeeded = result == CURLE_OK || (endsEarly && failure == nil)
         if !succeeded || failure != nil, exchange != nil { succeeded = answerFromStore(insteadOf: describe(result)) }
@@ -36,13 +37,18 @@ extension Transfer {
                 if !isPostponed { rest() }
                 return
             }
-            checkEnd()
+            checkFraming()
+            if hasRested, failure != nil {
+                failure = nil
+                return giveUp()
+            }
+            checkCoding()
         }
         report(result, succeeded: succeeded)
     }
 
-    /// What only the end of the body can show.
-    private func checkEnd() {
+    /// Whether the connection ended before the response did, where only the end can show it.
+    private func checkFraming() {
         guard head != nil else {
             // RFC 9112 §8: a head that did not come whole is no response; no rule of its syntax was broken.
             failure = HopFailure(.connectionLost, detail: "the connection ended within the head of the response")
@@ -57,8 +63,12 @@ extension Transfer {
         }
         if let missing, missing > 0 {
             failure = HopFailure(.truncated, detail: "\(missing) bytes of the Content-Range did not come")
-            return
         }
+    }
+
+    /// Whether the content coding came to its end.
+    private func checkCoding() {
+        guard failure == nil, !endsEarly else { return }
         do throws(DecodingError) {
             try decoder?.finish()
         } catch {

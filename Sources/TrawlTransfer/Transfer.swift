@@ -31,6 +31,7 @@ final class Transfer {
     var partDescriptor: Int32 = -1
     /// Whether it rests because its fetch is suspended, and whether it ends for that.
     var isSuspended = false
+    var hasRested = false
     var isGivenUp = false
     /// The limits of bandwidth it is under; nil is none.
     @Unchecked var limits: LimitSet?
@@ -205,6 +206,7 @@ final class Transfer {
         if case .descriptor = self.lease.sink { sinkDescriptor = descriptors.popFirst() ?? -1 }
         if self.lease.part > 0 { partDescriptor = descriptors.popFirst() ?? -1 }
         isSuspended = false
+        hasRested = false
         isGivenUp = false
         requestFileOffset = 0
         countedOut = 0

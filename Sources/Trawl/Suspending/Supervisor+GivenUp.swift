@@ -5,7 +5,7 @@ import TrawlPlatform
 import TrawlProtocol
 import TrawlSupervision
 
-/// Hops that were given up because their fetch was suspended for long, and how those go on.
+/// Hops that were given up because their fetch was suspended for long, or lost their connection after that, and how those go on.
 extension Supervisor {
     /// A worker has given up a lease.
     ///
@@ -114,10 +114,10 @@ final class PassedFile: Sendable {
 }
 
 extension FetchError {
-    /// A fetch that was suspended for long cannot go on.
+    /// A fetch that was suspended cannot go on.
     static func givenUp(_ fetch: RunningFetch, _ reason: String) -> FetchError {
         FetchError(
-            .connectionLost, "the connection was given up while the fetch was suspended, and \(reason)",
+            .connectionLost, "the connection did not outlast the suspension of the fetch, and \(reason)",
             url: fetch.engine.target.text, isRetryable: fetch.engine.method.isIdempotent)
     }
 }

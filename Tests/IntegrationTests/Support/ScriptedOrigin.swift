@@ -109,6 +109,11 @@ final class ScriptedOrigin: Sendable {
         shutdown(socket.descriptor, Int32(SHUT_RDWR))
     }
 
+    /// Closes all open connections; new ones are taken.
+    func breakConnections() {
+        state.withLock { for connection in $0.connections { shutdown(connection, Int32(SHUT_RDWR)) } }
+    }
+
     private func serve(_ connection: Int32) {
         defer {
             state.withLock { _ = $0.connections.remove(connection) }

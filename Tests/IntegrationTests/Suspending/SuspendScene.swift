@@ -15,6 +15,10 @@ final class SuspendScene: Sendable {
         var later: [UInt8]?
         /// The status of all responses to requests for a part; nil answers them.
         var partStatus: Int?
+        /// Where the connection ends within the first response; nil is not at all.
+        var breaksAt: Int?
+        /// Whether the connection ends within each response for a part.
+        var breaksParts = false
     }
 
     let origin: ScriptedOrigin
@@ -30,7 +34,8 @@ final class SuspendScene: Sendable {
                 (site.ranges.map { [("Accept-Ranges", $0)] } ?? []) + (site.tag.map { [("ETag", $0)] } ?? [])
             if request.number == 1 {
                 answer.body = Array(content[..<Self.half])
-                answer.rest = (Array(content[Self.half...]), goesOn)
+                answer.rest = (Array(content[Self.half..<(site.breaksAt ?? content.count)]), goesOn)
+                answer.announced = content.count
                 return answer
             }
             if let range = request.fields["range"], let first = Int(range.dropFirst(6).dropLast()) {
@@ -42,6 +47,10 @@ final class SuspendScene: Sendable {
                 answer.status = 206
                 answer.fields.append(("Content-Range", "bytes \(first)-\(content.count - 1)/\(content.count)"))
                 answer.body = Array(content[first...])
+                if site.breaksParts {
+                    answer.announced = answer.body.count
+                    answer.body.removeLast(1000)
+                }
                 return answer
             }
             answer.body = content
