@@ -30,7 +30,7 @@ extension Supervisor {
                 limit: fetch.plan.terms.networkLimit, wholeDeadline: fetch.engine.deadline)
         }
         if fetch.plan.wantsEvents { observed.insert(fetch.engine.key) }
-        if fetch.control?.isSuspended == true { suspend(fetch) }
+        if fetch.control?.isHeld == true { suspend(fetch) }
         begin(fetch, front: false)
     }
 

@@ -6,6 +6,7 @@ extension FetchQueue {
     private enum Work {
         case start(QueueMachine.FetchID, forSize: Bool)
         case cancel(RunningFetch?)
+        case goOn(RunningFetch?)
         case tell(Event, QueueState.Handle?, Result<Response, FetchError>)
         case nothing
     }
@@ -26,6 +27,8 @@ extension FetchQueue {
             case .start(let id, let forSize): start(id, forSize: forSize)
             case .cancel(let running):
                 if let running { coordinator.post(.cancel(running)) }
+            case .goOn(let running):
+                if let running { coordinator.post(.controlChanged(running)) }
             case .tell(let event, let handle, let result):
                 // Who holds the handle first, then who follows the queue.
                 handle?.end(result)
@@ -50,6 +53,7 @@ extension FetchQueue {
             case .startSizing(let id):
                 state.begin(id)
                 return .start(id, forSize: true)
+            case .goOn(let id): return .goOn(state.goOn(id))
             case .cancel(let id), .cancelSizing(let id): return .cancel(state.runs[id]?.running)
             case .resetProgress:
                 state.tellProgress(at: MonotonicClock.now())
@@ -88,10 +92,11 @@ extension FetchQueue {
             state.withLock { state in if state.isFollowed(id) { state.readers.tell(.started(FetchID(id: id))) } }
         }
         do throws(FetchError) {
+            let control = state.withLock { $0.runs[id]?.control }
             let plan = try coordinator.planner.plan(request, into: destination, wantsEvents: true)
             let running = RunningFetch(
                 plan: plan, reply: .cell(OutcomeCell()), channel: sink, decisions: decisions,
-                control: forSize ? nil : state.withLock { $0.handles[id]?.control })
+                control: control)
             state.withLock { $0.runs[id]?.running = running }
             coordinator.submit(running)
         } catch {

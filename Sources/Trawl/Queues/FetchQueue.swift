@@ -41,7 +41,8 @@ public final class FetchQueue: Sendable {
 
     /// What a copy of a queue takes over.
     public struct Settings: Sendable {
-        /// How many fetches run at a time, over all workers, sizing requests among them. Default 4, at least 1.
+        /// How many fetches run at a time, over all workers, sizing requests among them; those that are suspended are none of
+        /// them. Default 4, at least 1.
         public var width = 4
         /// Whether the first fetch that fails or is cancelled cancels all others. A status of 400 or more is no failure.
         /// Default true.
@@ -210,8 +211,9 @@ public final class FetchQueue: Sendable {
 
     /// The caller has suspended or resumed a fetch, or changed its priority.
     func controlChanged(_ id: QueueMachine.FetchID) {
-        guard let running = state.withLock({ $0.runs[id]?.running }) else { return }
-        coordinator.post(.controlChanged(running))
+        let running = state.withLock { $0.controlChanged(id) }
+        if let running { coordinator.post(.controlChanged(running)) }
+        pump()
     }
 
     /// A reader took bytes of a streamed body.

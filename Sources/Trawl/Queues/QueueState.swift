@@ -21,6 +21,8 @@ struct QueueState {
         let sink: QueueRun
         let method: Request.Method
         let url: String
+        /// What its caller says about it; nil of a sizing request, and without a handle.
+        let control: FetchControl?
         /// Nil before it is handed over.
         var running: RunningFetch?
         var hop = HopShape()
@@ -127,6 +129,29 @@ struct QueueState {
         return found.count
     }
 
+    /// The caller has suspended or resumed a fetch, or changed its priority.
+    ///
+    /// - Returns: The fetch, where the coordinator has it.
+    mutating func controlChanged(_ id: QueueMachine.FetchID) -> RunningFetch? {
+        guard let control = runs[id]?.control ?? handles[id]?.control else { return nil }
+        // As it is now: what was said before may come later.
+        if !control.isSuspended {
+            machine.resume(id)
+        } else if machine.suspend(id) {
+            control.awaitsTurn = true
+        }
+        return runs[id]?.running
+    }
+
+    /// The turn of a fetch has come again.
+    ///
+    /// - Returns: The fetch, where the coordinator has it.
+    func goOn(_ id: QueueMachine.FetchID) -> RunningFetch? {
+        guard let run = runs[id] else { return nil }
+        run.control?.awaitsTurn = false
+        return run.running
+    }
+
     mutating func withdraw(_ id: QueueMachine.FetchID) -> Handle? {
         // One that was told already has no handle here any more.
         guard let handle = handles.removeValue(forKey: id) else { return nil }
@@ -166,7 +191,9 @@ struct QueueState {
         var request = kept
         let sink = makeSink(forSize ? nil : handles[id])
         if forSize { request.method = .head }
-        runs[id] = Run(sink: sink, method: request.effectiveMethod, url: request.url)
+        runs[id] = Run(
+            sink: sink, method: request.effectiveMethod, url: request.url, control: forSize ? nil : handles[id]?.control
+        )
         if !forSize, shares[id] != nil, !request.body.isEmpty {
             var share = up.add()
             let step = up.learned(Int64(request.body.bytes.count), of: &share)

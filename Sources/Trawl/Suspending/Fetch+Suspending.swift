@@ -25,7 +25,7 @@ extension Fetch: Identifiable {
 
     /// Lets nothing more happen to the fetch until it is resumed: it starts nothing, reads nothing, and no limit of time runs.
     ///
-    /// One that waits for its turn takes no place. One that is on its way keeps its connection for
+    /// One that waits for its turn takes no place, and one of a queue gives its place there to others. One that is on its way keeps its connection for
     /// ``Configuration/suspendedConnectionLifetime`` and gives it up then; resumed, it asks for the rest where the server supports
     /// that (`docs/resuming.md`). What has been told already is still told. An end that is under way comes.
     ///
@@ -35,7 +35,8 @@ extension Fetch: Identifiable {
         if control.suspend() { controlChanged() }
     }
 
-    /// Takes one ``suspend()`` back. Does no harm to a fetch that is not suspended.
+    /// Takes one ``suspend()`` back. Does no harm to a fetch that is not suspended. One of a queue waits for its turn there again,
+    /// before those of its priority that never ran.
     public func resume() {
         if control.resume() { controlChanged() }
     }

@@ -2,11 +2,12 @@ import TrawlPlatform
 
 /// What the caller of a fetch says about it while it runs: the handle's side and the supervisor's share it.
 ///
-/// Suspensions nest: a fetch goes on when it was resumed as often as it was suspended.
+/// Suspensions nest: a fetch goes on when it was resumed as often as it was suspended. One of a queue then waits for its turn.
 final class FetchControl: Sendable {
     private struct Values {
         var suspensions: Int
         var priority: Double
+        var awaitsTurn = false
         var isCancelled = false
         var label: String?
     }
@@ -20,6 +21,9 @@ final class FetchControl: Sendable {
         values = Guarded(Values(suspensions: isSuspended ? 1 : 0, priority: priority))
     }
 
+    /// Whether nothing of the fetch may happen.
+    var isHeld: Bool { values.withLock { $0.suspensions > 0 || $0.awaitsTurn } }
+    /// Whether its caller has suspended it.
     var isSuspended: Bool { values.withLock { $0.suspensions > 0 } }
     var isCancelled: Bool { values.withLock { $0.isCancelled } }
 
@@ -40,6 +44,12 @@ final class FetchControl: Sendable {
             values.suspensions -= 1
             return values.suspensions == 0
         }
+    }
+
+    /// Whether it has given its place in a queue to others. Bound to the lock of that queue.
+    var awaitsTurn: Bool {
+        get { values.withLock { $0.awaitsTurn } }
+        set { values.withLock { $0.awaitsTurn = newValue } }
     }
 
     func noteCancelled() { values.withLock { $0.isCancelled = true } }

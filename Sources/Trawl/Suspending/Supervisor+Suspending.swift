@@ -12,7 +12,7 @@ extension Supervisor {
         guard let control = fetch.control, fetches[fetch.engine.key] === fetch, !fetch.engine.life.isAnswered,
             fetch.engine.ending == nil
         else { return }
-        if control.isSuspended { suspend(fetch) } else { resume(fetch) }
+        if control.isHeld { suspend(fetch) } else { resume(fetch) }
         let level = HopPriority(control.priority)
         guard let place = fetch.engine.place, fetch.engine.priority != level else { return }
         queues.remove(fetch.engine.key.rawValue, at: place)

@@ -6,7 +6,7 @@ extension QueueMachine {
 
     /// Where a fetch is in its life.
     enum State: Sendable {
-        /// Waits for fetches it depends on.
+        /// Waits for fetches it depends on, or to be resumed.
         case blocked
         /// Its sizing request may start.
         case waitsForSizing
@@ -16,6 +16,8 @@ extension QueueMachine {
         case waits
         /// It runs; and that after it was cancelled, or forgotten by a reset.
         case running, cancelling, forgotten
+        /// It was started and is suspended; and resumed, it waits for its turn again.
+        case parked, waitsToGoOn
         /// It is about to be told as failed, because what it depended on failed.
         case ending
         /// The place is for another fetch.
@@ -35,6 +37,10 @@ extension QueueMachine {
         var state = State.free
         var priority = HopPriority.normal
         var needsSizing = false
+        /// Whether its caller suspended it.
+        var isSuspended = false
+        /// Whether it, or its sizing request, counts for the width.
+        var hasPlace = false
         /// Whether it was cancelled with all others, so that its end is no reason to cancel any.
         var isPartOfCancelling = false
     }
@@ -98,7 +104,9 @@ extension QueueMachine {
     /// Whether the fetch has still to end.
     func isLiving(_ index: Int) -> Bool {
         switch entries[index].state {
-        case .blocked, .waitsForSizing, .waits, .sizing, .running, .cancelling, .cancellingSizing: true
+        case .blocked, .waitsForSizing, .waits, .sizing, .running, .parked, .waitsToGoOn, .cancelling,
+            .cancellingSizing:
+            true
         case .forgotten, .forgottenSizing, .ending, .free: false
         }
     }
@@ -127,7 +135,23 @@ extension QueueMachine {
 
     // MARK: Lines
 
-    mutating func append(_ index: Int, to level: Int) {
+    /// That of the sizing requests, which is the last one: the last that is not empty is next.
+    static let sizingLine = 2 * HopPriority.count
+
+    /// The line a fetch stands in: one for each priority, and behind each, and so before it, one of those that go on.
+    func line(of index: Int) -> Int {
+        let level = 2 * Int(entries[index].priority.rawValue)
+        return switch entries[index].state {
+        case .waitsForSizing: Self.sizingLine
+        case .waitsToGoOn: level + 1
+        case .waits, .blocked, .sizing, .cancellingSizing, .forgottenSizing, .running, .parked, .cancelling, .forgotten,
+            .ending, .free:
+            level
+        }
+    }
+
+    mutating func append(_ index: Int) {
+        let level = line(of: index)
         let last = ready[level].last
         let link = UInt32(truncatingIfNeeded: index)
         entries[index].previous = last
@@ -136,7 +160,8 @@ extension QueueMachine {
         ready[level].last = link
     }
 
-    mutating func remove(_ index: Int, from level: Int) {
+    mutating func remove(_ index: Int) {
+        let level = line(of: index)
         let previous = entries[index].previous
         let next = entries[index].next
         if previous == Link.none { ready[level].first = next } else { entries[Int(previous)].next = next }

@@ -2,7 +2,7 @@
 /// which order.
 ///
 /// A queue starts suspended. Running, it has at most a *width* of fetches in process; those of higher priority go first,
-/// then those that could start first. A fetch may depend on others. An accurate queue asks for the size of each fetch that was
+/// then those that could start first. One that is suspended by itself takes no place. A fetch may depend on others. An accurate queue asks for the size of each fetch that was
 /// added while it was suspended, by a *sizing* request before it: those go before all else, count for the width, and nothing
 /// is told of them. The first failure, or cancelling, cancels all the rest, unless the settings say otherwise.
 ///
@@ -64,6 +64,8 @@ package struct QueueMachine: Sendable {
         case start(FetchID)
         /// Start the request for the fetch's size.
         case startSizing(FetchID)
+        /// Let the fetch go on, which was started, suspended and resumed.
+        case goOn(FetchID)
         /// Cancel the fetch, which runs; its end is still to be reported here.
         case cancel(FetchID)
         /// Cancel its sizing request, which runs; the same.
@@ -85,8 +87,8 @@ package struct QueueMachine: Sendable {
     package private(set) var pendingCount = 0
     /// Whether nothing starts. A new queue is suspended.
     package private(set) var isSuspended = true
-    /// Fetches and sizing requests that were started and have not ended, those of before a reset among them.
-    package private(set) var runningCount = 0
+    /// Fetches and sizing requests that were started, have not ended and are not suspended, those of before a reset among them.
+    package internal(set) var runningCount = 0
 
     /// How often progress was set to nothing so far: what was added before does not count after that.
     package private(set) var progressResets: UInt32 = 0
@@ -99,8 +101,8 @@ package struct QueueMachine: Sendable {
     var firstFree = Link.none
     var edges: [Edge] = []
     var firstFreeEdge = Link.none
-    /// What may start: fetches by priority, and before them, in the last line, the sizing requests.
-    var ready = [Line](repeating: Line(), count: HopPriority.count + 1)
+    /// What may start or go on, in lines by ``line(of:)``.
+    var ready = [Line](repeating: Line(), count: sizingLine + 1)
     /// What is to be told and cancelled, in order.
     private var outbox = ActionLine()
 
@@ -156,7 +158,7 @@ package struct QueueMachine: Sendable {
         guard let index = find(fetch) else { return }
         switch entries[index].state {
         case .sizing:
-            runningCount -= 1
+            leaveTurn(index)
             switch ending {
             case .succeeded:
                 entries[index].state = .blocked
@@ -164,12 +166,14 @@ package struct QueueMachine: Sendable {
             case .failed: end(index, because: .sizing)
             }
         case .cancellingSizing:
-            runningCount -= 1
+            leaveTurn(index)
             end(index, because: .cancelled)
         case .forgottenSizing:
-            runningCount -= 1
+            leaveTurn(index)
             free(index)
-        case .blocked, .waitsForSizing, .waits, .running, .cancelling, .forgotten, .ending, .free: return
+        case .blocked, .waitsForSizing, .waits, .running, .parked, .waitsToGoOn, .cancelling, .forgotten, .ending,
+            .free:
+            return
         }
     }
 
@@ -177,21 +181,21 @@ package struct QueueMachine: Sendable {
     package mutating func ended(_ fetch: FetchID, _ ending: Ending) {
         guard let index = find(fetch) else { return }
         switch entries[index].state {
-        case .running:
-            runningCount -= 1
+        case .running, .parked, .waitsToGoOn:
+            leaveTurn(index)
             switch ending {
             case .succeeded: end(index, because: nil)
             case .failed: end(index, because: .own)
             }
         case .cancelling:
             // What was too late for the cancelling is a success all the same.
-            runningCount -= 1
+            leaveTurn(index)
             switch ending {
             case .succeeded: end(index, because: nil)
             case .failed: end(index, because: .cancelled)
             }
         case .forgotten:
-            runningCount -= 1
+            leaveTurn(index)
             free(index)
         case .blocked, .waitsForSizing, .waits, .sizing, .cancellingSizing, .forgottenSizing, .ending, .free: return
         }
@@ -221,7 +225,7 @@ package struct QueueMachine: Sendable {
         outbox.removeAll { action in
             switch action {
             case .cancel, .cancelSizing: false
-            case .start, .startSizing, .resetProgress, .tellFinished, .tellFailed, .tellQueueFinished: true
+            case .start, .startSizing, .goOn, .resetProgress, .tellFinished, .tellFailed, .tellQueueFinished: true
             }
         }
         resetProgress()
@@ -244,7 +248,7 @@ package struct QueueMachine: Sendable {
             case .tellFailed(let fetch, let reason, _):
                 pendingCount -= 1
                 return .tellFailed(fetch, reason, pending: pendingCount)
-            case .start, .startSizing, .cancel, .cancelSizing, .resetProgress, .tellQueueFinished: return action
+            case .start, .startSizing, .goOn, .cancel, .cancelSizing, .resetProgress, .tellQueueFinished: return action
             }
         }
         // Looked at only now: what was just told may have added fetches.
@@ -253,19 +257,8 @@ package struct QueueMachine: Sendable {
             return .tellQueueFinished
         }
         guard !isSuspended, runningCount < settings.width else { return nil }
-        for level in ready.indices.reversed() where ready[level].first != Link.none {
-            let index = Int(ready[level].first)
-            remove(index, from: level)
-            runningCount += 1
-            let fetch = name(index)
-            if entries[index].state == .waitsForSizing {
-                entries[index].state = .sizing
-                return .startSizing(fetch)
-            }
-            entries[index].state = .running
-            return .start(fetch)
-        }
-        return nil
+        guard let line = ready.last(where: { $0.first != Link.none }) else { return nil }
+        return takeTurn(Int(line.first))
     }
 
     // MARK: Inside
@@ -275,15 +268,12 @@ package struct QueueMachine: Sendable {
         outbox.append(.resetProgress)
     }
 
-    private mutating func becomeReady(_ index: Int) {
-        if entries[index].needsSizing {
-            entries[index].needsSizing = false
-            entries[index].state = .waitsForSizing
-            append(index, to: HopPriority.count)
-        } else {
-            entries[index].state = .waits
-            append(index, to: Int(entries[index].priority.rawValue))
-        }
+    /// Nothing blocks a fetch any more; it waits for its turn, unless it is suspended.
+    mutating func becomeReady(_ index: Int) {
+        guard !entries[index].isSuspended else { return }
+        entries[index].state = entries[index].needsSizing ? .waitsForSizing : .waits
+        entries[index].needsSizing = false
+        append(index)
     }
 
     /// - Parameter isAlone: Whether it is a cancelling by itself, which may cancel all others, and not a part of that.
@@ -291,13 +281,13 @@ package struct QueueMachine: Sendable {
         let fetch = name(index)
         switch entries[index].state {
         case .blocked: break
-        case .waitsForSizing: remove(index, from: HopPriority.count)
-        case .waits: remove(index, from: Int(entries[index].priority.rawValue))
+        case .waitsForSizing, .waits: remove(index)
         case .sizing:
             entries[index].state = .cancellingSizing
             entries[index].isPartOfCancelling = !isAlone
             return outbox.append(.cancelSizing(fetch))
-        case .running:
+        case .running, .parked, .waitsToGoOn:
+            if entries[index].state == .waitsToGoOn { remove(index) }
             entries[index].state = .cancelling
             entries[index].isPartOfCancelling = !isAlone
             return outbox.append(.cancel(fetch))
@@ -315,13 +305,13 @@ package struct QueueMachine: Sendable {
         _ = takeEdges(of: index)
         switch entries[index].state {
         case .blocked: return free(index)
-        case .waitsForSizing: remove(index, from: HopPriority.count)
-        case .waits: remove(index, from: Int(entries[index].priority.rawValue))
+        case .waitsForSizing, .waits: remove(index)
         case .sizing:
             outbox.append(.cancelSizing(fetch))
             entries[index].state = .forgottenSizing
             return
-        case .running:
+        case .running, .parked, .waitsToGoOn:
+            if entries[index].state == .waitsToGoOn { remove(index) }
             outbox.append(.cancel(fetch))
             entries[index].state = .forgotten
             return

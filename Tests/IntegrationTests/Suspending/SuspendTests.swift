@@ -336,6 +336,47 @@ struct SuspendTests {
         }
     }
 
+    @Test("one of a queue that is suspended gives its place there to others, and waits for one when it is resumed")
+    func queueWidth() async throws {
+        let scene = try SuspendScene()
+        let occasion = Occasion()
+        let other = try ScriptedOrigin { request in
+            if request.target == "/held" { occasion.wait() }
+            return ScriptedOrigin.Answer(200, "short")
+        }
+        defer { occasion.open(); other.stop() }
+        try await withTestCoordinator { coordinator in
+            var settings = FetchQueue.Settings()
+            settings.width = 1
+            let queue = FetchQueue(on: coordinator, settings)
+            let fetch = queue.add(Request(scene.origin.url("/file"))).fetch
+            let held = queue.add(Request(other.url("/held")))
+            let last = queue.add(Request(other.url("/last")))
+            queue.start()
+            let isHalfway = await eventually {
+                fetch.currentProgress.download.completed == Int64(SuspendScene.half)
+            }
+            #expect(isHalfway && other.seen().isEmpty)
+            fetch.suspend()
+            let isNext = await eventually { !other.seen("/held").isEmpty }
+            #expect(isNext)
+            scene.goesOn.open()
+            fetch.resume()
+            // It waits for its turn: its connection stands, and nothing is read from it.
+            #expect(fetch.state == .running)
+            let isWaiting = await eventually {
+                ProcessTree.unreadBytes(ofConnectionsTo: scene.origin.port).contains { $0 > 50_000 }
+            }
+            #expect(isWaiting && fetch.currentProgress.download.completed == Int64(SuspendScene.half))
+            occasion.open()
+            _ = try await held.response
+            let bytes = try await fetch.response.body.bytes
+            #expect(bytes == SuspendScene.content && scene.asked == [nil])
+            _ = try await last.response
+            #expect(queue.pendingCount == 0)
+        }
+    }
+
     @Test(
         "a server that does not wait for one that is suspended is asked for the rest; a stream goes on too",
         arguments: [Destination.memory, .stream], [nil, SuspendScene.half + 200_000])

@@ -12,6 +12,9 @@ struct QueueMachineModelTests {
         var needsSuccess: Bool
         var isSizing = false
         var isRunning = false
+        var isSuspended = false
+        /// Started, and without a place since it was suspended.
+        var isParked = false
         var wasCancelled = false
         var isTold = false
         var failed = false
@@ -36,7 +39,7 @@ struct QueueMachineModelTests {
 
         func handle(_ action: QueueMachine.Action) {
             switch action {
-            case .start(let fetch), .startSizing(let fetch):
+            case .start(let fetch), .startSizing(let fetch), .goOn(let fetch):
                 guard let known = fetches[fetch] else {
                     Issue.record("unknown, seed \(seed)")
                     return
@@ -44,6 +47,7 @@ struct QueueMachineModelTests {
                 let isSizing = action == .startSizing(fetch)
                 #expect(isRunning && !known.isRunning && !known.isSizing && !known.isTold, "seed \(seed)")
                 #expect(!known.isForgotten && !known.wasCancelled && isSizing == known.isSized, "seed \(seed)")
+                #expect(!known.isSuspended && known.isParked == (action == .goOn(fetch)), "seed \(seed)")
                 let busy = fetches.values.count { $0.isRunning || $0.isSizing }
                 #expect(busy < settings.width, "seed \(seed)")
                 for dependency in known.dependencies {
@@ -53,15 +57,21 @@ struct QueueMachineModelTests {
                 // Nothing better waits.
                 for (other, it) in fetches where other != fetch {
                     let isBlocked = it.dependencies.contains { fetches[$0]?.isTold == false }
-                    guard !it.isTold, !it.isRunning, !it.isSizing, !it.isForgotten, !isBlocked else { continue }
+                    guard !it.isTold, !it.isRunning, !it.isSizing, !it.isForgotten, !isBlocked, !it.isSuspended,
+                        !it.wasCancelled
+                    else { continue }
                     if it.isSized {
                         #expect(isSizing, "seed \(seed)")
                     } else if !isSizing {
-                        #expect(it.priority <= known.priority, "seed \(seed)")
+                        // Those that go on are first of their priority.
+                        let isEqual = it.priority == known.priority && (known.isParked || !it.isParked)
+                        let isLater = it.priority < known.priority || isEqual
+                        #expect(isLater, "seed \(seed)")
                     }
                 }
                 if isSizing { fetches[fetch]?.isSizing = true } else { fetches[fetch]?.isRunning = true }
                 fetches[fetch]?.isSized = false
+                fetches[fetch]?.isParked = false
             case .cancel(let fetch): #expect(fetches[fetch]?.isSizing == false, "seed \(seed)")
             case .cancelSizing(let fetch): #expect(fetches[fetch]?.isRunning == false, "seed \(seed)")
             case .resetProgress: break
@@ -71,6 +81,7 @@ struct QueueMachineModelTests {
                     return
                 }
                 #expect(!known.isTold && !known.isForgotten && !known.isRunning && !known.isSizing, "seed \(seed)")
+                #expect(!known.isParked, "seed \(seed)")
                 fetches[fetch]?.isTold = true
                 if case .tellFailed(_, let reason, _) = action {
                     fetches[fetch]?.failed = true
@@ -104,8 +115,19 @@ struct QueueMachineModelTests {
             order.append(fetch)
             owed = true
         }
+        func suspendOrResume(_ fetch: QueueMachine.FetchID) {
+            guard let known = fetches[fetch] else { return }
+            fetches[fetch]?.isSuspended.toggle()
+            guard !known.isSuspended else { return queue.resume(fetch) }
+            guard queue.suspend(fetch) else { return }
+            #expect(known.isRunning || known.isParked, "seed \(seed)")
+            fetches[fetch]?.isRunning = false
+            fetches[fetch]?.isParked = true
+        }
         func endOne() {
-            let busy = order.filter { fetches[$0]?.isRunning == true || fetches[$0]?.isSizing == true }
+            let busy = order.filter {
+                fetches[$0]?.isRunning == true || fetches[$0]?.isSizing == true || fetches[$0]?.isParked == true
+            }
             guard !busy.isEmpty else { return }
             let fetch = random.pick(busy)
             let ending: QueueMachine.Ending = random.once(in: 4) ? .failed : .succeeded
@@ -114,12 +136,13 @@ struct QueueMachineModelTests {
                 queue.sizingEnded(fetch, ending)
             } else {
                 fetches[fetch]?.isRunning = false
+                fetches[fetch]?.isParked = false
                 queue.ended(fetch, ending)
             }
         }
 
         for _ in 0..<250 {
-            switch Int.random(in: 0..<24, using: &random) {
+            switch Int.random(in: 0..<27, using: &random) {
             case 0..<8: add()
             case 8..<16: endOne()
             case 16, 17:
@@ -145,8 +168,9 @@ struct QueueMachineModelTests {
                 guard !order.isEmpty else { continue }
                 // Reports about what does not run change nothing.
                 let fetch = random.pick(order)
-                if fetches[fetch]?.isRunning == false { queue.ended(fetch, .failed) }
+                if fetches[fetch]?.isRunning == false, fetches[fetch]?.isParked == false { queue.ended(fetch, .failed) }
                 if fetches[fetch]?.isSizing == false { queue.sizingEnded(fetch, .failed) }
+            case 23...: if !order.isEmpty { suspendOrResume(random.pick(order)) }
             case _: break
             }
             run()
@@ -156,6 +180,7 @@ struct QueueMachineModelTests {
         }
         isRunning = true
         queue.start()
+        for fetch in order where fetches[fetch]?.isSuspended == true { suspendOrResume(fetch) }
         for _ in 0..<20_000 where pending() > 0 || queue.runningCount > 0 {
             run()
             endOne()

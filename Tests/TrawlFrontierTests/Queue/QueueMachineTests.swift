@@ -78,6 +78,77 @@ struct QueueMachineTests {
         #expect(queue.actions() == [.start(b)])
     }
 
+    @Test("one that is suspended gives its place to others, and gets one again before those that never started")
+    func suspendOne() {
+        var queue = QueueMachine(Settings(width: 1))
+        let fetches = (0..<3).map { _ in queue.add() }
+        queue.start()
+        #expect(queue.actions() == [.start(fetches[0])])
+        #expect(queue.suspend(fetches[0]) == true)
+        #expect(queue.actions() == [.start(fetches[1])] && queue.runningCount == 1)
+        queue.resume(fetches[0])
+        #expect(queue.actions() == [], "the width holds")
+        queue.ended(fetches[1], .succeeded)
+        #expect(queue.actions() == [.tellFinished(fetches[1], pending: 2), .goOn(fetches[0])])
+        // An end that was under way comes while it is suspended, or waits for its turn again.
+        #expect(queue.suspend(fetches[0]) == true)
+        #expect(queue.actions() == [.start(fetches[2])])
+        queue.resume(fetches[0])
+        queue.ended(fetches[0], .succeeded)
+        #expect(queue.actions() == [.tellFinished(fetches[0], pending: 1)])
+        queue.ended(fetches[2], .succeeded)
+        #expect(queue.actions() == [.tellFinished(fetches[2], pending: 0), .tellQueueFinished])
+    }
+
+    @Test("one that is suspended before its turn does not start, nor is it sized; resumed, it waits behind the others")
+    func suspendWaiting() {
+        var queue = QueueMachine(Settings(width: 1, isAccurate: true))
+        let sized = queue.add(isSizeable: true)
+        let plain = queue.add()
+        let after = queue.add(after: [plain])
+        for fetch in [sized, plain, after] { #expect(queue.suspend(fetch) == false) }
+        queue.start()
+        #expect(queue.actions() == [])
+        queue.resume(plain)
+        #expect(queue.actions() == [.start(plain)])
+        queue.ended(plain, .succeeded)
+        #expect(queue.actions() == [.tellFinished(plain, pending: 2)], "what it waited for has ended")
+        queue.resume(sized)
+        #expect(queue.actions() == [.startSizing(sized)])
+        #expect(queue.suspend(sized) == false)
+        queue.resume(after)
+        queue.sizingEnded(sized, .succeeded)
+        #expect(queue.actions() == [.start(after)])
+        queue.resume(sized)
+        queue.ended(after, .succeeded)
+        #expect(queue.actions() == [.tellFinished(after, pending: 1), .start(sized)])
+    }
+
+    @Test("one that is suspended can be cancelled, alone, with all others and by a reset")
+    func cancelSuspended() {
+        for isWaiting in [false, true] {
+            var queue = QueueMachine(Settings(width: 1, cancelsOthersOnFailure: false))
+            let (a, b, c) = (queue.add(), queue.add(), queue.add())
+            queue.start()
+            #expect(queue.actions() == [.start(a)])
+            #expect(queue.suspend(a) == true)
+            #expect(queue.actions() == [.start(b)])
+            if isWaiting { queue.resume(a) }
+            queue.cancel(a)
+            #expect(queue.actions() == [.cancel(a)] && queue.runningCount == 1)
+            queue.ended(a, .failed)
+            #expect(queue.actions() == [.tellFailed(a, .cancelled, pending: 2)])
+            #expect(queue.suspend(b) == true)
+            #expect(queue.actions() == [.start(c)])
+            if isWaiting { queue.resume(b) }
+            queue.reset()
+            #expect(queue.actions() == [.resetProgress, .cancel(b), .cancel(c)] && queue.runningCount == 1)
+            queue.ended(b, .failed)
+            queue.ended(c, .failed)
+            #expect(queue.actions() == [] && queue.runningCount == 0)
+        }
+    }
+
     @Test("those of higher priority go first, then those that could start first")
     func priorities() {
         var queue = QueueMachine(Settings(width: 9))
@@ -161,7 +232,7 @@ struct QueueMachineTests {
                 case .tellFailed: failed += 1
                 case .tellQueueFinished: finished += 1
                 case .resetProgress: break
-                case .startSizing, .cancel, .cancelSizing, .tellFinished: Issue.record("\(action)")
+                case .startSizing, .goOn, .cancel, .cancelSizing, .tellFinished: Issue.record("\(action)")
                 }
             }
             #expect(started == (cancels ? 1 : 10) && failed == 10 && finished == 1)
