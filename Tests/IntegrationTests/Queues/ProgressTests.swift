@@ -191,6 +191,37 @@ struct ProgressTests {
         }
     }
 
+    @Test("a size is asked for without content codings, whose length some servers get wrong (ASI-GZ-05)")
+    func identity() async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { seen in
+            var answer = ScriptedOrigin.Answer(200, Self.body(5000))
+            guard seen.method == "HEAD" else {
+                gate.wait()
+                return answer
+            }
+            // As Apache's mod_deflate has it for what a program writes.
+            let isCoded = seen.fields["accept-encoding"]?.contains("gzip") ?? true
+            answer.announced = isCoded ? 20 : 5000
+            return answer
+        }) { scene in
+            defer { gate.open() }
+            let queue = scene.queue { $0.progress = .accurate }
+            for target in ["/a", "/b"] { queue.add(scene.request(target), into: .discard) }
+            queue.add(scene.request("/own") { $0.fields["Accept-Encoding"] = "gzip" }, into: .discard)
+            let events = queue.events
+            queue.start()
+            let areSized = await eventually { scene.targets.count == 6 }
+            #expect(areSized)
+            let coded = scene.origin.seen().map { "\($0.method) \($0.fields["accept-encoding"] ?? "")" }
+            #expect(coded.prefix(3).sorted() == ["HEAD gzip", "HEAD identity", "HEAD identity"])
+            #expect(queue.currentProgress.download.total == 5000 + 5000 + 20)
+            gate.open()
+            _ = await eventsToEnd(events)
+            #expect(queue.currentProgress.download.total == 15_000)
+        }
+    }
+
     @Test("what is added late moves the whole back, unless that is not wanted (ASI-PROG-04)", arguments: [false, true])
     func late(isMonotonic: Bool) async throws {
         let gate = Occasion()
