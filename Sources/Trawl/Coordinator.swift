@@ -216,6 +216,12 @@ public final class Coordinator: Sendable {
         shelf.close()
     }
 
+    /// The program ends. On the engine's own thread, where a log's handler may have called `exit`, nothing can be waited for;
+    /// the workers end as they do when their coordinator dies.
+    func endWithProgram() {
+        if !thread.isCurrent { shutdownBlocking(grace: .zero) }
+    }
+
     /// Why ``Configuration/hstsFile`` could not be written at the shutdown, when it could not.
     public var secureHostsProblem: FetchError? { hstsLoss.withLock { $0 } }
 

@@ -59,6 +59,13 @@ package final class NamedThread: Sendable {
         return NamedThread(thread)
     }
 
+    /// Whether it is the calling thread.
+    package var isCurrent: Bool {
+        life.withLock { life in
+            if case .running(let thread) = life { pthread_equal(thread, pthread_self()) != 0 } else { false }
+        }
+    }
+
     /// Waits until the thread has ended. Not from the thread itself, and by one caller at a time; later calls return at once.
     package func join() {
         let thread: pthread_t? = life.withLock { life in

@@ -27,6 +27,26 @@ struct NamedThreadTests {
         #expect(seen.withLock { $0 } == "trawl-testing15")
     }
 
+    @Test("a thread knows itself, and nobody else takes itself for it")
+    func current() throws {
+        let place = Mutex<NamedThread?>(nil)
+        let seen = Mutex<Bool?>(nil)
+        let thread = try NamedThread.start(name: "current") {
+            while true {
+                guard let itself = place.withLock({ $0 }) else {
+                    sched_yield()
+                    continue
+                }
+                return seen.withLock { $0 = itself.isCurrent }
+            }
+        }
+        #expect(!thread.isCurrent)
+        place.withLock { $0 = thread }
+        while seen.withLock({ $0 == nil }) { sched_yield() }
+        #expect(seen.withLock { $0 } == true && !thread.isCurrent)
+        thread.join()
+    }
+
     @Test("signals of the host are blocked on the thread, faults are not, and the caller's mask is as before")
     func mask() throws {
         let before = status("SigBlk")
