@@ -7,6 +7,8 @@ import bisect, json, os, shutil, signal, subprocess, sys, tempfile, threading, t
 
 HERE, BEYOND, PORT = "10.9.0.1", "10.9.0.2", 8080
 DEVICE = "wire0"
+# Neighbours of IPv6 that are looked for while a program starts would be taken for its first bytes.
+SILENCE = [f"echo 1 > /proc/sys/net/ipv6/conf/{name}/disable_ipv6 || true" for name in ("all", "default")]
 SECONDS = 10
 
 
@@ -40,11 +42,11 @@ def inside(order):
         started.append(place)
         place.stdout.readline()
         there = ["nsenter", "-t", str(place.pid), "-n"]
-        shell("ip link set lo up", f"ip link add {DEVICE} type veth peer name wire1",
+        shell(*SILENCE, "ip link set lo up", f"ip link add {DEVICE} type veth peer name wire1",
               f"ip link set wire1 netns {place.pid}", f"ip addr add {HERE}/24 dev {DEVICE}",
               f"ip link set {DEVICE} gso_max_segs 1 up")
         # Reno, since what is at work elsewhere may space segments by itself.
-        shell("echo reno > /proc/sys/net/ipv4/tcp_congestion_control || true", "ip link set lo up",
+        shell(*SILENCE, "echo reno > /proc/sys/net/ipv4/tcp_congestion_control || true", "ip link set lo up",
               f"ip addr add {BEYOND}/24 dev wire1", "ip link set wire1 gso_max_segs 1 up", before=there)
         os.makedirs(work + "/served")
         os.makedirs(work + "/out")

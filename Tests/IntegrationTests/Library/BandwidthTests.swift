@@ -121,6 +121,34 @@ struct BandwidthTests {
         }
     }
 
+    @Test("what a suspended fetch does not take the others have", arguments: [1, 4])
+    func suspended(workers: Int) async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: workers) { configuration in
+            configuration.bandwidth = BandwidthLimit(1_000_000)
+        } _: { coordinator in
+            let fetches = ["/bytes/90000000", "/bytes/3000000"].map {
+                coordinator.start(Request(bed.origin.url($0)), into: .discard)
+            }
+            let areRunning = await eventually {
+                fetches.allSatisfy { $0.currentProgress.download.completed > 100_000 }
+            }
+            try #require(areRunning)
+            fetches[0].suspend()
+            let begin = clock.now
+            let left = 3_000_000 - fetches[1].currentProgress.download.completed
+            _ = try await fetches[1].response
+            // Beside another that takes its half it would be twice as long.
+            #expect(clock.now - begin < .microseconds(left) * 1.5, "\(left) bytes")
+            let received = fetches[0].currentProgress.download.completed
+            #expect(received < 1_000_000)
+            fetches[0].resume()
+            let goesOn = await eventually { fetches[0].currentProgress.download.completed > received + 500_000 }
+            #expect(goesOn)
+            fetches[0].cancel()
+        }
+    }
+
     @Test("a limit that comes late holds for the rest, also on a connection that was used before")
     func late() async throws {
         let bed = try Bed.current
