@@ -34,7 +34,7 @@ struct RunTally: Equatable {
         if skipped > 0 {
             parts.append("\(skipped) done before" + (failedBefore > 0 ? " (\(failedBefore) failed)" : ""))
         }
-        parts.append("\(ByteText.short(bytes)) in \(ProgressLine.time(elapsed / .seconds(1)))")
+        parts.append("\(ByteText.short(bytes)) in \(ProgressLine.time((elapsed / .seconds(1)).rounded()))")
         if wasSignalled { parts.append("stopped") }
         return parts.joined(separator: ", ") + (isCaching ? "; cache: \(cache.text)" : "")
     }

@@ -37,7 +37,9 @@ struct PipeArguments: ParsableArguments {
     var memory: Int? { memoryText.flatMap { ByteCountArgument(argument: $0) }.map { Int(clamping: $0.bytes) } }
 
     func validate() throws {
-        try OptionText.check(memoryText, "--max-memory <bytes>") {
+        try OptionText.check(
+            memoryText, "--max-memory <bytes>", "a number of bytes from 1, with k, M, G or T behind it or not"
+        ) {
             ByteCountArgument(argument: $0).map { $0.bytes > 0 } ?? false
         }
         if robots { throw ValidationError("--robots comes with the crawler; this version has none") }
