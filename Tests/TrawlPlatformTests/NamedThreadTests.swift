@@ -29,8 +29,8 @@ struct NamedThreadTests {
 
     @Test("a thread knows itself, and nobody else takes itself for it")
     func current() throws {
-        let place = Mutex<NamedThread?>(nil)
-        let seen = Mutex<Bool?>(nil)
+        let place = Guarded<NamedThread?>(nil)
+        let seen = Guarded<Bool?>(nil)
         let thread = try NamedThread.start(name: "current") {
             while true {
                 guard let itself = place.withLock({ $0 }) else {
