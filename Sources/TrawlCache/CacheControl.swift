@@ -185,15 +185,36 @@ extension UnsafeRawBufferPointer {
     /// Whether these bytes are a text in lower case but for the case of letters.
     @inline(__always)
     func isToken(_ text: StaticString) -> Bool {
-        guard count == text.utf8CodeUnitCount else { return false }
-        let start = text.utf8Start
-        for index in 0..<count {
-            let byte = self[index]
-            // In this module, so that it is in line.
-            let lower = byte &- 0x41 < 26 ? byte | 0x20 : byte
-            if lower != start[index] { return false }
+        guard count == text.utf8CodeUnitCount, let base = baseAddress else { return false }
+        let wanted = UnsafeRawPointer(text.utf8Start)
+        // As many at a time as there are; the last ones may be looked at twice.
+        if count >= 8 {
+            var index = 0
+            while index < count {
+                let place = Swift.min(index, count &- 8)
+                if !Self.isSame(base, wanted, at: place, UInt64.self, 0x2020_2020_2020_2020) { return false }
+                index &+= 8
+            }
+            return true
         }
+        if count >= 4 {
+            return Self.isSame(base, wanted, at: 0, UInt32.self, 0x2020_2020)
+                && Self.isSame(base, wanted, at: count &- 4, UInt32.self, 0x2020_2020)
+        }
+        for index in 0..<count where !Self.isSame(base, wanted, at: index, UInt8.self, 0x20) { return false }
         return true
+    }
+
+    /// Whether some bytes are those of a text in lower case but for the case of letters.
+    ///
+    /// - Parameter bits: The bit of each byte that tells cases apart. The one above it is set in letters only, of all bytes
+    ///   such texts have.
+    @inline(__always)
+    private static func isSame<Word: FixedWidthInteger>(
+        _ bytes: UnsafeRawPointer, _ text: UnsafeRawPointer, at place: Int, _: Word.Type, _ bits: Word
+    ) -> Bool {
+        let wanted = text.loadUnaligned(fromByteOffset: place, as: Word.self)
+        return bytes.loadUnaligned(fromByteOffset: place, as: Word.self) | (wanted >> 1 & bits) == wanted
     }
 
     /// The place after the quoted string that starts at `start`; the end when it is not closed (RFC 9110 §5.6.4).

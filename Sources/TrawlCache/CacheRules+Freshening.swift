@@ -127,7 +127,9 @@ extension CacheRules {
         let isUnwanted = reading.control.flags.contains(.noStore) && !reading.control.flags.contains(.mustUnderstand)
         if isUnwanted, request.policy.respectsCacheControl { return stored }
         var fresh = stored
-        fresh.head.fields = merged(stored.head.fields, head.fields, times.1, hasDate: reading.date != nil)
+        let namesFields = !reading.control.flags.isDisjoint(with: [.noCache, .noCacheFields])
+        fresh.head.fields = merged(
+            stored.head.fields, head.fields, times.1, hasDate: reading.date != nil, namesFields: namesFields)
         var merged = ResponseReading(fresh.head.fields, now: times.1)
         merged.age = reading.age
         if let selecting = SelectingFields(vary: fresh.head.fields, request: request.fields, tag: tag) {
@@ -147,13 +149,16 @@ extension CacheRules {
 
     /// Stored fields with those of a newer head in place of any of the same name.
     ///
+    /// - Parameter namesFields: Whether the new head may name fields that are not to be used without asking.
     /// - Source: RFC 9111 §3.2. What the stored bytes depend on stays: their length, coding and range.
-    func merged(_ stored: FieldLines, _ new: FieldLines, _ arrival: WallTime, hasDate: Bool) -> FieldLines {
+    func merged(
+        _ stored: FieldLines, _ new: FieldLines, _ arrival: WallTime, hasDate: Bool, namesFields: Bool = true
+    ) -> FieldLines {
         var new = storable(new, arrival: arrival, hasDate: hasDate)
         // Servers that encode on the way weaken the tag of what they send, and not that of their 304. The stored bytes do
         // not become those of the strong tag by that.
         let isWeak = stored.withFirst("ETag") { $0.map(EntityTag.isWeak) ?? false }
-        new.dropAll { name in
+        new.removeAll { name in
             switch KnownField(name) {
             case .contentLength, .contentEncoding, .contentRange: true
             case .etag: isWeak
@@ -167,7 +172,7 @@ extension CacheRules {
             if let field = KnownField(name) { known |= 1 << UInt64(field.rawValue) } else { hasOthers = true }
         }
         var result = stored
-        result.dropAll { name in
+        result.removeAll { name in
             if let field = KnownField(name) { return known & 1 << UInt64(field.rawValue) != 0 }
             guard hasOthers else { return false }
             var isReplaced = false
@@ -177,8 +182,8 @@ extension CacheRules {
             return isReplaced
         }
         result.append(contentsOf: new)
-        // The new Cache-Control may name fields of the old message.
-        return storable(result, arrival: arrival, hasDate: true)
+        // The new Cache-Control may name fields of the old message (RFC 9111 §5.2.2.4).
+        return namesFields ? storable(result, arrival: arrival, hasDate: true) : result
     }
 
     // MARK: HEAD

@@ -7,28 +7,38 @@ extension CacheRules {
     ///
     /// - Source: RFC 9111 §4.
     package func lookup(_ request: CacheRequest, stored: StoredView?, at now: WallTime) -> CacheDecision {
+        lookup(request, stored: stored, at: now) { stored?.storedFields() }
+    }
+
+    /// What to do with a request, given the stored response it selects.
+    ///
+    /// - Parameter fields: The fields of `stored`, nil when they are damaged; for who wants them as well. Not called on
+    ///   a plain hit.
+    package func lookup(
+        _ request: CacheRequest, stored: StoredView?, at now: WallTime, fields: () -> FieldLines?
+    ) -> CacheDecision {
         guard request.mayBeAnsweredFromStore else {
             return send(request, .forward(request.policy.options.contains(.doNotRead) ? .policy : .notEligible))
         }
         guard let stored else { return send(request, .forward(.nothingStored)) }
         let facts = stored.facts
-        let coverage = coverage(of: request, facts) { stored.storedFields() }
+        let coverage = coverage(of: request, facts, fields: fields)
         switch (standing(of: request, facts, at: now), coverage) {
         case (.usable(let source, let revalidates), .whole), (.usable(let source, let revalidates), .part):
             var reuse = Reuse(form: form(request, coverage), age: nil, source: source, revalidates: revalidates)
             reuse.age = facts.age(at: now) / 1000
             if request.traits.isDisjoint(with: [.ifNoneMatch, .ifModifiedSince]) { return .serve(reuse) }
-            guard let fields = stored.storedFields() else { return send(request, .forward(.damaged)) }
+            guard let fields = fields() else { return send(request, .forward(.damaged)) }
             if isKnownToCaller(request, facts, fields) { reuse.form = .notModified }
             return .serve(reuse)
         case (.usable, .missing(let place)):
-            return complete(request, stored, from: place, isFresh: true)
+            return complete(request, facts, fields, from: place, isFresh: true)
         case (.mustAsk, .missing(let place)):
-            return complete(request, stored, from: place, isFresh: false)
+            return complete(request, facts, fields, from: place, isFresh: false)
         case (_, .uncovered):
             return send(request, .forward(.range))
         case (.mustAsk, _):
-            return validate(request, stored, at: now)
+            return validate(request, facts, fields, at: now)
         }
     }
 
@@ -168,15 +178,16 @@ extension CacheRules {
     /// Asks whether a stored response is still right.
     ///
     /// - Source: RFC 9111 §4.3.1.
-    private func validate(_ request: CacheRequest, _ stored: StoredView, at now: WallTime) -> CacheDecision {
-        let facts = stored.facts
+    private func validate(
+        _ request: CacheRequest, _ facts: StoredFacts, _ fields: () -> FieldLines?, at now: WallTime
+    ) -> CacheDecision {
         let mayFallBack = mayServeStale(request, facts, after: .unreachable, at: now)
         // RFC 9110 §13.2.1: servers look at conditions only where they would answer with success, so a 304 could never
         // mean a stored redirect or error. HEAD is sent as it is: its answer updates what is stored (RFC 9111 §4.3.5).
         guard StatusRules.isSuccess(facts.status), !facts.flags.isDisjoint(with: .validators), !request.isHead else {
             return send(request, .forward(.stale), mayFallBack: mayFallBack)
         }
-        guard let fields = stored.storedFields() else { return send(request, .forward(.damaged)) }
+        guard let fields = fields() else { return send(request, .forward(.damaged)) }
         if request.traits.contains(.ifNoneMatch) {
             // The caller's list goes out as it is. A 304 tells us something only when ours is in it.
             let isOurs = fields.withFirst("ETag") { EntityTag.isListed($0, in: request.fields) }
@@ -195,17 +206,17 @@ extension CacheRules {
     ///
     /// - Source: RFC 9111 §3.3, §3.4; RFC 9110 §13.1.5.
     private func complete(
-        _ request: CacheRequest, _ stored: StoredView, from place: UInt64, isFresh: Bool
+        _ request: CacheRequest, _ facts: StoredFacts, _ fields: () -> FieldLines?, from place: UInt64, isFresh: Bool
     ) -> CacheDecision {
-        let flags = stored.facts.flags
+        let flags = facts.flags
         let isStrong = !flags.isDisjoint(with: .strongValidators)
         // A condition of the caller's is about the whole, which is not here; a stale part without a strong validator is of
         // no use. A fresh one may still be what the origin has: should it answer with a part nonetheless, that cannot be
         // joined, and the request is repeated.
         guard request.traits.isDisjoint(with: [.ifNoneMatch, .ifModifiedSince]), isStrong || isFresh,
-            stored.facts.status == 200 || stored.facts.status == 206
+            facts.status == 200 || facts.status == 206
         else { return send(request, .forward(isFresh ? .range : .stale)) }
-        guard let fields = stored.storedFields() else { return send(request, .forward(.damaged)) }
+        guard let fields = fields() else { return send(request, .forward(.damaged)) }
         var added = FieldLines()
         added.add("Range", "bytes=\(place)-")
         if flags.contains(.strongTag) {

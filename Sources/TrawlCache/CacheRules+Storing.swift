@@ -114,22 +114,25 @@ extension CacheRules {
         var listed: [[UInt8]] = []
         fields.forEach { name, value in
             switch KnownField(name) {
-            // Fields named by Connection belong to the connection (RFC 9110 §7.6.1).
-            case .connection: value.forEachMember { listed.append(Array($0)) }
+            // Fields named by Connection belong to the connection (RFC 9110 §7.6.1). Some go anyway, and `close` is none.
+            case .connection:
+                value.forEachMember { member in
+                    if !member.isToken("close"), KnownField(member)?.isHopByHop != true { listed.append(Array(member)) }
+                }
             // Fields named by no-cache are not to be used without asking; they are not kept, and the rest may be used.
             case .cacheControl: CacheControl.forEachNoCacheField(value) { listed.append(Array($0)) }
             default: break
             }
         }
         var result = fields
-        result.dropAll { name in
+        result.removeAll { name in
             if let field = KnownField(name) {
                 // Age is told anew each time (RFC 9111 §5.1); a Date that is none is replaced (RFC 9110 §6.6.1).
                 if field.isHopByHop || field == .age || field == .date && !hasDate { return true }
                 // Without these the stored bytes would be taken for others.
                 if field.saysWhatTheBytesAre { return false }
             }
-            return listed.contains { $0.withUnsafeBytes { FieldSyntax.equalIgnoringCase($0, name) } }
+            return !listed.isEmpty && listed.contains { $0.withUnsafeBytes { FieldSyntax.equalIgnoringCase($0, name) } }
         }
         if !hasDate { result.add("Date", HTTPDate.format(arrival)) }
         return result
@@ -174,17 +177,6 @@ extension CacheRules {
             lifetime: lifetime, staleWhileRevalidate: (control.staleWhileRevalidate.number ?? 0) * 1000,
             staleIfError: (control.staleIfError.number ?? 0) * 1000,
             credentials: request.credentials ?? SecretTag(high: 0, low: 0), body: body)
-    }
-}
-
-extension FieldLines {
-    /// `removeAll`, which copies nothing when there is nothing to remove.
-    mutating func dropAll(where condition: (_ name: UnsafeRawBufferPointer) -> Bool) {
-        var isAny = false
-        forEach { name, _ in
-            if !isAny, condition(name) { isAny = true }
-        }
-        if isAny { removeAll(where: condition) }
     }
 }
 

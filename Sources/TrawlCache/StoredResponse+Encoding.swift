@@ -1,4 +1,4 @@
-import TrawlHTTP
+package import TrawlHTTP
 
 // The record of a stored response: a fixed part, then five texts. All integers are little endian.
 //
@@ -61,9 +61,11 @@ extension StoredResponse {
     }
 
     /// The stored response of a record, copied.
-    package init(_ view: StoredView) throws(RecordError) {
+    ///
+    /// - Parameter fields: Its fields, where they were read already.
+    package init(_ view: StoredView, fields: FieldLines? = nil) throws(RecordError) {
         guard let key = FieldLines.utf8Text(view.key), let reason = FieldLines.utf8Text(view.reason),
-            let fields = FieldLines(packed: view.fields)
+            let fields = fields ?? view.storedFields()
         else { throw .invalid }
         let facts = view.facts
         self.init(

@@ -16,7 +16,13 @@ extension StoredView {
 extension StoredResponse {
     /// The head a caller gets, with its generated `Age`.
     package func head(as reuse: Reuse) -> ResponseHead {
-        head.fields.packed.withUnsafeBytes {
+        if reuse.form == .whole || reuse.form == .headOnly {
+            guard let age = reuse.age else { return head }
+            var head = head
+            head.fields.add("Age", "\(max(0, age))")
+            return head
+        }
+        return head.fields.packed.withUnsafeBytes {
             Presentation.head(
                 $0, status: head.status, version: head.version, reason: head.reason, body: facts.body, as: reuse)
         } ?? head

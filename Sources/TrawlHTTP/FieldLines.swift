@@ -29,6 +29,12 @@ package struct FieldLines: Sendable, Hashable {
         count = 0
     }
 
+    /// An empty list with room for so many bytes of names, values and their lengths.
+    package init(room: Int) {
+        self.init()
+        packed.reserveCapacity(room)
+    }
+
     /// The list with this packed form, or nil when the bytes are not one or a line is not allowed.
     package init?(packed bytes: UnsafeRawBufferPointer) {
         var offset = 0
@@ -112,14 +118,41 @@ package struct FieldLines: Sendable, Hashable {
         removeAll { FieldSyntax.equalIgnoringCase($0, name) }
     }
 
-    /// Removes every line whose name satisfies `condition`.
+    /// Removes every line whose name satisfies `condition`, which is asked about each line once, in order.
     package mutating func removeAll(where condition: (_ name: UnsafeRawBufferPointer) -> Bool) {
-        var result = FieldLines()
-        result.packed.reserveCapacity(packed.count)
-        forEach { name, value in
-            if !condition(name) { result.appendUnchecked(name: name, value: value) }
+        var kept: [UInt8]?
+        var lines = 0
+        packed.withUnsafeBytes { bytes in
+            var offset = 0
+            // Where the lines begin that are kept and not copied yet.
+            var start = 0
+            while offset < bytes.count {
+                let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
+                let nameStart = offset + Self.lineHeader
+                let end = nameStart + nameLength + valueLength
+                if condition(UnsafeRawBufferPointer(rebasing: bytes[nameStart..<nameStart + nameLength])) {
+                    Self.copy(bytes, start..<offset, to: &kept)
+                    start = end
+                } else {
+                    lines += 1
+                }
+                offset = end
+            }
+            if kept != nil { Self.copy(bytes, start..<offset, to: &kept) }
         }
-        self = result
+        // Nothing is copied when nothing goes.
+        guard let kept else { return }
+        packed = kept
+        count = lines
+    }
+
+    private static func copy(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, to kept: inout [UInt8]?) {
+        if kept == nil {
+            var room: [UInt8] = []
+            room.reserveCapacity(bytes.count)
+            kept = room
+        }
+        kept?.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
 
     /// Whether a line of that name exists.
@@ -159,19 +192,22 @@ package struct FieldLines: Sendable, Hashable {
 
     /// Where in `packed` the value of the first line of that name is, or nil.
     private func firstValue(_ name: String) -> Range<Int>? {
-        let length = name.utf8.count
-        return packed.withUnsafeBytes { bytes in
-            var offset = 0
-            while offset < bytes.count {
-                let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
-                let nameStart = offset + Self.lineHeader
-                let valueStart = nameStart + nameLength
-                offset = valueStart + valueLength
-                guard nameLength == length else { continue }
-                let lineName = UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart])
-                if FieldSyntax.equalIgnoringCase(lineName, name) { return valueStart..<offset }
+        var name = name
+        return name.withUTF8 { name in
+            packed.withUnsafeBytes { bytes in
+                let name = UnsafeRawBufferPointer(name)
+                var offset = 0
+                while offset < bytes.count {
+                    let (nameLength, valueLength) = Self.lengths(bytes, at: offset)
+                    let nameStart = offset + Self.lineHeader
+                    let valueStart = nameStart + nameLength
+                    offset = valueStart + valueLength
+                    guard nameLength == name.count else { continue }
+                    let lineName = UnsafeRawBufferPointer(rebasing: bytes[nameStart..<valueStart])
+                    if FieldSyntax.equalIgnoringCase(lineName, name) { return valueStart..<offset }
+                }
+                return nil
             }
-            return nil
         }
     }
 
@@ -215,7 +251,7 @@ package struct FieldLines: Sendable, Hashable {
 
     private mutating func appendUnchecked(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         // Room for a usual section at once.
-        if packed.isEmpty { packed.reserveCapacity(256) }
+        if packed.capacity == 0 { packed.reserveCapacity(256) }
         let (nameLength, valueLength) = (UInt16(name.count).littleEndian, UInt32(value.count).littleEndian)
         // One step of growth: an `append` for each part takes several times as long.
         let length = Self.lineHeader + name.count + value.count

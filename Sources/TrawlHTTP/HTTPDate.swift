@@ -182,11 +182,35 @@ package enum HTTPDate {
     }
 
     private static func month(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int64? {
-        monthCodes.firstIndex(of: letters(text, start)).map { Int64($0) + 1 }
+        // The letters as numbers: a search in tables takes several times as long, and dates are read with each response.
+        switch letters(text, start) {
+        case 0x6A616E: 1
+        case 0x666562: 2
+        case 0x6D6172: 3
+        case 0x617072: 4
+        case 0x6D6179: 5
+        case 0x6A756E: 6
+        case 0x6A756C: 7
+        case 0x617567: 8
+        case 0x736570: 9
+        case 0x6F6374: 10
+        case 0x6E6F76: 11
+        case 0x646563: 12
+        default: nil
+        }
     }
 
     private static func dayName(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int? {
-        dayCodes.firstIndex(of: letters(text, start))
+        switch letters(text, start) {
+        case 0x6D6F6E: 0
+        case 0x747565: 1
+        case 0x776564: 2
+        case 0x746875: 3
+        case 0x667269: 4
+        case 0x736174: 5
+        case 0x73756E: 6
+        default: nil
+        }
     }
 
     private static func isGMT(_ text: UnsafeRawBufferPointer, _ start: Int) -> Bool {
@@ -215,11 +239,6 @@ package enum HTTPDate {
     private static let monthNames = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    private static let dayCodes = dayNames.map(code)
-    private static let monthCodes = monthNames.map(code)
-    private static func code(_ name: String) -> UInt32 {
-        name.utf8.reduce(0) { $0 << 8 | UInt32($1 | 0x20) }
-    }
 
     private static let comma = UInt8(ascii: ",")
     private static let space = UInt8(ascii: " ")

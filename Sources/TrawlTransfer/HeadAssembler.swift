@@ -89,7 +89,8 @@ struct HeadAssembler {
     ) throws(HeadError) -> (ResponseHead, HeadFacts) {
         var rest = bytes
         let (status, version, reason) = try statusLine(nextLine(&rest))
-        var fields = FieldLines()
+        // A line takes two bytes more than it came with.
+        var fields = FieldLines(room: rest.count + 32)
         var facts = HeadFacts()
         var isFirst = true
         while !rest.isEmpty {

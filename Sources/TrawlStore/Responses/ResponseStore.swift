@@ -65,7 +65,12 @@ package final class ResponseStore: Sendable {
         guard let best else { return nil }
         // As if there were nothing; what to ask for is another's business.
         if !wantsCandidate, rules.mustAsk(request, best.view.facts, at: now) { return nil }
-        switch rules.lookup(request, stored: best.view, at: now) {
+        var fields: FieldLines?
+        let decision = rules.lookup(request, stored: best.view, at: now) {
+            fields = fields ?? best.view.storedFields()
+            return fields
+        }
+        switch decision {
         case .unsatisfiable:
             return .unsatisfiable
         case .send(let sending):
@@ -74,7 +79,7 @@ package final class ResponseStore: Sendable {
             if case .forward = sending.purpose, !sending.mayFallBack, request.method != .head {
                 return .send(sending, nil)
             }
-            guard let response = try? StoredResponse(best.view) else { return nil }
+            guard let response = try? StoredResponse(best.view, fields: fields) else { return nil }
             return .send(sending, StoredCandidate(response: response, use: best.record.use))
         case .serve(let reuse):
             guard let head = try? best.view.head(as: reuse) else { return nil }
