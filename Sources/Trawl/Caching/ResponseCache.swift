@@ -93,10 +93,11 @@ public struct ResponseCache: Sendable {
         guard let spooled = spool.finish() else {
             throw FetchError(.storeUnusable, "the body cannot be stored", url: plan.target.text)
         }
-        guard let record = store.record(of: response, body: spooled, binding.storageClass, replacing: []) else {
+        let record = store.record(of: response, body: spooled, binding.storageClass, replacing: [])
+        let outcome = await store.change(.append(record))
+        if case .notDone(.outweighed) = outcome {
             throw FetchError(.badRequest, "more of the response is stored", url: plan.target.text)
         }
-        let outcome = await store.change(.append(record))
         guard case .stored = outcome else { throw FetchError(.storeUnusable, "\(outcome)", url: plan.target.text) }
     }
 

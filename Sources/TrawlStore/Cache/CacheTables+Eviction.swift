@@ -1,4 +1,7 @@
 extension CacheTables {
+    /// Bytes of pages that one record takes at most beside its own: pages begun and divided.
+    private static let mostAround: UInt64 = 64 << 10
+
     private enum Step {
         case evicted
         /// A record was used since it got its place, and has a later one now.
@@ -10,11 +13,16 @@ extension CacheTables {
     }
 
     /// Evicts the least recently used records when the budget is passed, and then a little more.
+    ///
+    /// - Parameter bytes: What was stored just now.
     func evict(
-        in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
+        after bytes: UInt64, in transaction: borrowing Transaction, _ counters: inout CacheCounters,
+        _ effects: inout Effects
     ) throws(StoreError) {
+        if memo.takes(bytes &+ Self.mostAround) { return }
         var pages = try transaction.usedPages
-        if pages &* 4096 &+ counters.blobBytes <= settings.budget { return }
+        let used = pages &* 4096 &+ counters.blobBytes
+        if used <= settings.budget { return memo.note(room: settings.budget - used) }
         var evicted = 0
         while true {
             switch try evictOne(in: transaction, &counters, &effects) {

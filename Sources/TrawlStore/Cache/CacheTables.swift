@@ -27,6 +27,17 @@ struct CacheTables {
             return .notDone(.tooLong)
         }
         var counters = try counters(in: transaction)
+        let sequence = clock.tick(atLeast: counters.next)
+        counters.next = sequence + 1
+        let entry = IndexRow.Entry(sequence: sequence, slot: counters.takeSlot())
+        // Mostly nothing is stored under the digest, and then this is all there is to do about it.
+        let isOnly = try insert(entry, of: record.digest, in: transaction)
+        if !isOnly {
+            guard try add(entry, for: record, in: transaction, &counters, &effects) else {
+                return .notDone(.outweighed)
+            }
+        }
+        clock.assign(entry.slot, last: 0)
         if case .blob(let blob) = record.body {
             settings.pass(.afterSpool)
             do throws(SystemError) {
@@ -37,12 +48,6 @@ struct CacheTables {
             settings.pass(.afterRename)
             try refer(to: blob.reference, in: transaction, &counters)
         }
-        var row = try index(of: record.digest, in: transaction)
-        for sequence in record.replacing {
-            guard let place = row.entries.firstIndex(where: { $0.sequence == sequence }) else { continue }
-            try drop(row.entries.remove(at: place), of: record.digest, in: transaction, &counters, &effects)
-        }
-        let sequence = try add(to: &row, of: record.digest, in: transaction, &counters, &effects)
         switch record.body {
         case .inline(let bytes):
             try bytes.span.withUnsafeBytes { (bytes) throws(StoreError) in
@@ -55,9 +60,49 @@ struct CacheTables {
                 sequence, record.digest, record.storageClass, record.stored, record.header, .blob(blob.reference),
                 in: transaction)
         }
-        try evict(in: transaction, &counters, &effects)
+        try evict(after: UInt64(record.header.count) + record.body.length, in: transaction, &counters, &effects)
         try save(counters, in: transaction)
         return .stored(sequence)
+    }
+
+    /// Puts a new record last in the row of a digest that has one, drops what it replaces and what is too many.
+    ///
+    /// - Returns: False, and nothing is changed, when something better is there.
+    private func add(
+        _ entry: IndexRow.Entry, for record: NewRecord, in transaction: borrowing Transaction,
+        _ counters: inout CacheCounters, _ effects: inout Effects
+    ) throws(StoreError) -> Bool {
+        var row = try index(of: record.digest, in: transaction)
+        guard let obsolete = try obsolete(in: row, by: record, in: transaction) else { return false }
+        for sequence in obsolete {
+            guard let place = row.entries.firstIndex(where: { $0.sequence == sequence }) else { continue }
+            try drop(row.entries.remove(at: place), of: record.digest, in: transaction, &counters, &effects)
+        }
+        while row.entries.count >= IndexRow.mostEntries {
+            try drop(row.entries.removeFirst(), of: record.digest, in: transaction, &counters, &effects)
+        }
+        row.entries.append(entry)
+        try put(row, of: record.digest, in: transaction)
+        return true
+    }
+
+    /// The records of a row that a new one takes the place of, by sequence; nil when one of them is better.
+    private func obsolete(
+        in row: IndexRow, by record: NewRecord, in transaction: borrowing Transaction
+    ) throws(StoreError) -> [UInt64]? {
+        var sequences = record.replacing
+        guard let judge = record.judge else { return sequences }
+        for entry in row.entries where !sequences.contains(entry.sequence) {
+            guard let bytes = try transaction.get(CacheSchema.records, entry.sequence),
+                let frame = RecordFrame(bytes, sequence: entry.sequence), frame.digest == record.digest
+            else { continue }
+            switch record.header.span.withUnsafeBytes({ judge(frame.header, $0) }) {
+            case .stays: break
+            case .goes: sequences.append(entry.sequence)
+            case .prevails: return nil
+            }
+        }
+        return sequences
     }
 
     /// Gives a record another header, in its place, and counts that as a use.
@@ -83,26 +128,9 @@ struct CacheTables {
         clock.use(use.slot)
         var counters = try counters(in: transaction)
         let before = counters
-        try evict(in: transaction, &counters, &effects)
+        try evict(after: UInt64(header.count), in: transaction, &counters, &effects)
         if counters != before { try save(counters, in: transaction) }
         return .stored(use.sequence)
-    }
-
-    /// Puts a new record last in the row of its key, and drops what is too many: its sequence.
-    private func add(
-        to row: inout IndexRow, of digest: CacheDigest, in transaction: borrowing Transaction,
-        _ counters: inout CacheCounters, _ effects: inout Effects
-    ) throws(StoreError) -> UInt64 {
-        while row.entries.count >= IndexRow.mostEntries {
-            try drop(row.entries.removeFirst(), of: digest, in: transaction, &counters, &effects)
-        }
-        let sequence = clock.tick(atLeast: counters.next)
-        counters.next = sequence + 1
-        let slot = counters.takeSlot()
-        clock.assign(slot, last: 0)
-        row.entries.append(IndexRow.Entry(sequence: sequence, slot: slot))
-        try put(row, of: digest, in: transaction)
-        return sequence
     }
 
     private func write(
@@ -155,6 +183,17 @@ struct CacheTables {
     func index(of digest: CacheDigest, in transaction: borrowing Transaction) throws(StoreError) -> IndexRow {
         let row = try digest.withBytes { (key) throws(StoreError) in try transaction.get(CacheSchema.index, key) }
         return row.map { IndexRow($0) } ?? IndexRow()
+    }
+
+    /// Makes the row of a digest that has none; false, and nothing is changed, when it has one.
+    private func insert(
+        _ entry: IndexRow.Entry, of digest: CacheDigest, in transaction: borrowing Transaction
+    ) throws(StoreError) -> Bool {
+        try digest.withBytes { (key) throws(StoreError) in
+            try entry.withBytes { (value) throws(StoreError) in
+                try transaction.insert(CacheSchema.index, key, value)
+            }
+        }
     }
 
     func put(

@@ -9,6 +9,8 @@ final class CounterMemo: @unchecked Sendable {
     private var isChanged = false
     /// Steps left of the group.
     private var steps = 0
+    /// Bytes that the group may store before the budget is looked at again: counting pages costs as much as a small record.
+    private var room: UInt64 = 0
 
     /// Rows that a group looks at beside those it is asked for, at most: to evict, above all. Neither a budget made smaller
     /// nor many hits at the same time shall keep everybody else waiting; what is left is done in later groups.
@@ -20,10 +22,21 @@ final class CounterMemo: @unchecked Sendable {
         return steps >= 0
     }
 
+    /// Whether so many more bytes are within the budget for certain.
+    func takes(_ bytes: UInt64) -> Bool {
+        guard isOpen, room >= bytes else { return false }
+        room -= bytes
+        return true
+    }
+
+    /// Takes what was found to be left of the budget.
+    func note(room: UInt64) { self.room = room }
+
     /// A transaction begins, and knows nothing of one before it that may have come to nothing.
     func begin() {
         isOpen = true
         steps = Self.mostSteps
+        room = 0
         isChanged = false
         counters = nil
     }

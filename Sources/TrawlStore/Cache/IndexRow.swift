@@ -9,6 +9,14 @@ struct IndexRow: Equatable {
         var order: UInt64 = 0
         /// Where its last use is noted.
         var slot: UInt64
+
+        /// Lends the bytes of the entry.
+        func withBytes<Result, Failure: Error>(
+            _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            var words = (sequence.littleEndian, order.littleEndian, slot.littleEndian)
+            return try withUnsafeBytes(of: &words) { (bytes) throws(Failure) in try body(bytes) }
+        }
     }
 
     /// The most records of one cache key: past that the oldest goes.

@@ -12,10 +12,28 @@ package struct NewRecord: Sendable {
     package var stored: UInt64
     /// Records of the same cache key that it replaces, by sequence.
     package var replacing: [UInt64]
+    /// What becomes of another record of the same digest, by its header and that of the new one, whose bytes are valid only
+    /// during the call. All stay when nothing is given.
+    package var judge: Judge?
+
+    /// Tells from two headers what becomes of the older record.
+    package typealias Judge =
+        @Sendable (_ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer) -> Verdict
+
+    /// What becomes of a record when another one of its digest is stored.
+    package enum Verdict: Sendable, Hashable {
+        case stays
+        /// The new one takes its place.
+        case goes
+        /// It is better than the new one, which is not stored.
+        case prevails
+    }
+
     /// A record of class `permanent` that replaces nothing, unless said otherwise.
     package init(
         digest: CacheDigest, header: [UInt8], body: SpooledBody, storageClass: StorageClass = .permanent,
-        stored: UInt64, replacing: [UInt64] = []
+        stored: UInt64, replacing: [UInt64] = [],
+        judge: Judge? = nil
     ) {
         self.digest = digest
         self.header = header
@@ -23,6 +41,7 @@ package struct NewRecord: Sendable {
         self.storageClass = storageClass
         self.stored = stored
         self.replacing = replacing
+        self.judge = judge
     }
 }
 
@@ -118,6 +137,8 @@ package enum CacheOutcome: Equatable, Sendable {
         case tooLong
         /// The record that was to get another header is gone.
         case gone
+        /// Something better is stored.
+        case outweighed
         /// More changes wait than the store takes on.
         case busy
         /// The store could not; `diskFull` among them.

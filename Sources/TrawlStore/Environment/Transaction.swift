@@ -137,6 +137,23 @@ package struct Transaction: ~Copyable {
         try rawPut(number(table, .bytes), key, value, 0)
     }
 
+    /// Adds a row, unless there is one of that key.
+    ///
+    /// - Returns: Whether it was added.
+    package func insert(
+        _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+    ) throws(StoreError) -> Bool {
+        try checked { pages throws(Damage) in
+            try pages.put(BytesKey(bytes: key), size: key.count, in: table, size: value.count)
+        }
+        var place = self.value(key)
+        var stored = self.value(value)
+        let code = clmdb_put(handle, number(table, .bytes), &place, &stored, UInt32(MDB_NOOVERWRITE))
+        if code == MDB_KEYEXIST { return false }
+        try succeed(code, "mdb_put")
+        return true
+    }
+
     /// Sets the value of a key by filling it in place. `fill` writes all of it.
     package func put(
         _ table: Table, _ key: UInt64, count: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void

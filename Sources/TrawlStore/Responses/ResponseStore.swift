@@ -160,31 +160,24 @@ extension ResponseStore {
         }
     }
 
-    /// The record of a response; nil when it would only take the place of something better.
+    /// The record of a response, which takes the place of those that nobody needs any more once it is stored, and is not
+    /// stored when it would only take the place of something better.
     package func record(
         of response: StoredResponse, body: SpooledBody, _ storageClass: StorageClass, replacing: [CacheUse]
-    ) -> NewRecord? {
-        let digest = CacheDigest(of: response.key)
-        guard let replaced = replaced(by: response, digest) else { return nil }
-        return NewRecord(
-            digest: digest, header: response.encoded(), body: body, storageClass: storageClass,
-            stored: UInt64(max(0, response.facts.responseTime.milliseconds)),
-            replacing: replacing.map(\.sequence) + replaced)
+    ) -> NewRecord {
+        NewRecord(
+            digest: CacheDigest(of: response.key), header: response.encoded(), body: body, storageClass: storageClass,
+            stored: UInt64(max(0, response.facts.responseTime.milliseconds)), replacing: replacing.map(\.sequence),
+            judge: Self.judge)
     }
 
-    /// The records that nobody needs any more once a response is stored; nil when it is itself the one nobody needs.
-    private func replaced(by response: StoredResponse, _ digest: CacheDigest) -> [UInt64]? {
-        let found = cache.read(digest) { candidates -> (sequences: [UInt64], isOutweighed: Bool)? in
-            var sequences: [UInt64] = []
-            for index in 0..<candidates.count {
-                guard let record = candidates.record(at: index), let view = try? StoredView(record.header)
-                else { continue }
-                if view.outweighs(response) { return ([], true) }
-                if view.isReplaced(by: response) { sequences.append(record.use.sequence) }
-            }
-            return (sequences, false)
+    /// What becomes of a stored response when another one of its digest comes.
+    private static func judge(_ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer) -> NewRecord.Verdict {
+        guard let view = try? StoredView(old), let response = try? StoredResponse(StoredView(new)) else {
+            return .stays
         }
-        return found?.isOutweighed == true ? nil : found?.sequences ?? []
+        if view.outweighs(response) { return .prevails }
+        return view.isReplaced(by: response) ? .goes : .stays
     }
 
     /// What is stored of an origin. Finding it costs as much as there is, however much is stored of others.

@@ -21,6 +21,8 @@ final class CacheKeeper: ResponseKeeper {
     private var heldBack: [(commit: UInt64, isStored: Bool)] = []
     /// The exchanges under way.
     private let crowd = Crowd()
+    /// Commits that are waited for.
+    private var waiting = 0
     /// Where pieces of stored bodies lie while they are handed on.
     let memory = ChunkMemory()
 
@@ -81,6 +83,7 @@ final class CacheKeeper: ResponseKeeper {
 
     func takeCommitted() -> [(commit: UInt64, isStored: Bool)] {
         var committed = commits.take()
+        waiting -= committed.count
         if !changes.isEmpty { for (commit, _) in committed { changes.remove(commit) } }
         if successors.isEmpty { return committed }
         committed += heldBack
@@ -103,7 +106,12 @@ final class CacheKeeper: ResponseKeeper {
     func change(_ changes: [CacheWrite], in store: ResponseStore) -> UInt64? {
         if changes.isEmpty { return nil }
         let number = commits.next()
+        waiting += 1
         self.changes.insert(number)
+        if changes.count == 1 {
+            submit(changes[0], to: store) { [commits] _ in commits.add(number, isStored: false) }
+            return number
+        }
         // Each is done in its own time: a long one in many commits.
         let left = Guarded(changes.count)
         let commits = commits
@@ -135,6 +143,7 @@ final class CacheKeeper: ResponseKeeper {
     /// - Returns: The number of the commit.
     func write(_ write: CacheWrite, to store: ResponseStore) -> UInt64 {
         let number = commits.next()
+        waiting += 1
         let commits = commits
         submit(write, to: store) { outcome in
             if case .stored = outcome {
@@ -146,11 +155,13 @@ final class CacheKeeper: ResponseKeeper {
         return number
     }
 
-    /// One that is alone is not kept waiting; many are cheaper together.
+    /// One that is alone is not kept waiting; many are cheaper together. When most of those there are wait, nothing more is
+    /// to come before some of them are done.
     private func submit(
         _ write: CacheWrite, to store: ResponseStore, then: @escaping @Sendable (CacheOutcome) -> Void
     ) {
-        store.cache.submit(write, crowd.count >= Self.manyExchanges ? .soon : .now, then: then)
+        let all = crowd.count + waiting
+        store.cache.submit(write, all >= Self.manyExchanges ? .soon : .now, enough: all * 3 / 4, then: then)
     }
 
     /// The store of a directory; nil when it cannot be used, which costs nothing but the cache.

@@ -84,9 +84,8 @@ final class SpoolKeeper: BodyKeeper {
             case nil: nil
             }
         record = nil
-        guard let response, let body = spool.finish(),
-            let new = store.record(of: response, body: body, storageClass, replacing: replacing)
-        else { return nil }
+        guard let response, let body = spool.finish() else { return nil }
+        let new = store.record(of: response, body: body, storageClass, replacing: replacing)
         return keeper.write(.append(new), to: store)
     }
 

@@ -56,7 +56,7 @@ final class StoreFixture {
         guard let spooled = spool.finish() else { throw Refused() }
         let record = responses.record(
             of: response, body: spooled, session.map { .session($0) } ?? .permanent, replacing: [])
-        guard let record, case .stored = responses.cache.perform(.append(record)) else { throw Refused() }
+        guard case .stored = responses.cache.perform(.append(record)) else { throw Refused() }
     }
 
     /// What lists show.

@@ -65,6 +65,34 @@ struct CacheStoreTests {
         #expect(store.found(2).map(\.header) == ["c"])
     }
 
+    @Test("what a new record replaces, or what is better, is decided by headers while it is stored")
+    func judged() throws {
+        let store = try open()
+        defer { store.close() }
+        func put(_ header: String, body: [UInt8] = [1]) throws -> CacheOutcome {
+            let body = try #require(spooled(body, store))
+            return store.perform(
+                .append(
+                    NewRecord(digest: digest(1), header: Array(header.utf8), body: body, stored: 1) { old, new in
+                        if old.elementsEqual("best".utf8) { return .prevails }
+                        return old.first == new.first ? .goes : .stays
+                    }))
+        }
+        for (header, left) in [("a1", ["a1"]), ("b1", ["b1", "a1"]), ("a2", ["a2", "b1"]), ("best", ["best", "a2"])] {
+            guard case .stored = try put(header) else {
+                Issue.record("\(header) was not stored")
+                return
+            }
+            #expect(store.found(1).map(\.header) == left)
+        }
+        #expect(try put("c", body: [UInt8](repeating: 1, count: 20_000)) == .notDone(.outweighed))
+        #expect(store.found(1).map(\.header) == ["best", "a2"])
+        let statistics = try store.statistics()
+        #expect(statistics.records == 2 && statistics.keys == 1 && statistics.blobs == 0)
+        #expect(scratch.blobFiles.isEmpty)
+        #expect(try store.verify().damagedRecords == 0)
+    }
+
     @Test("another header, the same body and the same place", arguments: [100, 4096, 20_000])
     func header(length: Int) throws {
         let store = try open()

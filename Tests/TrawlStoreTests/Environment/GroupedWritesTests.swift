@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import TrawlStore
 import TrawlPlatform
+
+@testable import TrawlStore
 
 @Suite("Grouped writes")
 struct GroupedWritesTests {
@@ -160,10 +161,35 @@ struct GroupedWritesTests {
         #expect(writes.submit(.now, { _ throws(StoreError) in }, completion: { _ in }) == .stopped)
     }
 
+    @Test("when enough wait they are committed at once, together")
+    func enough() throws {
+        var limits = GroupedWrites.Limits()
+        limits.delay = .seconds(3600)
+        try withWrites(limits) { environment, writes throws in
+            try environment.put(1000, [1])
+            for turn in 1...2 as ClosedRange<UInt64> {
+                let before = try environment.information().lastTransaction
+                let done = DispatchSemaphore(value: 0)
+                for index in 0..<5 as Range<UInt64> {
+                    let write = ClosureWrite { transaction throws(StoreError) in
+                        try transaction.put(Sample.numbers, 10 * turn + index, [1])
+                    } completion: { _ in
+                        done.signal()
+                    }
+                    let accepted = writes.submit(.soon, insists: false, enough: 5, write)
+                    #expect(accepted == .accepted(waiting: Int(index) + 1))
+                }
+                for _ in 0..<5 { #expect(done.wait(timeout: .now() + 10) == .success) }
+                #expect(try environment.information().lastTransaction == before + 1)
+            }
+        }
+    }
+
     @Test("one that waits alone is committed after the delay, and at once when it is urgent")
     func delays() throws {
         try withWrites { environment, writes throws in
-            for urgency: GroupedWrites.Urgency in [.soon, .now] {
+            // The second one comes while the thread looks after it on its own.
+            for urgency: GroupedWrites.Urgency in [.soon, .soon, .now] {
                 let done = DispatchSemaphore(value: 0)
                 _ = writes.submit(urgency) { transaction throws(StoreError) in
                     try transaction.put(Sample.numbers, 1, [1])
