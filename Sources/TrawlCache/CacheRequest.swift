@@ -27,6 +27,8 @@ package final class CacheRequest: Sendable {
     package let method: Method
     /// Where the request goes.
     package let target: TargetURI
+    /// What its stored responses are found by.
+    package let key: CacheKey
     /// The fields as they would be sent, those of cookies and credentials among them.
     package let fields: FieldLines
     /// What the caller wants, with nothing left open.
@@ -58,6 +60,7 @@ package final class CacheRequest: Sendable {
     ) {
         self.method = method
         self.target = target
+        key = CacheKey(target)
         self.fields = fields
         self.policy = policy.resolved(default: standard)
         self.decodesContent = decodesContent
@@ -102,14 +105,11 @@ package final class CacheRequest: Sendable {
     /// Another request with a policy of its own.
     package init(_ other: CacheRequest, policy: CachePolicy) {
         self.policy = policy.resolved()
-        (method, target, fields) = (other.method, other.target, other.fields)
+        (method, target, key, fields) = (other.method, other.target, other.key, other.fields)
         (credentials, isAuthorized) = (other.credentials, other.isAuthorized)
         (traits, control, isGet, isHead) = (other.traits, other.control, other.isGet, other.isHead)
         decodesContent = other.decodesContent
     }
-
-    /// What its stored responses are found by.
-    package var key: CacheKey { CacheKey(target) }
 
     /// Whether its answer may be stored, or change what is stored (RFC 9111 §5.2.1.5). Invalidation is apart from that.
     package var mayWrite: Bool {

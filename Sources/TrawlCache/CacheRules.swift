@@ -30,7 +30,7 @@ package struct CacheRules: Sendable {
             let isBestOwn = best.facts.ownCredentials == request.credentials
             guard isOwn == isBestOwn ? view.facts.isNewer(than: best.facts) : isOwn else { return false }
         }
-        guard request.mayBeAnsweredFromStore, view.hasKey(request.target.text), view.isSelected(by: request, tag: tag)
+        guard request.mayBeAnsweredFromStore, view.hasKey(request.key), view.isSelected(by: request, tag: tag)
         else { return false }
         return request.decodesContent || !view.facts.flags.contains(.coded) || acceptsCodings(of: view, request)
     }

@@ -50,10 +50,8 @@ package struct StoredView {
     }
 
     /// Whether the record was stored under that key.
-    package func hasKey(_ key: CacheKey) -> Bool { hasKey(key.text) }
-
-    func hasKey(_ text: String) -> Bool {
-        var text = text
+    package func hasKey(_ key: CacheKey) -> Bool {
+        var text = key.text
         return text.withUTF8 { UnsafeRawBufferPointer($0).equals(self.key) }
     }
 

@@ -36,7 +36,7 @@ struct StoredURLPrefix: Equatable {
             beginning.removeLast(port.utf8.count)
         }
         let rest = completed[end...]
-        self.text = beginning + (rest.utf8.first == UInt8(ascii: "/") ? "" : "/") + rest
+        self.text = CacheKey.normalised(beginning + (rest.utf8.first == UInt8(ascii: "/") ? "" : "/") + rest)
     }
 
     func matches(_ url: String) -> Bool { url.utf8.starts(with: text.utf8) }

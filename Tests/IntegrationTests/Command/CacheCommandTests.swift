@@ -243,6 +243,20 @@ struct CacheCommandTests {
         #expect(plain.errors.contains("> GET") && !plain.errors.contains("* From"), "\(plain.errors)")
     }
 
+    @Test("spellings of one URL share what is stored, and each is requested as it was written")
+    func spellings() throws {
+        let origin = try ScriptedOrigin { request in
+            ScriptedOrigin.Answer(200, request.target, [("Cache-Control", "max-age=60")])
+        }
+        defer { origin.stop() }
+        #expect(try get(origin.url("/%7eu/%c3%a9")).text == "network")
+        for spelling in ["/~u/%C3%A9", "/%7Eu/%c3%A9"] { #expect(try get(origin.url(spelling)).text == "cache") }
+        #expect(try get(origin.url("/~u%2F%C3%A9")).text == "network")
+        #expect(origin.seen().map(\.target) == ["/%7eu/%c3%a9", "/~u%2F%C3%A9"])
+        #expect(try cache("rm", "--prefix", origin.url("/%7eu/%c3")).text.hasPrefix("1 removed"))
+        #expect(try cache("rm", origin.url("/%7eu%2f%c3%a9")).text.hasPrefix("1 removed"))
+    }
+
     @Test("who has no home is told that nothing is kept")
     func homeless() async throws {
         let nowhere = ["HOME": "", "XDG_CACHE_HOME": "relative"]
