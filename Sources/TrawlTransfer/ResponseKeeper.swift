@@ -20,8 +20,9 @@ package protocol ResponseKeeper: AnyObject {
 package enum KeeperStart {
     /// The answer is stored.
     case answer(StoredAnswer)
-    /// A request goes out, with these fields.
-    case request(FieldLines, (any KeptExchange)?)
+    /// A request goes out, with these fields. Those that were added are told apart; each took the place of others of its
+    /// name.
+    case request(FieldLines, added: FieldLines, (any KeptExchange)?)
     /// Neither is possible.
     case refuse(HopFailure)
 }

@@ -14,8 +14,10 @@ extension Transfer {
     func consultKeeper() -> FieldLines? {
         guard let keeper = loop.keeper, let terms = profile.profile.cache else { return lease.fields }
         switch keeper.begin(lease, profile.profile, terms, at: WallClock.time()) {
-        case .request(let fields, let exchange):
+        case .request(let fields, let added, let exchange):
             self.exchange = exchange
+            // Who wants heads early wants to see what goes out as well.
+            if lease.heads != .withEnd { loop.output.send(.asks(lease: lease.id, added)) }
             return fields
         case .answer(let stored):
             use(stored)

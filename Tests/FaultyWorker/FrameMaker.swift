@@ -12,7 +12,7 @@ struct FrameMaker {
 
     /// A well-formed message about a lease. It never needs a descriptor and is never a greeting.
     mutating func message(lease: UInt64) -> WorkerMessage {
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<9, using: &random) {
         case 0: return .interim(lease: lease, head(status: .random(in: 102...199, using: &random)))
         case 1:
             return .head(
@@ -41,7 +41,8 @@ struct FrameMaker {
                 holding: .random(in: 0...9, using: &random), total: random.next(),
                 isWhole: .random(using: &random))
             return .wants(lease: lease, wish)
-        case 7:
+        case 7: return .asks(lease: lease, head(status: 200).fields)
+        case 8:
             return .ended(
                 LeaseEnd(
                     lease: lease,
@@ -143,7 +144,7 @@ extension WorkerMessage {
         switch self {
         case .ready, .connections, .closed: nil
         case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _), .unshared(let lease),
-            .wants(let lease, _):
+            .wants(let lease, _), .asks(let lease, _):
             lease
         case .ended(let end): end.lease
         }

@@ -47,7 +47,7 @@ struct HostileFrameTests {
             if !(1...9).contains(kind) {
                 #expect(throws: FrameError.unknownKind(kind)) { try coordinatorMessages(frame(kind: kind, [])) }
             }
-            if !(16...24).contains(kind) {
+            if !(16...25).contains(kind) {
                 #expect(throws: FrameError.unknownKind(kind)) { try workerMessages(frame(kind: kind, [])) }
             }
         }

@@ -37,7 +37,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [6, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [7, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -94,6 +94,14 @@ struct MessageRoundTripTests {
     @Test("a response that will not be stored is told in eight bytes")
     func unshared() {
         #expect(frame(WorkerMessage.unshared(lease: 0x0102)) == frame(kind: 21, little(UInt64(0x0102))))
+    }
+
+    @Test("what a cache adds to a request is told as fields are")
+    func asks() throws {
+        var fields = FieldLines()
+        try fields.append("A", "b")
+        let payload = little(UInt64(7)) + little(UInt32(8)) + [1, 0, 1, 0, 0, 0] + Array("Ab".utf8)
+        #expect(frame(WorkerMessage.asks(lease: 7, fields)) == frame(kind: 25, payload))
     }
 
     @Test("connections are told and asked for in six bytes")

@@ -39,7 +39,7 @@ extension CoordinatorMessage {
 
 extension WorkerMessage {
     /// How many kinds there are for `random(kind:using:)`.
-    static let kinds = 9
+    static let kinds = 10
 
     static func random(kind: Int, using random: inout SeededGenerator) -> WorkerMessage {
         switch kind {
@@ -57,6 +57,7 @@ extension WorkerMessage {
                 lease: random.integer(),
                 MemoryWish(holding: random.integer(), total: random.integer(), isWhole: random.bool()))
         case 7: .closed(connection: random.integer())
+        case 8: .asks(lease: random.integer(), .random(using: &random))
         default: .ended(.random(using: &random))
         }
     }

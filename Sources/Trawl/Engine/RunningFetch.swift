@@ -159,6 +159,8 @@ final class RunningFetch: @unchecked Sendable {
         /// Credits the worker has left.
         var credit: UInt64 = 0
         var head: TrawlHTTP.ResponseHead?
+        /// Whether the worker told that a request goes out.
+        var hasAsked = false
         var interim: [Response.ResponseHead] = []
         var redirects: [Response.RedirectHop] = []
         var metrics = HopReports()

@@ -71,6 +71,7 @@ extension Supervisor {
         fetch.engine.attempts += 1
         tell(.status, fetch, "sent to worker \(worker)")
         fetch.engine.head = nil
+        fetch.engine.hasAsked = false
         fetch.engine.interim = []
         fetch.engine.delivered = 0
         if let retries = fetch.engine.retries {
@@ -97,11 +98,13 @@ extension Supervisor {
     /// For callers who want to know what goes out.
     private func record(_ fetch: RunningFetch, sending fields: FieldLines) {
         guard let channel = fetch.channel else { return }
+        var shown = fields
+        if fetch.engine.access.isEmpty { fetch.engine.terms.reload.tellByItself(in: &shown) }
         channel.record(
             SentRequest(
-                method: fetch.engine.method, target: fetch.engine.target, fields: fields,
+                method: fetch.engine.method, target: fetch.engine.target, fields: shown,
                 bodyLength: fetch.engine.sendsBody ? fetch.body.count : nil,
-                isForStore: fetch.engine.isStoredHop))
+                passesCache: !fetch.engine.access.isEmpty))
         channel.post(.attempt(fetch.engine.attempts))
     }
 

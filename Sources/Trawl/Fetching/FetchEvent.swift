@@ -4,6 +4,9 @@ public enum FetchEvent: Sendable {
     case started
     /// A hop is sent to a worker: 1 for the first, more after redirects and repetitions.
     case attempt(Int)
+    /// The attempt goes to the server though a cache was asked first, which adds these field lines, each in the place of those
+    /// of its name: conditions, a range, `Cache-Control`. There may be none. Not where no cache has a part in it.
+    case asking(Fields)
     /// A 1xx response.
     case interim(Response.ResponseHead)
     /// A challenge is being answered: the request goes out again, with credentials. The head is the one that challenged.

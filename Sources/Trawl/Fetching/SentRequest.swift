@@ -1,7 +1,7 @@
 package import TrawlHTTP
 
-/// The head of a request as a worker was told to send it. `Host` and what follows from the body are added there, and so
-/// are conditions of the cache.
+/// The head of a request as a worker was told to send it. `Host` and what follows from the body are added there; what a
+/// cache adds comes with ``FetchEvent/asking(_:)``.
 package struct SentRequest: Sendable {
     /// The method.
     package let method: Method
@@ -11,6 +11,21 @@ package struct SentRequest: Sendable {
     package let fields: FieldLines
     /// The length of the body that goes along, or nil.
     package let bodyLength: Int?
-    /// Whether what is stored answers, so that nothing is sent.
-    package let isForStore: Bool
+    /// Whether a cache is asked first: nothing is sent then, unless ``FetchEvent/asking(_:)`` comes.
+    package let passesCache: Bool
+
+    /// The same with field lines of a cache, each in the place of those of its name.
+    package func with(_ added: FieldLines) -> SentRequest {
+        var fields = fields
+        fields.removeAll { name in
+            var isReplaced = false
+            added.forEach { newName, _ in
+                if FieldSyntax.equalIgnoringCase(newName, name) { isReplaced = true }
+            }
+            return isReplaced
+        }
+        fields.append(contentsOf: added)
+        return SentRequest(
+            method: method, target: target, fields: fields, bodyLength: bodyLength, passesCache: passesCache)
+    }
 }

@@ -23,7 +23,8 @@ final class QueueRun: FetchEventSink {
             // The handle is told by the queue, whose count of pending fetches goes down before that.
             queue.state.withLock { $0.ended(id, forSize: isForSize, result) }
             return queue.pump()
-        case .started, .attempt, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset, .retrying,
+        case .started, .attempt, .asking, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset,
+            .retrying,
             .redirected, .head,
             .data, .progress:
             break
@@ -39,7 +40,8 @@ final class QueueRun: FetchEventSink {
             case .redirected(let hop):
                 if state.isFollowed(id) { state.readers.tell(.willRedirect(.init(id: id), hop)) }
             case .resumedAtOffset(let offset): state.goesOn(behind: Int64(clamping: offset), of: id)
-            case .started, .interim, .authenticating, .waitingForConnectivity, .retrying, .data, .progress, .ended:
+            case .started, .asking, .interim, .authenticating, .waitingForConnectivity, .retrying, .data, .progress,
+                .ended:
                 break
             }
         }

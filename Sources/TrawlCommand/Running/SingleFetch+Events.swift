@@ -13,9 +13,12 @@ extension SingleFetch {
         case .started, .resumedAtOffset, .waitingForConnectivity:
             break
         case .attempt(let number):
-            // What is stored answers without a request, as is said when it has.
-            if plan.report.verbose, let sent = fetch.sentRequest(attempt: number), !sent.isForStore {
-                console.write(HeadText.lines(sent, version: versionAsked, prefix: "> "))
+            sent = plan.report.verbose ? fetch.sentRequest(attempt: number) : nil
+            // What is stored may answer without a request, as is said when it has.
+            if let sent, !sent.passesCache { console.write(HeadText.lines(sent, version: versionAsked, prefix: "> ")) }
+        case .asking(let added):
+            if let sent {
+                console.write(HeadText.lines(sent.with(added.lines), version: versionAsked, prefix: "> "))
             }
         case .interim(let head):
             show(head, of: fetch)

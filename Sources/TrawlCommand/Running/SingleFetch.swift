@@ -21,6 +21,8 @@ struct SingleFetch {
     var path: String?
     /// The last that came of a response: the answer's, a redirect's or a challenge's.
     var head: Response.ResponseHead?
+    /// What the attempt under way sends, where that is shown.
+    var sent: SentRequest?
     /// Those followed.
     var redirects = 0
     var received: UInt64 = 0

@@ -47,8 +47,10 @@ final class CacheKeeper: ResponseKeeper {
         guard let store = store(of: terms), let target = try? urls.parse(lease.url) else {
             guard lease.cache.contains(.sends) else { return .refuse(.nothingStored) }
             var fields = lease.fields
-            terms.policy(for: lease.cache).reload.tellByItself(in: &fields)
-            return .request(fields, nil)
+            var added = FieldLines()
+            if !fields.contains("Cache-Control") { terms.policy(for: lease.cache).reload.tell(in: &added) }
+            fields.append(contentsOf: added)
+            return .request(fields, added: added, nil)
         }
         let request = CacheRequest(
             method: lease.method, target: target, fields: lease.fields, policy: terms.policy(for: lease.cache),
@@ -75,7 +77,7 @@ final class CacheKeeper: ResponseKeeper {
             let exchange = CacheExchange(
                 self, crowd, store: store, request: request, sending: sending, candidate: candidate,
                 storageClass: terms.storageClass, dropsBodies: dropsBodies)
-            return .request(store.rules.fieldsToSend(request, sending), exchange)
+            return .request(store.rules.fieldsToSend(request, sending), added: sending.fields, exchange)
         }
     }
 

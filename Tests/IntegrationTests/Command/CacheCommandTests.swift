@@ -243,6 +243,39 @@ struct CacheCommandTests {
         #expect(plain.errors.contains("> GET") && !plain.errors.contains("* From"), "\(plain.errors)")
     }
 
+    @Test("-v shows what the cache adds to a request, and nothing when nothing is sent")
+    func conditions() throws {
+        let origin = try ScriptedOrigin { request in
+            let tag = ("ETag", "\"1\"")
+            if request.fields["if-none-match"] == "\"1\"" { return ScriptedOrigin.Answer(304, "", [tag]) }
+            return ScriptedOrigin.Answer(
+                200, "body", [tag, ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Cache-Control", "max-age=60")])
+        }
+        defer { origin.stop() }
+        let url = origin.url("/page")
+        func verbose(_ options: String...) throws -> [String] {
+            let run = try CommandRun(["get", "-v", "--store", store, "-o", "/dev/null"] + options + [url])
+            #expect(run.status == 0, "\(run.errors)")
+            return run.errors.split(separator: "\n").map(String.init).filter { $0.hasPrefix("> ") }
+        }
+        let first = try verbose()
+        #expect(first.first?.hasPrefix("> GET /page") == true && !first.contains { $0.contains("If-") }, "\(first)")
+        #expect(try verbose().isEmpty)
+        let second = try verbose("--cache-policy", "no-cache")
+        #expect(second.filter { $0.hasPrefix("> GET") }.count == 1, "\(second)")
+        for line in [
+            "> If-None-Match: \"1\"", "> If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT",
+            "> Cache-Control: max-age=0",
+        ] { #expect(second.contains(line), "\(second)") }
+        // As they went out.
+        let sent = String(decoding: origin.seen().last?.head ?? [], as: UTF8.self) + "\r\n"
+        for line in second.dropFirst() { #expect(sent.contains(line.dropFirst(2) + "\r\n"), "\(line) of \(sent)") }
+        let reload = try verbose("--cache-policy", "reload")
+        #expect(reload.contains("> Pragma: no-cache") && !reload.contains { $0.contains("If-") }, "\(reload)")
+        let without = try verbose("--no-cache", "--cache-policy", "reload")
+        #expect(without.contains("> Pragma: no-cache"), "\(without)")
+    }
+
     @Test("spellings of one URL share what is stored, and each is requested as it was written")
     func spellings() throws {
         let origin = try ScriptedOrigin { request in
