@@ -79,17 +79,27 @@ extension CacheStore {
         }
     }
 
-    /// Removes everything, and the files that nothing refers to.
+    /// Removes everything, and the files that nothing refers to, and gives the space of the tables back.
     package func clear() -> CacheOutcome {
         // Here, and not in the background as well.
         let isSweeping = pending.withLock { pending in
             defer { pending.isSweeping = true }
             return pending.isSweeping
         }
-        let outcome = perform(.removeMatching(CacheFilter()))
-        if case .removed = outcome, let failure = sweepNow() { return failure }
-        pending.withLock { $0.isSweeping = isSweeping }
-        return outcome
+        defer { pending.withLock { $0.isSweeping = isSweeping } }
+        var outcome = perform(.removeMatching(CacheFilter()))
+        switch outcome {
+        case .removed:
+            // What is removed is removed, should the space not come back.
+            try? environment.startOver()
+        case .notDone where outcome.isDiskFull:
+            // Without room for a single change the files go with all that is in them.
+            let count = (try? statistics().records) ?? 0
+            do throws(StoreError) { try environment.startOver() } catch { return .notDone(.failed(error)) }
+            outcome = .removed(Int(clamping: count))
+        case .notDone, .stored: return outcome
+        }
+        return sweepNow() ?? outcome
     }
 
     /// Evicts down to the budget, purges what dead sessions left, and removes files that nothing refers to: how many

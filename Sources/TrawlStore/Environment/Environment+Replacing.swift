@@ -101,4 +101,33 @@ extension Environment {
         }
         try reopen(insteadOf: old)
     }
+
+    /// Throws all rows and the files away and begins with new ones, which are as short as files can be. Not for what lasts.
+    ///
+    /// Others that have the environment open find the new files before they write next, and within a second before they read:
+    /// the space is given back when the last of them has. What one of them commits in that very moment without a turn is lost.
+    ///
+    /// - Parameter patience: How long another process may go on writing before this one gives up: `busy`.
+    package func startOver(patience: Duration = .seconds(5)) throws(StoreError) {
+        precondition(settings.isRebuildable, "what lasts is not thrown away")
+        if ForkMark.isCopy { throw .forked }
+        try writing.holding { () throws(StoreError) in
+            let turn = turn.withLock { $0 }
+            guard turn.take(within: patience) else { throw .busy(path: directory, process: turn.holder) }
+            defer { turn.give() }
+            try removeFiles(patience)
+            _ = try presentOpening()
+        }
+    }
+
+    /// Removes the files and lets go of them, so that a full disk has room for new ones. Writing mutex.
+    private func removeFiles(_ patience: Duration) throws(StoreError) {
+        let opening = try presentOpening()
+        guard opening.waitForWriter(within: patience) else { throw .busy(path: directory, process: 0) }
+        try opening.guardFile.exclusively { () throws(StoreError) in
+            // Who did so already has left others, with something in them perhaps.
+            if try opening.isCurrent() { try Opening.remove(directory) }
+        }
+        retire(opening)
+    }
 }

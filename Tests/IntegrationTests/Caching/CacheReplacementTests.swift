@@ -31,6 +31,38 @@ struct CacheReplacementTests {
         }
     }
 
+    @Test(
+        "clearing gives the space of the tables back while others have the store open", arguments: Engine.allCases)
+    func cleared(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            ScriptedOrigin.Answer(200, String(repeating: ".", count: 9000), [("Cache-Control", "max-age=60")])
+        } _: { scene, coordinator in
+            for number in 0..<200 { _ = try await coordinator.get(scene.origin.url("/\(number)")) }
+            func size() throws -> Int {
+                let attributes = try FileManager.default.attributesOfItem(atPath: scene.store + "/cache/data.mdb")
+                return try #require(attributes[.size] as? Int)
+            }
+            #expect(try size() > 1_800_000)
+            let clear = try CommandRun(["cache", "clear", "--store", scene.store])
+            #expect(clear.status == 0 && clear.text == "200 removed\n", "\(clear.text)\(clear.errors)")
+            #expect(try size() < 200_000)
+            // Nobody answers from what is gone.
+            for number in 0..<20 {
+                #expect(try await coordinator.get(scene.origin.url("/\(number)")).source == .network, "\(number)")
+            }
+            // What came since is for all, once each has seen that the files are others.
+            let end = ContinuousClock.now.advanced(by: .seconds(20))
+            for number in 0..<20 {
+                let url = scene.origin.url("/\(number)")
+                while try await coordinator.get(url).source != .cache, ContinuousClock.now < end {}
+                #expect(try await coordinator.get(url).source == .cache, "\(number)")
+            }
+            let stats = try CommandRun(["cache", "stats", "--json", "--store", scene.store])
+            #expect(stats.text.contains("\"responses\":20,"), "\(stats.text)")
+            #expect(try CommandRun(["cache", "verify", "--store", scene.store]).status == 0)
+        }
+    }
+
     @Test("the newest response answers, however long it or another was to stay", arguments: Engine.allCases)
     func classes(engine: Engine) async throws {
         try await withScene(engine) {

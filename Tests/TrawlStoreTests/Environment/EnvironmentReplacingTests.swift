@@ -49,6 +49,23 @@ struct EnvironmentReplacingTests {
         #expect(try environment.isSound())
     }
 
+    @Test("who starts over has short files, nothing in them, and loses no later write")
+    func startsOver() throws {
+        let environment = try open(Sample.settings(isRebuildable: true))
+        defer { environment.close() }
+        for key in 1..<200 as Range<UInt64> { try environment.put(key, [UInt8](repeating: 1, count: 3000)) }
+        let before = try #require(FileManager.default.attributesOfItem(atPath: scratch.data)[.size] as? Int)
+        let generation = environment.generation
+        try environment.startOver()
+        let after = try #require(FileManager.default.attributesOfItem(atPath: scratch.data)[.size] as? Int)
+        #expect(after < before / 10)
+        #expect(environment.generation > generation)
+        #expect(try environment.get(1) == nil)
+        try environment.put(1, [7])
+        #expect(try environment.get(1) == [7])
+        #expect(try environment.isSound())
+    }
+
     @Test("what was deleted is not read when what has taken its place cannot be used")
     func unusableSuccessor() throws {
         var settings = Sample.settings()
