@@ -31,10 +31,19 @@ final class CacheChange: GroupedWrite, @unchecked Sendable {
     }
 
     func ended(_ failure: StoreError?) {
-        if let failure { return end(.notDone(.failed(failure))) }
+        if let failure {
+            if isHelpedByRoom(failure), store.reserve.release() { return store.hand(self, .now) }
+            return end(.notDone(.failed(failure)))
+        }
         store.settings.pass(.afterCommit)
         store.settle(effects)
         end(outcome)
+    }
+
+    /// Whether it failed for the room that removing takes on a full disk.
+    private func isHelpedByRoom(_ failure: StoreError) -> Bool {
+        guard case .diskFull = failure, case .change(let change) = work else { return false }
+        return change.onlyRemoves
     }
 
     /// Tells who asked.

@@ -38,9 +38,12 @@ extension CacheStore {
     /// Makes a change now, on the calling thread, which waits for other writers.
     package func perform(_ change: CacheWrite) -> CacheOutcome {
         if change.isLong { return performInParts(change) }
-        let outcome = writeNow { [self] (transaction, effects) throws(StoreError) in
-            try apply(change, in: transaction, &effects)
-        }
+        var outcome: CacheOutcome
+        repeat {
+            outcome = writeNow { [self] (transaction, effects) throws(StoreError) in
+                try apply(change, in: transaction, &effects)
+            }
+        } while outcome.isDiskFull && change.onlyRemoves && reserve.release()
         if case .append(let record) = change { settleFile(of: record, outcome) }
         return outcome
     }
@@ -56,7 +59,7 @@ extension CacheStore {
             run.cursor = start
             return .removed(try makePart(of: change, &run.cursor, in: transaction, &effects))
         } then: { [self] outcome in
-            if outcome.isDiskFull, let smaller = start.smaller {
+            if outcome.isDiskFull, let smaller = smaller(start) {
                 return submitPart(of: change, urgency, from: smaller, done: done, then)
             }
             guard case .removed(let count) = outcome else { return then(outcome) }
@@ -76,7 +79,7 @@ extension CacheStore {
                 run.cursor = start
                 return .removed(try makePart(of: change, &run.cursor, in: transaction, &effects))
             }
-            if outcome.isDiskFull, let smaller = start.smaller {
+            if outcome.isDiskFull, let smaller = smaller(start) {
                 run.cursor = smaller
                 continue
             }
@@ -86,6 +89,9 @@ extension CacheStore {
         }
         return .removed(removed)
     }
+
+    /// What to try on a full disk in place of a part that had no room; nil when nothing is left to be tried.
+    func smaller(_ part: RemovalCursor) -> RemovalCursor? { part.smaller ?? (reserve.release() ? part : nil) }
 
     private func makePart(
         of change: CacheWrite, _ cursor: inout RemovalCursor, in transaction: borrowing Transaction,
@@ -121,8 +127,8 @@ extension CacheStore {
         hand(CacheChange(self, .other(work), then), urgency, insists: insists)
     }
 
-    private func hand(
-        _ change: CacheChange, _ urgency: GroupedWrites.Urgency, insists: Bool, enough: Int = .max
+    func hand(
+        _ change: CacheChange, _ urgency: GroupedWrites.Urgency, insists: Bool = false, enough: Int = .max
     ) {
         let acceptance: GroupedWrites.Acceptance
         do throws(StoreError) {

@@ -25,6 +25,7 @@ package final class CacheStore: Sendable {
     let clock: UseClock
     let directory: String
     let marks: StoreMarks
+    let reserve: DiskReserve
     let pending = Guarded(Pending())
     /// Where bodies are; for a `BodySpool`.
     package let blobs: BlobDirectory
@@ -42,6 +43,7 @@ package final class CacheStore: Sendable {
         self.settings = settings
         self.blobs = blobs
         marks = StoreMarks(in: directory)
+        reserve = DiskReserve(in: directory)
         clock = UseClock(in: directory, budget: settings.budget)
         tables = CacheTables(settings: settings, clock: clock)
     }

@@ -112,6 +112,14 @@ package enum CacheWrite: Sendable {
         }
     }
 
+    /// Whether it makes room and takes none.
+    var onlyRemoves: Bool {
+        switch self {
+        case .remove, .removeAll, .removeMatching, .evict: true
+        case .append, .replaceHeader: false
+        }
+    }
+
     /// Whether it is kept when another process is in the way for long: what was stored under a key may be served no more
     /// (RFC 9111 §4.4), while a record that is not stored costs a fetch.
     var insists: Bool {

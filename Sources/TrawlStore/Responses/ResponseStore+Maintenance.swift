@@ -91,7 +91,7 @@ extension CacheStore {
                 for use in some where try tables.remove(use, in: transaction, &effects) { removed += 1 }
                 return .removed(removed)
             }
-            if outcome.isDiskFull, let smaller = part.smaller {
+            if outcome.isDiskFull, let smaller = smaller(part) {
                 part = smaller
                 continue
             }

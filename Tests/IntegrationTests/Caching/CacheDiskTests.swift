@@ -73,6 +73,45 @@ struct CacheDiskTests {
         expectInChild(verify.status == 0, verify.text + verify.errors)
     }
 
+    @Test("on a disk without one free page removing removes, and clearing gives all back", arguments: ["rm", "clear"])
+    func removing(command: String) async {
+        await #expect(processExitsWith: .success) { [command] in
+            try await SmallDisk.with(megabytes: 24) { disk in try Self.removes(disk, by: command) }
+        }
+        SmallDisk.removeAll()
+    }
+
+    private static func removes(_ disk: String, by command: String) throws {
+        let origin = try ScriptedOrigin { request in
+            let body = request.target + String(repeating: ".", count: 9000)
+            return ScriptedOrigin.Answer(200, body, [("Cache-Control", "max-age=600")])
+        }
+        defer { origin.stop() }
+        let store = ["--store", disk + "/store"]
+        func fetch(_ targets: [String]) throws {
+            let list = targets.map { origin.url($0) + "\n" }.joined()
+            let batch = try CommandRun(["batch", "-", "--no-files"] + store, input: list)
+            expectInChild(batch.status == 0, batch.errors)
+        }
+        try fetch((0..<300).map { "/short/\($0)" })
+        // All that is left goes to responses, which take the pages that are free within the file as well.
+        try SmallDisk.fill(disk + "/filler")
+        for number in 0..<8 { try fetch((0..<30).map { "/more/\(number)/\($0)" }) }
+        let arguments = command == "rm" ? ["rm", "--prefix", origin.url("/short/")] : ["clear"]
+        let removing = try CommandRun(["cache"] + arguments + store)
+        expectInChild(removing.status == 0, removing.text + removing.errors)
+        if command == "rm" {
+            expectInChild(removing.text.hasPrefix("300 removed"), removing.text)
+        } else {
+            try fetch((0..<100).map { "/again/\($0)" })
+        }
+        let list = try CommandRun(["cache", "ls"] + store)
+        expectInChild(!list.text.contains("/short/"), list.text)
+        expectInChild(command == "rm" || list.text.contains("/again/99"), list.text)
+        let verify = try CommandRun(["cache", "verify"] + store)
+        expectInChild(verify.status == 0, verify.text + verify.errors)
+    }
+
     private static func fills(_ disk: String) async throws {
         let scene = try BytesScene(store: disk + "/store")
         defer { scene.origin.stop() }
