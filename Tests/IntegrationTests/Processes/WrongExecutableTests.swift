@@ -67,7 +67,7 @@ struct WrongExecutableTests {
         let error = try await error(try BuiltProducts.faultyWorker(), [fault])
         #expect(error.detail.contains("does not fit: it"), "\(error)")
         switch fault {
-        case "version": #expect(error.detail.contains("protocol 6"), "\(error)")
+        case "version": #expect(error.detail.contains("it speaks protocol "), "\(error)")
         case "build": #expect(error.detail.contains("-other"), "\(error)")
         default: #expect(error.detail.contains("layout 3"), "\(error)")
         }
