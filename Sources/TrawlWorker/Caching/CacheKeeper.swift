@@ -163,7 +163,9 @@ final class CacheKeeper: ResponseKeeper {
         _ write: CacheWrite, to store: ResponseStore, then: @escaping @Sendable (CacheOutcome) -> Void
     ) {
         let all = crowd.count + waiting
-        store.cache.submit(write, all >= Self.manyExchanges ? .soon : .now, enough: all * 3 / 4, then: then)
+        // What a validation brings is written in fewer steps than a response, so that fewer make up for a transaction.
+        let enough = if case .replaceHeader = write { all / 3 } else { all * 3 / 4 }
+        store.cache.submit(write, all >= Self.manyExchanges ? .soon : .now, enough: enough, then: then)
     }
 
     /// The store of a directory; nil when it cannot be used, which costs nothing but the cache.
