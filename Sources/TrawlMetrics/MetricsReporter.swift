@@ -1,5 +1,5 @@
-// TrawlMetrics: the counters of a coordinator for the metrics system of a program. It asks for them from time to time, so the engine
-// knows nothing of that system and waits for none.
+// TrawlMetrics: the counters of a coordinator for the metrics system of a program. It asks for them from time to time, so the
+// engine knows nothing of that system and waits for none.
 
 public import Metrics
 public import Trawl

@@ -157,7 +157,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
             let lease = try reader.uint64()
             guard let order = TransferOrder(rawValue: try reader.byte()) else { throw .invalid(.order) }
             self = .order(lease: lease, order)
-        case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants, .closed, .asks, nil:
+        case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants, .closed, .forwards, nil:
             throw .unknownKind(frame.kind)
         }
         try reader.finish()

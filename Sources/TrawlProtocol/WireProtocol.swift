@@ -62,6 +62,6 @@ package enum WireProtocol {
         case connections
         case wants
         case closed
-        case asks
+        case forwards
     }
 }

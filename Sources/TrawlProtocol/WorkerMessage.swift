@@ -19,7 +19,7 @@ package enum WorkerMessage: Sendable, Hashable {
     /// The worker closed a connection of that number that no lease was using, where the coordinator wants to know.
     case closed(connection: UInt32)
     /// A request goes out, with these field lines of the cache beside or in place of those of the lease.
-    case asks(lease: UInt64, FieldLines)
+    case forwards(lease: UInt64, FieldLines)
 
     /// How many descriptors travel with the frame.
     package var descriptorCount: Int {
@@ -72,8 +72,8 @@ package enum WorkerMessage: Sendable, Hashable {
             }
         case .closed(let connection):
             return writer.frame(.closed) { $0.write(connection) }
-        case .asks(let lease, let fields):
-            return writer.frame(.asks) { payload in
+        case .forwards(let lease, let fields):
+            return writer.frame(.forwards) { payload in
                 payload.write(lease)
                 payload.write(fields)
             }
@@ -140,8 +140,8 @@ package enum WorkerMessage: Sendable, Hashable {
             self = .wants(lease: lease, wish)
         case .closed:
             self = .closed(connection: try reader.uint32())
-        case .asks:
-            self = .asks(lease: try reader.uint64(), try reader.fields())
+        case .forwards:
+            self = .forwards(lease: try reader.uint64(), try reader.fields())
         case .hello, .profile, .lease, .answer, .cancel, .credit, .drain, .release, .order, nil:
             throw .unknownKind(frame.kind)
         }

@@ -7,8 +7,8 @@
 /// - The eldest goes first. Younger ones pass it where they fit and it does not, up to one budget in all; then nothing
 ///   passes, no lease is granted either, and what is held runs dry until the eldest fits.
 /// - Bodies of unknown length can come to hold what the others wait for, each with a part. So all of them but the eldest hold no
-///   more than half the budget; and when nothing is left that will be given back by itself, the eldest of those that wait gets what it
-///   asks for, whatever the budget. So there is always one that goes to its end.
+///   more than half the budget; and when nothing is left that will be given back by itself, the eldest of those that wait gets
+///   what it asks for, whatever the budget. So there is always one that goes to its end.
 ///
 /// What is held is never more than the budget, or than half of it and one body, whichever is more; beside that an eighth of the
 /// budget in bodies that ended short and wait, and what decoders brought beyond what was asked for.

@@ -22,7 +22,7 @@ extension Transfer {
 
     /// libcurl is done with the transfer; it is no longer in the multi handle.
     func end(_ result: CURLcode) {
-        if wantsFreshConnection, failure == nil {
+        if wantsFreshConnection || isOutOfRetries(result), failure == nil {
             if isSuspended { giveUp() } else { restart() }
             return
         }
@@ -45,6 +45,14 @@ extension Transfer {
             checkCoding()
         }
         report(result, succeeded: succeeded)
+    }
+
+    /// Whether libcurl would have repeated the request on a new connection, but for those it has repeated before.
+    ///
+    /// It does so five times in an easy handle's life, and then begins to count anew (7.88, `Curl_retry_request`).
+    private func isOutOfRetries(_ result: CURLcode) -> Bool {
+        result == CURLE_SEND_ERROR && isReused && head == nil && heads.bytes == 0 && heldHeads == 0
+            && lease.method.isIdempotent && String(cString: easy.errorBuffer).hasPrefix("Connection died, tried ")
     }
 
     /// Whether the connection ended before the response did, where only the end can show it.

@@ -17,7 +17,7 @@ extension Transfer {
         case .request(let fields, let added, let exchange):
             self.exchange = exchange
             // Who wants heads early wants to see what goes out as well.
-            if lease.heads != .withEnd { loop.output.send(.asks(lease: lease.id, added)) }
+            if lease.heads != .withEnd { loop.output.send(.forwards(lease: lease.id, added)) }
             return fields
         case .answer(let stored):
             use(stored)

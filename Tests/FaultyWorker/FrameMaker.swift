@@ -41,7 +41,7 @@ struct FrameMaker {
                 holding: .random(in: 0...9, using: &random), total: random.next(),
                 isWhole: .random(using: &random))
             return .wants(lease: lease, wish)
-        case 7: return .asks(lease: lease, head(status: 200).fields)
+        case 7: return .forwards(lease: lease, head(status: 200).fields)
         case 8:
             return .ended(
                 LeaseEnd(
@@ -144,7 +144,7 @@ extension WorkerMessage {
         switch self {
         case .ready, .connections, .closed: nil
         case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _), .unshared(let lease),
-            .wants(let lease, _), .asks(let lease, _):
+            .wants(let lease, _), .forwards(let lease, _):
             lease
         case .ended(let end): end.lease
         }

@@ -97,11 +97,11 @@ struct MessageRoundTripTests {
     }
 
     @Test("what a cache adds to a request is told as fields are")
-    func asks() throws {
+    func forwards() throws {
         var fields = FieldLines()
         try fields.append("A", "b")
         let payload = little(UInt64(7)) + little(UInt32(8)) + [1, 0, 1, 0, 0, 0] + Array("Ab".utf8)
-        #expect(frame(WorkerMessage.asks(lease: 7, fields)) == frame(kind: 25, payload))
+        #expect(frame(WorkerMessage.forwards(lease: 7, fields)) == frame(kind: 25, payload))
     }
 
     @Test("connections are told and asked for in six bytes")

@@ -57,7 +57,7 @@ extension WorkerMessage {
                 lease: random.integer(),
                 MemoryWish(holding: random.integer(), total: random.integer(), isWhole: random.bool()))
         case 7: .closed(connection: random.integer())
-        case 8: .asks(lease: random.integer(), .random(using: &random))
+        case 8: .forwards(lease: random.integer(), .random(using: &random))
         default: .ended(.random(using: &random))
         }
     }

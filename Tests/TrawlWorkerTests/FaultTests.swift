@@ -133,6 +133,12 @@ struct FaultTests {
         #expect(again.head?.status == 200)
     }
 
+    @Test("one that may be repeated is, however many reused connections have closed under earlier ones")
+    func closedUnderManyRequests() throws {
+        let worker = try TestCoordinator()
+        for _ in 0..<30 { #expect(try worker.fetch("/close-after-request").head?.status == 200) }
+    }
+
     @Test("a connection the server closed while it was idle is not used")
     func closedWhileIdle() throws {
         let worker = try TestCoordinator()

@@ -192,7 +192,7 @@ final class TestCoordinator {
                 case .complete, .failed, .givenUp: break
                 }
                 return exchange
-            case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants, .closed, .asks:
+            case .ready, .interim, .head, .data, .ended, .unshared, .connections, .wants, .closed, .forwards:
                 break
             }
         }

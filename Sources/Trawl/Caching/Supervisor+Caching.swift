@@ -1,5 +1,4 @@
 import TrawlCache
-import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol

@@ -160,7 +160,7 @@ final class RunningFetch: @unchecked Sendable {
         var credit: UInt64 = 0
         var head: TrawlHTTP.ResponseHead?
         /// Whether the worker told that a request goes out.
-        var hasAsked = false
+        var isForwarded = false
         var interim: [Response.ResponseHead] = []
         var redirects: [Response.RedirectHop] = []
         var metrics = HopReports()

@@ -58,14 +58,14 @@ extension Supervisor {
             fetch.engine.credit -= UInt64(bytes.count)
             fetch.engine.delivered += UInt64(bytes.count)
             fetch.channel?.post(.data(bytes))
-        case .asks(let lease, let fields):
+        case .forwards(let lease, let fields):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
-            guard !fetch.engine.hasAsked, fetch.engine.head == nil else {
+            guard !fetch.engine.isForwarded, fetch.engine.head == nil else {
                 refuse(link, "a second request of a lease")
                 return false
             }
-            fetch.engine.hasAsked = true
-            fetch.channel?.post(.asking(Fields(fields)))
+            fetch.engine.isForwarded = true
+            fetch.channel?.post(.forwarded(Fields(fields)))
         case .unshared(let lease):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             // A worker that says so again says nothing.

@@ -4,9 +4,10 @@ public enum FetchEvent: Sendable {
     case started
     /// A hop is sent to a worker: 1 for the first, more after redirects and repetitions.
     case attempt(Int)
-    /// The attempt goes to the server though a cache was asked first, which adds these field lines, each in the place of those
-    /// of its name: conditions, a range, `Cache-Control`. There may be none. Not where no cache has a part in it.
-    case asking(Fields)
+    /// The cache does not answer the attempt, and its request goes to the server with these field lines beside its own, each in
+    /// the place of those of its name: conditions, a range, `Cache-Control`. There may be none. Not where no cache has a part in
+    /// it. Source: `fwd` of RFC 9211 §2.2.
+    case forwarded(Fields)
     /// A 1xx response.
     case interim(Response.ResponseHead)
     /// A challenge is being answered: the request goes out again, with credentials. The head is the one that challenged.

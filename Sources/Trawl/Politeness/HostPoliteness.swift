@@ -2,7 +2,8 @@ import TrawlFrontier
 
 /// What each host is spared, beside the number of connections (``Configuration/connectionsPerHost``).
 ///
-/// A host is an origin: scheme, host and port; or an address (``key``). What is said here holds over all workers. `docs/politeness.md` has the rules.
+/// A host is an origin: scheme, host and port; or an address (``key``). What is said here holds over all workers.
+/// `docs/politeness.md` has the rules.
 public struct HostPoliteness: Sendable, Hashable, Codable {
     /// What makes a host. Default ``Key/origin``.
     public var key = Key.origin

@@ -89,7 +89,7 @@ final class FetchMeter: Sendable {
         case .head(let head): state.withLock { $0.downloadSize = $0.hop.size(of: head) }
         case .resumedAtOffset(let offset): goOn(behind: Int64(clamping: offset))
         case .ended(let result): end(result)
-        case .started, .asking, .interim, .authenticating, .waitingForConnectivity, .retrying, .redirected, .data,
+        case .started, .forwarded, .interim, .authenticating, .waitingForConnectivity, .retrying, .redirected, .data,
             .progress:
             return
         }

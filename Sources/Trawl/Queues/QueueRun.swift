@@ -23,10 +23,8 @@ final class QueueRun: FetchEventSink {
             // The handle is told by the queue, whose count of pending fetches goes down before that.
             queue.state.withLock { $0.ended(id, forSize: isForSize, result) }
             return queue.pump()
-        case .started, .attempt, .asking, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset,
-            .retrying,
-            .redirected, .head,
-            .data, .progress:
+        case .started, .attempt, .forwarded, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset,
+            .retrying, .redirected, .head, .data, .progress:
             break
         }
         guard !isForSize else { return }
@@ -40,7 +38,7 @@ final class QueueRun: FetchEventSink {
             case .redirected(let hop):
                 if state.isFollowed(id) { state.readers.tell(.willRedirect(.init(id: id), hop)) }
             case .resumedAtOffset(let offset): state.goesOn(behind: Int64(clamping: offset), of: id)
-            case .started, .asking, .interim, .authenticating, .waitingForConnectivity, .retrying, .data, .progress,
+            case .started, .forwarded, .interim, .authenticating, .waitingForConnectivity, .retrying, .data, .progress,
                 .ended:
                 break
             }

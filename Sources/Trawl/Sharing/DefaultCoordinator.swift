@@ -3,8 +3,8 @@ import TrawlPlatform
 
 /// The coordinator of a program that several of its parts share: started by the first who asks, ended with the program.
 ///
-/// It belongs to the process that started it. A fork takes along none of its threads, so a child that was forked without an exec has
-/// none, and gets an error.
+/// It belongs to the process that started it. A fork takes along none of its threads, so a child that was forked without an exec
+/// has none, and gets an error.
 final class DefaultCoordinator: Sendable {
     private enum State {
         /// Nobody has asked yet, or it could not be started.
@@ -17,8 +17,8 @@ final class DefaultCoordinator: Sendable {
     private struct Values {
         var configuration = Configuration()
         var state = State.absent
-        /// That of the first who asked.
-        var process: pid_t?
+        /// That which starts it or started it; 0 while there is none.
+        var process: pid_t = 0
     }
 
     /// What a caller does next.
@@ -63,17 +63,17 @@ final class DefaultCoordinator: Sendable {
     private func nextStep() -> Step {
         let process = getpid()
         return values.withLock { values in
-            guard values.process == nil || values.process == process else { return .fail }
-            values.process = process
             switch values.state {
+            case .absent:
+                values.state = .starting([])
+                values.process = process
+                return .start(values.configuration)
+            case _ where values.process != process: return .fail
             case .present(let coordinator): return .take(coordinator)
             case .starting(let gates):
                 let gate = WakeUpGate()
                 values.state = .starting(gates + [gate])
                 return .wait(gate)
-            case .absent:
-                values.state = .starting([])
-                return .start(values.configuration)
             }
         }
     }

@@ -19,9 +19,9 @@ extension Coordinator {
 
     /// How many fetches there are, for an indicator that the network is in use: now, and whenever that changes.
     ///
-    /// The first fetch is told at once; that there are none is told half a second after the last (ASI-MISC-01). In between at most four
-    /// numbers a second are told, and who is slow gets the latest. Fetches of a ``FetchQueue`` count once they have started, answers that
-    /// come straight from the cache never. The sequence ends with the coordinator.
+    /// The first fetch is told at once; that there are none is told half a second after the last (ASI-MISC-01). In between at
+    /// most four numbers a second are told, and who is slow gets the latest. Fetches of a ``FetchQueue`` count once they have
+    /// started, answers that come straight from the cache never. The sequence ends with the coordinator.
     public var activeCount: AsyncStream<Int> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let number = activityNumbers.wrappingAdd(1, ordering: .relaxed).newValue

@@ -16,7 +16,7 @@ extension SingleFetch {
             sent = plan.report.verbose ? fetch.sentRequest(attempt: number) : nil
             // What is stored may answer without a request, as is said when it has.
             if let sent, !sent.passesCache { console.write(HeadText.lines(sent, version: versionAsked, prefix: "> ")) }
-        case .asking(let added):
+        case .forwarded(let added):
             if let sent {
                 console.write(HeadText.lines(sent.with(added.lines), version: versionAsked, prefix: "> "))
             }

@@ -1,10 +1,11 @@
 /// The life of a queue of fetches, as a program makes one: which fetch may start, which are cancelled, and what is told, in
 /// which order.
 ///
-/// A queue starts suspended. Running, it has at most a *width* of fetches in process; those of higher priority go first,
-/// then those that could start first. One that is suspended by itself takes no place. A fetch may depend on others. An accurate queue asks for the size of each fetch that was
-/// added while it was suspended, by a *sizing* request before it: those go before all else, count for the width, and nothing
-/// is told of them. The first failure, or cancelling, cancels all the rest, unless the settings say otherwise.
+/// A queue starts suspended. Running, it has at most a *width* of fetches in process; those of higher priority go first, then
+/// those that could start first. One that is suspended by itself takes no place. A fetch may depend on others. An accurate queue
+/// asks for the size of each fetch that was added while it was suspended, by a *sizing* request before it: those go before all
+/// else, count for the width, and nothing is told of them. The first failure, or cancelling, cancels all the rest, unless the
+/// settings say otherwise.
 ///
 /// Each event changes the machine; what is to be done then comes out of ``next()``, until that has no more. Every fetch
 /// that was added is told as finished or failed exactly once, and each time the last one was, the queue is told as finished.

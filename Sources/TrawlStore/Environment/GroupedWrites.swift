@@ -138,8 +138,6 @@ package final class GroupedWrites: Sendable {
         return queue.update { queue, signal in
             if queue.isStopping { return .stopped }
             if queue.items.count >= limits.waiting { return .full }
-            // A group's room at once.
-            if queue.items.capacity == 0 { queue.items.reserveCapacity(limits.count) }
             queue.items.append(Item(insists: insists, write: write))
             queue.submitted += 1
             let isEnough = queue.items.count >= min(enough, limits.count)
@@ -214,6 +212,7 @@ package final class GroupedWrites: Sendable {
             if !queue.items.isEmpty, isDue {
                 if queue.items.count <= limits.count {
                     swap(&batch, &queue.items)
+                    // Here, so that no thread of transfers makes room.
                     queue.items.reserveCapacity(limits.count)
                 } else {
                     batch = Array(queue.items.prefix(limits.count))

@@ -105,8 +105,8 @@ struct AuthenticationTests {
             let events = await allEvents(of: fetch)
             #expect(
                 events.map(word) == [
-                    "started", "attempt 1", "asking", "authenticating Basic", "attempt 2", "asking", "head 200", "data",
-                    "ended",
+                    "started", "attempt 1", "forwarded", "authenticating Basic", "attempt 2", "forwarded", "head 200",
+                    "data", "ended",
                 ])
             let found1 = try await readStream(coordinator.start(request, into: .stream))
             #expect(found1 == Array("welcome /s".utf8))

@@ -107,7 +107,7 @@ struct RedirectDecisionTests {
                 words.append(word(event))
                 if case .data(let piece) = event { bytes += piece }
             }
-            #expect(words == ["started", "attempt 1", "asking", "head 302", "data", "ended"])
+            #expect(words == ["started", "attempt 1", "forwarded", "head 302", "data", "ended"])
             #expect(bytes == Array("moved".utf8))
             for path in [scene.directory.file("out/name"), scene.directory.file("name")] {
                 let response = try await coordinator.send(Request(url), into: .file(path))

@@ -65,7 +65,7 @@ func word(_ event: FetchEvent) -> String {
     case .attempt(let number): "attempt \(number)"
     case .interim(let head): "interim \(head.status)"
     case .waitingForConnectivity: "waiting"
-    case .asking: "asking"
+    case .forwarded: "forwarded"
     case .retrying(let attempt): "retrying \(attempt.number)"
     case .authenticating(let report, _): "authenticating \(report.scheme)"
     case .redirected(let hop): "redirected \(hop.status)"
