@@ -12,14 +12,14 @@ public struct Configuration: Sendable {
     public var transfersPerWorker = 64
     /// Transfers at a time over all workers, beneath what their number allows.
     package var transfersInAll = Int.max
-    /// Bytes that bodies in memory may take, those that are being received and those of responses that are not let go: transfers
-    /// wait for room, those in their middle too, and none begins where there is none. Nil is no bound.
+    /// Bytes that bodies in memory may take, those that are being received and those of responses that are not let go:
+    /// transfers wait for room, those in their middle too, and none begins where there is none. Nil is no bound.
     ///
-    /// For programs whose responses all go into memory and are let go one after the other, as those of `trawl pipe`. One that
-    /// keeps its responses would wait for itself, so that it is not for all.
+    /// For programs whose responses all go into memory and are let go one after the other, as those of `trawl pipe`.
+    /// One that keeps its responses would wait for itself, so that it is not for all.
     package var memoryBudget: Int?
-    /// Connections to one origin over all workers, those that carry nothing at the moment included, and requests in flight to
-    /// it; 0 is no limit. Default 6.
+    /// Connections to one origin over all workers, those that carry nothing at the moment included, and requests in
+    /// flight to it; 0 is no limit. Default 6.
     public var connectionsPerHost = 6
     /// What each host is spared beside that: distances, pauses after failures, `Retry-After`.
     public var politeness = HostPoliteness()
@@ -35,12 +35,13 @@ public struct Configuration: Sendable {
     /// How it is found out what kind of network there is, where that matters: for fetches that wait for one
     /// (``RequestOptions/waitsForConnectivity``) and for ``meteredBandwidth``.
     public var network = NetworkMonitor.Settings()
-    /// How long a name that has no address is not asked for again, for all workers; zero asks each time. Default 5 s. A fetch that
-    /// is tried again asks, but no more than one a second does. A change of the network ends it.
+    /// How long a name that has no address is not asked for again, for all workers; zero asks each time. Default 5 s. A
+    /// fetch that is tried again asks, but no more than one a second does. A change of the network ends it.
     public var unknownNameLifetime = Duration.seconds(5)
     /// The worker executable; nil looks for `trawl-worker` beside the running executable, then on `PATH`.
     public var workerExecutable: String?
-    /// Whether ``workerExecutable`` is the program that is running: it is started as it is even when its file is replaced.
+    /// Whether ``workerExecutable`` is the program that is running: it is started as it is even when its file is
+    /// replaced.
     package var workerIsOwnProgram = false
     /// Arguments for the worker executable, after its name.
     public var workerArguments: [String] = []
@@ -61,14 +62,14 @@ public struct Configuration: Sendable {
     public var proxy = ProxyPolicy.direct
     /// Decides what a program may decide; nil leaves everything to the rules.
     public var decisions: (any FetchDecisions)?
-    /// Whether hosts that ask for secure transport only get it (RFC 6797). Default true. They are remembered in the store,
-    /// for all programs that use it; without one as long as the coordinator lives.
+    /// Whether hosts that ask for secure transport only get it (RFC 6797). Default true. They are remembered in the
+    /// store, for all programs that use it; without one as long as the coordinator lives.
     public var usesHSTS = true
-    /// A file with such hosts in the form of curl's `--hsts`, read at the start and written at the shutdown; nil is the store. One
-    /// that cannot be written then is left as it is.
+    /// A file with such hosts in the form of curl's `--hsts`, read at the start and written at the shutdown; nil is the
+    /// store. One that cannot be written then is left as it is.
     public var hstsFile: String?
-    /// How long a suspended fetch keeps its connection (``Fetch/suspend()``). Resumed later it asks for the rest of the body, where
-    /// the server supports that. Default 30 s.
+    /// How long a suspended fetch keeps its connection (``Fetch/suspend()``). Resumed later it asks for the rest of the
+    /// body, where the server supports that. Default 30 s.
     public var suspendedConnectionLifetime = Duration.seconds(30)
     /// How long a decision about a redirect may take before the fetch fails. Default 30 s.
     public var decisionTimeout = Duration.seconds(30)
@@ -105,8 +106,8 @@ public struct Configuration: Sendable {
     /// The defaults of this library.
     public static var `default`: Configuration { Configuration() }
 
-    /// The defaults, changed by the environment: `TRAWL_WORKERS`, `TRAWL_WORKER_EXECUTABLE`, `TRAWL_USER_AGENT` and
-    /// the language of `LC_ALL`, `LC_MESSAGES` or `LANG`; and the proxies, as ``ProxyPolicy/fromEnvironment()`` has them.
+    /// The defaults, changed by the environment: `TRAWL_WORKERS`, `TRAWL_WORKER_EXECUTABLE`, `TRAWL_USER_AGENT` and the
+    /// language of `LC_ALL`, `LC_MESSAGES` or `LANG`; and the proxies, as ``ProxyPolicy/fromEnvironment()`` has them.
     ///
     /// - Throws: ``FetchError/Code/badRequest`` for a variable that is set and makes no sense.
     public static func fromEnvironment() throws(FetchError) -> Configuration {

@@ -117,7 +117,8 @@ public final class Coordinator: Sendable {
         watcher?.end()
     }
 
-    /// Why the last proxy script that could not be used could not; nil when there was none. Fetches went on without a proxy.
+    /// Why the last proxy script that could not be used could not; nil when there was none. Fetches went on without a
+    /// proxy.
     public var proxyScriptProblem: FetchError? { scripts.problem }
 
     /// Fetches into memory and waits for the answer.
@@ -216,8 +217,8 @@ public final class Coordinator: Sendable {
         shelf.close()
     }
 
-    /// The program ends. On the engine's own thread, where a log's handler may have called `exit`, nothing can be waited for;
-    /// the workers end as they do when their coordinator dies.
+    /// The program ends. On the engine's own thread, where a log's handler may have called `exit`, nothing can be
+    /// waited for; the workers end as they do when their coordinator dies.
     func endWithProgram() {
         if !thread.isCurrent { shutdownBlocking(grace: .zero) }
     }

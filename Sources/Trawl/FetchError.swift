@@ -12,7 +12,8 @@ public struct FetchError: Error, Sendable, Hashable {
     public var url: String? { content.url }
     /// Whether sending the same request again is safe (RFC 9110 §9.2.2) and may succeed.
     public var isRetryable: Bool { content.isRetryable }
-    /// What is needed to go on with a download (``Destination/FileOptions/keepsPart``); nil when it cannot be gone on with.
+    /// What is needed to go on with a download (``Destination/FileOptions/keepsPart``); nil when it cannot be gone on
+    /// with.
     public var resumeData: ResumeData? { content.resumeData }
 
     /// All of it, made once and shared by copies: most results hold none.

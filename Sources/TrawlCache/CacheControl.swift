@@ -53,8 +53,8 @@ struct CacheControl: Sendable, Hashable {
                 // With field names it restricts shared caches alone (RFC 9111 §5.2.2.7).
                 if value == nil { flags.insert(.isPrivate) }
             case 8 where name.isToken("no-cache"):
-                // With an empty list nothing is named, and the strict reading is safe (RFC 9111 §5.2.2.4); so it is where
-                // a field is named that cannot be left out.
+                // With an empty list nothing is named, and the strict reading is safe (RFC 9111 §5.2.2.4); so it is
+                // where a field is named that cannot be left out.
                 flags.insert(value.map(Self.namesOnlyDispensable) ?? false ? .noCacheFields : .noCache)
             case 8 where name.isToken("no-store"): flags.insert(.noStore)
             case 8 where name.isToken("s-maxage"): flags.insert(.sMaxage)
@@ -207,8 +207,8 @@ extension UnsafeRawBufferPointer {
 
     /// Whether some bytes are those of a text in lower case but for the case of letters.
     ///
-    /// - Parameter bits: The bit of each byte that tells cases apart. The one above it is set in letters only, of all bytes
-    ///   such texts have.
+    /// - Parameter bits: The bit of each byte that tells cases apart. The one above it is set in letters only, of all
+    ///   bytes such texts have.
     @inline(__always)
     private static func isSame<Word: FixedWidthInteger>(
         _ bytes: UnsafeRawPointer, _ text: UnsafeRawPointer, at place: Int, _: Word.Type, _ bits: Word

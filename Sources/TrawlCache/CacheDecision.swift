@@ -6,8 +6,8 @@ package enum CacheDecision: Sendable, Hashable {
     case serve(Reuse)
     /// Send a request.
     case send(Sending)
-    /// There is nothing to answer with and nothing may be sent: 504 (RFC 9111 §5.2.1.7), or no response, as the caller's
-    /// surface has it.
+    /// There is nothing to answer with and nothing may be sent: 504 (RFC 9111 §5.2.1.7), or no response, as the
+    /// caller's surface has it.
     case unsatisfiable
 }
 

@@ -3,8 +3,8 @@ package import TrawlHTTP
 /// What stored responses are found by: the target URI without fragment and user information, normalised.
 ///
 /// Beyond the target's own form, which is what is requested, percent-encoded characters that need no encoding stand for
-/// themselves, and other percent-encodings have capitals: URIs that differ in that alone name one resource, and servers should
-/// tell none of them apart (RFC 9110 §4.2.3). What is requested stays as it was written.
+/// themselves, and other percent-encodings have capitals: URIs that differ in that alone name one resource, and servers
+/// should tell none of them apart (RFC 9110 §4.2.3). What is requested stays as it was written.
 ///
 /// Only responses that may answer GET are stored, so the method is not part of it: HEAD is answered from them, and a
 /// storable answer to POST answers a later GET (RFC 9110 §9.3.3). The trailing slash and the query are significant.

@@ -2,8 +2,8 @@ package import TrawlHTTP
 
 /// What a caller wants of the cache for one request.
 ///
-/// The cache's default fills in what a request leaves open. Presets carry the names of the libraries and standards whose
-/// promises they keep.
+/// The cache's default fills in what a request leaves open. Presets carry the names of the libraries and standards
+/// whose promises they keep.
 package struct CachePolicy: Sendable, Hashable {
     /// Choices that combine. Values and meaning are those of the classic download cache.
     package struct Options: OptionSet, Sendable, Hashable {

@@ -49,8 +49,8 @@ package final class CacheRequest: Sendable {
     ///
     /// - Parameter credentials: Stands for what `Authorization` says, where that is known apart from the field (one of
     ///   Digest differs each time); by default the field's tag does.
-    /// - Parameter trust: Whom the caller trusts where that is not the system's choice: what came from whom others trust
-    ///   is no answer for it, nor the other way round. Counts for `https`.
+    /// - Parameter trust: Whom the caller trusts where that is not the system's choice: what came from whom others
+    ///   trust is no answer for it, nor the other way round. Counts for `https`.
     /// - Parameter tag: Makes tags of secrets; called for those and `trust` only.
     package init(
         method: Method, target: TargetURI, fields: FieldLines, policy: CachePolicy = CachePolicy(),
@@ -83,7 +83,8 @@ package final class CacheRequest: Sendable {
             case .authorization:
                 traits.insert(.authorization)
                 if credentials == nil { secrets = tag(value).following(secrets) }
-            // What a server answers to a cookie given by hand is as much one account's as what it answers to a password.
+            // What a server answers to a cookie given by hand is as much one account's as what it answers to a
+            // password.
             case .cookie where !sharesCookies: secrets = tag(value).following(secrets ?? SecretTag(high: 0, low: 1))
             case .acceptEncoding: traits.insert(.acceptEncoding)
             case .host: if !target.hasAuthority(FieldSyntax.trimmed(value)) { traits.insert(.otherHost) }

@@ -3,8 +3,8 @@ import TrawlHTTP
 extension CacheRules {
     /// Whether others may wait for the answer to this request rather than send their own.
     ///
-    /// Whether they get it is decided when it has come: each follower looks it up like any stored response, and sends its
-    /// own request when it may not use it.
+    /// Whether they get it is decided when it has come: each follower looks it up like any stored response, and sends
+    /// its own request when it may not use it.
     ///
     /// - Source: RFC 9111 §4 (a cache may answer several requests with one response, if it may reuse it for them).
     package func mayLead(_ request: CacheRequest) -> Bool {

@@ -58,8 +58,8 @@ extension CacheRules {
 
     /// Whether a 206 has, in its own fields, the strong validator of what is stored.
     ///
-    /// - Source: RFC 9111 §3.4. RFC 9110 §15.3.7 wants `ETag` in each 206 whose 200 would have it; a server that leaves it
-    ///   out must at least tell the same strong date.
+    /// - Source: RFC 9111 §3.4. RFC 9110 §15.3.7 wants `ETag` in each 206 whose 200 would have it; a server that leaves
+    ///   it out must at least tell the same strong date.
     private func isSameRepresentation(_ own: ResponseReading, _ fields: FieldLines, as stored: StoredResponse) -> Bool {
         if own.tag != .none {
             return stored.head.fields.withFirst("ETag") { old in

@@ -86,8 +86,8 @@ extension CacheRules {
         if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }) {
             return stored.facts.flags.contains(.lastModified) && modified == stored.facts.lastModified
         }
-        // Without any validator the standard selects nothing here. But when the question named one stored response only,
-        // there is nothing else the answer could be about, and servers do leave validators out.
+        // Without any validator the standard selects nothing here. But when the question named one stored response
+        // only, there is nothing else the answer could be about, and servers do leave validators out.
         return !request.traits.contains(.ifNoneMatch) || EntityTag.count(in: request.fields) == 1
     }
 
@@ -103,8 +103,8 @@ extension CacheRules {
 
     /// Whether a 200 brings what is stored once more, where the caller wants that to be looked for.
     ///
-    /// - Source: RFC 9110 §8.8.1: a strong validator changes whenever the bytes do. A server that forgets to tell codings
-    ///   apart (§8.8.3.3) or announces another length is not believed.
+    /// - Source: RFC 9110 §8.8.1: a strong validator changes whenever the bytes do. A server that forgets to tell
+    ///   codings apart (§8.8.3.3) or announces another length is not believed.
     private func isRepeated(_ stored: StoredResponse, by head: ResponseHead, _ request: CacheRequest) -> Bool {
         guard request.policy.stopsAtEqualTag, head.status == 200, stored.facts.status == 200,
             stored.head.fields.values("Content-Encoding") == head.fields.values("Content-Encoding")
@@ -155,8 +155,8 @@ extension CacheRules {
         _ stored: FieldLines, _ new: FieldLines, _ arrival: WallTime, hasDate: Bool, namesFields: Bool = true
     ) -> FieldLines {
         var new = storable(new, arrival: arrival, hasDate: hasDate)
-        // Servers that encode on the way weaken the tag of what they send, and not that of their 304. The stored bytes do
-        // not become those of the strong tag by that.
+        // Servers that encode on the way weaken the tag of what they send, and not that of their 304. The stored bytes
+        // do not become those of the strong tag by that.
         let isWeak = stored.withFirst("ETag") { $0.map(EntityTag.isWeak) ?? false }
         new.removeAll { name in
             switch KnownField(name) {
@@ -209,8 +209,8 @@ extension CacheRules {
         }
     }
 
-    /// Whether validators and length of a HEAD's answer, as far as they are there, are those of the stored response; nil
-    /// when that has no such validator to compare with.
+    /// Whether validators and length of a HEAD's answer, as far as they are there, are those of the stored response;
+    /// nil when that has no such validator to compare with.
     private func isDescribed(_ stored: StoredResponse, by head: ResponseHead, _ now: WallTime) -> Bool? {
         guard stored.facts.status == 200 || stored.facts.status == 206 else { return false }
         if let length = head.contentLength, let total = stored.facts.body.total, length != total { return false }

@@ -1,8 +1,8 @@
 package import TrawlHTTP
 
 extension CacheRules {
-    /// The references whose stored responses an answer makes invalid, beside those of the request's own target; nil when
-    /// it makes none invalid.
+    /// The references whose stored responses an answer makes invalid, beside those of the request's own target; nil
+    /// when it makes none invalid.
     ///
     /// Resolve each against the target, then ask `isInvalidated`.
     ///

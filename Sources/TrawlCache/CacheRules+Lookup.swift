@@ -210,9 +210,9 @@ extension CacheRules {
     ) -> CacheDecision {
         let flags = facts.flags
         let isStrong = !flags.isDisjoint(with: .strongValidators)
-        // A condition of the caller's is about the whole, which is not here; a stale part without a strong validator is of
-        // no use. A fresh one may still be what the origin has: should it answer with a part nonetheless, that cannot be
-        // joined, and the request is repeated.
+        // A condition of the caller's is about the whole, which is not here; a stale part without a strong validator is
+        // of no use. A fresh one may still be what the origin has: should it answer with a part nonetheless, that
+        // cannot be joined, and the request is repeated.
         guard request.traits.isDisjoint(with: [.ifNoneMatch, .ifModifiedSince]), isStrong || isFresh,
             facts.status == 200 || facts.status == 206
         else { return send(request, .forward(isFresh ? .range : .stale)) }

@@ -114,7 +114,8 @@ extension CacheRules {
         var listed: [[UInt8]] = []
         fields.forEach { name, value in
             switch KnownField(name) {
-            // Fields named by Connection belong to the connection (RFC 9110 §7.6.1). Some go anyway, and `close` is none.
+            // Fields named by Connection belong to the connection (RFC 9110 §7.6.1). Some go anyway, and `close` is
+            // none.
             case .connection:
                 value.forEachMember { member in
                     if !member.isToken("close"), KnownField(member)?.isHopByHop != true { listed.append(Array(member)) }

@@ -1,6 +1,6 @@
 // TrawlCache holds the rules of a private HTTP cache (RFC 9111) as values: which response may be stored, how long it is
-// fresh, which stored one answers a request, what has to be asked, and the record all that is kept in. It must never read
-// a clock, keep state or trap on what a server or a disk says.
+// fresh, which stored one answers a request, what has to be asked, and the record all that is kept in. It must never
+// read a clock, keep state or trap on what a server or a disk says.
 
 package import TrawlHTTP
 
@@ -52,8 +52,8 @@ package struct CacheRules: Sendable {
 
     /// Whether a caller that gets bodies as they are takes the stored coding.
     ///
-    /// By RFC 9110 §12.5.3 who says nothing takes anything. But who gets no coding from the origin wants none from here, and
-    /// servers that choose by `Accept-Encoding` do not all say so in `Vary`.
+    /// By RFC 9110 §12.5.3 who says nothing takes anything. But who gets no coding from the origin wants none from
+    /// here, and servers that choose by `Accept-Encoding` do not all say so in `Vary`.
     private func acceptsCodings(of view: StoredView, _ request: CacheRequest) -> Bool {
         guard request.traits.contains(.acceptEncoding) else { return view.facts.flags.contains(.codedUnasked) }
         guard let stored = view.storedFields() else { return true }

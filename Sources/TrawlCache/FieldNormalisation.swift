@@ -21,8 +21,8 @@ enum FieldNormalisation {
         return result
     }
 
-    /// Members in lower case, without white space, with weights in their shortest form, sorted: their order says nothing
-    /// (RFC 9110 §12.4.2; for languages also §12.5.4).
+    /// Members in lower case, without white space, with weights in their shortest form, sorted: their order says
+    /// nothing (RFC 9110 §12.4.2; for languages also §12.5.4).
     private static func preferences(_ lines: [UnsafeRawBufferPointer], hasMediaTypes: Bool) -> [UInt8] {
         var members: [[UInt8]] = []
         for line in lines {

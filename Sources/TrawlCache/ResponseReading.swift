@@ -116,12 +116,14 @@ enum StatusRules {
         }
     }
 
-    /// Statuses whose answers a caller may give a lifetime of its own: those above, and redirects, which pass for answers.
+    /// Statuses whose answers a caller may give a lifetime of its own: those above, and redirects, which pass for
+    /// answers.
     static func isLasting(_ status: UInt16) -> Bool {
         isHeuristicallyCacheable(status) || status == 302 || status == 303 || status == 307
     }
 
-    /// Statuses whose caching rules are followed here, for `must-understand` (RFC 9111 §5.2.2.3): those of RFC 9110 §15.
+    /// Statuses whose caching rules are followed here, for `must-understand` (RFC 9111 §5.2.2.3): those of RFC 9110
+    /// §15.
     static func isUnderstood(_ status: UInt16) -> Bool {
         switch status {
         case 200...206, 300...305, 307, 308, 400...417, 421, 422, 426, 500...505: true

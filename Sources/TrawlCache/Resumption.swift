@@ -13,8 +13,8 @@ package struct Resumption: Sendable, Hashable {
         self.total = total
     }
 
-    /// What the head of a whole response gives; nil when its server would not send the rest of it, or could not tell whether it
-    /// is still the same.
+    /// What the head of a whole response gives; nil when its server would not send the rest of it, or could not tell
+    /// whether it is still the same.
     package init?(_ head: ResponseHead, to method: Method, now: WallTime) {
         // RFC 9110 §14.2: ranges are defined for GET alone.
         guard method == .get, head.status == 200, !Self.isCoded(head), Self.takesRanges(head),
@@ -76,7 +76,8 @@ package struct Resumption: Sendable, Hashable {
         head.fields.values("Content-Encoding").contains { $0.lowercased() != "identity" }
     }
 
-    /// RFC 9110 §14.3. A server that does not say it may know ranges all the same; most of those that say nothing do not.
+    /// RFC 9110 §14.3. A server that does not say it may know ranges all the same; most of those that say nothing do
+    /// not.
     private static func takesRanges(_ head: ResponseHead) -> Bool {
         head.fields.values("Accept-Ranges").contains { $0.lowercased() == "bytes" }
     }

@@ -2,8 +2,9 @@ import TrawlHTTP
 
 /// The request fields that `Vary` names, as they were in the request a stored response came for.
 ///
-/// Kept packed, as records have them. Each value is there as it came, so that the same client is recognised by comparing
-/// bytes, and in its normal form, for all others. Of fields that may hold a secret there is a tag of the normal form.
+/// Kept packed, as records have them. Each value is there as it came, so that the same client is recognised by
+/// comparing bytes, and in its normal form, for all others. Of fields that may hold a secret there is a tag of the
+/// normal form.
 ///
 /// - Source: RFC 9111 §4.1.
 package struct SelectingFields: Sendable, Hashable {
@@ -17,8 +18,8 @@ package struct SelectingFields: Sendable, Hashable {
         case tag = 3
     }
 
-    /// For each field: length of the name (16 bits), kind (8), length of the value (32) and of its normal form (32), then
-    /// the three. Names are in lower case and sorted.
+    /// For each field: length of the name (16 bits), kind (8), length of the value (32) and of its normal form (32),
+    /// then the three. Names are in lower case and sorted.
     package private(set) var packed: [UInt8] = []
 
     /// No fields: every request selects the response.
@@ -32,8 +33,8 @@ package struct SelectingFields: Sendable, Hashable {
     /// More names than any response has that can be found again.
     private static let mostNames = 64
 
-    /// The fields of `request` that a response's `Vary` names; nil when it names everything by `*`, or so many that nobody
-    /// could mean them.
+    /// The fields of `request` that a response's `Vary` names; nil when it names everything by `*`, or so many that
+    /// nobody could mean them.
     init?(vary fields: FieldLines, request: FieldLines, tag: (UnsafeRawBufferPointer) -> SecretTag) {
         guard fields.contains("Vary") else { return }
         var names: [[UInt8]] = []
@@ -76,8 +77,8 @@ package struct SelectingFields: Sendable, Hashable {
 
     /// Whether a field may say something that must not be written into a record.
     ///
-    /// Services take their keys in fields of any name (`X-Api-Key`, `X-Auth-Token`), so all may but those that say what a client
-    /// is and what it takes.
+    /// Services take their keys in fields of any name (`X-Api-Key`, `X-Auth-Token`), so all may but those that say what
+    /// a client is and what it takes.
     private static func mayHoldSecret(_ name: UnsafeRawBufferPointer) -> Bool {
         switch name.count {
         case 2 where name.isToken("te"), 3 where name.isToken("dnt") || name.isToken("dpr"),

@@ -57,10 +57,11 @@ package struct StoredView {
 
     /// Whether a request has the selecting field values and the credentials of the request it came for.
     ///
-    /// A response belongs to the credentials of its request, those in `Authorization` and in `Cookie`: it answers a request
-    /// with others only when it says `public` or `s-maxage`, and not `private`. One that came without any may answer
-    /// requests with cookies, as in browsers, but none with `Authorization`. The standard asks for less of a private cache
-    /// (RFC 9111 §3.5 binds shared ones, and to `Authorization` alone); but one store serves many sessions and accounts.
+    /// A response belongs to the credentials of its request, those in `Authorization` and in `Cookie`: it answers a
+    /// request with others only when it says `public` or `s-maxage`, and not `private`. One that came without any may
+    /// answer requests with cookies, as in browsers, but none with `Authorization`. The standard asks for less of a
+    /// private cache (RFC 9111 §3.5 binds shared ones, and to `Authorization` alone); but one store serves many
+    /// sessions and accounts.
     package func isSelected(
         by request: CacheRequest, tag: (UnsafeRawBufferPointer) -> SecretTag
     ) -> Bool {
@@ -79,8 +80,8 @@ package struct StoredView {
         return hasKey(new.key) && new.selecting.isContained(in: selecting)
     }
 
-    /// Whether a part that came brings nothing: of the same representation, as far as validators tell, at least as much is
-    /// stored here.
+    /// Whether a part that came brings nothing: of the same representation, as far as validators tell, at least as much
+    /// is stored here.
     package func outweighs(_ part: StoredResponse) -> Bool {
         guard !part.facts.body.isComplete, isReplaced(by: part), !differs(from: part) else { return false }
         return facts.body.isComplete || facts.body.length >= part.facts.body.length

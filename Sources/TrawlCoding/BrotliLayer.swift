@@ -2,9 +2,9 @@ import CBrotli
 
 /// One layer of brotli, for one body: the library cannot start a state afresh.
 ///
-/// The window grows with what was decoded, up to the 16 MiB of RFC 7932 §9.1; a declared size costs address space alone.
-/// The library hands nothing out until it has filled the window or used up the input, so limits take effect that much
-/// later: a bomb costs up to 16 MiB of decoding, some milliseconds, before the first look at them.
+/// The window grows with what was decoded, up to the 16 MiB of RFC 7932 §9.1; a declared size costs address space
+/// alone. The library hands nothing out until it has filled the window or used up the input, so limits take effect that
+/// much later: a bomb costs up to 16 MiB of decoding, some milliseconds, before the first look at them.
 final class BrotliLayer {
     private let decoder: OpaquePointer
     private(set) var isComplete = false

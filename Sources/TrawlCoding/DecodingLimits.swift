@@ -15,8 +15,8 @@ package struct DecodingLimits: Sendable, Hashable {
     package var decodedBytes: Int
     /// The most bytes a layer may have produced for each byte received, beyond `ratioFloor`.
     ///
-    /// 250 by default. Deflate cannot exceed 1032, so a limit near that would let every single-layer bomb pass; text and
-    /// markup reach 5 to 20, monotonous logs and tables about 100. Brotli knows no bound worth the name.
+    /// 250 by default. Deflate cannot exceed 1032, so a limit near that would let every single-layer bomb pass; text
+    /// and markup reach 5 to 20, monotonous logs and tables about 100. Brotli knows no bound worth the name.
     package var ratio: Int
     /// The bytes up to which the ratio is not looked at.
     ///

@@ -55,8 +55,8 @@ enum ExitStatus {
         }
     }
 
-    /// curl's exit code for a proxy that was of no use: what the system says is said of connecting, 97 is SOCKS alone, and what
-    /// is left is an answer to CONNECT that is none.
+    /// curl's exit code for a proxy that was of no use: what the system says is said of connecting, 97 is SOCKS alone,
+    /// and what is left is an answer to CONNECT that is none.
     private static func proxyCode(for error: FetchError) -> Int32 {
         if case .system = error.cause { return 7 }
         return refined(error, among: [5, 7, 35, 60, 77, 97], else: 56)

@@ -1,5 +1,5 @@
-// TrawlCrypto: hashes, sealed bytes and keys of passphrases. Thin wrappers of libcrypto, which is loaded when it is first
-// needed; it holds no key longer than a call and writes nothing anywhere.
+// TrawlCrypto: hashes, sealed bytes and keys of passphrases. Thin wrappers of libcrypto, which is loaded when it is
+// first needed; it holds no key longer than a call and writes nothing anywhere.
 
 import CCrypto
 

@@ -11,7 +11,8 @@ extension Fetch {
 }
 
 extension FetchQueue {
-    /// A Foundation `Progress` that follows the queue until it is reset or let go of. Cancelling it cancels all fetches.
+    /// A Foundation `Progress` that follows the queue until it is reset or let go of. Cancelling it cancels all
+    /// fetches.
     public func foundationProgress() -> Progress {
         FollowedProgress.follow(progress) { [weak self] in self?.cancelAll() }
     }
@@ -19,8 +20,8 @@ extension FetchQueue {
 
 /// A `Progress` that a task keeps up to date.
 ///
-/// `@unchecked Sendable`: the counts of a `Progress` may be set from any thread, and nothing else of it is touched once it
-/// is made.
+/// `@unchecked Sendable`: the counts of a `Progress` may be set from any thread, and nothing else of it is touched once
+/// it is made.
 private struct FollowedProgress: @unchecked Sendable {
     private let progress: Progress
 

@@ -2,7 +2,8 @@ public import Foundation
 public import Trawl
 
 extension ResponseCache {
-    /// The file of a stored body, as a URL: ``ResponseCache/bodyFile(for:)`` says when there is one, and what may be done with it.
+    /// The file of a stored body, as a URL: ``ResponseCache/bodyFile(for:)`` says when there is one, and what may be
+    /// done with it.
     ///
     /// - Throws: What makes the request impossible.
     public func bodyURL(for request: Request) throws(FetchError) -> URL? {

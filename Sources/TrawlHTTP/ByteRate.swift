@@ -46,8 +46,8 @@ package struct ByteRate: Sendable, Hashable {
     /// Whether it is no limit.
     package var isNone: Bool { bytesPerSecond == 0 }
 
-    /// The rate a text says: digits, perhaps a point and more of them, perhaps `k`, `M`, `G` or `T` of either case, perhaps
-    /// `/s`. Parts of a byte are dropped.
+    /// The rate a text says: digits, perhaps a point and more of them, perhaps `k`, `M`, `G` or `T` of either case,
+    /// perhaps `/s`. Parts of a byte are dropped.
     package init(_ text: String) throws(Mistake) {
         let bytes = Array(text.utf8)
         guard let first = bytes.first else { throw .empty }
@@ -67,7 +67,8 @@ package struct ByteRate: Sendable, Hashable {
                     if tooLong || tooMuch { throw .tooLarge }
                     number = sum
                 } else if divisor < Self.finest, number <= .max / 100 {
-                    // Further digits are less than a byte of any unit that leaves room for what stands before the point.
+                    // Further digits are less than a byte of any unit that leaves room for what stands before the
+                    // point.
                     number = number * 10 + UInt64(digit)
                     divisor *= 10
                 }

@@ -12,8 +12,8 @@ package enum Charset: Sendable, Hashable {
     /// The charset of a label, such as a `charset` parameter's value; nil when it cannot be a name at all.
     ///
     /// Labels of East Asian charsets mean the supersets that servers send under them.
-    /// - Source: RFC 9110 §8.3.2: labels are compared without regard to case. RFC 2781 §4.3: UTF-16 without a byte order
-    ///   mark is big-endian.
+    /// - Source: RFC 9110 §8.3.2: labels are compared without regard to case. RFC 2781 §4.3: UTF-16 without a byte
+    ///   order mark is big-endian.
     package init?(label: String) {
         var bytes = label.utf8.map(FieldSyntax.lowercased)[...]
         while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x27 { bytes.removeLast() }

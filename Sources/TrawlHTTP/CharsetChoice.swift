@@ -14,7 +14,8 @@ package struct CharsetChoice: Sendable, Hashable {
     ///   - defaultLabel: What a body without another charset is in.
     ///   - isKnown: Whether a charset other than those built in can be converted.
     /// - Source: RFC 9110 §8.3.2; RFC 8259 §8.1 and §11: JSON is UTF-8, and a charset parameter has no meaning for it.
-    ///   That text without a charset is ISO-8859-1 was RFC 2616 §3.7.1; nothing took its place but the caller's default.
+    ///   That text without a charset is ISO-8859-1 was RFC 2616 §3.7.1; nothing took its place but the caller's
+    ///   default.
     package init?(
         _ bytes: UnsafeRawBufferPointer, contentType: String?, defaultLabel: String, isKnown: (Charset) -> Bool
     ) {

@@ -37,7 +37,8 @@ package struct ConnectRoutes {
         }
     }
 
-    /// Whether an entry of `connectTo` is one: `host:port:host:port`, each of which may be left out, with ports of 1 to 65535.
+    /// Whether an entry of `connectTo` is one: `host:port:host:port`, each of which may be left out, with ports of 1 to
+    /// 65535.
     package static func isConnectTo(_ entry: String) -> Bool {
         let (from, to) = halves(entry)
         let (host, port) = hostAndRest(to[...])
@@ -65,8 +66,8 @@ package struct ConnectRoutes {
         return ("\(host == "*" ? "" : host):\(port)", "\(address):\(port)")
     }
 
-    /// Where connections for an origin go, `host:port`, as libcurl finds it out: by the first entry that is for that host and
-    /// port, either of which may be left out. Nil where that is the origin itself.
+    /// Where connections for an origin go, `host:port`, as libcurl finds it out: by the first entry that is for that
+    /// host and port, either of which may be left out. Nil where that is the origin itself.
     package func place(of origin: Origin) -> String? {
         for entry in entries {
             let (from, to) = Self.halves(entry)

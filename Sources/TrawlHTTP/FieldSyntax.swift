@@ -45,8 +45,8 @@ package enum FieldSyntax {
     /// bytes above 0x7F are kept as they are.
     package static func isFieldValue(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
-        // Eight bytes at a time as long as none of them is below 0x0E, as control bytes hardly ever are there. What is less
-        // than 0x0E borrows, and a byte of 0x80 and more does not count.
+        // Eight bytes at a time as long as none of them is below 0x0E, as control bytes hardly ever are there. What is
+        // less than 0x0E borrows, and a byte of 0x80 and more does not count.
         while index + 8 <= bytes.count {
             let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             if (word &- ones &* 0x0E) & ~word & (ones &* 0x80) != 0 {

@@ -182,7 +182,8 @@ package enum HTTPDate {
     }
 
     private static func month(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int64? {
-        // The letters as numbers: a search in tables takes several times as long, and dates are read with each response.
+        // The letters as numbers: a search in tables takes several times as long, and dates are read with each
+        // response.
         switch letters(text, start) {
         case 0x6A616E: 1
         case 0x666562: 2

@@ -16,8 +16,8 @@ package struct Origin: Sendable, Hashable {
         self.port = port
     }
 
-    /// By host and port alone: origins that differ in the scheme share a hash and are still told apart, and hashing is on
-    /// the way of every fetch.
+    /// By host and port alone: origins that differ in the scheme share a hash and are still told apart, and hashing is
+    /// on the way of every fetch.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(host)
         hasher.combine(port)

@@ -67,9 +67,9 @@ package enum RetryAfter: Sendable, Hashable {
 
     /// What has to wait when a response of this status has the field.
     ///
-    /// - Source: RFC 9110 §15.6.4 (503) and RFC 6585 §4 (429) are about the client's requests as a whole, RFC 9110 §10.2.3
-    ///   about redirected requests, §15.5.14 (413) about one request. Other statuses give it no meaning; should such a
-    ///   request be made again, it is taken at its word.
+    /// - Source: RFC 9110 §15.6.4 (503) and RFC 6585 §4 (429) are about the client's requests as a whole, RFC 9110
+    ///   §10.2.3 about redirected requests, §15.5.14 (413) about one request. Other statuses give it no meaning; should
+    ///   such a request be made again, it is taken at its word.
     package static func reach(of status: UInt16) -> Reach {
         switch status {
         case 429, 503: .origin

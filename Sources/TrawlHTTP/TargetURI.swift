@@ -101,8 +101,8 @@ package struct TargetURI: Sendable, Hashable {
         }
     }
 
-    /// Whether a `Host` field of that value names the same authority, whatever the case of letters; a default port may be
-    /// there or not.
+    /// Whether a `Host` field of that value names the same authority, whatever the case of letters; a default port may
+    /// be there or not.
     package func hasAuthority(_ value: UnsafeRawBufferPointer) -> Bool {
         let (origin, pathStart) = (origin, shared.parts.pathStart)
         var text = text

@@ -21,8 +21,8 @@ package struct JSONNumber {
         return value == Int.min ? nil : -value
     }
 
-    /// The value, when it is a whole number that fits, however it is written: many programs write `3` as `3.0` (RFC 8259 §6
-    /// makes no difference between them). Those with a point or an exponent are exact up to 2⁵³.
+    /// The value, when it is a whole number that fits, however it is written: many programs write `3` as `3.0` (RFC
+    /// 8259 §6 makes no difference between them). Those with a point or an exponent are exact up to 2⁵³.
     package var wholeNumber: Int? {
         if let integer { return integer }
         let double = double

@@ -6,8 +6,8 @@
 ///
 /// - Source: RFC 8259.
 package struct JSONWriter {
-    /// Filled up to `used`. Room is made in large steps, so that a write costs a copy and two comparisons: an array's own
-    /// `append` takes several times as long for pieces as small as these.
+    /// Filled up to `used`. Room is made in large steps, so that a write costs a copy and two comparisons: an array's
+    /// own `append` takes several times as long for pieces as small as these.
     private var storage: [UInt8] = []
     private var used = 0
 

@@ -1,5 +1,5 @@
-// TrawlMetrics: the counters of a coordinator for the metrics system of a program. It asks for them from time to time, so the
-// engine knows nothing of that system and waits for none.
+// TrawlMetrics: the counters of a coordinator for the metrics system of a program. It asks for them from time to time,
+// so the engine knows nothing of that system and waits for none.
 
 public import Metrics
 public import Trawl
@@ -11,7 +11,8 @@ import TrawlWatch
 /// async let reporting: Void = MetricsReporter(coordinator).run()
 /// ```
 ///
-/// The names are those of `docs/watching.md`. Durations are timers, each time recorded as it was; from the first report on.
+/// The names are those of `docs/watching.md`. Durations are timers, each time recorded as it was; from the first report
+/// on.
 public struct MetricsReporter: Sendable {
     private let coordinator: Coordinator
     private let interval: Duration

@@ -1,5 +1,5 @@
-// TrawlPAC: the process in which a proxy script runs, and what is said to it. The script has memory and time, and asks the
-// coordinator for what a name stands for; it reaches no file, no network and no other process.
+// TrawlPAC: the process in which a proxy script runs, and what is said to it. The script has memory and time, and asks
+// the coordinator for what a name stands for; it reaches no file, no network and no other process.
 
 import CPAC
 import Glibc

@@ -6,7 +6,8 @@ package enum MonotonicClock {
     /// Now, by CLOCK_MONOTONIC.
     package static func now() -> MonotonicInstant { read(CLOCK_MONOTONIC) }
 
-    /// The same as of the kernel's last tick, at most 10 ms ago: a fifth of the time, for what is asked of every request.
+    /// The same as of the kernel's last tick, at most 10 ms ago: a fifth of the time, for what is asked of every
+    /// request.
     package static func coarse() -> MonotonicInstant { read(CLOCK_MONOTONIC_COARSE) }
 
     @inline(__always)

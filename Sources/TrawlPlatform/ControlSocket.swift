@@ -86,8 +86,8 @@ package enum ControlSocket {
     ///   - buffer: Not empty.
     ///   - descriptors: Those that came are appended, close-on-exec, and belong to the caller. They came with the first byte
     ///     of some `send`; a stream does not say which.
-    /// - Throws: `EMSGSIZE` when descriptors were lost, because there were too many for a message or for this process. Those
-    ///   that came are closed, and the stream is of no more use.
+    /// - Throws: `EMSGSIZE` when descriptors were lost, because there were too many for a message or for this process.
+    ///   Those that came are closed, and the stream is of no more use.
     package static func receive(
         _ fd: Int32, into buffer: UnsafeMutableRawBufferPointer, descriptors: inout [Int32]
     ) throws(SystemError) -> Received {

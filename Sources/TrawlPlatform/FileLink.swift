@@ -4,7 +4,8 @@ import Glibc
 package enum FileLink {
     /// Where an existing symbolic link leads in the end, also when nothing is there yet; nil for anything else.
     ///
-    /// - Throws: What the system says of a link that leads nowhere, such as `ELOOP`; `EILSEQ` for a name that is no text.
+    /// - Throws: What the system says of a link that leads nowhere, such as `ELOOP`; `EILSEQ` for a name that is no
+    ///   text.
     package static func target(of path: String) throws(SystemError) -> String? {
         var info = stat()
         guard lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else { return nil }

@@ -2,9 +2,9 @@ import Glibc
 
 /// A value that one thread at a time may touch, behind a POSIX mutex.
 ///
-/// `Synchronization.Mutex` would do, but on Linux it spins where many threads meet, and the thread sanitizer does not know
-/// it and reports every use; see docs/decisions/0008-guarded-values.md. Locks are held for straight-line code, never across
-/// `await`, a callback or a call that can block.
+/// `Synchronization.Mutex` would do, but on Linux it spins where many threads meet, and the thread sanitizer does not
+/// know it and reports every use; see docs/decisions/0008-guarded-values.md. Locks are held for straight-line code,
+/// never across `await`, a callback or a call that can block.
 ///
 /// `@unchecked Sendable`: the value is reached through `withLock` alone, and was handed over for good at `init`.
 package struct Guarded<Value>: ~Copyable, @unchecked Sendable {

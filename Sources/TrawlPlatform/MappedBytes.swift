@@ -21,7 +21,8 @@ package final class MappedBytes: Sendable {
 
     /// Maps a file that may come from a hostile process.
     ///
-    /// Sealed means that no later truncation can turn a read into SIGBUS and no later write can change bytes already checked.
+    /// Sealed means that no later truncation can turn a read into SIGBUS and no later write can change bytes already
+    /// checked.
     ///
     /// - Parameters:
     ///   - descriptor: Stays the caller's, and may be closed after this.

@@ -3,8 +3,8 @@ import Glibc
 
 /// A thread of our own for blocking C, with a name and with the host's signals blocked.
 ///
-/// A signal handler of the host never runs on it. Signals of faults (SIGSEGV and the like) stay open: they concern only the
-/// thread that causes them, and blocking them would take the host's crash report away.
+/// A signal handler of the host never runs on it. Signals of faults (SIGSEGV and the like) stay open: they concern only
+/// the thread that causes them, and blocking them would take the host's crash report away.
 package final class NamedThread: Sendable {
     private enum Life {
         case running(pthread_t)
@@ -66,7 +66,8 @@ package final class NamedThread: Sendable {
         }
     }
 
-    /// Waits until the thread has ended. Not from the thread itself, and by one caller at a time; later calls return at once.
+    /// Waits until the thread has ended. Not from the thread itself, and by one caller at a time; later calls return at
+    /// once.
     package func join() {
         let thread: pthread_t? = life.withLock { life in
             guard case .running(let thread) = life else { return nil }

@@ -53,8 +53,8 @@ struct OutputPath {
 
     /// Another path for a file when the component at `obstacle` is no directory: from there on one name.
     ///
-    /// A slash becomes `%2F`. A name that would be too long is cut and ends in `~` and a digest of the whole rest, so that
-    /// different paths stay different.
+    /// A slash becomes `%2F`. A name that would be too long is cut and ends in `~` and a digest of the whole rest, so
+    /// that different paths stay different.
     /// - Returns: Nil when there is no room even for that.
     static func detour(_ path: UnsafeRawBufferPointer, at obstacle: Int) -> [UInt8]? {
         let rest = UnsafeRawBufferPointer(rebasing: path[obstacle...])

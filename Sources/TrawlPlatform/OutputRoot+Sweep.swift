@@ -5,8 +5,8 @@ extension OutputRoot {
     /// How many directories deep a sweep goes; each holds a descriptor meanwhile.
     private static let deepestSweep = 200
 
-    /// Removes what killed processes left: files with exactly the temporary name of an unfinished file that nobody holds
-    /// locked. There are none where `hasUnnamedFiles` is true, but for a process killed while it replaced a file.
+    /// Removes what killed processes left: files with exactly the temporary name of an unfinished file that nobody
+    /// holds locked. There are none where `hasUnnamedFiles` is true, but for a process killed while it replaced a file.
     ///
     /// No symbolic link is followed. What cannot be read, opened or locked is left alone.
     /// - Returns: How many files were removed.

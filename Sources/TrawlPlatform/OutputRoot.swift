@@ -3,8 +3,9 @@ import Glibc
 
 /// A directory below which files are made, and never beside or above it.
 ///
-/// It is opened once, so that moving or replacing its path later changes nothing. Below it no symbolic link is followed.
-/// For a small file in a directory used lately the system calls are: open, write, link, close. Bound to one thread.
+/// It is opened once, so that moving or replacing its path later changes nothing. Below it no symbolic link is
+/// followed. For a small file in a directory used lately the system calls are: open, write, link, close. Bound to one
+/// thread.
 package final class OutputRoot {
     let root: OpenDirectory
     private let syncsDirectories: Bool

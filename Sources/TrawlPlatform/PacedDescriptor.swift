@@ -3,8 +3,8 @@ import Glibc
 
 /// A pipe or terminal to write to, which takes bytes at the pace of whoever reads there and must not be waited for.
 ///
-/// A pipe with a name comes as a place (O_PATH): it can be opened when it has a reader, and only then. It belongs to one
-/// thread at a time.
+/// A pipe with a name comes as a place (O_PATH): it can be opened when it has a reader, and only then. It belongs to
+/// one thread at a time.
 package struct PacedDescriptor: ~Copyable, Sendable {
     private var descriptor: Descriptor
     /// Whether it is open for writing, which a pipe is once it had a reader.

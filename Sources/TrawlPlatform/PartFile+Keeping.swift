@@ -36,15 +36,15 @@ extension PartFile {
         return name
     }
 
-    /// Opens a kept file again, cut to a length, for a destination in the same directory. It stays where it is until it is
-    /// published or discarded.
+    /// Opens a kept file again, cut to a length, for a destination in the same directory. It stays where it is until it
+    /// is published or discarded.
     ///
     /// - Parameters:
     ///   - path: As `keep` gave it.
     ///   - destination: Absolute.
     ///   - length: At least 1.
-    /// - Throws: `invalidPath` for a path that is no such file's, of another directory than the destination's, or of a file that
-    ///   is shorter; `EBUSY` when somebody else has it open.
+    /// - Throws: `invalidPath` for a path that is no such file's, of another directory than the destination's, or of a
+    ///   file that is shorter; `EBUSY` when somebody else has it open.
     package static func reopen(
         kept path: String, for destination: String, length: UInt64
     ) throws(OutputError) -> PartFile {

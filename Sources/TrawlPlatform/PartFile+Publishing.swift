@@ -14,8 +14,8 @@ extension PartFile {
     /// - Parameters:
     ///   - replacing: Whether a file of that name may be replaced; if not and there is one, the error is `EEXIST`.
     ///   - sync: Whether content and name must survive a loss of power when this returns.
-    /// - Throws: After an error nothing has appeared, except when syncing the directory failed. `publish` may be tried again
-    ///   after `EEXIST`; otherwise discard.
+    /// - Throws: After an error nothing has appeared, except when syncing the directory failed. `publish` may be tried
+    ///   again after `EEXIST`; otherwise discard.
     package func publish(replacing: Bool, sync: Bool) throws(SystemError) {
         try prepare(sync: sync)
         let result = path.withBytes { path in
@@ -31,8 +31,8 @@ extension PartFile {
 
     /// Gives the file the first free name of `NAME`, `NAME.1`, `NAME.2`, …; ``path`` tells which.
     ///
-    /// Names that would be too long are cut before the number. After some tries in a row the number is searched in growing
-    /// steps, so that the cost of many files of one name grows with the logarithm of their number.
+    /// Names that would be too long are cut before the number. After some tries in a row the number is searched in
+    /// growing steps, so that the cost of many files of one name grows with the logarithm of their number.
     ///
     /// - Parameters:
     ///   - first: The first number tried; 0 is the name alone.
@@ -110,8 +110,8 @@ extension PartFile {
         }
     }
 
-    /// Gives the file the permissions of the one it is to replace: who made that one secret meant its content. Where that
-    /// is not allowed, nothing was promised.
+    /// Gives the file the permissions of the one it is to replace: who made that one secret meant its content. Where
+    /// that is not allowed, nothing was promised.
     private func keepMode(of name: UnsafeRawBufferPointer) {
         var mode: UInt32 = 0
         let found = withCString(name) { cplatform_mode_at(directory.descriptor.rawValue, $0, &mode) }

@@ -5,8 +5,8 @@ import Glibc
 ///
 /// So a killed process leaves nothing behind. File systems that have no unnamed files get a temporary name beside the
 /// destination's, locked while the file is written. It ends by `publish`, which makes it appear complete under its own
-/// name, or by `discard`; one that is let go of is discarded. It belongs to one thread at a time, and lends nothing that it
-/// changes meanwhile, so it does without checks of exclusive access.
+/// name, or by `discard`; one that is let go of is discarded. It belongs to one thread at a time, and lends nothing
+/// that it changes meanwhile, so it does without checks of exclusive access.
 package final class PartFile {
     let directory: OpenDirectory
     /// Where the file will be, and from `publish` on where it is: relative to its root, or absolute.
@@ -117,7 +117,8 @@ package final class PartFile {
         try file?.writeAll(bytes)
     }
 
-    /// The open file, for another process to go on with; nil when it has a temporary name, which would go with this object.
+    /// The open file, for another process to go on with; nil when it has a temporary name, which would go with this
+    /// object.
     package var rawValueToPassOn: Int32? { temporaryName == nil ? file?.rawValue : nil }
 
     /// Goes on with a file without a name that another process began in this directory, in place of this one.

@@ -1,7 +1,7 @@
 import CPlatform
 
-/// The temporary name of an unfinished file: `.NAME.RANDOM.part` where a file cannot be without one while it is written, and
-/// `.NAME.RANDOM.partial` for what is kept to go on with, which no sweep removes.
+/// The temporary name of an unfinished file: `.NAME.RANDOM.part` where a file cannot be without one while it is
+/// written, and `.NAME.RANDOM.partial` for what is kept to go on with, which no sweep removes.
 enum PartName {
     /// How much of the name it repeats; little enough for file systems with short names.
     private static let repeated = 100

@@ -2,12 +2,12 @@ import CPlatform
 
 /// How the kernel shares processors among threads.
 package enum Scheduling {
-    /// Asks for throughput in place of quick wake-ups, for the calling thread and all threads and processes it starts from
-    /// now on.
+    /// Asks for throughput in place of quick wake-ups, for the calling thread and all threads and processes it starts
+    /// from now on.
     ///
-    /// A thread that wakes does not interrupt another that runs then, so that each deals with more at a time. Many small
-    /// fetches take 6 % less time and their coordinator 19 % less CPU that way (`Tests/Benchmarks/run w1`, two cores).
-    /// Where it is not allowed nothing changes.
+    /// A thread that wakes does not interrupt another that runs then, so that each deals with more at a time. Many
+    /// small fetches take 6 % less time and their coordinator 19 % less CPU that way (`Tests/Benchmarks/run w1`, two
+    /// cores). Where it is not allowed nothing changes.
     ///
     /// - Source: sched(7), SCHED_BATCH.
     package static func preferThroughput() {

@@ -1,22 +1,22 @@
 import CPlatform
 import Glibc
 
-/// A file without a name, for what is larger than memory should hold and is of no use to another process: it goes with the
-/// process that made it, however that ends.
+/// A file without a name, for what is larger than memory should hold and is of no use to another process: it goes with
+/// the process that made it, however that ends.
 ///
 /// Bound to one thread.
 package final class ScratchFile {
     let descriptor: Descriptor
 
-    /// - Parameter directory: Where it is made; it never shows there, unless the file system has no unnamed files: then it has
-    ///   a name for a moment. Its owner alone can read it.
+    /// - Parameter directory: Where it is made; it never shows there, unless the file system has no unnamed files: then
+    ///   it has a name for a moment. Its owner alone can read it.
     package init(in directory: String) throws(SystemError) {
         let parent = try Descriptor.adopt(cplatform_openat(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY, 0), "open")
         descriptor = try Self.open(in: parent.rawValue)
     }
 
-    /// Sees to it that there is room on the disk for `count` bytes from `offset` on, so that writing them does not fail for
-    /// want of it.
+    /// Sees to it that there is room on the disk for `count` bytes from `offset` on, so that writing them does not fail
+    /// for want of it.
     package func reserve(_ count: Int, at offset: UInt64) throws(SystemError) {
         while true {
             let number = posix_fallocate(descriptor.rawValue, off_t(clamping: offset), off_t(count))

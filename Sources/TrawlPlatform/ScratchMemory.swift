@@ -1,7 +1,7 @@
 import CPlatform
 
-/// Memory for a large table, kept in a file without a name: the kernel can write it out and drop it, so it does not count
-/// against the memory a process needs for itself.
+/// Memory for a large table, kept in a file without a name: the kernel can write it out and drop it, so it does not
+/// count against the memory a process needs for itself.
 ///
 /// All bytes are zero at first. Its space on disk is reserved, so that touching it cannot fail. Bound to one thread.
 package final class ScratchMemory {

@@ -3,8 +3,8 @@ package import TrawlHTTP
 
 /// A token bucket shared by all processes: bandwidth as one "debt until" word.
 ///
-/// All order is relaxed: the word carries its whole meaning, and nothing else is published by it. Any process can spoil it,
-/// so sums saturate instead of trapping.
+/// All order is relaxed: the word carries its whole meaning, and nothing else is published by it. Any process can spoil
+/// it, so sums saturate instead of trapping.
 ///
 /// `@unchecked Sendable`: it holds the segment, whose mapping is reached only by atomics.
 package struct SharedBucket: @unchecked Sendable {
@@ -29,8 +29,8 @@ package struct SharedBucket: @unchecked Sendable {
         return cost == 0 ? nil : max(1, Self.costOfOne / cost)
     }
 
-    /// Sets the limit; it holds for all processes from the next charge on. A debt of before stays, in bytes: at a higher
-    /// rate it is paid sooner.
+    /// Sets the limit; it holds for all processes from the next charge on. A debt of before stays, in bytes: at a
+    /// higher rate it is paid sooner.
     ///
     /// - Parameters:
     ///   - bytesPerSecond: Zero is unlimited.

@@ -79,8 +79,8 @@ package struct SharedProgressLine: @unchecked Sendable {
 
     /// Takes the line for a lease, with all else cleared.
     ///
-    /// The id is stored last and in release order: a reader that sees it sees no word of the lease before. The other words
-    /// are stored in release order too, so that none is seen under the id of the lease before.
+    /// The id is stored last and in release order: a reader that sees it sees no word of the lease before. The other
+    /// words are stored in release order too, so that none is seen under the id of the lease before.
     package func begin(lease: UInt64) {
         cplatform_store_relaxed(line + cplatform_progress_lease, 0)
         cplatform_store_release(line + cplatform_progress_phase, 0)
@@ -136,8 +136,8 @@ package struct SharedProgressLine: @unchecked Sendable {
         nonmutating set { cplatform_store_release(line + cplatform_progress_reservation, newValue) }
     }
 
-    /// Reads the line. Its words are of one lease when `lease` is the same before and after; then the snapshot is returned,
-    /// else `nil`: the line changed hands meanwhile.
+    /// Reads the line. Its words are of one lease when `lease` is the same before and after; then the snapshot is
+    /// returned, else `nil`: the line changed hands meanwhile.
     package func snapshot() -> Snapshot? {
         let lease = cplatform_load_acquire(line + cplatform_progress_lease)
         // Acquire: none of these may be read after the check of the lease.

@@ -3,8 +3,8 @@ import Glibc
 
 /// A directory in which sockets have their names.
 ///
-/// Names are reached through the open directory, so neither a long path nor somebody who moves things about has a part in it
-/// (the address of a socket holds 107 bytes).
+/// Names are reached through the open directory, so neither a long path nor somebody who moves things about has a part
+/// in it (the address of a socket holds 107 bytes).
 package final class SocketDirectory: Sendable {
     /// Its path, for people.
     package let path: String
@@ -30,8 +30,8 @@ package final class SocketDirectory: Sendable {
         }
     }
 
-    /// The directories where a user's programs have their sockets, the better one first: `trawl` in the runtime directory, and
-    /// `trawl-UID` in that for temporary files.
+    /// The directories where a user's programs have their sockets, the better one first: `trawl` in the runtime
+    /// directory, and `trawl-UID` in that for temporary files.
     ///
     /// - Parameters:
     ///   - runtime: `XDG_RUNTIME_DIR`.
@@ -134,8 +134,8 @@ package final class SocketDirectory: Sendable {
 
     private func address(of name: String) -> String { "/proc/self/fd/\(descriptor.rawValue)/\(name)" }
 
-    /// Between two calls of one process another must not take a name for stale that is just being made. Who does not come to
-    /// an end is not waited for for ever.
+    /// Between two calls of one process another must not take a name for stale that is just being made. Who does not
+    /// come to an end is not waited for for ever.
     private func lock() {
         for _ in 0..<Self.lockTries {
             if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }

@@ -7,8 +7,8 @@ package enum WholeFile {
         ["/dev/stdout", "/dev/stderr"].contains(path) || path.hasPrefix("/dev/fd/") || path.hasPrefix("/proc/")
     }
 
-    /// Where the file is that a path names: where a link leads. A link somebody else made is not followed, and replaced:
-    /// who may make names in a directory must not choose which other file is overwritten.
+    /// Where the file is that a path names: where a link leads. A link somebody else made is not followed, and
+    /// replaced: who may make names in a directory must not choose which other file is overwritten.
     ///
     /// - Throws: What the system says of a link that leads nowhere.
     package static func place(of path: String) throws(SystemError) -> String {

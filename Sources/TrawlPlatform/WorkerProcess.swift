@@ -37,9 +37,9 @@ package final class WorkerProcess: Sendable {
 
     /// Starts an executable as a worker.
     ///
-    /// It has /dev/null as input and output, the host's standard error (/dev/null when that is closed), the control socket
-    /// as 3 and the segment as 4, and no other descriptor; a process group of its own; default dispositions and no blocked
-    /// signal. Directory and umask are the host's. Any thread may call this at any time.
+    /// It has /dev/null as input and output, the host's standard error (/dev/null when that is closed), the control
+    /// socket as 3 and the segment as 4, and no other descriptor; a process group of its own; default dispositions and
+    /// no blocked signal. Directory and umask are the host's. Any thread may call this at any time.
     ///
     /// - Parameters:
     ///   - executable: A path; it is not searched for.
@@ -55,7 +55,8 @@ package final class WorkerProcess: Sendable {
         // From 10 up neither dup2 in the child can overwrite the other's source.
         let control = try control.duplicated(atLeast: 10)
         let segment = try segment.duplicated(atLeast: 10)
-        // A close-on-exec descriptor in the place of standard error is some library's own, opened after a closed stderr.
+        // A close-on-exec descriptor in the place of standard error is some library's own, opened after a closed
+        // stderr.
         let inheritsStandardError: Int32 = cplatform_is_close_on_exec(2) == 0 ? 1 : 0
 
         let path = try CStrings([executable])
@@ -74,8 +75,8 @@ package final class WorkerProcess: Sendable {
         let opened = cplatform_pidfd_open(processID)
         if opened >= 0 {
             let watched = try Descriptor.adopt(opened, "pidfd_open")
-            // Where the host reaps our children, the number may already be another process's: not our child, not ours to
-            // signal.
+            // Where the host reaps our children, the number may already be another process's: not our child, not ours
+            // to signal.
             var status: Int32 = 0
             if cplatform_reap(watched.rawValue, 1, &status) != -ECHILD {
                 return WorkerProcess(processID: processID, watched: watched, isLost: false)

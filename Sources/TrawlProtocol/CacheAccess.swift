@@ -18,7 +18,8 @@ package struct CacheAccess: OptionSet, Sendable, Hashable {
     /// Others wait for the response to be stored, or may come to: they are told when it will not be.
     package static let leads = CacheAccess(rawValue: 16)
 
-    /// Cookies of the request are those of the store's own jar: what they say of the user is the same for all who use it.
+    /// Cookies of the request are those of the store's own jar: what they say of the user is the same for all who use
+    /// it.
     package static let sharedCookies = CacheAccess(rawValue: 32)
 
     static let all: CacheAccess = [.reads, .writes, .sends, .asks, .leads, .sharedCookies]

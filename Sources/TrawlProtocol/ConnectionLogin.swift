@@ -12,7 +12,8 @@ package struct ConnectionLogin: Sendable, Hashable {
 
     /// The scheme.
     package var scheme: Scheme
-    /// The user, with the domain before a backslash where there is one; empty stands for the ticket of the process's user.
+    /// The user, with the domain before a backslash where there is one; empty stands for the ticket of the process's
+    /// user.
     package var user: String
     /// The password; empty with a ticket.
     package var password: String

@@ -4,8 +4,8 @@ package enum FileCollision: Sendable, Hashable {
     case replace
     /// The hop fails.
     case fail
-    /// It gets the first free name of `NAME`, `NAME.1`, `NAME.2`, …; and where a file stands in the place of a directory
-    /// of the path, the rest of the path from there on becomes one name, with `%2F` for each slash.
+    /// It gets the first free name of `NAME`, `NAME.1`, `NAME.2`, …; and where a file stands in the place of a
+    /// directory of the path, the rest of the path from there on becomes one name, with `%2F` for each slash.
     /// - Parameters:
     ///   - from: The first number that is tried; 0 is the name alone.
     ///   - adoptsIdentical: Whether a file of the same bytes that is met on the way counts as this one.

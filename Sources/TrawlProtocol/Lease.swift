@@ -35,8 +35,8 @@ package struct Lease: Sendable, Hashable {
     /// Whether the head of a challenge (401, 407) is told and the transfer rests until it is known what becomes of its
     /// body.
     package var asksAboutChallenges = false
-    /// Whether the head of a response of 400 or more is told and the transfer rests until it is known what becomes of its
-    /// body: the request may be made again.
+    /// Whether the head of a response of 400 or more is told and the transfer rests until it is known what becomes of
+    /// its body: the request may be made again.
     package var asksAboutFailures = false
     /// Whether a file is synced before it is renamed.
     package var syncsFile = false
@@ -64,8 +64,9 @@ package struct Lease: Sendable, Hashable {
     package var identity: [UInt8] = []
     /// What its connection counts for; nil where connections are not limited.
     package var counted: CountedOrigin?
-    /// How many bytes of the body are in the file whose descriptor comes last, where an earlier lease of the hop was given up: a
-    /// response of 206 goes on behind them. For bodies kept in memory or written beneath an output root; 0 is none.
+    /// How many bytes of the body are in the file whose descriptor comes last, where an earlier lease of the hop was
+    /// given up: a response of 206 goes on behind them. For bodies kept in memory or written beneath an output root; 0
+    /// is none.
     package var part: UInt64 = 0
 
     /// How many descriptors travel with the frame: the request body's first, then the sink's, then the part's.
@@ -111,8 +112,8 @@ package struct Lease: Sendable, Hashable {
         if part > 0 { writer.write(part) }
     }
 
-    /// Reads a lease, and makes it in one go: what is changed after it was made is copied, as is what an initializer made
-    /// that can fail half-way.
+    /// Reads a lease, and makes it in one go: what is changed after it was made is copied, as is what an initializer
+    /// made that can fail half-way.
     static func read(from reader: inout WireReader, knownFields: FieldLines) throws(FrameError) -> Lease {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }

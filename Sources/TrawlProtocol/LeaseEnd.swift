@@ -6,7 +6,8 @@ package struct LeaseEnd: Sendable, Hashable {
     package var lease: UInt64
     /// How it ended.
     package var outcome: HopOutcome
-    /// The final head, unless a `head` frame brought it or none came; when the proxy failed, what it answered to CONNECT.
+    /// The final head, unless a `head` frame brought it or none came; when the proxy failed, what it answered to
+    /// CONNECT.
     package var head: ResponseHead?
     /// The trailer section.
     package var trailers = FieldLines()

@@ -4,8 +4,8 @@ import TrawlHTTP
 ///
 /// Integers are little endian. Texts and byte strings are preceded by their length in 32 bits.
 package struct WireWriter: Sendable {
-    /// Filled up to `count`. Room is made in large steps: frames are made of pieces of a few bytes, for which an array's
-    /// own `append` takes several times as long as the copy.
+    /// Filled up to `count`. Room is made in large steps: frames are made of pieces of a few bytes, for which an
+    /// array's own `append` takes several times as long as the copy.
     private var storage: [UInt8] = []
     /// Bytes written so far and not yet taken.
     package private(set) var count = 0
@@ -103,7 +103,8 @@ package struct WireWriter: Sendable {
         write(head.fields)
     }
 
-    /// Appends `length` bytes, all of which `body` stores: for many integers in a row, since each by itself asks for room.
+    /// Appends `length` bytes, all of which `body` stores: for many integers in a row, since each by itself asks for
+    /// room.
     @inline(__always)
     mutating func writeBlock(_ length: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
         makeRoom(length)

@@ -14,7 +14,8 @@ package enum WorkerMessage: Sendable, Hashable {
     case unshared(lease: UInt64)
     /// How many connections to the origin of that number are open: fewer than was said last, or it was asked.
     case connections(origin: UInt32, open: UInt16)
-    /// A metered body is to become longer than it has room for: it has so many bytes, and wants room for so many in all.
+    /// A metered body is to become longer than it has room for: it has so many bytes, and wants room for so many in
+    /// all.
     case wants(lease: UInt64, MemoryWish)
     /// The worker closed a connection of that number that no lease was using, where the coordinator wants to know.
     case closed(connection: UInt32)

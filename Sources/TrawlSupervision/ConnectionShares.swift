@@ -1,11 +1,12 @@
 /// How many connections to an origin each worker may have, so that all of them together never have more than its limit.
 ///
-/// Workers keep connections that carry nothing at the moment, and only they know when those are closed. So a share is what a
-/// worker *may* have: it grows with the leases the worker is given, and shrinks to what the worker says is open. A worker
-/// keeps two rules: a lease uses one connection at a time, and before it opens another one it closes one that is idle, if
-/// there is one. From this follows that between two reports it has at most as many open as the later of the first
-/// report's number and the most leases it held meanwhile. ``ended(_:at:open:)`` and ``told(_:by:open:)`` take that as the share.
-/// A report that is on its way while the worker gets another lease counts that lease, and so is never too low.
+/// Workers keep connections that carry nothing at the moment, and only they know when those are closed. So a share is
+/// what a worker *may* have: it grows with the leases the worker is given, and shrinks to what the worker says is open.
+/// A worker keeps two rules: a lease uses one connection at a time, and before it opens another one it closes one that
+/// is idle, if there is one. From this follows that between two reports it has at most as many open as the later of the
+/// first report's number and the most leases it held meanwhile. ``ended(_:at:open:)`` and ``told(_:by:open:)`` take
+/// that as the share. A report that is on its way while the worker gets another lease counts that lease, and so is
+/// never too low.
 ///
 /// Origins without connections and without leases have no place here.
 struct ConnectionShares: Sendable {
@@ -95,8 +96,8 @@ struct ConnectionShares: Sendable {
 
     /// A lease of the worker ended.
     ///
-    /// - Parameter open: Connections to the origin that the worker has open, as it says. It may say what it likes: a share
-    ///   grows by leases alone.
+    /// - Parameter open: Connections to the origin that the worker has open, as it says. It may say what it likes: a
+    ///   share grows by leases alone.
     mutating func ended(_ origin: OriginKey, at worker: Int, open: Int) {
         guard let row = row(of: origin) else { return }
         let place = row * workers + worker

@@ -2,13 +2,13 @@
 extension LeaseTable {
     /// Where a hop goes.
     package enum Placement: Equatable, Sendable {
-        /// To that worker. Unless it keeps the connection, that is to be closed at the hop's end, so that the next one can
-        /// be opened by a worker with less to do.
+        /// To that worker. Unless it keeps the connection, that is to be closed at the hop's end, so that the next one
+        /// can be opened by a worker with less to do.
         case worker(Int, keepsConnection: Bool)
         /// No worker can take it now.
         case nowhere
-        /// All connections that are allowed may be open, and no worker that has an idle one can take the hop: one has to be
-        /// closed first. That worker is to be asked; nil when it has been.
+        /// All connections that are allowed may be open, and no worker that has an idle one can take the hop: one has
+        /// to be closed first. That worker is to be asked; nil when it has been.
         case awaitsConnection(askedOf: Int?)
     }
 
@@ -22,11 +22,11 @@ extension LeaseTable {
 
     /// As ``choose(for:isSuspect:)``, with no more connections to the origin over all workers than `limit`.
     ///
-    /// As long as fewer hops of the origin are leased than the limit, one of these holds: another connection may be opened,
-    /// by whichever worker; or a worker may have one that is idle. Of those workers one that is not notably busier than others
-    /// is taken before another connection is opened. A worker that is notably busier is taken when no other may open one,
-    /// and then the connection moves on. A worker that has an idle one and takes no hops at all (it is full, leaves, or is for
-    /// a suspect) is asked to close it.
+    /// As long as fewer hops of the origin are leased than the limit, one of these holds: another connection may be
+    /// opened, by whichever worker; or a worker may have one that is idle. Of those workers one that is not notably
+    /// busier than others is taken before another connection is opened. A worker that is notably busier is taken when
+    /// no other may open one, and then the connection moves on. A worker that has an idle one and takes no hops at all
+    /// (it is full, leaves, or is for a suspect) is asked to close it.
     package mutating func place(_ origin: OriginKey, isSuspect: Bool, limit: UInt32) -> Placement {
         guard countsConnections(limit), let row = shares.row(of: origin) else {
             guard let worker = choose(for: origin, isSuspect: isSuspect) else { return .nowhere }
@@ -117,8 +117,8 @@ extension LeaseTable {
     /// Whether ``takeFoundOrigin()`` or ``takeForgottenOrigin()`` has something to give.
     package var hasNewsOfOrigins: Bool { !shares.found.isEmpty || !shares.forgotten.isEmpty }
 
-    /// An origin that came to be counted, and keeps its number from now on; nil when there is none. Each is given once, and
-    /// may have been forgotten since: take all of these before those.
+    /// An origin that came to be counted, and keeps its number from now on; nil when there is none. Each is given once,
+    /// and may have been forgotten since: take all of these before those.
     package mutating func takeFoundOrigin() -> OriginKey? { shares.found.popLast() }
 
     /// An origin that is not counted any more; nil when there is none. Each is given once for each time it was found.

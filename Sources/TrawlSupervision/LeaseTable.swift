@@ -113,7 +113,8 @@ package struct LeaseTable: Sendable {
     ///
     /// A suspect goes only to a worker without any lease. When there is none, the worker with the fewest is set aside:
     /// it gets nothing new until it is idle. One is set aside at a time, and together with those that run suspects
-    /// never more than half of the pool, or one. Offer waiting suspects before ordinary hops, else these take the worker.
+    /// never more than half of the pool, or one. Offer waiting suspects before ordinary hops, else these take the
+    /// worker.
     package mutating func choose(for origin: OriginKey, isSuspect: Bool) -> Int? {
         guard let least = buckets.least, holders[least.worker].free > 0 else { return nil }
         if isSuspect {

@@ -1,4 +1,5 @@
-/// Workers ordered by how many leases they hold. Grants and ends take constant time; ``remove`` is for a worker that leaves.
+/// Workers ordered by how many leases they hold. Grants and ends take constant time; ``remove`` is for a worker that
+/// leaves.
 ///
 /// One linked list of workers for each number of leases. Within a list the worker that came first is chosen first, so
 /// equals take turns.

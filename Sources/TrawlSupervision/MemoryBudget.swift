@@ -1,17 +1,17 @@
 /// How much memory bodies may take, those that are being received and those that wait for their reader.
 ///
-/// A body is free as long as it is short enough to travel inside a frame. One that gets longer asks before it does: for all
-/// of its length where that is known, else for some more each time. What it was granted it holds until its lease ends. What is
-/// handed over then counts until it is let go.
+/// A body is free as long as it is short enough to travel inside a frame. One that gets longer asks before it does: for
+/// all of its length where that is known, else for some more each time. What it was granted it holds until its lease
+/// ends. What is handed over then counts until it is let go.
 ///
 /// - The eldest goes first. Younger ones pass it where they fit and it does not, up to one budget in all; then nothing
 ///   passes, no lease is granted either, and what is held runs dry until the eldest fits.
-/// - Bodies of unknown length can come to hold what the others wait for, each with a part. So all of them but the eldest hold no
-///   more than half the budget; and when nothing is left that will be given back by itself, the eldest of those that wait gets
-///   what it asks for, whatever the budget. So there is always one that goes to its end.
+/// - Bodies of unknown length can come to hold what the others wait for, each with a part. So all of them but the
+///   eldest hold no more than half the budget; and when nothing is left that will be given back by itself, the eldest
+///   of those that wait gets what it asks for, whatever the budget. So there is always one that goes to its end.
 ///
-/// What is held is never more than the budget, or than half of it and one body, whichever is more; beside that an eighth of the
-/// budget in bodies that ended short and wait, and what decoders brought beyond what was asked for.
+/// What is held is never more than the budget, or than half of it and one body, whichever is more; beside that an
+/// eighth of the budget in bodies that ended short and wait, and what decoders brought beyond what was asked for.
 package struct MemoryBudget: Sendable {
     /// More room for the body of a lease.
     package struct Grant: Equatable, Sendable {

@@ -1,6 +1,7 @@
 /// Which worker was last given a hop of an origin, and so likely has a connection to it.
 ///
-/// A fixed table without chains: two origins that meet in one place forget each other, which costs a connection, no more.
+/// A fixed table without chains: two origins that meet in one place forget each other, which costs a connection, no
+/// more.
 struct OriginHints: Sendable {
     private struct Hint: Sendable {
         var origin: OriginKey = 0

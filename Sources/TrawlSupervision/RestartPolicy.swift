@@ -8,8 +8,8 @@ package struct RestartPolicy: Sendable, Hashable {
     package var jitterShare: Double = 0.25
     /// Failed starts in a row after which a slot that was never ready is retired.
     package var startAttempts: Int = 5
-    /// Failed starts in a row after which a slot that was ready once is retired: more than a minute's. Processes that cannot
-    /// be made for want of memory or numbers do not count, which passes.
+    /// Failed starts in a row after which a slot that was ready once is retired: more than a minute's. Processes that
+    /// cannot be made for want of memory or numbers do not count, which passes.
     package var laterStartAttempts: Int = 14
     /// How long a worker may take to say that it is ready.
     package var startDeadline: Duration = .seconds(10)

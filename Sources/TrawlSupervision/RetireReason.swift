@@ -8,7 +8,8 @@ package enum RetireReason: Sendable, Hashable {
     case incompatible
     /// The worker executable is not there or may not be run; the `errno` value.
     case cannotStart(errno: Int32)
-    /// No generation was ever ready, or none any more, so what runs there is not a worker; the last of several failures.
+    /// No generation was ever ready, or none any more, so what runs there is not a worker; the last of several
+    /// failures.
     case neverReady(last: StartFailure)
 }
 

@@ -4,8 +4,8 @@ import TrawlProtocol
 
 /// Where the body of one transfer goes, with small pieces gathered before they are written.
 ///
-/// A small body costs one write in a file and none in memory. Reused from transfer to transfer. One thread's, which lends
-/// nothing that it changes meanwhile: without checks of exclusive access where they would be made for every body.
+/// A small body costs one write in a file and none in memory. Reused from transfer to transfer. One thread's, which
+/// lends nothing that it changes meanwhile: without checks of exclusive access where they would be made for every body.
 final class BodyStore {
     private enum Place {
         case discard
@@ -209,7 +209,8 @@ final class BodyStore {
     /// Ends the body before it is whole, for another lease to go on with.
     ///
     /// - Parameter waiting: The last bytes that have not reached their place.
-    /// - Returns: How many bytes did, and the descriptor of a file of this worker's that they are in, which belongs to the caller.
+    /// - Returns: How many bytes did, and the descriptor of a file of this worker's that they are in, which belongs to
+    ///   the caller.
     func handOver(without waiting: Int) -> (kept: UInt64, file: Int32?) {
         defer { reset() }
         do throws(HopFailure) {

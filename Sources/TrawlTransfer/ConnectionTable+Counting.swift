@@ -4,8 +4,8 @@ import TrawlProtocol
 
 /// Connections that count for an origin, of which all workers together may have only so many.
 ///
-/// libcurl keeps idle connections to itself and looks at them when it opens or seeks one. So an idle one is ended by its
-/// socket: the server sees the end at once, and libcurl finds out when it comes by.
+/// libcurl keeps idle connections to itself and looks at them when it opens or seeks one. So an idle one is ended by
+/// its socket: the server sees the end at once, and libcurl finds out when it comes by.
 extension ConnectionTable {
     /// How many are open, idle or not.
     func count(of origin: UInt32) -> Int {

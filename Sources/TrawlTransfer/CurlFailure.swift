@@ -39,8 +39,8 @@ enum CurlFailure {
         }
     }
 
-    /// What an alert of the server's says about our certificate, by the names OpenSSL gives them (RFC 8446 §6.2); nil when
-    /// the text tells of no such alert.
+    /// What an alert of the server's says about our certificate, by the names OpenSSL gives them (RFC 8446 §6.2); nil
+    /// when the text tells of no such alert.
     ///
     /// In TLS 1.3 it comes when the client believes the handshake to be over, as an error in reading.
     static func alert(in text: String, sentCertificate: Bool) -> HopFailure.Kind? {

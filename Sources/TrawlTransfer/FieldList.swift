@@ -4,8 +4,8 @@ import TrawlHTTP
 /// The field lines of a request in the form libcurl takes them: a linked list of texts, all in one allocation.
 ///
 /// Lines of the lease keep their order and spelling. What libcurl would add by itself and the lease does not have is
-/// switched off. Lines share a text as far as libcurl need not see each by itself, since it looks through all texts for each of
-/// a dozen names, and prints one after the other.
+/// switched off. Lines share a text as far as libcurl need not see each by itself, since it looks through all texts for
+/// each of a dozen names, and prints one after the other.
 final class FieldList {
     /// The packed field lines this list was made of.
     let source: [UInt8]
@@ -51,8 +51,8 @@ final class FieldList {
         self.hasBody == hasBody && source == fields.packed
     }
 
-    /// Fields by which libcurl decides what to write itself; the others it looks for are switched off, or belong to options
-    /// that are not used.
+    /// Fields by which libcurl decides what to write itself; the others it looks for are switched off, or belong to
+    /// options that are not used.
     private static func isLookedFor(_ name: UnsafeRawBufferPointer) -> Bool {
         FieldSyntax.equalIgnoringCase(name, "Host") || FieldSyntax.equalIgnoringCase(name, "Expect")
     }
@@ -76,7 +76,8 @@ private struct LineTexts {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Switches libcurl's own line of a name off: by the name with a colon and nothing else, before any other of that name.
+    /// Switches libcurl's own line of a name off: by the name with a colon and nothing else, before any other of that
+    /// name.
     mutating func switchOff(_ name: String) {
         starts.append(bytes.count)
         bytes += name.utf8

@@ -4,9 +4,10 @@ import TrawlHTTP
 
 /// What requests to one origin have in common: its URL as libcurl parsed it, and their field lines.
 ///
-/// libcurl takes longer to parse a URL than for anything else it does with one, and it prints each `Host` line twice, byte
-/// by byte. So what stands before the path is parsed once. The rest goes on the wire as it is, by CURLOPT_REQUEST_TARGET,
-/// and `Host` is the first of the field lines. Byte for byte the request is the one that libcurl makes of the whole URL.
+/// libcurl takes longer to parse a URL than for anything else it does with one, and it prints each `Host` line twice,
+/// byte by byte. So what stands before the path is parsed once. The rest goes on the wire as it is, by
+/// CURLOPT_REQUEST_TARGET, and `Host` is the first of the field lines. Byte for byte the request is the one that
+/// libcurl makes of the whole URL.
 final class RequestOrigin {
     /// Scheme, authority and a slash.
     let text: [CChar]

@@ -20,8 +20,8 @@ package protocol ResponseKeeper: AnyObject {
 package enum KeeperStart {
     /// The answer is stored.
     case answer(StoredAnswer)
-    /// A request goes out, with these fields. Those that were added are told apart; each took the place of others of its
-    /// name.
+    /// A request goes out, with these fields. Those that were added are told apart; each took the place of others of
+    /// its name.
     case request(FieldLines, added: FieldLines, (any KeptExchange)?)
     /// Neither is possible.
     case refuse(HopFailure)
@@ -100,13 +100,14 @@ package protocol StoredBytes: AnyObject {
     var length: UInt64 { get }
     /// Reads and checks a piece of what follows, without giving it out: for who could not take back what is given out.
     ///
-    /// - Returns: How many bytes were looked at; 0 when all were, and when there are more than are worth to be read twice.
+    /// - Returns: How many bytes were looked at; 0 when all were, and when there are more than are worth to be read
+    ///   twice.
     /// - Throws: `storedResponse` when what is stored turns out damaged.
     func inspect() throws(HopFailure) -> Int
     /// The next bytes; nil at the end.
     ///
-    /// - Parameter file: A file that the bytes go to as they are, where it stands; it may come to share the stored body's
-    ///   blocks.
+    /// - Parameter file: A file that the bytes go to as they are, where it stands; it may come to share the stored
+    ///   body's blocks.
     /// - Throws: `storedResponse` when what is stored turns out damaged.
     func next(into file: Int32?) throws(HopFailure) -> StoredPiece?
 }

@@ -6,8 +6,8 @@ package import TrawlProtocol
 /// Bound to the transfer thread. Nothing here waits: the numbers of commits come back through
 /// `ResponseKeeper.takeCommitted`, and the end of a lease waits for those of all its heads.
 package protocol StateKeeper: AnyObject {
-    /// The final head of a response has come from the server, `Set-Cookie` among its fields. Heads of stored responses do
-    /// not come here.
+    /// The final head of a response has come from the server, `Set-Cookie` among its fields. Heads of stored responses
+    /// do not come here.
     ///
     /// - Parameter leases: How many are under way.
     /// - Returns: The number of the commit to wait for; nil when nothing is written.

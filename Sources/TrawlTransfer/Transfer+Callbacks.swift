@@ -95,7 +95,8 @@ extension Transfer {
                 return false
             }
             if isReused, let tls = connection.tls, tls != profile.profile.tls {
-                // It proves somebody else, or was trusted by other rules. libcurl 7.88 compares neither keys nor passphrases.
+                // It proves somebody else, or was trusted by other rules. libcurl 7.88 compares neither keys nor
+                // passphrases.
                 wantsFreshConnection = true
                 return false
             }

@@ -18,7 +18,8 @@ extension Transfer {
         if let timeLimit { loop.note(limit: timeLimit) }
     }
 
-    /// When the lease must be over, on the loop's running clock; nil without a limit, while the clock rests, and when it is.
+    /// When the lease must be over, on the loop's running clock; nil without a limit, while the clock rests, and when
+    /// it is.
     var timeLimit: UInt64? {
         guard lease.timeout > 0, restingSince == nil, place >= 0 else { return nil }
         let (nanoseconds, overflow) = lease.timeout.multipliedReportingOverflow(by: 1_000_000)

@@ -10,8 +10,8 @@ extension Transfer {
 
     /// Why the transfer ends because its response does not begin; nil when it does not.
     ///
-    /// As long as nothing of the response has come, all activity is the request's, or the end of a rest. A body inside the
-    /// lease is sent by libcurl without asking, so its count is looked at.
+    /// As long as nothing of the response has come, all activity is the request's, or the end of a rest. A body inside
+    /// the lease is sent by libcurl without asking, so its count is looked at.
     func overdueFirstByte(at now: UInt64) -> HopFailure? {
         guard awaitsFirstByte else { return nil }
         var uploaded: Int64 = 0

@@ -3,16 +3,17 @@ import TrawlProtocol
 
 /// Bodies that are kept in memory, of which there is so much for all workers.
 ///
-/// What fits a frame has its room. Before a body gets longer the transfer asks, and rests until it may: for all of the body
-/// where its length is known, else for some more than is needed. libcurl keeps what it has read meanwhile and reads no more,
-/// so that the server is held up too.
+/// What fits a frame has its room. Before a body gets longer the transfer asks, and rests until it may: for all of the
+/// body where its length is known, else for some more than is needed. libcurl keeps what it has read meanwhile and
+/// reads no more, so that the server is held up too.
 extension Transfer {
     /// Coded bytes that are decoded at a time at most: deflate makes a thousand bytes of one.
     private static let longestSlice = 1024
     /// The most that is asked for beyond what is needed, for a body of unknown length.
     private static let mostAhead: UInt64 = 4 << 20
 
-    /// Whether so many bytes more may be kept; if not, the coordinator has been asked, or `failure` says that they never may.
+    /// Whether so many bytes more may be kept; if not, the coordinator has been asked, or `failure` says that they
+    /// never may.
     func mayKeep(_ count: Int) -> Bool {
         let need = store.length + UInt64(count)
         // What comes is what is kept, where no coding has to be undone.
@@ -39,8 +40,8 @@ extension Transfer {
     /// Whether what is decoded next may be kept. How much that is shows when it is there.
     var mayDecode: Bool { decoder == nil || store.length < room || mayKeep(1) }
 
-    /// How many coded bytes are decoded at a time when what they unfold to is to fit what room there is: a few of a body that
-    /// unfolds to much.
+    /// How many coded bytes are decoded at a time when what they unfold to is to fit what room there is: a few of a
+    /// body that unfolds to much.
     func meteredSlice(atMost longest: Int) -> Int {
         guard room < .max, store.isMemory, let decoder else { return longest }
         let ratio = decoder.encodedBytes == 0 ? 64 : max(1, decoder.decodedBytes / decoder.encodedBytes)

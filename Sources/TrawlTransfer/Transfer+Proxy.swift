@@ -2,12 +2,13 @@ import CCurl
 import TrawlHTTP
 import TrawlProtocol
 
-/// The proxy's part in a transfer: its answers to CONNECT, connections that belong to a user, and what goes wrong on the way.
+/// The proxy's part in a transfer: its answers to CONNECT, connections that belong to a user, and what goes wrong on
+/// the way.
 extension Transfer {
     /// Whether a connection may carry the request as far as its proxy is concerned; notes whose it is.
     ///
-    /// A tunnel is granted to who asked for it, and some proxies take all that follows on a connection for the same user's.
-    /// libcurl tells users of SOCKS apart, and not those whom only a field line names.
+    /// A tunnel is granted to who asked for it, and some proxies take all that follows on a connection for the same
+    /// user's. libcurl tells users of SOCKS apart, and not those whom only a field line names.
     func suits(_ connection: Connection, _ proxy: ProxyRoute) -> Bool {
         if connection.uses == 0 {
             // What came so far was the proxy's: its answer to CONNECT, or SOCKS.
@@ -21,8 +22,8 @@ extension Transfer {
 
     /// Whether a line that comes now belongs to an answer to CONNECT and not to a response.
     ///
-    /// Until a request has gone out there is no response; and when libcurl repeats a request, since its connection turned out
-    /// to be closed, the new connection has a tunnel of its own.
+    /// Until a request has gone out there is no response; and when libcurl repeats a request, since its connection
+    /// turned out to be closed, the new connection has a tunnel of its own.
     func isOfTunnel() -> Bool {
         guard requestsBegun > 0 else { return true }
         return head == nil && connectionsMade > connectionsAtRequest

@@ -163,7 +163,8 @@ extension Transfer {
         }
     }
 
-    /// The path with the name that the response suggests as its last part; nil when it suggests none, or none is wanted.
+    /// The path with the name that the response suggests as its last part; nil when it suggests none, or none is
+    /// wanted.
     private func suggestedPath(insteadOf path: String) -> String? {
         guard lease.namesFromDisposition, let head, head.status / 100 == 2,
             let name = SuggestedFileName(disposition: head.fields)
@@ -257,8 +258,8 @@ extension Transfer {
 
     /// Whether the body has unfolded to as much as one turn of the loop is good for.
     ///
-    /// A few hundred bytes can hold a MiB, and one read of them would keep all other transfers, cancels and the heartbeat
-    /// waiting.
+    /// A few hundred bytes can hold a MiB, and one read of them would keep all other transfers, cancels and the
+    /// heartbeat waiting.
     var hasHadItsShare: Bool {
         if decodedTurn != loop.turnNumber {
             decodedTurn = loop.turnNumber

@@ -12,7 +12,8 @@ extension Transfer {
         guard !isSuspended else { return }
         isSuspended = true
         hasRested = true
-        // Nothing is lost where nothing was sent and nothing has come; others get the place, and the bandwidth it waits for.
+        // Nothing is lost where nothing was sent and nothing has come; others get the place, and the bandwidth it waits
+        // for.
         guard mayHaveBeenSent || head != nil else { return giveUp() }
         if awaitsBandwidth != nil {
             awaitsBandwidth = nil
@@ -30,8 +31,9 @@ extension Transfer {
         pump()
     }
 
-    /// Whether the transfer rested, and its connection ends before the response does: the peer did not wait. That is known only
-    /// when what the system had of the response is read, so it does not matter how long ago the transfer went on.
+    /// Whether the transfer rested, and its connection ends before the response does: the peer did not wait. That is
+    /// known only when what the system had of the response is read, so it does not matter how long ago the transfer
+    /// went on.
     func isLeftByPeer(_ result: CURLcode) -> Bool {
         guard hasRested, failure == nil, !endsEarly, result != CURLE_OK else { return false }
         let kind = CurlFailure.kind(result, easy: easy.raw, hasHead: head != nil)

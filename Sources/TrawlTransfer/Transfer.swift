@@ -7,8 +7,8 @@ import TrawlProtocol
 /// One lease being carried out, with the easy handle that does it.
 ///
 /// Objects are reused for lease after lease. libcurl calls back into the methods of `Transfer+Callbacks`; those never
-/// throw past C, they note a `failure` and return a code that ends the transfer. What is reached again and again in each
-/// transfer is without checks of exclusive access (see `Unchecked`).
+/// throw past C, they note a `failure` and return a code that ends the transfer. What is reached again and again in
+/// each transfer is without checks of exclusive access (see `Unchecked`).
 final class Transfer {
     // Safe: the loop owns all its transfers and outlives them.
     unowned(unsafe) let loop: TransferLoop

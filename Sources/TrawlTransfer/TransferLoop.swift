@@ -326,7 +326,8 @@ package final class TransferLoop {
         return nextLimit > runningClock ? Int32(clamping: (nextLimit - runningClock) / 1_000_000 + 1) : 0
     }
 
-    /// Others need not wait for the response of a lease. Most are over in the turn that brings their head: their end tells.
+    /// Others need not wait for the response of a lease. Most are over in the turn that brings their head: their end
+    /// tells.
     func tellUnshared(_ lease: UInt64) {
         unshared.append(lease)
     }

@@ -2,8 +2,8 @@ package import TrawlHTTP
 
 /// How many fetches there are, told so that a person can follow it.
 ///
-/// The first is told at once. That there are none is told when there have been none for half a second, so that an indicator does
-/// not flicker between two fetches. In between the number is told four times a second at most.
+/// The first is told at once. That there are none is told when there have been none for half a second, so that an
+/// indicator does not flicker between two fetches. In between the number is told four times a second at most.
 ///
 /// - Source: ASI-MISC-01.
 package struct ActivityTally: Sendable, Hashable {

@@ -2,8 +2,8 @@ package import TrawlJSON
 
 /// Reads what ``StatusReport/write(to:)`` writes.
 ///
-/// The bytes come from whoever listens at a socket, so nothing in them is believed: members that are not known are passed over,
-/// and what lacks a member, or has one of another kind, is no report.
+/// The bytes come from whoever listens at a socket, so nothing in them is believed: members that are not known are
+/// passed over, and what lacks a member, or has one of another kind, is no report.
 extension StatusReport {
     /// Why bytes are no report.
     package enum ReadingError: Error, Sendable, Hashable {

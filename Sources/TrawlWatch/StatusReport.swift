@@ -1,10 +1,10 @@
-// TrawlWatch: what is seen of a coordinator from outside, as values: a report of the moment, counters of its whole life, and
-// the forms both are written in. It counts nothing by itself, opens nothing and reads no clock.
+// TrawlWatch: what is seen of a coordinator from outside, as values: a report of the moment, counters of its whole
+// life, and the forms both are written in. It counts nothing by itself, opens nothing and reads no clock.
 
 /// What a coordinator is doing at one moment.
 ///
-/// It names origins and kinds of errors, and never a path, a query, a field or a credential: whoever may see it learns which
-/// servers are asked and no more.
+/// It names origins and kinds of errors, and never a path, a query, a field or a credential: whoever may see it learns
+/// which servers are asked and no more.
 ///
 /// - Source: docs/watching.md has its form as JSON.
 package struct StatusReport: Sendable, Hashable {

@@ -10,8 +10,8 @@ import TrawlTransfer
 package enum Worker {
     /// Runs a worker on the calling thread until the coordinator drains it or goes away.
     ///
-    /// SIGPIPE stays blocked on that thread. libcurl must not be in use on other threads for the first time at this moment; its
-    /// global state is set up here.
+    /// SIGPIPE stays blocked on that thread. libcurl must not be in use on other threads for the first time at this
+    /// moment; its global state is set up here.
     ///
     /// - Parameters:
     ///   - control: The worker's end of the control socket, non-blocking. It is closed at the end.

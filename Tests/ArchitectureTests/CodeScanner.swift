@@ -1,4 +1,5 @@
-/// Blanks comments and the text of string literals, so that rules see code alone. It knows as much of Swift and C as that takes.
+/// Blanks comments and the text of string literals, so that rules see code alone. It knows as much of Swift and C as
+/// that takes.
 ///
 /// What stands in an interpolation is blanked with its string.
 enum CodeScanner {

@@ -11,7 +11,8 @@ struct ModuleTable {
         let ours: Set<String>
         /// Modules of the toolchain and of other packages.
         let others: Set<String>
-        /// What the shim headers of a C target may include besides stdint, stddef and stdatomic. `curl/` is all beneath it.
+        /// What the shim headers of a C target may include besides stdint, stddef and stdatomic. `curl/` is all beneath
+        /// it.
         let headers: [String]
     }
 

@@ -100,7 +100,8 @@ enum SourceRules {
         }
     }
 
-    /// `kind name` of a declaration that another target can see. Requirements of the standard library's protocols say nothing new.
+    /// `kind name` of a declaration that another target can see. Requirements of the standard library's protocols say
+    /// nothing new.
     private static func declaration(_ tokens: [String]) -> String? {
         let kinds: Set = [
             "struct", "class", "enum", "actor", "protocol", "func", "var", "let", "init", "subscript", "typealias",

@@ -1,11 +1,12 @@
 import Glibc
 import Trawl
 
-/// A program that downloads until somebody kills it, for the test of what remains then; or one that watches the network, or uses
-/// the default coordinator.
+/// A program that downloads until somebody kills it, for the test of what remains then; or one that watches the
+/// network, or uses the default coordinator.
 ///
-/// Arguments: `network` and what `NetworkProgram` takes, `sharing` and what `SharingProgram` takes, or the worker executable, a directory in which workers create files, another one, and URLs. Each URL is fetched into
-/// a file of either directory. When bytes of every body have come, it prints a line. It ends by itself after a minute.
+/// Arguments: `network` and what `NetworkProgram` takes, `sharing` and what `SharingProgram` takes, or the worker
+/// executable, a directory in which workers create files, another one, and URLs. Each URL is fetched into a file of
+/// either directory. When bytes of every body have come, it prints a line. It ends by itself after a minute.
 @main
 enum HostProgram {
     static func main() async throws {

@@ -3,8 +3,9 @@ import Trawl
 
 /// Uses the default coordinator, tells what it sees line by line, and ends.
 ///
-/// Arguments: how it ends (`return`, `exit`, `log` for an exit on the engine's own thread, `fork` for a child that tries too, and
-/// then a return), the worker executable, a path for the status socket, a path for a file, a URL without an end, and a short one.
+/// Arguments: how it ends (`return`, `exit`, `log` for an exit on the engine's own thread, `fork` for a child that
+/// tries too, and then a return), the worker executable, a path for the status socket, a path for a file, a URL without
+/// an end, and a short one.
 enum SharingProgram {
     static func run(_ arguments: ArraySlice<String>) async throws {
         let arguments = Array(arguments)

@@ -79,8 +79,8 @@ final class Ledger: Sendable {
         }
     }
 
-    /// A connection was accepted. Of the others to its address some may be closed by their peers, which their threads have
-    /// not read yet: the system knows.
+    /// A connection was accepted. Of the others to its address some may be closed by their peers, which their threads
+    /// have not read yet: the system knows.
     func connectionOpened(address: Int, _ descriptor: Int32) {
         state.withLock { state in
             state.connections.up()

@@ -3,11 +3,11 @@ import TestSupport
 import TrawlStore
 
 extension EnvironmentModes {
-    /// Changes bits of a copy of a data file, and uses the environment: it must neither crash, nor hang, nor give out a row as
-    /// whole that is not. Says each round before it begins, so that a crash has a number.
+    /// Changes bits of a copy of a data file, and uses the environment: it must neither crash, nor hang, nor give out a
+    /// row as whole that is not. Says each round before it begins, so that a crash has a number.
     ///
-    /// `kind` is "closed" for damage between two openings, "open" for damage while it is open, "late" for damage after the
-    /// structure was checked, "blind" for the same when nothing is read before the next write.
+    /// `kind` is "closed" for damage between two openings, "open" for damage while it is open, "late" for damage after
+    /// the structure was checked, "blind" for the same when nothing is read before the next write.
     static func flips(_ kind: String, _ directory: String, seed: UInt64, rounds: Range<UInt64>) throws {
         let pristine = try bytes(of: directory + "/pristine")
         var outcomes: [String: Int] = [:]

@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import TrawlStore
 
-/// What a child process does to an environment: `environment-MODE DIRECTORY …`. It says a line when it is where the test
-/// wants it, and goes on, or waits to be killed.
+/// What a child process does to an environment: `environment-MODE DIRECTORY …`. It says a line when it is where the
+/// test wants it, and goes on, or waits to be killed.
 enum EnvironmentModes {
     static let numbers = Table(0, "numbers", .integers)
     static let names = Table(1, "names", .bytes)

@@ -1,6 +1,7 @@
 /// Reads the text format of Prometheus, version 0.0.4, and takes no liberties with it.
 ///
-/// Stricter than the format: each metric has a help text before its type, samples stand together, counters end in `_total`.
+/// Stricter than the format: each metric has a help text before its type, samples stand together, counters end in
+/// `_total`.
 package struct PrometheusReading {
     /// Why a text is refused.
     package struct Mistake: Error, Equatable, CustomStringConvertible {

@@ -72,7 +72,8 @@ struct ContentDecoderTests {
         }
         for length in 1..<body.count {
             let result = decode(Array(body[..<length]), [.gzip])
-            // Whole when it ends behind the first member, in its padding, or where a member cannot be told from garbage.
+            // Whole when it ends behind the first member, in its padding, or where a member cannot be told from
+            // garbage.
             let isWhole = length >= Vectors.gzip.count && length <= Vectors.gzip.count + padding.count + 1
             let endsInPadding = length >= body.count - padding.count
             #expect((result.error == nil) == (isWhole || endsInPadding), "\(length) bytes")

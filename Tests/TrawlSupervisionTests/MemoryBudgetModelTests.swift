@@ -2,7 +2,8 @@ import TestSupport
 import Testing
 import TrawlSupervision
 
-/// Bodies of all kinds that come, grow, end, break off, are read late or never asked for, and what must hold after each step.
+/// Bodies of all kinds that come, grow, end, break off, are read late or never asked for, and what must hold after each
+/// step.
 private struct Model {
     struct Body {
         var length: Int

@@ -75,8 +75,8 @@ struct AuthenticationTerms: Sendable {
         return policy
     }
 
-    /// How a fetch looks for credentials of its proxy: those given with it, the session's, the vault's (ASI-AUTH-11), and
-    /// who may be asked.
+    /// How a fetch looks for credentials of its proxy: those given with it, the session's, the vault's (ASI-AUTH-11),
+    /// and who may be asked.
     func policy(for fetch: RunningFetch, through proxies: ProxyTerms) -> SearchPolicy {
         var policy = policy(for: fetch)
         policy.rules.allowed = proxies.schemes

@@ -2,9 +2,9 @@ package import TrawlSession
 
 /// What proves to a server or proxy who we are.
 ///
-/// Printed, reflected or encoded with what holds it, it shows neither user nor secret. It leaves this process in requests
-/// to the server or proxy that asked for it, and in a vault the program chose; never in a log, an error, a record or the
-/// cache.
+/// Printed, reflected or encoded with what holds it, it shows neither user nor secret. It leaves this process in
+/// requests to the server or proxy that asked for it, and in a vault the program chose; never in a log, an error, a
+/// record or the cache.
 public struct Credential: Sendable, Hashable {
     /// How long credentials that worked are kept.
     public enum Persistence: String, Sendable, Hashable, Codable {

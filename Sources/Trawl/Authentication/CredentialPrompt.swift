@@ -7,7 +7,8 @@
 public protocol CredentialPrompt: Sendable {
     /// What the person says. Called on no particular thread.
     func credential(for challenge: AuthenticationChallenge) async -> CredentialDecision
-    /// Whether it is asked for servers too, and not for proxies alone. Asked once, when a coordinator is made. Default true.
+    /// Whether it is asked for servers too, and not for proxies alone. Asked once, when a coordinator is made. Default
+    /// true.
     var asksForServers: Bool { get }
 }
 

@@ -3,8 +3,8 @@ import TrawlSession
 
 /// Where credentials are kept for good: a keyring, a helper program, a sealed file. The program chooses it.
 ///
-/// Asked for fetches whose ``RequestOptions/Authentication/usesVault`` is on, after what was given, the session and netrc.
-/// Called on no particular thread, for several fetches at once.
+/// Asked for fetches whose ``RequestOptions/Authentication/usesVault`` is on, after what was given, the session and
+/// netrc. Called on no particular thread, for several fetches at once.
 public protocol CredentialVault: Sendable {
     /// The credentials of a protection space, or nil when there are none or the vault is not to be had.
     func credential(for item: VaultItem) async -> Credential?

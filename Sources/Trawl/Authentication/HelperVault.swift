@@ -5,9 +5,9 @@ import TrawlPlatform
 /// A vault behind a program that speaks git's credential format, such as `git credential-store` or a keyring's helper.
 ///
 /// The program is started for each question with `get`, `store` or `erase` as its last argument, gets lines of
-/// `name=value` on its standard input and answers the same way. It has no terminal of ours to ask at unless it opens one. One
-/// that does not answer in time is killed with all it started, and has nothing to say; so is one whose answer is not waited for
-/// any more, because its task was cancelled.
+/// `name=value` on its standard input and answers the same way. It has no terminal of ours to ask at unless it opens
+/// one. One that does not answer in time is killed with all it started, and has nothing to say; so is one whose answer
+/// is not waited for any more, because its task was cancelled.
 ///
 /// - Source: gitcredentials(7), git-credential(1) "INPUT/OUTPUT FORMAT".
 public struct HelperVault: CredentialVault {

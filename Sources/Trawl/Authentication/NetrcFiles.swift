@@ -23,8 +23,8 @@ final class NetrcFiles: Sendable {
 
     /// What an option's file says; nil for none.
     ///
-    /// - Throws: ``FetchError/Code/file`` for a file that cannot be read, or is a pipe, ``FetchError/Code/badRequest`` with the
-    ///   line for one that makes no sense. Never what stands in it.
+    /// - Throws: ``FetchError/Code/file`` for a file that cannot be read, or is a pipe, ``FetchError/Code/badRequest``
+    ///   with the line for one that makes no sense. Never what stands in it.
     func netrc(_ option: RequestOptions.Authentication.NetrcFile) throws(FetchError) -> Netrc? {
         switch option {
         case .none: return nil

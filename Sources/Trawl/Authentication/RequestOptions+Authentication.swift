@@ -72,8 +72,8 @@ extension RequestOptions.Authentication {
 
     /// What becomes of a fetch that found no credentials a server takes.
     public enum Refusal: String, Sendable, Hashable, Codable {
-        /// It fails with ``FetchError/Code/authentication``. Where nobody had anything to do with credentials, the 401 is
-        /// the answer all the same.
+        /// It fails with ``FetchError/Code/authentication``. Where nobody had anything to do with credentials, the 401
+        /// is the answer all the same.
         case fails
         /// The 401 or 407 is the answer.
         case delivers

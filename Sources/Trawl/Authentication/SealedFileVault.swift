@@ -7,9 +7,9 @@ import TrawlPlatform
 /// The file is readable by its owner alone, replaced as a whole when something changes, and says nothing without the
 /// passphrase: neither hosts nor how many entries there are beyond its size. Several processes may use it at once.
 ///
-/// The file: `TRAWLVT1`, a byte for the cost of scrypt, 16 bytes of salt, then what `SealingKey.seal` makes of the entries
-/// with all of that before it as context. An entry is, each after its length in 32 bits (big endian): flags (1 byte: 1
-/// proxy, 2 a realm, 4 a token), scheme, host, port in decimal, realm, user, domain, secret.
+/// The file: `TRAWLVT1`, a byte for the cost of scrypt, 16 bytes of salt, then what `SealingKey.seal` makes of the
+/// entries with all of that before it as context. An entry is, each after its length in 32 bits (big endian): flags (1
+/// byte: 1 proxy, 2 a realm, 4 a token), scheme, host, port in decimal, realm, user, domain, secret.
 public final class SealedFileVault: CredentialVault {
     /// Why a vault cannot be used.
     public enum Fault: Error, Sendable, Hashable {

@@ -2,7 +2,8 @@ import TrawlHTTP
 import TrawlPlatform
 import TrawlSession
 
-/// Questions that take time: to a vault, a program or a person. The fetch has given its place back, and its clock stands.
+/// Questions that take time: to a vault, a program or a person. The fetch has given its place back, and its clock
+/// stands.
 extension Supervisor {
     /// Asks a source, or waits for what another fetch is told.
     mutating func ask(

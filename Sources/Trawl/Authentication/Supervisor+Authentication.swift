@@ -5,7 +5,8 @@ import TrawlProtocol
 import TrawlSession
 import TrawlSupervision
 
-/// Who a fetch is made as: what a hop says of itself, how it goes on after a challenge, and what is learned from an answer.
+/// Who a fetch is made as: what a hop says of itself, how it goes on after a challenge, and what is learned from an
+/// answer.
 extension Supervisor {
     // MARK: - Before a hop
 
@@ -27,8 +28,8 @@ extension Supervisor {
         }
     }
 
-    /// Settles it once more when the session's credentials have changed while the hop waited for its turn, so that it says what
-    /// fetches that ended in that time have found, and nothing that the session has forgotten.
+    /// Settles it once more when the session's credentials have changed while the hop waited for its turn, so that it
+    /// says what fetches that ended in that time have found, and nothing that the session has forgotten.
     ///
     /// - Returns: As `settleCredentials(of:)`.
     mutating func settleCredentialsAgain(of fetch: RunningFetch) -> FetchError? {

@@ -1,7 +1,8 @@
 import TrawlHTTP
 import TrawlSession
 
-/// What is told of authentication step by step (ASI-AUTH-18): schemes, realms and sources, and never a user or a secret.
+/// What is told of authentication step by step (ASI-AUTH-18): schemes, realms and sources, and never a user or a
+/// secret.
 extension Supervisor {
     /// A head came that challenges.
     ///

@@ -8,11 +8,13 @@ struct SaidToProxy {
     let value: [UInt8]?
     /// Who the connection is opened as.
     let login: ConnectionLogin?
-    /// Whom it takes us for. A proof of Digest is another one each time, and its connections are one user's all the same.
+    /// Whom it takes us for. A proof of Digest is another one each time, and its connections are one user's all the
+    /// same.
     let who: Credentials.Kind
 }
 
-/// Who a fetch is made as towards its proxy: settled when a hop is leased, since only then it is known which proxy that is.
+/// Who a fetch is made as towards its proxy: settled when a hop is leased, since only then it is known which proxy that
+/// is.
 extension Supervisor {
     /// The HTTP proxy of a hop; nil for none, and for one of SOCKS, which challenges nobody.
     func proxyOrigin(_ fetch: RunningFetch) -> Origin? {

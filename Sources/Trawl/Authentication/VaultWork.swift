@@ -1,7 +1,7 @@
 import TrawlPlatform
 
-/// What a vault has been asked and told, each in a task of its own, so that a shutdown can wait for it: a helper's process must
-/// not outlive the program that started it, and what is to be kept for good must get there.
+/// What a vault has been asked and told, each in a task of its own, so that a shutdown can wait for it: a helper's
+/// process must not outlive the program that started it, and what is to be kept for good must get there.
 final class VaultWork: Sendable {
     private struct State {
         var tasks: [UInt64: Task<Void, Never>] = [:]

@@ -51,7 +51,8 @@ final class BandwidthMeter: Sendable {
 
     private static func difference(_ now: UInt64, _ before: UInt64) -> UInt64 { now >= before ? now &- before : now }
 
-    /// Bytes a second in both directions over the last five seconds, or since the first byte when that is not so long ago.
+    /// Bytes a second in both directions over the last five seconds, or since the first byte when that is not so long
+    /// ago.
     var average: Double {
         let use = use
         return Double(use.receivedRate) + Double(use.sentRate)

@@ -16,7 +16,8 @@ final class BandwidthShares: Sendable {
         var limits: [String: BandwidthLimit] = [:]
         /// Groups that are under no limit.
         var exempt: Set<String> = []
-        /// Numbers that are free, the one that has been for longest first: fetches of a group that was given up may still run.
+        /// Numbers that are free, the one that has been for longest first: fetches of a group that was given up may
+        /// still run.
         var free = Array(first..<LimitNumbers.count)
     }
 

@@ -10,8 +10,8 @@ extension Coordinator {
         bandwidth.limit = limit
     }
 
-    /// Limits what the fetches of a group take together (``RequestOptions/bandwidthShare``), beside the limit of all: from
-    /// now on, also for those that wait for their turn with a host. There may be 64 groups with a limit at a time.
+    /// Limits what the fetches of a group take together (``RequestOptions/bandwidthShare``), beside the limit of all:
+    /// from now on, also for those that wait for their turn with a host. There may be 64 groups with a limit at a time.
     ///
     /// - Parameter name: The group; nothing else is known of it.
     /// - Throws: ``FetchError/Code/badRequest`` when there are too many.
@@ -25,8 +25,8 @@ extension Coordinator {
     public func bandwidthLimit(ofShare name: String) -> BandwidthLimit { shares.limit(of: name) }
 
     /// Takes the fetches of a group out of all limits of bandwidth, or puts them back: as
-    /// ``RequestOptions/isExemptFromBandwidthLimits`` does for one. From now on, also for those that wait for their turn with
-    /// a host; what runs goes on as it began.
+    /// ``RequestOptions/isExemptFromBandwidthLimits`` does for one. From now on, also for those that wait for their
+    /// turn with a host; what runs goes on as it began.
     ///
     /// - Parameter name: The group, ``RequestOptions/bandwidthShare``.
     public func setExemptFromBandwidthLimits(_ isExempt: Bool, share name: String) {

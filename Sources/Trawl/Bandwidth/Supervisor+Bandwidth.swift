@@ -35,8 +35,8 @@ extension Supervisor {
         for number in 1..<BandwidthShares.first { segment.limit(number).set(configuration.bandwidthPerHost) }
     }
 
-    /// A worker died with a hop: frees its line, and gives back bandwidth that was reserved for a response of which nothing
-    /// came.
+    /// A worker died with a hop: frees its line, and gives back bandwidth that was reserved for a response of which
+    /// nothing came.
     func giveBackReservation(of lease: LeaseID, _ fetch: RunningFetch) {
         let line = segment.progress(worker: fetch.engine.worker, transfer: fetch.engine.progressIndex)
         guard line.snapshot()?.lease == lease.rawValue else { return }

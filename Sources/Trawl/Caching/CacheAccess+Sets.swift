@@ -1,7 +1,7 @@
 import TrawlProtocol
 
-/// Sets that are met for every hop: made of members by an array each time, they take longer than looking something up in
-/// a small dictionary.
+/// Sets that are met for every hop: made of members by an array each time, they take longer than looking something up
+/// in a small dictionary.
 extension CacheAccess {
     /// No cache has a part.
     static let nothing: CacheAccess = []

@@ -69,8 +69,8 @@ final class CacheBinding: Sendable {
     /// What is meant for a session that cannot be begun is not stored at all.
     var mayStore: Bool { allowsStoring && (!usesSession || session != nil) }
 
-    /// Whether the cache has a part in requests for a target: names that lead elsewhere than for others are told apart by TLS
-    /// alone.
+    /// Whether the cache has a part in requests for a target: names that lead elsewhere than for others are told apart
+    /// by TLS alone.
     func mayServe(_ target: TargetURI) -> Bool { !isRerouted || target.origin.scheme == "https" }
 
     /// What a hop may do with the cache before anything is known.

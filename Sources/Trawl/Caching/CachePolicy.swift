@@ -30,8 +30,8 @@ public struct CachePolicy: OptionSet, Sendable, Hashable, Codable {
     /// `max-age=0` together with ``askServerIfModified``, else `no-cache`.
     public static let refreshesOnTheWay = CachePolicy(rawValue: 128)
 
-    /// Whether the choices go together: ``askServerIfModified`` and ``askServerIfStale`` exclude each other. A debug build
-    /// stops where a policy of both is used; else the first counts.
+    /// Whether the choices go together: ``askServerIfModified`` and ``askServerIfStale`` exclude each other. A debug
+    /// build stops where a policy of both is used; else the first counts.
     public var isConsistent: Bool { !isSuperset(of: [.askServerIfModified, .askServerIfStale]) }
 
     /// The policy of a validation with nobody waiting: what others on the way are told stays.

@@ -32,7 +32,8 @@ final class CacheShelf: Sendable {
 
     /// Stores open at a time. Each takes some descriptors, and addresses for all it could hold.
     private static let mostStores = 16
-    /// For so long nobody tries again to open what could not be opened: too many open files, say, is a matter of moments.
+    /// For so long nobody tries again to open what could not be opened: too many open files, say, is a matter of
+    /// moments.
     private static let patience = Duration.seconds(2)
     private static let mostFailures = 256
 
@@ -82,8 +83,8 @@ final class CacheShelf: Sendable {
         openStore(directory) ?? open(directory)
     }
 
-    /// Has a store opened that is not open yet, by a thread of its own: opening waits for disks, and for other processes as
-    /// long as ten seconds.
+    /// Has a store opened that is not open yet, by a thread of its own: opening waits for disks, and for other
+    /// processes as long as ten seconds.
     ///
     /// - Parameter then: Called once, from another thread, when it is open or cannot be.
     /// - Returns: False when there is nothing to wait for: it is open, or was tried a moment ago.
@@ -262,8 +263,8 @@ extension Configuration.Store {
         case .none: return nil
         case .directory(let path): return path.absolutePath
         case .userDefault:
-            // XDG Base Directory Specification: a relative path there is to be ignored; so is one that is not UTF-8, which
-            // would be another.
+            // XDG Base Directory Specification: a relative path there is to be ignored; so is one that is not UTF-8,
+            // which would be another.
             if let cache = getenv("XDG_CACHE_HOME").flatMap({ String(validatingCString: $0) }), cache.hasPrefix("/") {
                 return cache + "/trawl"
             }

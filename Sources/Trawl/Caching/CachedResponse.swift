@@ -41,8 +41,8 @@ public struct CachedResponse: Sendable {
         self.limits = limits
     }
 
-    /// Whether it answers without the server being asked: it is not too old, and does not want to be validated each time
-    /// (`no-cache`).
+    /// Whether it answers without the server being asked: it is not too old, and does not want to be validated each
+    /// time (`no-cache`).
     public var isFresh: Bool { age < lifetime && !wantsValidation }
 
     /// The body as it was received, content codings on. A long one is read from its file now, which may block, and is

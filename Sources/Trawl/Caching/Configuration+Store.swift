@@ -10,9 +10,9 @@ extension Configuration {
         /// Nowhere: nothing is read or stored, and nothing touches the disk.
         case none
 
-        /// Where configurations keep things that say nothing else; ``userDefault`` until it is replaced. For programs that
-        /// want all their coordinators, those of libraries they use among them, on one store. What was made before keeps
-        /// its own.
+        /// Where configurations keep things that say nothing else; ``userDefault`` until it is replaced. For programs
+        /// that want all their coordinators, those of libraries they use among them, on one store. What was made before
+        /// keeps its own.
         public static var shared: Store {
             get { sharedStore.withLock { $0 } }
             set { sharedStore.withLock { $0 = newValue } }

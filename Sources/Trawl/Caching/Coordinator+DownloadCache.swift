@@ -33,7 +33,8 @@ final class ProgramCache: Sendable {
     }
 }
 
-/// Fetches through a cache of the program's own: the rules of `TrawlCache`, hop by hop, around fetches that use no other.
+/// Fetches through a cache of the program's own: the rules of `TrawlCache`, hop by hop, around fetches that use no
+/// other.
 extension Coordinator {
     /// Fetches into memory.
     func send(_ request: Request, through cache: ProgramCache) async throws(FetchError) -> Response {

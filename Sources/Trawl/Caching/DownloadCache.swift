@@ -2,12 +2,13 @@ import TrawlCache
 
 /// A response cache of a program's own, in place of the store's.
 ///
-/// The rules stay the library's: what may be stored, what answers, what is validated, what an answer makes invalid
-/// (RFC 9111 and ``CachePolicy``), and ``FetchDecisions/storing(_:from:proposal:)`` is asked as for the store. Such a cache
+/// The rules stay the library's: what may be stored, what answers, what is validated, what an answer makes invalid (RFC
+/// 9111 and ``CachePolicy``), and ``FetchDecisions/storing(_:from:proposal:)`` is asked as for the store. Such a cache
 /// keeps entries and gives them back; one that cannot does nothing and returns nothing. It is used for what
-/// ``Coordinator/send(_:)`` fetches into memory; other fetches of that coordinator use no cache, and neither do those with a
-/// client certificate. What comes over a connection that was not verified is not stored. Parts of bodies are neither stored
-/// nor completed, and identical fetches at once are each sent: a program whose cache lies far away can join them itself.
+/// ``Coordinator/send(_:)`` fetches into memory; other fetches of that coordinator use no cache, and neither do those
+/// with a client certificate. What comes over a connection that was not verified is not stored. Parts of bodies are
+/// neither stored nor completed, and identical fetches at once are each sent: a program whose cache lies far away can
+/// join them itself.
 ///
 /// Its methods are called in the task of the fetch, many at a time.
 ///
@@ -16,15 +17,15 @@ public protocol DownloadCache: Sendable {
     /// A secret of the cache's own, 16 random bytes or more, the same as long as its entries are kept.
     ///
     /// Entries hold tags made with it in place of credentials. When it changes, entries that came for requests with
-    /// credentials neither answer nor make room any more. Nil, the default, is one for each coordinator: right for a cache
-    /// that does not outlive it.
+    /// credentials neither answer nor make room any more. Nil, the default, is one for each coordinator: right for a
+    /// cache that does not outlive it.
     var secret: [UInt8]? { get }
     /// What is stored for a URL: one entry, or several that differ by what `Vary` names. In any order.
     func entries(for url: String) async -> [DownloadCacheEntry]
     /// Keeps an entry, and lets go of those it takes the place of.
     func store(_ entry: DownloadCacheEntry, replacing: [DownloadCacheEntry.ID]) async
-    /// The server said that an entry is still right: keeps its new ``DownloadCacheEntry/record``. All else of it is as it was;
-    /// one that is not kept any more need not come back.
+    /// The server said that an entry is still right: keeps its new ``DownloadCacheEntry/record``. All else of it is as
+    /// it was; one that is not kept any more need not come back.
     func update(_ entry: DownloadCacheEntry) async
     /// Lets go of some entries of a URL.
     func remove(_ entries: [DownloadCacheEntry.ID], for url: String) async
@@ -58,8 +59,8 @@ public struct DownloadCacheEntry: Sendable, Hashable, Codable, Identifiable {
     public let url: String
     /// How long it is to stay.
     public let storage: RequestOptions.Caching.Storage
-    /// The response's head and what is known of it, in a form of the library's own. Versioned; one that cannot be read is
-    /// as if it were not there.
+    /// The response's head and what is known of it, in a form of the library's own. Versioned; one that cannot be read
+    /// is as if it were not there.
     public let record: [UInt8]
     /// The body, content codings on.
     public let body: [UInt8]
@@ -72,8 +73,8 @@ public struct DownloadCacheEntry: Sendable, Hashable, Codable, Identifiable {
         self.body = body
     }
 
-    /// The program's own data, as ``FetchDecisions/storing(_:from:proposal:)`` gave them; empty when the record cannot be
-    /// read.
+    /// The program's own data, as ``FetchDecisions/storing(_:from:proposal:)`` gave them; empty when the record cannot
+    /// be read.
     public var metadata: [UInt8] {
         record.withUnsafeBytes { (try? StoredView($0)).map { Array($0.metadata) } ?? [] }
     }

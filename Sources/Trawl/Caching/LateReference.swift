@@ -2,8 +2,8 @@ import Synchronization
 
 /// A reference to an object that is known later than its owner is made, and never changes once it is known.
 ///
-/// Asked often and by many threads, so neither with a lock nor with `AtomicLazyReference`, which takes a dozen times as long
-/// where it is not specialised for its object.
+/// Asked often and by many threads, so neither with a lock nor with `AtomicLazyReference`, which takes a dozen times as
+/// long where it is not specialised for its object.
 ///
 /// `@unchecked Sendable`: the bits are those of an object that is retained here until `deinit`.
 final class LateReference<Object: AnyObject & Sendable>: @unchecked Sendable {

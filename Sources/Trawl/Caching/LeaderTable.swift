@@ -2,9 +2,9 @@ import TrawlStore
 
 /// Fetches that identical ones may wait for, by the digest of their cache key.
 ///
-/// Every fetch that goes to the network is entered and taken out again, which in a dictionary takes as long as encoding its
-/// lease. The second half of a digest is as good as a random number already (the first is that of its origin, which many
-/// share); the factor keeps those who choose URLs from choosing where they meet.
+/// Every fetch that goes to the network is entered and taken out again, which in a dictionary takes as long as encoding
+/// its lease. The second half of a digest is as good as a random number already (the first is that of its origin, which
+/// many share); the factor keeps those who choose URLs from choosing where they meet.
 struct LeaderTable {
     private struct Node {
         var digest: CacheDigest

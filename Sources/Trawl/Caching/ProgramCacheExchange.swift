@@ -194,7 +194,8 @@ struct ProgramCacheExchange {
             replacing: replaced.map(\.id))
     }
 
-    /// What an answer to an unsafe request, or `Clear-Site-Data`, removes. It does so whether or not anything is stored.
+    /// What an answer to an unsafe request, or `Clear-Site-Data`, removes. It does so whether or not anything is
+    /// stored.
     private func invalidate(_ head: TrawlHTTP.ResponseHead) async {
         if let references = rules.invalidations(request.method, head) {
             await cache.removeEntries(for: request.key.text)
@@ -213,8 +214,8 @@ struct ProgramCacheExchange {
 }
 
 extension FetchError {
-    /// Whether the server could not be reached or did not answer (RFC 9111 §4.2.4). A certificate that is not trusted is no
-    /// outage, nor is a limit of ours.
+    /// Whether the server could not be reached or did not answer (RFC 9111 §4.2.4). A certificate that is not trusted
+    /// is no outage, nor is a limit of ours.
     fileprivate var isOutage: Bool {
         switch code {
         case .hostNotFound, .cannotConnect, .tls, .timeout, .connectionLost, .truncated, .protocolViolation, .proxy:

@@ -19,16 +19,16 @@ extension RequestOptions {
         /// Whether bodies that go to files are stored too. Default false, as in the URL Loading System; the command
         /// stores them.
         public var storesDownloads = false
-        /// Whether ``CachePolicy/fallBackToCacheIfLoadFails`` also uses what says `must-revalidate` or `no-cache`. Default
-        /// false.
+        /// Whether ``CachePolicy/fallBackToCacheIfLoadFails`` also uses what says `must-revalidate` or `no-cache`.
+        /// Default false.
         public var forcesFallback = false
-        /// Whether the rest of a body is left on the way when the server answers a question about a stored response with the
-        /// very same: a 200 with the strong entity tag it was asked with, as servers do that know no conditions. What is stored
-        /// answers then, freshened as by a 304, at the price of the connection. A cache of the program's own does not spare
-        /// the bytes. Default false.
+        /// Whether the rest of a body is left on the way when the server answers a question about a stored response
+        /// with the very same: a 200 with the strong entity tag it was asked with, as servers do that know no
+        /// conditions. What is stored answers then, freshened as by a 304, at the price of the connection. A cache of
+        /// the program's own does not spare the bytes. Default false.
         public var stopsAtEqualTag = false
-        /// What ``CachePolicy/doNotLoad`` gives without a stored response: ``FetchError/Code/notCached`` when true, else
-        /// an empty response of status 504 (RFC 9111 §5.2.1.7). Default false.
+        /// What ``CachePolicy/doNotLoad`` gives without a stored response: ``FetchError/Code/notCached`` when true,
+        /// else an empty response of status 504 (RFC 9111 §5.2.1.7). Default false.
         public var failsWhenNotCached = false
 
         /// The defaults.

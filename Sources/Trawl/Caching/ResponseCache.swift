@@ -29,15 +29,15 @@ public struct ResponseCache: Sendable {
         return CachedResponse(hit, stored, limits: request.options.sizeLimits)
     }
 
-    /// The file of the stored body that would answer a request, whatever its age, content codings on; nil when nothing is
-    /// stored, or the body is none of its own file: up to 16 KiB lie in their records, and parts are not told.
+    /// The file of the stored body that would answer a request, whatever its age, content codings on; nil when nothing
+    /// is stored, or the body is none of its own file: up to 16 KiB lie in their records, and parts are not told.
     ///
-    /// All of it is read on the calling thread and compared with its checksums first; what is damaged is removed. The name says
-    /// nothing before the body is there, since it is that of its bytes.
+    /// All of it is read on the calling thread and compared with its checksums first; what is damaged is removed. The
+    /// name says nothing before the body is there, since it is that of its bytes.
     ///
-    /// The file belongs to the cache. It must not be changed, and its name goes when the response is removed, replaced or makes
-    /// room: open it at once. ``Coordinator/send(_:into:)`` into a file makes one of the caller's own, which shares the blocks of
-    /// this one where the file system can.
+    /// The file belongs to the cache. It must not be changed, and its name goes when the response is removed, replaced
+    /// or makes room: open it at once. ``Coordinator/send(_:into:)`` into a file makes one of the caller's own, which
+    /// shares the blocks of this one where the file system can.
     /// - Throws: What makes the request impossible.
     /// - Source: ASIHTTPRequest's `pathToStoreCachedResponseDataForRequest:` (ASI-CACHE-23).
     public func bodyFile(for request: Request) throws(FetchError) -> String? {

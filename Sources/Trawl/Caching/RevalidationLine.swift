@@ -26,7 +26,8 @@ struct RevalidationLine<Fetch> {
 
     /// Takes one in.
     ///
-    /// - Returns: Whether it begins now. Otherwise it waits, or is left out: the same is asked already, or there is no room.
+    /// - Returns: Whether it begins now. Otherwise it waits, or is left out: the same is asked already, or there is no
+    ///   room.
     mutating func admit(_ fetch: Fetch, for digest: CacheDigest) -> Bool {
         guard hasRoom(for: digest), digests.insert(digest).inserted else { return false }
         if running < Self.mostRunning {

@@ -16,7 +16,8 @@ extension Supervisor {
         while goesOn { goesOn = beginHop(fetch, front: true) }
     }
 
-    /// - Returns: Whether there is another hop to begin: a stored redirect was followed, or what is stored is of no use.
+    /// - Returns: Whether there is another hop to begin: a stored redirect was followed, or what is stored is of no
+    ///   use.
     private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
         if let error = settleCredentials(of: fetch) {
             answer(fetch, with: .failure(error))

@@ -97,8 +97,8 @@ extension Supervisor {
             case .promote:
                 begin(follower, front: true)
             case .look:
-                // Whoever it does not answer sends its own, and does not wait for the next one. But where the request was
-                // another one, what was stored may vary on just that: then those of the same request are a group.
+                // Whoever it does not answer sends its own, and does not wait for the next one. But where the request
+                // was another one, what was stored may vary on just that: then those of the same request are a group.
                 let isSame = follower.engine.sent == fetch.engine.sent
                 if isSame { follower.engine.mayJoin = false } else { follower.engine.joinsSame = true }
                 begin(follower, front: true)

@@ -125,8 +125,8 @@ public enum CookieText {
 }
 
 extension Response {
-    /// The cookies that the response sets, from the network or stored, as far as the rules allow them; those that are over
-    /// are left out (ASI-COOK-03).
+    /// The cookies that the response sets, from the network or stored, as far as the rules allow them; those that are
+    /// over are left out (ASI-COOK-03).
     public var cookies: [Cookie] {
         guard let target = try? URLParser().parse(url) else { return [] }
         return CookieTarget.with(target) { target in

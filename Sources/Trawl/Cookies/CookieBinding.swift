@@ -83,8 +83,8 @@ final class CookieBinding: Sendable {
         if case .store(_, jar: "") = source { true } else { false }
     }
 
-    /// How often the jar changed: as long as it is the same, the same cookies go along with the same request. Nil when that
-    /// cannot be known.
+    /// How often the jar changed: as long as it is the same, the same cookies go along with the same request. Nil when
+    /// that cannot be known.
     var changes: UInt64? {
         switch source {
         case .none: 0

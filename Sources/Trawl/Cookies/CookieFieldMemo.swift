@@ -3,8 +3,9 @@ import TrawlPlatform
 
 /// `Cookie` fields that were made of a jar lately, so that requests to one origin do not look it up each time.
 ///
-/// One holds as long as the jar's count of changes is the same, the clock reaches no time that a cookie in it knows, and for a
-/// second at most: a writer that dies may leave the count as it is. Each is right for all paths of its origin.
+/// One holds as long as the jar's count of changes is the same, the clock reaches no time that a cookie in it knows,
+/// and for a second at most: a writer that dies may leave the count as it is. Each is right for all paths of its
+/// origin.
 final class CookieFieldMemo: Sendable {
     /// A field, and when it is right.
     struct Entry: Sendable {

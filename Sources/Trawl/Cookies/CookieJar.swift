@@ -182,8 +182,8 @@ public struct CookieJar: Sendable {
 
     // MARK: Notices
 
-    /// A number for each time at which the jars were seen changed, whoever changed them; it rises. Changes that follow each
-    /// other within a tenth of a second are one (ASI-COOK-09).
+    /// A number for each time at which the jars were seen changed, whoever changed them; it rises. Changes that follow
+    /// each other within a tenth of a second are one (ASI-COOK-09).
     public var changes: AsyncStream<UInt64> {
         let (stream, continuation) = AsyncStream<UInt64>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let count = { @Sendable [place] () -> UInt64? in
@@ -206,8 +206,8 @@ public struct CookieJar: Sendable {
         return stream
     }
 
-    /// Why the jar of the store could not be used, when it could not: then fetches went on without cookies, or cookies of
-    /// theirs are lost. Also known after the coordinator's shutdown.
+    /// Why the jar of the store could not be used, when it could not: then fetches went on without cookies, or cookies
+    /// of theirs are lost. Also known after the coordinator's shutdown.
     public var problem: FetchError? {
         if case .store(let state, _) = place { return state.problem }
         return nil

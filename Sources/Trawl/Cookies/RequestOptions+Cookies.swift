@@ -7,13 +7,14 @@ extension RequestOptions {
         public var jar = Jar.shared
         /// Which cookies are taken. Default nil: the coordinator's.
         public var accepts: AcceptPolicy?
-        /// The URL of the document that the request belongs to, for ``AcceptPolicy/onlyFromMainDocument``. Default nil: the
-        /// request is for the document itself.
+        /// The URL of the document that the request belongs to, for ``AcceptPolicy/onlyFromMainDocument``. Default nil:
+        /// the request is for the document itself.
         public var mainDocumentURL: String?
-        /// Cookies of the request's own, sent whatever the jar holds, and before what it holds; a stored one of the same name
-        /// is left out. They are not sent after a redirect.
+        /// Cookies of the request's own, sent whatever the jar holds, and before what it holds; a stored one of the
+        /// same name is left out. They are not sent after a redirect.
         public var manual: [RequestCookie] = []
-        /// Whether ``manual`` cookies are sent again after redirects that do not leave the origin, as curl does. Default false.
+        /// Whether ``manual`` cookies are sent again after redirects that do not leave the origin, as curl does.
+        /// Default false.
         public var repeatsManual = false
 
         /// The coordinator's jar, nothing by hand.
@@ -64,8 +65,8 @@ extension Configuration {
         public var isOn = true
         /// What requests that do not say accept. Default ``RequestOptions/Cookies/AcceptPolicy/onlyFromMainDocument``.
         public var accepts = RequestOptions.Cookies.AcceptPolicy.onlyFromMainDocument
-        /// Whether cookies without a time end with the coordinator. Default true; the command keeps them, since each run of it
-        /// is a coordinator of its own.
+        /// Whether cookies without a time end with the coordinator. Default true; the command keeps them, since each
+        /// run of it is a coordinator of its own.
         public var endsSessionCookies = true
 
         /// The defaults.

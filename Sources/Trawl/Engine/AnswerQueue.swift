@@ -16,7 +16,8 @@ package final class AnswerQueue: Sendable {
     /// Readable when answers wait; to be polled beside other descriptors. Level-triggered until ``take(into:)``.
     package var rawValue: Int32 { wakeUp.rawValue }
 
-    /// Takes all answers that wait. The array given becomes the next one to be filled, so that its memory is used again.
+    /// Takes all answers that wait. The array given becomes the next one to be filled, so that its memory is used
+    /// again.
     package func take(into answers: inout [FetchAnswer]) {
         // Drained first: what comes after that wakes again.
         wakeUp.drain()

@@ -47,8 +47,8 @@ extension Coordinator {
             running: RunningFetch(plan: plan, reply: answers.map { .queue($0, tag: tag) } ?? .driver(tag: tag)))
     }
 
-    /// Makes a fetch of a template into a file at any path, for the driver that is running. What is opened for it stays open
-    /// until the fetch is over.
+    /// Makes a fetch of a template into a file at any path, for the driver that is running. What is opened for it stays
+    /// open until the fetch is over.
     ///
     /// - Throws: When the file cannot be made.
     package func prepare(

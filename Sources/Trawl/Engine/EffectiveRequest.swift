@@ -3,9 +3,9 @@ import TrawlSession
 
 /// What goes on the wire for one hop: what the caller asked for, and what is known of the user there.
 ///
-/// `EngineState.fields` is what the caller asked for, as redirects have left it. What is added to it is settled anew for
-/// each hop, before the cache is asked, and nothing of it is carried over to the next: so nothing that belongs to one origin
-/// comes to another. Cache and worker see what is settled here, and nothing else.
+/// `EngineState.fields` is what the caller asked for, as redirects have left it. What is added to it is settled anew
+/// for each hop, before the cache is asked, and nothing of it is carried over to the next: so nothing that belongs to
+/// one origin comes to another. Cache and worker see what is settled here, and nothing else.
 ///
 /// For any thread: callers' threads settle the first hop too, when it may be answered from the cache there and then.
 struct EffectiveRequest {
@@ -54,8 +54,8 @@ struct EffectiveRequest {
         return (fields, changes)
     }
 
-    /// Cookies by hand come first, those of a field line before those of the options; then the jar's (ASI-COOK-02). There is
-    /// one field line (RFC 6265bis §5.8.1).
+    /// Cookies by hand come first, those of a field line before those of the options; then the jar's (ASI-COOK-02).
+    /// There is one field line (RFC 6265bis §5.8.1).
     private func withCookies(of cookies: CookieBinding) -> (fields: FieldLines, changes: UInt64?) {
         var manual = sendsManual ? cookies.manual : []
         let lines = asked.contains("Cookie") ? asked.values("Cookie") : []
@@ -90,8 +90,8 @@ extension Supervisor {
         if fetch.engine.terms.cache != nil { fetch.engine.sharesCookies = effective.sharesCookies }
     }
 
-    /// Settles it before a hop is leased unless that is done; and once more when cookies changed while the hop waited for its
-    /// turn, so that it sees those of fetches that ended in that time.
+    /// Settles it before a hop is leased unless that is done; and once more when cookies changed while the hop waited
+    /// for its turn, so that it sees those of fetches that ended in that time.
     func settleRequestAgain(of fetch: RunningFetch) {
         if fetch.engine.isSettled {
             guard let cookies = fetch.plan.terms.cookies, cookies.changes != fetch.engine.settledChanges else { return }

@@ -3,8 +3,8 @@ package import TrawlHTTP
 /// Who drives many fetches from the supervisor's own thread: `trawl batch`.
 ///
 /// A task or a thread of one's own for each fetch, or one that is woken for each group of answers, costs more than the
-/// coordinator's own work for a small request. A driver is called once in each of the supervisor's turns instead. What it
-/// does there keeps everything else waiting, so it reads and writes files and waits for nothing.
+/// coordinator's own work for a small request. A driver is called once in each of the supervisor's turns instead. What
+/// it does there keeps everything else waiting, so it reads and writes files and waits for nothing.
 ///
 /// Bound to the supervisor thread once it is handed over.
 package protocol FetchDriver: AnyObject {
@@ -20,8 +20,8 @@ package protocol FetchDriver: AnyObject {
 package struct DriverLoad: Sendable {
     /// Whether a worker could take one more: what waits, if any does, is of hosts that may have no more in flight now.
     package var hasRoom = false
-    /// Whether that is so of a quarter of what may be in flight, and more. A turn that starts fetches and leaves so much room
-    /// has another one after it at once.
+    /// Whether that is so of a quarter of what may be in flight, and more. A turn that starts fetches and leaves so
+    /// much room has another one after it at once.
     package var hasIdleWorkers = false
     /// How many fetches wait for a time or for the network, and for no worker: most of them to be tried again.
     package var waiting = 0

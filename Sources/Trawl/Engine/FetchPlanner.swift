@@ -118,8 +118,8 @@ final class FetchPlanner: Sendable {
         usesHSTS && target.origin.scheme == "https" && secureHosts.isSecure(target.origin.host)
     }
 
-    /// The URL that takes the place of an `http` one whose host takes secure transport only, before anything else is done
-    /// with it (RFC 6797 §8.3); nil when it stays.
+    /// The URL that takes the place of an `http` one whose host takes secure transport only, before anything else is
+    /// done with it (RFC 6797 §8.3); nil when it stays.
     private func securing(_ target: TargetURI) -> String? {
         guard usesHSTS, target.origin.scheme == "http", secureHosts.isSecure(target.origin.host) else { return nil }
         return TransportSecurity.upgrade(target)

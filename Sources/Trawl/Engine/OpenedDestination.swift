@@ -97,8 +97,8 @@ final class OpenedDestination: @unchecked Sendable {
 
     /// Opens what is no file and no directory, without waiting for anybody.
     ///
-    /// A pipe is handed over as a place: its worker opens it when it has a reader. Until then the transfer rests, which no
-    /// limit but that of the whole fetch ends, as a shell would wait.
+    /// A pipe is handed over as a place: its worker opens it when it has a reader. Until then the transfer rests, which
+    /// no limit but that of the whole fetch ends, as a shell would wait.
     private static func special(_ path: String, _ mode: mode_t) throws(SystemError) -> Descriptor {
         switch mode & S_IFMT {
         case S_IFIFO:

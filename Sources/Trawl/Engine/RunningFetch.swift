@@ -128,7 +128,8 @@ final class RunningFetch: @unchecked Sendable {
         var passesStoreOver = false
         /// Whether it may wait for an identical fetch.
         var mayJoin = true
-        /// Whether it may wait only for one with the very same fields: the response to one that was alike varies on more.
+        /// Whether it may wait only for one with the very same fields: the response to one that was alike varies on
+        /// more.
         var joinsSame = false
         /// Whether a fetch it waited for failed for a reason that may not be its own.
         var hasSeenFailure = false

@@ -5,9 +5,9 @@ import TrawlSupervision
 /// When fetches must end, and who sees to it.
 ///
 /// There are two limits and one deadline, the earlier: the limit of the whole fetch runs from its start, that of the
-/// exchange from its first lease. While a worker has the hop, the worker's own clock decides, so that a response which is
-/// complete in time is one, on whichever side of the socket it is; the coordinator's clock is there for workers that do not
-/// answer, and for the time in between.
+/// exchange from its first lease. While a worker has the hop, the worker's own clock decides, so that a response which
+/// is complete in time is one, on whichever side of the socket it is; the coordinator's clock is there for workers that
+/// do not answer, and for the time in between.
 extension Supervisor {
     /// How much later than a worker the coordinator ends a hop.
     static let headStart = Duration.milliseconds(500)
@@ -55,8 +55,8 @@ extension Supervisor {
         deadlines.compact(living: fetches.count) { fetches[$0] != nil }
     }
 
-    /// Adds to all deadlines what a turn took beyond what was expected of it: this process was stopped, with its workers,
-    /// or it starved. Their clocks rest then, too.
+    /// Adds to all deadlines what a turn took beyond what was expected of it: this process was stopped, with its
+    /// workers, or it starved. Their clocks rest then, too.
     mutating func passOver(from before: MonotonicInstant, expecting wake: MonotonicInstant) {
         let expected = max(before, wake).advanced(by: Self.longestTurn)
         guard expected < now else { return }

@@ -42,7 +42,8 @@ extension Supervisor {
             fetch.engine.key.rawValue, host: fetch.engine.origin, priority: fetch.engine.priority, front: front)
     }
 
-    /// Who decides for a fetch: its own decider, else the coordinator's, and only one of them; nil when nobody may be asked.
+    /// Who decides for a fetch: its own decider, else the coordinator's, and only one of them; nil when nobody may be
+    /// asked.
     func decider(of fetch: RunningFetch) -> (any FetchDecisions)? {
         fetch.asksProgram ? fetch.decisions ?? configuration.decisions : nil
     }

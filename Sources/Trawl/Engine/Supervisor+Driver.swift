@@ -22,8 +22,8 @@ extension Supervisor {
         for fetch in turn.start { submit(fetch.running) }
     }
 
-    /// Notes whether the driver's fetches left room, and much of it, when as many have been leased as can be. A little is
-    /// always left where several hosts have all they may.
+    /// Notes whether the driver's fetches left room, and much of it, when as many have been leased as can be. A little
+    /// is always left where several hosts have all they may.
     func noteRoom() {
         guard let driving else { return }
         let room = min(leases.freeCapacity, configuration.transfersInAll - leases.heldCount)

@@ -90,8 +90,8 @@ extension Supervisor {
 
     /// Ends a fetch before its hop is over: cancelled, out of time, shutdown.
     ///
-    /// A worker that is to give a file its name may just have done so: it is asked to stop, and what it says to that is the
-    /// answer. So no file stays that nobody was told of.
+    /// A worker that is to give a file its name may just have done so: it is asked to stop, and what it says to that is
+    /// the answer. So no file stays that nobody was told of.
     ///
     /// - Parameter waitsForWorker: Whether there is time for that.
     mutating func conclude(_ fetch: RunningFetch, _ error: FetchError, waitsForWorker: Bool = true) {

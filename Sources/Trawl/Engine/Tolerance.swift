@@ -11,8 +11,8 @@ package struct Tolerance: Sendable, Hashable {
     /// Frames about leases the worker does not hold; each proper end of a lease makes up for one.
     ///
     /// A lease is held until its worker ends it, so a good worker sends none, however things cross on the way. What one
-    /// sends by mistake, a second end for each lease, say, is ignored and does no harm; one that sends them without end would keep
-    /// the supervisor reading. Default 256.
+    /// sends by mistake, a second end for each lease, say, is ignored and does no harm; one that sends them without end
+    /// would keep the supervisor reading. Default 256.
     package var strayFrames = 256
 
     /// The defaults.

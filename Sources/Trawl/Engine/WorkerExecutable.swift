@@ -21,8 +21,8 @@ struct WorkerExecutable: Sendable {
         environment = configuration.workerEnvironment ?? Self.ownEnvironment()
     }
 
-    /// What is to be started now: the kernel's link to the running program where its path leads to another file by now, or
-    /// to none. An upgrade while it runs must not give it workers of another build.
+    /// What is to be started now: the kernel's link to the running program where its path leads to another file by now,
+    /// or to none. An upgrade while it runs must not give it workers of another build.
     var startPath: String {
         isOwnProgram && !Self.leadsToOwnProgram(path) ? Self.ownLink : path
     }

@@ -20,16 +20,16 @@ public enum Destination: Sendable, Hashable {
     public struct FileOptions: Sendable, Hashable {
         /// Whether an earlier file is replaced; otherwise it makes the fetch fail. Default true.
         public var replaces = true
-        /// Whether an empty body makes an empty file; that of a 304 never does, since nothing is new (RFC 9110 §15.4.5). Default
-        /// false.
+        /// Whether an empty body makes an empty file; that of a 304 never does, since nothing is new (RFC 9110
+        /// §15.4.5). Default false.
         public var createsEmptyFile = false
         /// Whether the body of a response other than 2xx goes into the file too. Default false.
         public var savesErrorBodies = false
         /// Whether the file is synced to disk before it is renamed. Default false.
         public var syncs = false
-        /// Whether what has come is kept beside the file when the fetch fails or is cancelled, so that it can be gone on with:
-        /// ``FetchError/resumeData``. Such a fetch asks for no content coding and uses no cache; further attempts of it ask for
-        /// the rest. Default false.
+        /// Whether what has come is kept beside the file when the fetch fails or is cancelled, so that it can be gone
+        /// on with: ``FetchError/resumeData``. Such a fetch asks for no content coding and uses no cache; further
+        /// attempts of it ask for the rest. Default false.
         public var keepsPart = false
         /// What has come of an earlier fetch, to go on with: see ``Coordinator/start(resuming:as:options:decisions:)``.
         public var resumeData: ResumeData?

@@ -2,8 +2,8 @@ import TrawlFrontier
 
 /// The handle of a fetch that runs, or waits in a queue.
 ///
-/// The fetch goes on when the handle is let go of, except one into ``Destination/stream``, which nobody could read, and one that
-/// is suspended, which nobody could resume.
+/// The fetch goes on when the handle is let go of, except one into ``Destination/stream``, which nobody could read, and
+/// one that is suspended, which nobody could resume.
 public final class Fetch: Sendable {
     /// Who makes it.
     enum Maker: Sendable {
@@ -84,8 +84,8 @@ public final class Fetch: Sendable {
         }
     }
 
-    /// Ends the fetch: it fails with ``FetchError/Code/cancelled`` unless it is over already, or its file is complete by the
-    /// time its worker hears of it. Files it was writing go.
+    /// Ends the fetch: it fails with ``FetchError/Code/cancelled`` unless it is over already, or its file is complete
+    /// by the time its worker hears of it. Files it was writing go.
     public func cancel() {
         control.noteCancelled()
         switch maker {
@@ -133,8 +133,8 @@ public final class Fetch: Sendable {
         channel.sent(attempt: attempt)
     }
 
-    /// The head of the response that made the fetch fail, such as a redirect that may not be followed; nil when it failed
-    /// otherwise. Known at the end.
+    /// The head of the response that made the fetch fail, such as a redirect that may not be followed; nil when it
+    /// failed otherwise. Known at the end.
     package var refusedHead: Response.ResponseHead? { channel.refusedHead }
 
     fileprivate func nextEvent() async -> FetchEvent? {

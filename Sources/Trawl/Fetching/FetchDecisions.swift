@@ -3,8 +3,8 @@
 /// Called on no particular thread, for many fetches at once. The fetch waits, its clocks stand still, and other fetches
 /// go on.
 public protocol FetchDecisions: Sendable {
-    /// A response from a server is about to be stored in the cache, as its head allows: whether it is, how, and with what
-    /// data of the program's own.
+    /// A response from a server is about to be stored in the cache, as its head allows: whether it is, how, and with
+    /// what data of the program's own.
     ///
     /// Not asked about responses that were validated; they stay as they were stored.
     ///
@@ -37,9 +37,9 @@ public protocol FetchDecisions: Sendable {
     /// A server shows a certificate, and ``RequestOptions/TLS/question`` says that the program is asked: whether it is
     /// trusted.
     ///
-    /// The handshake is over and the connection is closed meanwhile; nothing of the request has been sent. Fetches that meet
-    /// the same certificate wait for the one answer. Without one within ``Configuration/decisionTimeout`` they fail with
-    /// ``FetchError/Code/timeout``.
+    /// The handshake is over and the connection is closed meanwhile; nothing of the request has been sent. Fetches that
+    /// meet the same certificate wait for the one answer. Without one within ``Configuration/decisionTimeout`` they
+    /// fail with ``FetchError/Code/timeout``.
     ///
     /// - Source: the URL Loading System's challenge of server trust (ULS-LIFE-04).
     func trust(_ server: ServerTrust) async -> TrustChoice
@@ -67,8 +67,8 @@ extension FetchDecisions {
 public struct StoringChoice: Sendable, Hashable {
     /// How long it stays.
     public var storage: RequestOptions.Caching.Storage
-    /// Data of the program's own, given back with ``CachedResponse/metadata``. With more than 64 KiB of them the response
-    /// is not stored at all.
+    /// Data of the program's own, given back with ``CachedResponse/metadata``. With more than 64 KiB of them the
+    /// response is not stored at all.
     public var metadata: [UInt8]
 
     /// The longest ``metadata``.

@@ -4,25 +4,27 @@ public enum FetchEvent: Sendable {
     case started
     /// A hop is sent to a worker: 1 for the first, more after redirects and repetitions.
     case attempt(Int)
-    /// The cache does not answer the attempt, and its request goes to the server with these field lines beside its own, each in
-    /// the place of those of its name: conditions, a range, `Cache-Control`. There may be none. Not where no cache has a part in
-    /// it. Source: `fwd` of RFC 9211 §2.2.
+    /// The cache does not answer the attempt, and its request goes to the server with these field lines beside its own,
+    /// each in the place of those of its name: conditions, a range, `Cache-Control`. There may be none. Not where no
+    /// cache has a part in it. Source: `fwd` of RFC 9211 §2.2.
     case forwarded(Fields)
     /// A 1xx response.
     case interim(Response.ResponseHead)
-    /// A challenge is being answered: the request goes out again, with credentials. The head is the one that challenged.
+    /// A challenge is being answered: the request goes out again, with credentials. The head is the one that
+    /// challenged.
     case authenticating(AuthenticationReport, Response.ResponseHead)
-    /// There is no network; the fetch goes on when there is one (``RequestOptions/waitsForConnectivity``). Comes once at most.
+    /// There is no network; the fetch goes on when there is one (``RequestOptions/waitsForConnectivity``). Comes once
+    /// at most.
     case waitingForConnectivity
-    /// An attempt failed in a way that may pass, and another one follows (``RequestOptions/retry``). Heads and redirects that
-    /// were told of before belong to the one that failed.
+    /// An attempt failed in a way that may pass, and another one follows (``RequestOptions/retry``). Heads and
+    /// redirects that were told of before belong to the one that failed.
     case retrying(FailedAttempt)
     /// A redirect is being followed.
     case redirected(Response.RedirectHop)
     /// The head of the response that will be the answer.
     case head(Response.ResponseHead)
-    /// The rest of the body comes, behind so many bytes that were there (``ResumeData``). Before the first of them; not when
-    /// the body comes as a whole.
+    /// The rest of the body comes, behind so many bytes that were there (``ResumeData``). Before the first of them; not
+    /// when the body comes as a whole.
     case resumedAtOffset(UInt64)
     /// A piece of the body, for a fetch into ``Destination/stream``.
     case data([UInt8])

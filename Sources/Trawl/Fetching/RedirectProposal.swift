@@ -8,8 +8,8 @@ public struct RedirectProposal: Sendable {
     public let url: String
     /// How many redirects were followed before.
     public let count: Int
-    /// The request that follows otherwise, checked and allowed: without its body, and without what is bound to the origin
-    /// when the redirect leads to another one.
+    /// The request that follows otherwise, checked and allowed: without its body, and without what is bound to the
+    /// origin when the redirect leads to another one.
     public let request: Request
     /// Whether the body goes along.
     public let keepsBody: Bool

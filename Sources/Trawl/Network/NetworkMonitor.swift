@@ -1,7 +1,7 @@
 /// Watches which way this machine reaches the rest of the world.
 ///
-/// It asks the kernel for the route to an address outside, and again whenever links, addresses or routes change. Nothing is
-/// sent, unless there is a probe. It ends when it is let go of.
+/// It asks the kernel for the route to an address outside, and again whenever links, addresses or routes change.
+/// Nothing is sent, unless there is a probe. It ends when it is let go of.
 ///
 /// ```swift
 /// for await path in NetworkMonitor().paths {
@@ -13,7 +13,8 @@
 public final class NetworkMonitor: Sendable {
     private let watch: NetworkWatch
 
-    /// Begins to watch. Where the system does not tell, as in some sandboxes, the status stays ``NetworkPath/Status/unknown``.
+    /// Begins to watch. Where the system does not tell, as in some sandboxes, the status stays
+    /// ``NetworkPath/Status/unknown``.
     public init(_ settings: Settings = Settings()) {
         watch = NetworkWatch(settings)
     }
@@ -23,8 +24,8 @@ public final class NetworkMonitor: Sendable {
     /// What is known now.
     public var path: NetworkPath { watch.path }
 
-    /// What is known now, and each change. Any number of sequences may be asked for; who is slow gets the latest. They end
-    /// with the monitor.
+    /// What is known now, and each change. Any number of sequences may be asked for; who is slow gets the latest. They
+    /// end with the monitor.
     public var paths: AsyncStream<NetworkPath> {
         let (stream, continuation) = AsyncStream.makeStream(of: NetworkPath.self, bufferingPolicy: .bufferingNewest(1))
         let number = watch.observe {
@@ -36,12 +37,14 @@ public final class NetworkMonitor: Sendable {
         return stream
     }
 
-    /// Looks again, and probes again where there is a probe. What comes of it is among ``paths`` if it is something new.
+    /// Looks again, and probes again where there is a probe. What comes of it is among ``paths`` if it is something
+    /// new.
     public func check() { watch.check() }
 
     /// How it is found out what kind of network there is.
     public struct Settings: Sendable, Hashable {
-        /// Interfaces on which bytes cost money; one that ends with `*` is the beginning of a name. Default `wwan*` and `ppp*`.
+        /// Interfaces on which bytes cost money; one that ends with `*` is the beginning of a name. Default `wwan*` and
+        /// `ppp*`.
         public var meteredInterfaces = ["wwan*", "ppp*"]
         /// A connection that is tried whenever the way has changed; nil is none, which is the default.
         public var probe: Probe?

@@ -7,7 +7,8 @@ import TrawlSession
 
 /// Fetches that wait for the network to come back (``RequestOptions/waitsForConnectivity``).
 extension Supervisor {
-    /// How long after the network came back a failure is taken for one that will pass: names are known a little later than routes.
+    /// How long after the network came back a failure is taken for one that will pass: names are known a little later
+    /// than routes.
     private static let settling = Duration.seconds(10)
     private static let settlingDelay = Duration.seconds(1)
 

@@ -7,8 +7,8 @@ extension Coordinator {
     ///
     /// They are kept until the coordinator ends, or nil takes them back.
     ///
-    /// - Parameter url: Of anything there: scheme, host and port count. With ``HostPoliteness/Key/address`` its host has to be
-    ///   an address.
+    /// - Parameter url: Of anything there: scheme, host and port count. With ``HostPoliteness/Key/address`` its host
+    ///   has to be an address.
     /// - Throws: ``FetchError/Code/invalidURL``, or ``FetchError/Code/badRequest`` for rules that make no sense.
     public func setHostRules(_ rules: HostRules?, of url: String) throws(FetchError) {
         if let problem = rules?.problem { throw FetchError(.badRequest, problem) }
@@ -19,7 +19,8 @@ extension Coordinator {
         post(.setHostRules(origin, rules))
     }
 
-    /// Takes a host back that was given up (``HostPoliteness/Circuit/retiresAfter``), as if nothing had been known of it.
+    /// Takes a host back that was given up (``HostPoliteness/Circuit/retiresAfter``), as if nothing had been known of
+    /// it.
     ///
     /// - Parameter url: Of anything there.
     /// - Throws: ``FetchError/Code/invalidURL``.

@@ -26,17 +26,17 @@ public struct HostPoliteness: Sendable, Hashable, Codable {
         case origin
         /// The IP address that the host is found at, whatever its names, schemes and ports.
         ///
-        /// It is known when the first request to a name has ended; until then one request to that name is in flight at a time.
-        /// A name with several addresses counts for the first one met. Requests through a proxy, which asks for the address
-        /// itself, count by origin. ``Configuration/bandwidthPerHost`` goes by the same.
+        /// It is known when the first request to a name has ended; until then one request to that name is in flight at
+        /// a time. A name with several addresses counts for the first one met. Requests through a proxy, which asks for
+        /// the address itself, count by origin. ``Configuration/bandwidthPerHost`` goes by the same.
         case address
     }
 
     /// When a host that fails is left alone, and for how long.
     ///
-    /// A failure is no connection, a limit of time, a connection that is lost, and the statuses 429, 502, 503 and 504. After too
-    /// many the circuit is open: no request starts for ``firstPause``. Then one goes out alone. An answer closes the circuit,
-    /// a failure opens it for twice as long.
+    /// A failure is no connection, a limit of time, a connection that is lost, and the statuses 429, 502, 503 and 504.
+    /// After too many the circuit is open: no request starts for ``firstPause``. Then one goes out alone. An answer
+    /// closes the circuit, a failure opens it for twice as long.
     public struct Circuit: Sendable, Hashable, Codable {
         /// Failures in a row that open it; 0 is no number. Default 5.
         public var failuresInRow = 5
@@ -50,8 +50,9 @@ public struct HostPoliteness: Sendable, Hashable, Codable {
         public var firstPause = Duration.seconds(1)
         /// How long it is open at most. Default ten minutes.
         public var longestPause = Duration.seconds(600)
-        /// After how many openings without an answer in between the next failure gives the host up, at most 254: requests to it
-        /// fail with ``FetchError/Code/hostGivenUp`` until ``Coordinator/restoreHost(of:)``. Default nil: never.
+        /// After how many openings without an answer in between the next failure gives the host up, at most 254:
+        /// requests to it fail with ``FetchError/Code/hostGivenUp`` until ``Coordinator/restoreHost(of:)``. Default
+        /// nil: never.
         public var retiresAfter: Int?
 
         /// The defaults.

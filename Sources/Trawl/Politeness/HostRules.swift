@@ -4,8 +4,8 @@ import TrawlFrontier
 public struct HostDelay: Sendable, Hashable, Codable {
     /// What it is measured from.
     public enum Basis: String, Sendable, Hashable, Codable {
-        /// From the end of one request to the start of the next: one runs at a time, and the server never sees two of them
-        /// closer together.
+        /// From the end of one request to the start of the next: one runs at a time, and the server never sees two of
+        /// them closer together.
         case end
         /// From start to start: several may run at a time. The way to the server may shorten the distance there.
         case start
@@ -39,8 +39,8 @@ public struct HostDelay: Sendable, Hashable, Codable {
 
 /// Rules of one host's own, in the place of those for all.
 public struct HostRules: Sendable, Hashable, Codable {
-    /// Connections to it over all workers, busy or idle; 0 is no limit, nil what holds for all. Those that were opened while there
-    /// was no limit count from their next request on.
+    /// Connections to it over all workers, busy or idle; 0 is no limit, nil what holds for all. Those that were opened
+    /// while there was no limit count from their next request on.
     public var connections: Int?
     /// The distance between its requests; nil is what holds for all.
     public var delay: HostDelay?

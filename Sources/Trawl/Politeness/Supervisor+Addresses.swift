@@ -5,8 +5,8 @@ import TrawlSupervision
 
 /// Hosts by their addresses (``HostPoliteness/Key/address``): those that are found at one address share a queue.
 ///
-/// Workers find out at which address a host is. Until the end of the first hop says so, the host has a queue of its own, from
-/// which one hop starts at a time; those that wait there then go over to the queue of the address.
+/// Workers find out at which address a host is. Until the end of the first hop says so, the host has a queue of its
+/// own, from which one hop starts at a time; those that wait there then go over to the queue of the address.
 extension Supervisor {
     /// What the queue of a hop is named by.
     ///
@@ -32,8 +32,8 @@ extension Supervisor {
         return number
     }
 
-    /// Whether what the connection of a hop counts for is known: one that was opened before the address was, and stayed, would
-    /// count for nothing.
+    /// Whether what the connection of a hop counts for is known: one that was opened before the address was, and
+    /// stayed, would count for nothing.
     func mayCountLater(_ fetch: RunningFetch) -> Bool {
         configuration.politeness.key == .origin || configuration.connectionsPerHost == 0
             || origins[fetch.engine.origin]?.scheme != Self.nameScheme

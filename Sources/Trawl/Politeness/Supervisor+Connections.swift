@@ -7,8 +7,8 @@ import TrawlSupervision
 extension Supervisor {
     /// What the connection of a hop counts for.
     ///
-    /// A worker that is alone counts for all. Of several each closes an idle connection before it opens another, so that it
-    /// never has more than its share (``LeaseTable/place(_:isSuspect:limit:)``).
+    /// A worker that is alone counts for all. Of several each closes an idle connection before it opens another, so
+    /// that it never has more than its share (``LeaseTable/place(_:isSuspect:limit:)``).
     func counted(_ origin: OriginKey, limit: UInt32) -> CountedOrigin? {
         guard limit != .max else { return nil }
         return CountedOrigin(number: origin, most: leases.workers == 1 ? UInt16(clamping: limit) : 1)

@@ -49,7 +49,8 @@ extension Supervisor {
         }
     }
 
-    /// Gives a host rules of its own; nil takes them back. It keeps its number as long as it has some, and with it the rules.
+    /// Gives a host rules of its own; nil takes them back. It keeps its number as long as it has some, and with it the
+    /// rules.
     mutating func setHostRules(_ rules: HostRules?, of origin: Origin) {
         let origin = hostKey(of: origin, isProxied: false)
         let number = ruledHosts.removeValue(forKey: origin) ?? origins.retain(origin)

@@ -176,7 +176,8 @@ struct HopShape: Sendable {
 
     /// An attempt begins.
     ///
-    /// - Returns: The length of the body it sends; nil when it sends none. What was sent of an earlier one is done then.
+    /// - Returns: The length of the body it sends; nil when it sends none. What was sent of an earlier one is done
+    ///   then.
     mutating func begin() -> Int64? {
         hasHead = false
         isHEAD = next?.method == .head

@@ -11,18 +11,19 @@ public struct ProxyPolicy: Sendable, Hashable {
     /// For `https` URLs; nil is none.
     public var https: Proxy?
     /// Hosts that are reached directly: names with all that is beneath them (`example.org`), only what is beneath
-    /// (`*.example.org`), addresses, networks (`192.0.2.0/24`), each with a port or not; `<local>` for names without a dot, and
-    /// `*` for all.
+    /// (`*.example.org`), addresses, networks (`192.0.2.0/24`), each with a port or not; `<local>` for names without a
+    /// dot, and `*` for all.
     public var exceptions: [String] = []
-    /// A script that names the proxies of URLs for which there is none above: the URL of a proxy auto-configuration file
-    /// (`http`, `https` or `file`), or the path of one. A script that cannot be had or says nothing of use means no proxy.
+    /// A script that names the proxies of URLs for which there is none above: the URL of a proxy auto-configuration
+    /// file (`http`, `https` or `file`), or the path of one. A script that cannot be had or says nothing of use means
+    /// no proxy.
     public var script: String?
     /// User and password for proxies that come without. Not encoded.
     package var credentials: Credentials?
     /// The schemes by which an HTTP proxy may be told who asks. Default Basic and Digest; Bearer is refused.
     public var schemes: RequestOptions.Authentication.Schemes = [.basic, .digest]
-    /// Whether user and password that were given with the proxy go out by Basic before it asks for them, as long as nothing
-    /// stronger is known to work there. Default true.
+    /// Whether user and password that were given with the proxy go out by Basic before it asks for them, as long as
+    /// nothing stronger is known to work there. Default true.
     public var sendsAhead = true
     /// Whether `http` URLs go through a tunnel of an HTTP proxy too. Default false.
     public var tunnelsAll = false
@@ -61,9 +62,9 @@ public struct ProxyPolicy: Sendable, Hashable {
         credentials = Credentials(.ticket)
     }
 
-    /// What the environment says: `http_proxy`, `https_proxy` or `HTTPS_PROXY`, `all_proxy` or `ALL_PROXY`, `no_proxy` or
-    /// `NO_PROXY`, and `auto_proxy` for a script. `HTTP_PROXY` is not read, as anybody can set it who sends a CGI program a
-    /// request.
+    /// What the environment says: `http_proxy`, `https_proxy` or `HTTPS_PROXY`, `all_proxy` or `ALL_PROXY`, `no_proxy`
+    /// or `NO_PROXY`, and `auto_proxy` for a script. `HTTP_PROXY` is not read, as anybody can set it who sends a CGI
+    /// program a request.
     ///
     /// - Throws: ``FetchError/Code/badRequest`` that names a variable that is no proxy.
     public static func fromEnvironment() throws(FetchError) -> ProxyPolicy {

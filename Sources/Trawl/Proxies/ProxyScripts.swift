@@ -44,7 +44,8 @@ final class ProxyScripts: Sendable {
 
     /// Asks; the answer comes as a command. From the supervisor's thread.
     ///
-    /// - Parameter limits: Those of the fetch that asks: it waits no longer for the script's text than for its own response.
+    /// - Parameter limits: Those of the fetch that asks: it waits no longer for the script's text than for its own
+    ///   response.
     func ask(_ question: Question, limits: RequestOptions.TimeLimits) {
         let isRunning = state.withLock { state in
             guard !state.isStopped else { return false }

@@ -29,8 +29,8 @@ extension Supervisor {
 
     /// The proxy a hop is sent through; nil is none.
     ///
-    /// - Parameter fields: The request's lines. What they say to a proxy by hand is taken out of them: it is for the next
-    ///   proxy and nobody behind it (RFC 9110 §11.7.2).
+    /// - Parameter fields: The request's lines. What they say to a proxy by hand is taken out of them: it is for the
+    ///   next proxy and nobody behind it (RFC 9110 §11.7.2).
     mutating func proxyRoute(_ fetch: RunningFetch, _ fields: inout FieldLines) throws(FetchError) -> ProxyRoute? {
         let name = AuthenticationSide.proxy.credentialsField
         let byHand = fields.contains(name) ? fields.values(name) : []
@@ -67,7 +67,8 @@ extension Supervisor {
         return route
     }
 
-    /// A number for whom a proxy takes us for: another one for others, of no use outside this process, and 0 for nobody.
+    /// A number for whom a proxy takes us for: another one for others, of no use outside this process, and 0 for
+    /// nobody.
     private static func identity(of credentials: Credentials.Kind?, _ fields: FieldLines) -> UInt64 {
         guard credentials != nil || !fields.isEmpty else { return 0 }
         var hasher = Hasher()

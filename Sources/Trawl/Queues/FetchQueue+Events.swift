@@ -37,8 +37,8 @@ extension FetchQueue {
         public let size: Int64
     }
 
-    /// What happens from now on, in order. Each sequence asked for gets all of it, and keeps it until it is read; one that
-    /// nobody asks for costs nothing. Ends with ``reset()``, and when the queue is no more.
+    /// What happens from now on, in order. Each sequence asked for gets all of it, and keeps it until it is read; one
+    /// that nobody asks for costs nothing. Ends with ``reset()``, and when the queue is no more.
     public var events: AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
         let number = state.withLock { $0.readers.add(continuation) }
@@ -46,7 +46,8 @@ extension FetchQueue {
         return stream
     }
 
-    /// Steps of bytes from now on, at most four a second for each fetch and direction, and one at each turn of its life.
+    /// Steps of bytes from now on, at most four a second for each fetch and direction, and one at each turn of its
+    /// life.
     ///
     /// - Source: ASIHTTPRequest's `didReceiveBytes`, `incrementDownloadSizeBy` and their like (ASI-PROG-06).
     public var byteSteps: AsyncStream<ByteStep> {
@@ -56,8 +57,8 @@ extension FetchQueue {
         return stream
     }
 
-    /// How far all fetches together have come: at most four values a second, and one each time the queue is finished. Who is
-    /// slow gets the latest. Ends with ``reset()``, and when the queue is no more.
+    /// How far all fetches together have come: at most four values a second, and one each time the queue is finished.
+    /// Who is slow gets the latest. Ends with ``reset()``, and when the queue is no more.
     public var progress: AsyncStream<TransferProgress> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))

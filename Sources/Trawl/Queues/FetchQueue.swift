@@ -4,9 +4,9 @@ import TrawlPlatform
 
 /// Fetches of a program in order: so many at a time, by priority and after one another, watched and cancelled together.
 ///
-/// A new queue is suspended. All its fetches are made by one coordinator, whose limits hold beside the queue's own. May be
-/// used from any thread; none of its methods waits. A queue that its program lets go of goes on with what runs and waits,
-/// unless it is suspended.
+/// A new queue is suspended. All its fetches are made by one coordinator, whose limits hold beside the queue's own. May
+/// be used from any thread; none of its methods waits. A queue that its program lets go of goes on with what runs and
+/// waits, unless it is suspended.
 ///
 /// ```swift
 /// let queue = FetchQueue(on: coordinator)
@@ -41,11 +41,11 @@ public final class FetchQueue: Sendable {
 
     /// What a copy of a queue takes over.
     public struct Settings: Sendable {
-        /// How many fetches run at a time, over all workers, sizing requests among them; those that are suspended are none of
-        /// them. Default 4, at least 1.
+        /// How many fetches run at a time, over all workers, sizing requests among them; those that are suspended are
+        /// none of them. Default 4, at least 1.
         public var width = 4
-        /// Whether the first fetch that fails or is cancelled cancels all others. A status of 400 or more is no failure.
-        /// Default true.
+        /// Whether the first fetch that fails or is cancelled cancels all others. A status of 400 or more is no
+        /// failure. Default true.
         public var cancelsOthersOnFailure = true
         /// What ``FetchQueue/progress`` counts. Default ``Counting/simple``.
         public var progress = Counting.simple
@@ -66,12 +66,13 @@ public final class FetchQueue: Sendable {
     public enum Counting: String, Sendable, Hashable, Codable {
         /// Fetches.
         case simple
-        /// Bytes. The size of each GET that is added while the queue is suspended is asked for by HEAD first; of others it
-        /// counts from when it is known. A response that says none counts as one.
+        /// Bytes. The size of each GET that is added while the queue is suspended is asked for by HEAD first; of others
+        /// it counts from when it is known. A response that says none counts as one.
         case accurate
     }
 
-    /// What holds at present. Changes hold for what starts from now on; another way to count from when nothing is pending.
+    /// What holds at present. Changes hold for what starts from now on; another way to count from when nothing is
+    /// pending.
     public var settings: Settings {
         get { state.withLock { $0.settings } }
         set {
@@ -181,8 +182,8 @@ public final class FetchQueue: Sendable {
         return count
     }
 
-    /// Cancels all fetches, tells nothing more of them, ends all sequences of events and progress, and suspends the queue,
-    /// which can be used again. Who waits for the response of such a fetch gets ``FetchError/Code/cancelled``.
+    /// Cancels all fetches, tells nothing more of them, ends all sequences of events and progress, and suspends the
+    /// queue, which can be used again. Who waits for the response of such a fetch gets ``FetchError/Code/cancelled``.
     public func reset() {
         let (readers, handles) = state.withLock { state in (state.readers.takeAll(), state.reset()) }
         readers.finish()

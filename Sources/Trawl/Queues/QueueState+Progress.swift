@@ -71,7 +71,8 @@ extension QueueState {
     /// What a sizing request says (ASI-PROG-03).
     mutating func sized(_ response: Response, _ id: QueueMachine.FetchID) {
         guard var share = shares[id]?.down else { return }
-        // A server that has no HEAD (RFC 9110 §15.5.6, §15.6.2) does not know the size; otherwise the GET may tell it yet.
+        // A server that has no HEAD (RFC 9110 §15.5.6, §15.6.2) does not know the size; otherwise the GET may tell it
+        // yet.
         let isRefused = response.status == 405 || response.status == 501
         guard isRefused || response.expectedLength != nil else { return }
         let size = isRefused ? nil : response.expectedLength.map { Int64(clamping: $0) }

@@ -6,9 +6,9 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var timeLimits = TimeLimits()
     /// Whether it is tried again after a failure that may pass. Default: no.
     public var retry = Retry()
-    /// Whether the fetch waits for the network when there is none, in place of failing: when no route leads outside, and its
-    /// host has no route or its name is not found. Hosts of this machine itself never wait. What a response was begun of is
-    /// not waited for. Default false.
+    /// Whether the fetch waits for the network when there is none, in place of failing: when no route leads outside,
+    /// and its host has no route or its name is not found. Hosts of this machine itself never wait. What a response was
+    /// begun of is not waited for. Default false.
     ///
     /// - Source: the URL Loading System's `waitsForConnectivity`.
     public var waitsForConnectivity = false
@@ -101,18 +101,18 @@ extension RequestOptions {
         public var connect = Duration.seconds(30)
         /// Without a byte in either direction. Default 60 s.
         public var inactivity = Duration.seconds(60)
-        /// From when a request has gone out, its body included, to the first byte of the response; an interim response begins it
-        /// anew. Time in which the fetch waits for bandwidth does not count. Default none.
+        /// From when a request has gone out, its body included, to the first byte of the response; an interim response
+        /// begins it anew. Time in which the fetch waits for bandwidth does not count. Default none.
         public var firstByte = Duration.zero
         /// The whole fetch: waiting, redirects and retries included. Default 7 days.
         public var resource = Duration.seconds(7 * 24 * 3600)
         /// The fetch once its turn has come: from when a worker gets its first hop, redirects and what they wait for
-        /// included. Waiting for that, because others are in front of it, does not count. An attempt that is made because
-        /// one failed (``RequestOptions/retry``) has it for itself. Default none.
+        /// included. Waiting for that, because others are in front of it, does not count. An attempt that is made
+        /// because one failed (``RequestOptions/retry``) has it for itself. Default none.
         public var exchange = Duration.zero
 
-        /// Waiting for the network, all waits together, with ``RequestOptions/waitsForConnectivity``. Default: as long as
-        /// ``resource`` allows.
+        /// Waiting for the network, all waits together, with ``RequestOptions/waitsForConnectivity``. Default: as long
+        /// as ``resource`` allows.
         public var connectivity = Duration.zero
 
         /// The defaults.

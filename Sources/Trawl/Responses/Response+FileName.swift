@@ -1,8 +1,8 @@
 import TrawlHTTP
 
 extension Response {
-    /// A name for a file of this body: that of `Content-Disposition` (RFC 6266), else the last part of the URL's path, else
-    /// the host; a name without an extension gets that of the media type.
+    /// A name for a file of this body: that of `Content-Disposition` (RFC 6266), else the last part of the URL's path,
+    /// else the host; a name without an extension gets that of the media type.
     ///
     /// It is one name that is safe to use in any directory: no separator, no control character, no dot in front.
     public var suggestedFilename: String {

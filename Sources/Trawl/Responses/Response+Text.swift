@@ -5,11 +5,11 @@ extension Response {
     /// The body as text.
     ///
     /// A byte order mark says the charset and is no part of the text. Else JSON is UTF-8; other bodies are in the
-    /// charset that `Content-Type` names, or, when it names none that is known, in ``RequestOptions/defaultCharset``. A body
-    /// that came coded is decoded first, as by ``ResponseBody/decoded()``. Empty when the body went elsewhere.
+    /// charset that `Content-Type` names, or, when it names none that is known, in ``RequestOptions/defaultCharset``. A
+    /// body that came coded is decoded first, as by ``ResponseBody/decoded()``. Empty when the body went elsewhere.
     ///
-    /// - Throws: ``FetchError/Code/decoding`` when the bytes are no text of that charset, when the default is needed and
-    ///   unknown, or when a content coding is damaged.
+    /// - Throws: ``FetchError/Code/decoding`` when the bytes are no text of that charset, when the default is needed
+    ///   and unknown, or when a content coding is damaged.
     public func text() throws(FetchError) -> String {
         let bytes = try body.decodedStorage()
         return try bytes.withUnsafeBytes { (bytes) throws(FetchError) in

@@ -24,8 +24,8 @@ extension Coordinator {
 extension Fetch {
     /// Ends a download so that it can be gone on with: cancels it, and gives what is needed for that.
     ///
-    /// - Returns: nil when it cannot be gone on with: it has ended well, its options do not say that what has come is kept
-    ///   (``Destination/FileOptions/keepsPart``), or the server does not support it.
+    /// - Returns: nil when it cannot be gone on with: it has ended well, its options do not say that what has come is
+    ///   kept (``Destination/FileOptions/keepsPart``), or the server does not support it.
     public func pause() async -> ResumeData? {
         cancel()
         do throws(FetchError) {

@@ -1,8 +1,8 @@
 /// What is needed to go on with a download that failed or was cancelled.
 ///
-/// It is there when the server can be asked for the rest: the request was a GET without a content coding, its response has a
-/// strong validator and says `Accept-Ranges: bytes`, and part of it has come. What has come is in a file beside the
-/// destination, which stays until the download is complete or somebody removes it.
+/// It is there when the server can be asked for the rest: the request was a GET without a content coding, its response
+/// has a strong validator and says `Accept-Ranges: bytes`, and part of it has come. What has come is in a file beside
+/// the destination, which stays until the download is complete or somebody removes it.
 ///
 /// It holds no field of the request and no credential, and may be written down.
 ///

@@ -3,13 +3,13 @@ import TrawlFrontier
 extension RequestOptions {
     /// Whether a fetch is tried again after a failure that may pass, and when. Default: it is not.
     ///
-    /// The failures are limits of time (but the one for the whole fetch), names and addresses that cannot be reached, lost
-    /// connections, and the statuses 408, 429, 500, 502, 503 and 504. A request is repeated only when that is safe: its method is
-    /// idempotent (RFC 9110 §9.2.2), or it was not sent. Nothing of a response that is not the last one is delivered.
-    /// Responses of the cache are never a reason to try again.
+    /// The failures are limits of time (but the one for the whole fetch), names and addresses that cannot be reached,
+    /// lost connections, and the statuses 408, 429, 500, 502, 503 and 504. A request is repeated only when that is
+    /// safe: its method is idempotent (RFC 9110 §9.2.2), or it was not sent. Nothing of a response that is not the last
+    /// one is delivered. Responses of the cache are never a reason to try again.
     ///
-    /// Waits are what `Retry-After` asks for, or ``delay``, or 1 s, 2 s and so on to ten minutes, of which chance may take off
-    /// half.
+    /// Waits are what `Retry-After` asks for, or ``delay``, or 1 s, 2 s and so on to ten minutes, of which chance may
+    /// take off half.
     public struct Retry: Sendable, Hashable, Codable {
         /// How many attempts may follow the first; 0 is none.
         public var count: Int

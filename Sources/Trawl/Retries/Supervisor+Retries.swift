@@ -77,7 +77,8 @@ extension Supervisor {
         countRetry(of: fetch)
         fetch.channel?.post(
             .retrying(FailedAttempt(number: attempts.failed, status: status, error: error, delay: delay)))
-        // The way there may be another one by now. What must not be done twice is not: the fetch goes on where it failed.
+        // The way there may be another one by now. What must not be done twice is not: the fetch goes on where it
+        // failed.
         if fetch.plan.method.isIdempotent || attempts.policy.repeatsAnyMethod { rewind(fetch) }
         fetch.engine.isSuspect = false
         // What is stored may be that failure.

@@ -3,8 +3,8 @@ import TrawlPlatform
 
 /// The coordinator of a program that several of its parts share: started by the first who asks, ended with the program.
 ///
-/// It belongs to the process that started it. A fork takes along none of its threads, so a child that was forked without an exec
-/// has none, and gets an error.
+/// It belongs to the process that started it. A fork takes along none of its threads, so a child that was forked
+/// without an exec has none, and gets an error.
 final class DefaultCoordinator: Sendable {
     private enum State {
         /// Nobody has asked yet, or it could not be started.
@@ -113,18 +113,19 @@ final class DefaultCoordinator: Sendable {
 extension Coordinator {
     /// The coordinator that all parts of a program may share, for those that are handed none.
     ///
-    /// Who asks first starts it, with ``Configuration/default`` or what ``configureDefault(_:)`` said, and blocks the calling
-    /// thread for as long as that takes; from then on it is always the same one. When the program returns from `main` or calls
-    /// `exit`, fetches that are in flight are cancelled and its workers ended; a program that is killed takes them along. Who shuts
-    /// it down ends it for all: its fetches fail with ``FetchError/Code/shutDown`` from then on.
+    /// Who asks first starts it, with ``Configuration/default`` or what ``configureDefault(_:)`` said, and blocks the
+    /// calling thread for as long as that takes; from then on it is always the same one. When the program returns from
+    /// `main` or calls `exit`, fetches that are in flight are cancelled and its workers ended; a program that is killed
+    /// takes them along. Who shuts it down ends it for all: its fetches fail with ``FetchError/Code/shutDown`` from
+    /// then on.
     ///
     /// ```swift
     /// let response = try await Coordinator.default.send(Request("https://example.org/"))
     /// let queue = try FetchQueue(on: .default)
     /// ```
     ///
-    /// - Throws: What ``init(_:)`` throws; the next one who asks tries again. ``FetchError/Code/engineDown`` in a process that
-    ///   was forked from the one it belongs to: no coordinator goes across a fork.
+    /// - Throws: What ``init(_:)`` throws; the next one who asks tries again. ``FetchError/Code/engineDown`` in a
+    ///   process that was forked from the one it belongs to: no coordinator goes across a fork.
     /// - Source: `+[ASIHTTPRequest sharedQueue]` (ASI-MISC-05), `NSURLSession.sharedSession`.
     public static var `default`: Coordinator {
         get throws(FetchError) { try DefaultCoordinator.shared.coordinator() }
@@ -132,7 +133,8 @@ extension Coordinator {
 
     /// Says how ``default`` works, before it is first used. The last one who says it counts.
     ///
-    /// - Throws: ``FetchError/Code/badRequest`` when it runs already, or the configuration makes no sense; nothing changes then.
+    /// - Throws: ``FetchError/Code/badRequest`` when it runs already, or the configuration makes no sense; nothing
+    ///   changes then.
     public static func configureDefault(_ configuration: Configuration) throws(FetchError) {
         try DefaultCoordinator.shared.configure(configuration)
     }

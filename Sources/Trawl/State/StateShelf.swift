@@ -4,8 +4,8 @@ import TrawlStore
 
 /// What a coordinator's store remembers about its user: opened when it is first needed.
 ///
-/// A state that cannot be opened or written remembers nothing: the fetch goes on without, and ``CookieJar/problem`` says
-/// why.
+/// A state that cannot be opened or written remembers nothing: the fetch goes on without, and ``CookieJar/problem``
+/// says why.
 final class StateShelf: Sendable {
     private struct State {
         var store: StateStore?

@@ -2,7 +2,8 @@ import TrawlPlatform
 
 /// What the caller of a fetch says about it while it runs: the handle's side and the supervisor's share it.
 ///
-/// Suspensions nest: a fetch goes on when it was resumed as often as it was suspended. One of a queue then waits for its turn.
+/// Suspensions nest: a fetch goes on when it was resumed as often as it was suspended. One of a queue then waits for
+/// its turn.
 final class FetchControl: Sendable {
     private struct Values {
         var suspensions: Int

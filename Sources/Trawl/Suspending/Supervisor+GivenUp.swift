@@ -5,7 +5,8 @@ import TrawlPlatform
 import TrawlProtocol
 import TrawlSupervision
 
-/// Hops that were given up because their fetch was suspended for long, or lost their connection after that, and how those go on.
+/// Hops that were given up because their fetch was suspended for long, or lost their connection after that, and how
+/// those go on.
 extension Supervisor {
     /// A worker has given up a lease.
     ///

@@ -52,8 +52,8 @@ extension Supervisor {
 
     /// Takes a hop out of where it waits for a worker.
     ///
-    /// - Returns: Whether it was there. What waits for something else, such as an identical fetch or a decision, goes on waiting;
-    ///   what begins after that is held back then.
+    /// - Returns: Whether it was there. What waits for something else, such as an identical fetch or a decision, goes
+    ///   on waiting; what begins after that is held back then.
     private mutating func withdraw(_ fetch: RunningFetch) -> Bool {
         if let place = fetch.engine.place {
             queues.remove(fetch.engine.key.rawValue, at: place)

@@ -3,8 +3,8 @@ import TrawlSupervision
 
 /// Whether a fetch may go on, and what becomes meanwhile of the hop that a worker has.
 ///
-/// Suspended, no hop of the fetch begins. One that a worker has rests with its connection for a time, and is then given up;
-/// the fetch goes on with another when it is resumed.
+/// Suspended, no hop of the fetch begins. One that a worker has rests with its connection for a time, and is then given
+/// up; the fetch goes on with another when it is resumed.
 struct Suspension: Equatable, Sendable {
     private enum State: Equatable {
         /// Not suspended.

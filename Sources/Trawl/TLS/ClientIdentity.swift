@@ -2,8 +2,9 @@ package import TrawlHTTP
 
 /// A client certificate with its key.
 ///
-/// Files are read by workers, for each connection. What is given as data, and the passphrase, are sent to them over their
-/// sockets and appear in no log, error, description or encoded form: one that was encoded has paths and forms alone.
+/// Files are read by workers, for each connection. What is given as data, and the passphrase, are sent to them over
+/// their sockets and appear in no log, error, description or encoded form: one that was encoded has paths and forms
+/// alone.
 public struct ClientIdentity: Sendable, Hashable {
     /// How a certificate or a key is written down.
     public enum Format: String, Sendable, Hashable, Codable {

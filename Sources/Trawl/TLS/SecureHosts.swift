@@ -114,7 +114,8 @@ extension Coordinator {
         public let expires: Int64
     }
 
-    /// The hosts that are known to take secure transport only, by name (RFC 6797). `http` URLs of theirs are fetched by `https`.
+    /// The hosts that are known to take secure transport only, by name (RFC 6797). `http` URLs of theirs are fetched by
+    /// `https`.
     public var secureHosts: [SecureHost] {
         planner.secureHosts.all.map {
             SecureHost(name: $0.name, includesSubdomains: $0.includesSubdomains, expires: $0.expires.seconds)
@@ -132,7 +133,8 @@ extension Coordinator {
 }
 
 extension SecureHosts {
-    /// The hosts of a file as curl's `--hsts` has them, beside those that are known. A file that is not there holds none.
+    /// The hosts of a file as curl's `--hsts` has them, beside those that are known. A file that is not there holds
+    /// none.
     ///
     /// - Throws: ``FetchError/Code/file`` when it cannot be read.
     func read(_ path: String) throws(FetchError) {

@@ -1,8 +1,8 @@
 extension RequestOptions {
     /// How TLS is set up. Fetches with equal values share connections; others never do.
     ///
-    /// ``identity`` belongs to the origin of the request's URL and ``verification`` to its host: a redirect elsewhere goes
-    /// without the one and fully verified.
+    /// ``identity`` belongs to the origin of the request's URL and ``verification`` to its host: a redirect elsewhere
+    /// goes without the one and fully verified.
     public struct TLS: Sendable, Hashable, Codable {
         /// How far the server's certificate is checked. Default ``Verification/full``.
         public var verification = Verification.full
@@ -18,7 +18,8 @@ extension RequestOptions {
         public var caData: [UInt8]?
         /// The client certificate for the origin of the request's URL; nil is none.
         public var identity: ClientIdentity?
-        /// Client certificates by host, or `host:port` (which wins; hosts in lower case): for every hop that goes there.
+        /// Client certificates by host, or `host:port` (which wins; hosts in lower case): for every hop that goes
+        /// there.
         public var identities: [String: ClientIdentity] = [:]
         /// The only public keys accepted: digests by SHA-256 of `SubjectPublicKeyInfo`, in base64. Empty is any.
         ///

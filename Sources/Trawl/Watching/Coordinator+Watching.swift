@@ -19,9 +19,10 @@ extension Coordinator {
 
     /// How many fetches there are, for an indicator that the network is in use: now, and whenever that changes.
     ///
-    /// The first fetch is told at once; that there are none is told half a second after the last (ASI-MISC-01). In between at
-    /// most four numbers a second are told, and who is slow gets the latest. Fetches of a ``FetchQueue`` count once they have
-    /// started, answers that come straight from the cache never. The sequence ends with the coordinator.
+    /// The first fetch is told at once; that there are none is told half a second after the last (ASI-MISC-01). In
+    /// between at most four numbers a second are told, and who is slow gets the latest. Fetches of a ``FetchQueue``
+    /// count once they have started, answers that come straight from the cache never. The sequence ends with the
+    /// coordinator.
     public var activeCount: AsyncStream<Int> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let number = activityNumbers.wrappingAdd(1, ordering: .relaxed).newValue
@@ -44,7 +45,8 @@ extension Coordinator {
         return last.snapshot.withLock { $0 }
     }
 
-    /// The path of the socket at which the coordinator tells what it is doing (``Configuration/statusSocket``); nil without one.
+    /// The path of the socket at which the coordinator tells what it is doing (``Configuration/statusSocket``); nil
+    /// without one.
     public var statusSocketPath: String? { watcher?.listener?.path }
 
     /// Why the metrics file could not be written the last time; nil when it could, or none is asked for.

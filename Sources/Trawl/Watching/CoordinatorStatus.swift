@@ -10,7 +10,8 @@ public struct CoordinatorStatus: Sendable {
 
     /// How long the coordinator has lived.
     public var uptime: Duration { report.uptime }
-    /// Fetches that wait: for a host, for a time, for a worker. Those of a ``FetchQueue`` that have not started are none.
+    /// Fetches that wait: for a host, for a time, for a worker. Those of a ``FetchQueue`` that have not started are
+    /// none.
     public var waiting: Int { report.fetches.waiting }
     /// Fetches that a worker has.
     public var inFlight: Int { report.fetches.inFlight }

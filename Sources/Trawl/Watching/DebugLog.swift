@@ -1,5 +1,5 @@
-/// What a coordinator tells about its work step by step, for those who look for a mistake (ASI-MISC-04, ASI-THR-08, ASI-CONN-05,
-/// ASI-AUTH-18).
+/// What a coordinator tells about its work step by step, for those who look for a mistake (ASI-MISC-04, ASI-THR-08,
+/// ASI-CONN-05, ASI-AUTH-18).
 ///
 /// Credentials, cookies, queries and bodies are in no message, and no message can drive a terminal.
 public struct DebugLog: Sendable {
@@ -12,7 +12,8 @@ public struct DebugLog: Sendable {
 
         /// What becomes of each fetch: started, sent to a worker, head, redirect, further attempt, end.
         public static let status = Categories(rawValue: 1)
-        /// Which connection each hop used, whether it was used before, idle ones that close, and workers that take theirs along.
+        /// Which connection each hop used, whether it was used before, idle ones that close, and workers that take
+        /// theirs along.
         public static let connections = Categories(rawValue: 2)
         /// What passed of what may, whenever something did and there is a limit; who waits.
         public static let throttle = Categories(rawValue: 4)
@@ -22,7 +23,8 @@ public struct DebugLog: Sendable {
 
     /// What is told.
     public var categories: Categories
-    /// Is told one line without its end, on the engine's own thread: it must not wait, nor ask the coordinator anything.
+    /// Is told one line without its end, on the engine's own thread: it must not wait, nor ask the coordinator
+    /// anything.
     public var handler: @Sendable (String) -> Void
 
     /// A log.

@@ -9,7 +9,8 @@ final class StatusQuestion: Sendable {
     let takesTimes: Bool
     private let answered: @Sendable (EngineSnapshot?) -> Void
 
-    /// - Parameter answered: Called once, on the supervisor's thread: with nil when the engine is gone. It must not wait.
+    /// - Parameter answered: Called once, on the supervisor's thread: with nil when the engine is gone. It must not
+    ///   wait.
     init(takesTimes: Bool = false, _ answered: @escaping @Sendable (EngineSnapshot?) -> Void) {
         self.takesTimes = takesTimes
         self.answered = answered

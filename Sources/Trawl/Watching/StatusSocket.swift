@@ -1,18 +1,21 @@
 import Glibc
 import TrawlPlatform
 
-/// Where a coordinator tells what it is doing: `trawl status` and `trawl top` ask there, and any program that reads JSON.
+/// Where a coordinator tells what it is doing: `trawl status` and `trawl top` ask there, and any program that reads
+/// JSON.
 ///
-/// Whoever connects gets one line of JSON, described in `docs/watching.md`, and the end of the stream. Only processes of the
-/// same user, and of root, are answered; nothing they send is read. It names origins, and never a path or a credential.
+/// Whoever connects gets one line of JSON, described in `docs/watching.md`, and the end of the stream. Only processes
+/// of the same user, and of root, are answered; nothing they send is read. It names origins, and never a path or a
+/// credential.
 public enum StatusSocket: Sendable, Hashable {
     /// Nowhere.
     case none
-    /// At a name made of the process's number, in `$XDG_RUNTIME_DIR/trawl`, else in a directory of the user's own beneath that
-    /// for temporary files: where `trawl status` looks. When there can be no socket the coordinator works without;
-    /// ``Coordinator/statusSocketProblem`` says why.
+    /// At a name made of the process's number, in `$XDG_RUNTIME_DIR/trawl`, else in a directory of the user's own
+    /// beneath that for temporary files: where `trawl status` looks. When there can be no socket the coordinator works
+    /// without; ``Coordinator/statusSocketProblem`` says why.
     case standard
-    /// At this path, which must be free or a socket at which nobody listens any more. A coordinator does not start without it.
+    /// At this path, which must be free or a socket at which nobody listens any more. A coordinator does not start
+    /// without it.
     case path(String)
 }
 

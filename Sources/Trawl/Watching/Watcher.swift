@@ -5,8 +5,8 @@ import TrawlWatch
 
 /// The thread that tells others what a coordinator is doing: at its status socket and in its metrics file.
 ///
-/// Whoever is to be told is its matter alone. The engine makes a snapshot when it is asked, at most ten a second, and waits for
-/// nobody: a client that reads slowly or not at all holds up neither it nor, for long, the others.
+/// Whoever is to be told is its matter alone. The engine makes a snapshot when it is asked, at most ten a second, and
+/// waits for nobody: a client that reads slowly or not at all holds up neither it nor, for long, the others.
 final class Watcher: Sendable {
     /// Clients that are being told at a time; others wait to be taken.
     static let mostClients = 32

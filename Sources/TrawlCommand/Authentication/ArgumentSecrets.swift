@@ -74,8 +74,8 @@ enum ArgumentSecrets {
         }
     }
 
-    /// Where the secret of an argument is, in bytes, nil when there is none; and what the next argument is when it is the
-    /// value of this one.
+    /// Where the secret of an argument is, in bytes, nil when there is none; and what the next argument is when it is
+    /// the value of this one.
     ///
     /// - Parameter kind: What it is as a value of the one before; nil when it is none.
     static func find(in argument: String, as kind: Kind?) -> (place: Range<Int>?, next: Kind?) {

@@ -1,12 +1,12 @@
 import Glibc
 import TrawlPlatform
 
-/// A program that asks the person in place of the terminal: its last argument is the question, and the first line that it
-/// writes the answer. One that ends with another status than 0 has none.
+/// A program that asks the person in place of the terminal: its last argument is the question, and the first line that
+/// it writes the answer. One that ends with another status than 0 has none.
 ///
-/// It has our environment and standard error, no input, and a process group of its own; it may take as long as the person
-/// does, and is killed with all it started when this process ends. From the terminal it cannot read, being in its
-/// background: that fails there in place of stopping it.
+/// It has our environment and standard error, no input, and a process group of its own; it may take as long as the
+/// person does, and is killed with all it started when this process ends. From the terminal it cannot read, being in
+/// its background: that fails there in place of stopping it.
 ///
 /// - Source: ssh(1) `SSH_ASKPASS`, git(1) `GIT_ASKPASS`, wget(1) `--use-askpass`.
 final class AskProgram: TerminalHolder {

@@ -5,8 +5,8 @@ import TrawlSession
 
 /// The netrc file of a run, looked at before anything is fetched.
 enum NetrcInput {
-    /// Throws when it cannot be read or makes no sense. A pipe, such as that of a shell's `<(…)`, has its content once: in
-    /// its place fetches read a copy in memory, which is there as long as this process.
+    /// Throws when it cannot be read or makes no sense. A pipe, such as that of a shell's `<(…)`, has its content once:
+    /// in its place fetches read a copy in memory, which is there as long as this process.
     static func settle(_ option: inout RequestOptions.Authentication.NetrcFile) throws(CommandError) {
         let path: String
         var info = stat()

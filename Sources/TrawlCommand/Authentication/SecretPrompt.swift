@@ -6,8 +6,9 @@ import TrawlPlatform
 enum SecretPrompt {
     /// Writes a question to the terminal of this process and reads a line without showing it.
     ///
-    /// The terminal is that of the process, wherever its standard streams lead. While the line is read it shows nothing of
-    /// what is typed; afterwards it is as before, also when the reading fails, and when a signal ends or stops the process.
+    /// The terminal is that of the process, wherever its standard streams lead. While the line is read it shows nothing
+    /// of what is typed; afterwards it is as before, also when the reading fails, and when a signal ends or stops the
+    /// process.
     ///
     /// - Parameter isShown: Whether what is typed is seen, since it is no secret.
     /// - Returns: Nil when there is no terminal, the person gave none (end of input), or the process is ending.
@@ -19,8 +20,9 @@ enum SecretPrompt {
         return terminal.answer(to: question)
     }
 
-    /// Whether there is somebody to ask: a terminal, with this process in its foreground. One in the background would be
-    /// stopped by asking. Nor is there where a list is typed at the terminal: a password would be taken for one of its lines.
+    /// Whether there is somebody to ask: a terminal, with this process in its foreground. One in the background would
+    /// be stopped by asking. Nor is there where a list is typed at the terminal: a password would be taken for one of
+    /// its lines.
     static var hasPerson: Bool {
         if StandardStreams.listIsTyped { return false }
         guard let terminal = open() else { return false }

@@ -45,8 +45,8 @@ extension BatchJob {
             && plan.template.options.retry.mayPass(status: response.status)
     }
 
-    /// The body of such a response is not what the request was for. One that was taken over from another request's record
-    /// stays.
+    /// The body of such a response is not what the request was for. One that was taken over from another request's
+    /// record stays.
     private func removeFile(of response: Response) {
         guard let file = response.file else { return }
         if names.adoptsFiles, source.wasRecorded(file: file) { return }
@@ -55,8 +55,8 @@ extension BatchJob {
 
     /// The file of a response, this request's own.
     ///
-    /// A run that goes on takes over files of the same bytes that no record names. Where several requests want one name and
-    /// get the same bytes, one may have taken over another's, which was recorded a moment ago: then it gets a copy.
+    /// A run that goes on takes over files of the same bytes that no record names. Where several requests want one name
+    /// and get the same bytes, one may have taken over another's, which was recorded a moment ago: then it gets a copy.
     private mutating func ownFile(of response: Response) throws(SystemError) -> String? {
         guard let file = response.file, names.adoptsFiles else { return response.file }
         var own = file

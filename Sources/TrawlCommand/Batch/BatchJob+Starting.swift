@@ -5,8 +5,8 @@ import TrawlProtocol
 
 /// Reading lines and making fetches of them.
 extension BatchJob {
-    /// Lines dealt with before signals and workers are looked at again: most lists are of requests, which need room, but
-    /// there are those of lines that are done or bad.
+    /// Lines dealt with before signals and workers are looked at again: most lists are of requests, which need room,
+    /// but there are those of lines that are done or bad.
     private static let linesInATurn = 4096
 
     /// Starts fetches as long as there is room and input that does not have to be waited for.

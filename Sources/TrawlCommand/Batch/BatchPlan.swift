@@ -125,7 +125,8 @@ struct BatchPlan {
         cookieFiles = plan.cookieFiles
     }
 
-    /// Beside the results, on whose disk there is room for what a run needs; else with the bodies, else where scratch files are.
+    /// Beside the results, on whose disk there is room for what a run needs; else with the bodies, else where scratch
+    /// files are.
     private static func asideDirectory(beside results: String?, orIn directory: String) -> String {
         if let results, !LocalPath.isStandardOutput(results) { return LocalPath.parent(results) }
         if !directory.isEmpty { return directory }

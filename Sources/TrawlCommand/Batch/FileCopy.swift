@@ -4,8 +4,8 @@ import TrawlPlatform
 
 /// Copies of files within an output directory.
 enum FileCopy {
-    /// Copies a file to the first free name of a row, `NAME.4`, `NAME.5` and so on, where it appears when it is complete; or
-    /// finds its like under one of them.
+    /// Copies a file to the first free name of a row, `NAME.4`, `NAME.5` and so on, where it appears when it is
+    /// complete; or finds its like under one of them.
     ///
     /// The caller waits for it: what is copied is what many URLs answer with, such as an error page.
     ///

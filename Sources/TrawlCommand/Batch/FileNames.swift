@@ -5,9 +5,9 @@ import TrawlProtocol
 
 /// The names of files for requests, and what becomes of names that are taken.
 ///
-/// In a batch the file system decides whether a name is free, when the file is complete; here is no list of names. In a run that
-/// goes on with another's results, a file of the same bytes that no record names is what that run left when it was
-/// killed between the file and its record: it is taken over.
+/// In a batch the file system decides whether a name is free, when the file is complete; here is no list of names. In a
+/// run that goes on with another's results, a file of the same bytes that no record names is what that run left when it
+/// was killed between the file and its record: it is taken over.
 ///
 /// Bound to one thread.
 struct FileNames {

@@ -6,8 +6,8 @@ import TrawlPlatform
 
 /// The file of result records, one JSON object a line: appended whole lines, by one run at a time.
 ///
-/// A run holds a lock on it. What a killed run left unfinished at its end is cut off; everything before stays. What is no
-/// regular file is written by a thread of its own. Bound to one thread.
+/// A run holds a lock on it. What a killed run left unfinished at its end is cut off; everything before stays. What is
+/// no regular file is written by a thread of its own. Bound to one thread.
 final class ResultsFile {
     /// For messages.
     let name: String
@@ -93,8 +93,8 @@ final class ResultsFile {
     /// Why no more records can be written.
     var failure: SystemError? { thread?.failure }
 
-    /// Whether the file is still where it was opened; looked for once a second. What is appended to a file without a name
-    /// is lost, and one that took its place does not know of it.
+    /// Whether the file is still where it was opened; looked for once a second. What is appended to a file without a
+    /// name is lost, and one that took its place does not know of it.
     func isInPlace(at now: MonotonicInstant) -> Bool {
         guard end != nil, lookedAt.duration(to: now) >= .seconds(1) else { return true }
         lookedAt = now

@@ -108,8 +108,8 @@ final class CacheExport {
         case output(SystemError)
     }
 
-    /// A part of a body is none when its codings are to be undone; an empty one is worth a file where it is what was asked
-    /// for.
+    /// A part of a body is none when its codings are to be undone; an empty one is worth a file where it is what was
+    /// asked for.
     private func hasFile(_ listing: StoredListing) -> Bool {
         let body = listing.response.facts.body
         if decodes, !body.isComplete { return false }

@@ -2,8 +2,8 @@ import TrawlCache
 import TrawlHTTP
 import TrawlStore
 
-/// A file named by what a response is found by: the SHA-256 of its URL in hexadecimal digits, and an extension that says how to
-/// open it. What differs by `Vary` has names of its own.
+/// A file named by what a response is found by: the SHA-256 of its URL in hexadecimal digits, and an extension that
+/// says how to open it. What differs by `Vary` has names of its own.
 ///
 /// - Source: the download cache of ASIHTTPRequest (ASI-CACHE-24), which took MD5 and one slash off the URL's end.
 enum KeyedName {

@@ -199,8 +199,8 @@ final class ListInput {
     }
 
     /// Waits until there is something to read.
-    /// - Returns: False when the other descriptor is readable; it is looked at first, since some input never ends. Without
-    ///   one (-1), false when there is nothing now.
+    /// - Returns: False when the other descriptor is readable; it is looked at first, since some input never ends.
+    ///   Without one (-1), false when there is nothing now.
     private func waitForInput(_ interrupt: Int32) -> Bool {
         var pollers = (
             pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0),

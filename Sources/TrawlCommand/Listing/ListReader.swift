@@ -67,7 +67,8 @@ final class ListReader {
     /// How much of the list has been handed out, from 0 to 1; nil where nobody knows how long it is.
     var share: Double? {
         guard let size = input.size, size > 0 else { return nil }
-        // Of a packed list what waits here is more than it takes in the file: then the share comes out too low at first.
+        // Of a packed list what waits here is more than it takes in the file: then the share comes out too low at
+        // first.
         return min(1, max(0, Double(input.position - Int64(lines.count)) / Double(size)))
     }
 

@@ -4,7 +4,8 @@
 /// with a chance of 10⁻²¹. It does not withstand someone who constructs collisions: who writes a list can leave a line
 /// out anyway.
 ///
-/// - Source: Fowler, Noll, Vo and Eastlake, draft-eastlake-fnv-22 §2 (the algorithm), §5 (prime and start for 128 bits).
+/// - Source: Fowler, Noll, Vo and Eastlake, draft-eastlake-fnv-22 §2 (the algorithm), §5 (prime and start for 128
+///   bits).
 struct RequestKey: Sendable, Hashable {
     private static let start: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
 

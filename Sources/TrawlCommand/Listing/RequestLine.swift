@@ -2,9 +2,11 @@ import Glibc
 import TrawlHTTP
 import TrawlJSON
 
-/// What one line says: `URL`, or `URL`, a tab and a file name, or a JSON object, whose first byte that is not blank is `{`.
+/// What one line says: `URL`, or `URL`, a tab and a file name, or a JSON object, whose first byte that is not blank is
+/// `{`.
 ///
-/// Empty lines say nothing, nor do lines of a list that start with `#`. One reader serves `batch`, `pipe` and the lists of `get`.
+/// Empty lines say nothing, nor do lines of a list that start with `#`. One reader serves `batch`, `pipe` and the lists
+/// of `get`.
 enum RequestLine: Equatable {
     /// What kinds of lines there may be.
     enum Form {

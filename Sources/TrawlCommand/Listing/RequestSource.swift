@@ -2,8 +2,8 @@ import Glibc
 import Trawl
 import TrawlPlatform
 
-/// The requests of a run that are still to be done: those of the arguments, then those of a list, which is read as it is
-/// needed. What an earlier run has brought to an end is left out.
+/// The requests of a run that are still to be done: those of the arguments, then those of a list, which is read as it
+/// is needed. What an earlier run has brought to an end is left out.
 ///
 /// Bound to one thread.
 final class RequestSource {

@@ -4,8 +4,8 @@ import Glibc
 enum ArgumentBytes {
     /// What a person calls the first argument that is not UTF-8; nil when all are.
     ///
-    /// Swift's own arguments have a replacement character where bytes are no UTF-8: another URL would be fetched, another
-    /// body sent and another file written than was asked for.
+    /// Swift's own arguments have a replacement character where bytes are no UTF-8: another URL would be fetched,
+    /// another body sent and another file written than was asked for.
     static func firstNotUTF8() -> String? {
         var previous: String?
         for number in 1..<max(1, Int(CommandLine.argc)) {

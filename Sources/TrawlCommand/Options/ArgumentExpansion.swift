@@ -1,7 +1,7 @@
-/// What happens to arguments before they are parsed: options of `-K FILE` take its place; a value joined to its
-/// letter is parted from it where the parser would not: behind other letters (`-sXPOST`), and where it holds an equals sign
-/// (`-ba=1`), before which a long name would be looked for; and so is an empty one behind a name's (`--referer=`), in place of
-/// which the parser would take the next argument.
+/// What happens to arguments before they are parsed: options of `-K FILE` take its place; a value joined to its letter
+/// is parted from it where the parser would not: behind other letters (`-sXPOST`), and where it holds an equals sign
+/// (`-ba=1`), before which a long name would be looked for; and so is an empty one behind a name's (`--referer=`), in
+/// place of which the parser would take the next argument.
 enum ArgumentExpansion {
     /// The arguments without any `-K`.
     ///

@@ -1,8 +1,8 @@
 /// Which options take a value.
 ///
-/// The parser knows it too, but only while it parses; `-K` needs it before. One spelling means the same in every subcommand, so
-/// one table is enough; a test compares it with the help texts. Those of `cache`, `cookies`, `auth`, `status` and `top` are not
-/// meant: they know no `-K`.
+/// The parser knows it too, but only while it parses; `-K` needs it before. One spelling means the same in every
+/// subcommand, so one table is enough; a test compares it with the help texts. Those of `cache`, `cookies`, `auth`,
+/// `status` and `top` are not meant: they know no `-K`.
 enum OptionTable {
     private static let letters = "ADEHKTUXbcdeijmoruwx"
     private static let names: Set<Substring> = [

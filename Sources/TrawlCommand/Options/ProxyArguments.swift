@@ -159,7 +159,8 @@ struct ProxyArguments: ParsableArguments {
         return nil
     }
 
-    /// Whoever names a script does not want to go without a proxy: what it cannot be is told before anything is fetched.
+    /// Whoever names a script does not want to go without a proxy: what it cannot be is told before anything is
+    /// fetched.
     private static func checked(script: String) throws(CommandError) -> String {
         let isURL = script.contains("://")
         let lower = script.prefix(8).lowercased()

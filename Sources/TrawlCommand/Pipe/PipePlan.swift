@@ -8,8 +8,8 @@ struct PipePlan {
     let template: Request
     /// Requests that are taken before one of them is answered: those in flight, and as many that wait for their turn.
     let lookAhead: Int
-    /// Bytes that bodies may take which are being received or wait to be written; and responses that wait, heads included,
-    /// before no more requests are read.
+    /// Bytes that bodies may take which are being received or wait to be written; and responses that wait, heads
+    /// included, before no more requests are read.
     let memory: Int
     let isSilent: Bool
     let configuration: Configuration

@@ -6,8 +6,8 @@ import TrawlPlatform
 /// Answers requests of standard input on standard output until the input ends.
 ///
 /// All of it happens on the thread that calls `run`, but the writing. Input is read only while there is room for what
-/// comes of it, so that a program that writes and does not read is held up itself, and nothing is lost. For bodies in memory
-/// the coordinator has a budget, in which responses count until they are written.
+/// comes of it, so that a program that writes and does not read is held up itself, and nothing is lost. For bodies in
+/// memory the coordinator has a budget, in which responses count until they are written.
 final class PipeRun {
     /// Lines taken before answers are looked at again.
     private static let linesInARow = 256

@@ -8,8 +8,8 @@ enum LocalPath {
         ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
     }
 
-    /// Whether a name stands for a file this process has open, to which nothing can be renamed. One that goes by `/proc` to the
-    /// working directory is a name like others; see `WorkingDirectory`.
+    /// Whether a name stands for a file this process has open, to which nothing can be renamed. One that goes by
+    /// `/proc` to the working directory is a name like others; see `WorkingDirectory`.
     static func standsForOpenFile(_ path: String) -> Bool {
         WholeFile.standsForOpenFile(path) && !path.hasPrefix("/proc/\(getpid())/cwd/")
     }
@@ -55,8 +55,8 @@ enum LocalPath {
 
     /// Whether a list may name this file: relative, not leading out.
     static func staysInside(_ path: String) -> Bool {
-        // By bytes: a slash with a combining character behind it is one character, and a separator all the same. Asked of
-        // every line, and a list of the parts would take many times as long.
+        // By bytes: a slash with a combining character behind it is one character, and a separator all the same. Asked
+        // of every line, and a list of the parts would take many times as long.
         var path = path
         return path.withUTF8 { path in
             guard path.count <= 4095 else { return false }

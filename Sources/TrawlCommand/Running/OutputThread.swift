@@ -18,9 +18,9 @@ protocol OutputWriter<Item>: SendableMetatype {
 /// A thread that writes to a descriptor whose reader may not read.
 ///
 /// It alone is held up then, in its write, so that whoever hands things over still sees signals, answers and the end of
-/// the input. Asking with `poll` before each write would not do: it promises room for a page, not for a line, and nothing
-/// when others write to the same pipe; and the descriptor cannot be made non-blocking, as that would hold for everybody
-/// who shares it.
+/// the input. Asking with `poll` before each write would not do: it promises room for a page, not for a line, and
+/// nothing when others write to the same pipe; and the descriptor cannot be made non-blocking, as that would hold for
+/// everybody who shares it.
 final class OutputThread<Item: Sendable>: Sendable {
     private struct State {
         var waiting: [Item] = []

@@ -2,8 +2,8 @@ import Glibc
 
 /// This program's file, to be started again as a worker.
 enum OwnExecutable {
-    /// Its path, or the kernel's link to it when the path leads elsewhere by now. What the path leads to later is looked at
-    /// for each start.
+    /// Its path, or the kernel's link to it when the path leads elsewhere by now. What the path leads to later is
+    /// looked at for each start.
     static func path() -> String {
         let link = "/proc/self/exe"
         guard let resolved = realpath(link, nil) else { return link }

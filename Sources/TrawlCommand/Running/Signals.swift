@@ -3,9 +3,9 @@ import TrawlPlatform
 
 /// The signals of a run, taken by a thread of their own.
 ///
-/// `block()` comes before any other thread starts, so that none of them is ever interrupted. What arrives before `watch`
-/// waits for it, but not for long: what is read until then, such as a pipe that an option names, may not come for ever. The process
-/// then ends as it would without this; nothing was begun that had to be left in order.
+/// `block()` comes before any other thread starts, so that none of them is ever interrupted. What arrives before
+/// `watch` waits for it, but not for long: what is read until then, such as a pipe that an option names, may not come
+/// for ever. The process then ends as it would without this; nothing was begun that had to be left in order.
 struct Signals: Sendable {
     /// What is done at a signal.
     private struct Handlers: Sendable {
@@ -52,8 +52,8 @@ struct Signals: Sendable {
         }
     }
 
-    /// What ends a run or asks about it. Those that were ignored when the program started stay so, as under nohup; SIGHUP
-    /// may be for reading files again even then.
+    /// What ends a run or asks about it. Those that were ignored when the program started stay so, as under nohup;
+    /// SIGHUP may be for reading files again even then.
     private static func taken() -> sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
@@ -159,8 +159,8 @@ struct Signals: Sendable {
 
         func get() -> Handlers? { state.withLock { $0.handlers } }
 
-        /// Waits for them, two seconds at most, when there will be some. Asked again and again: this is once in a run, if
-        /// ever.
+        /// Waits for them, two seconds at most, when there will be some. Asked again and again: this is once in a run,
+        /// if ever.
         func awaited() -> Handlers? {
             for _ in 0..<100 {
                 let (handlers, isExpected) = state.withLock { ($0.handlers, $0.isExpected) }

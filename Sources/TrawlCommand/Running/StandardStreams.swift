@@ -5,8 +5,8 @@ import TrawlPlatform
 /// Standard input, output and error.
 enum StandardStreams {
     /// Makes sure that 0, 1 and 2 are open, so that no file or socket of ours gets one of these numbers, and that a
-    /// reader who goes away, or a file that may not become so long (RLIMIT_FSIZE), is an error of writing and not the end of
-    /// this process.
+    /// reader who goes away, or a file that may not become so long (RLIMIT_FSIZE), is an error of writing and not the
+    /// end of this process.
     static func makeSafe() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
@@ -49,7 +49,8 @@ enum StandardStreams {
     /// Who reads standard input to its end leaves nothing for another.
     private static let inputIsTaken = Guarded(false)
 
-    /// Why standard input cannot be read at all; nil when it can. Where it was closed, something else stands in its place.
+    /// Why standard input cannot be read at all; nil when it can. Where it was closed, something else stands in its
+    /// place.
     static var inputProblem: String? {
         fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE == O_WRONLY ? "standard input is closed" : nil
     }

@@ -91,8 +91,8 @@ struct ProgressLine: Equatable, Sendable {
         return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
     }
 
-    /// As many parts as there is room for, from the left: a number that is cut would be another number. The last column stays
-    /// free: a terminal would go on to the next line.
+    /// As many parts as there is room for, from the left: a number that is cut would be another number. The last column
+    /// stays free: a terminal would go on to the next line.
     private static func fit(_ parts: [String], _ width: Int) -> String {
         var line = ""
         for part in parts {

@@ -52,7 +52,8 @@ struct RunningTrawl {
         removesStale = true
     }
 
-    /// All sockets where this user's programs have theirs, by process. Names of processes that were killed are taken away.
+    /// All sockets where this user's programs have theirs, by process. Names of processes that were killed are taken
+    /// away.
     ///
     /// - Parameter process: The one that is wanted; nil is all of them.
     static func all(of process: Int32? = nil) -> [RunningTrawl] {

@@ -2,9 +2,9 @@ package import TrawlHTTP
 
 /// The addresses at which hosts were found, for politeness by address.
 ///
-/// A host that is found at several addresses in turn keeps the first, so that its requests stay in one queue. Another takes
-/// its place when the first was not met for a while: the host has moved. Memory is bounded: hosts that were not met lately are
-/// forgotten when there are too many.
+/// A host that is found at several addresses in turn keeps the first, so that its requests stay in one queue. Another
+/// takes its place when the first was not met for a while: the host has moved. Memory is bounded: hosts that were not
+/// met lately are forgotten when there are too many.
 package struct HostAddresses: Sendable {
     private struct Entry {
         var address: String

@@ -1,8 +1,8 @@
 /// Whether a host that fails is asked at all.
 ///
-/// *Closed*, hops run and their ends are counted. After too many failures it is *open*: nothing runs for a while. Then it
-/// is *half open*: one hop, the *probe*, goes out alone; an answer closes the circuit, a failure opens it again, for twice
-/// as long. While it is not closed nothing but the probe counts, since the others are of the time before.
+/// *Closed*, hops run and their ends are counted. After too many failures it is *open*: nothing runs for a while. Then
+/// it is *half open*: one hop, the *probe*, goes out alone; an answer closes the circuit, a failure opens it again, for
+/// twice as long. While it is not closed nothing but the probe counts, since the others are of the time before.
 package struct HostCircuit: Sendable, Hashable {
     /// What the caller has to do.
     package enum Action: Sendable, Hashable {

@@ -169,7 +169,8 @@ extension HostQueues {
         }
     }
 
-    /// With the ends of the levels at hand, the place among hops of several priorities is found without looking at them.
+    /// With the ends of the levels at hand, the place among hops of several priorities is found without looking at
+    /// them.
     private mutating func insertByLevel(_ node: UInt32, into host: Int, _ priority: HopPriority, front: Bool) {
         let start = Int(makeLevels(host)) * HopPriority.count
         let own = start + Int(priority.rawValue)

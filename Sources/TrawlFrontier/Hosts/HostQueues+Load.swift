@@ -2,11 +2,12 @@
 extension HostQueues {
     /// The hosts with most to do, those with most hops in process first, then those with most that wait.
     ///
-    /// Nothing is counted for this while hops come and go, so it looks at all hops that wait: a few milliseconds for a million.
+    /// Nothing is counted for this while hops come and go, so it looks at all hops that wait: a few milliseconds for a
+    /// million.
     ///
     /// - Parameter most: How many at most.
-    /// - Returns: Those hosts, and how many there are where something waits or is in process, or that are held back for a time
-    ///   or given up.
+    /// - Returns: Those hosts, and how many there are where something waits or is in process, or that are held back for
+    ///   a time or given up.
     package func busiest(_ most: Int) -> (hosts: [HostLoad], count: Int) {
         var waiting = [UInt32](repeating: 0, count: hosts.count)
         if count > 0 {

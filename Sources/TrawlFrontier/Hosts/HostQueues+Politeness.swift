@@ -32,8 +32,8 @@ extension HostQueues {
 
     /// Gives a host a limit of its own.
     ///
-    /// - Parameter limit: Hops in process; 0 is no limit, nil the one for all hosts. Hops in process go on when there are
-    ///   more of them than that.
+    /// - Parameter limit: Hops in process; 0 is no limit, nil the one for all hosts. Hops in process go on when there
+    ///   are more of them than that.
     package mutating func setLimit(_ limit: Int?, of host: UInt32) {
         precondition(limit ?? 0 >= 0, "a limit is not negative")
         let index = entry(of: host)
@@ -104,8 +104,8 @@ extension HostQueues {
 
     /// Whether something of the host has to be kept although it has no hops: it is held back for a time, or retired.
     ///
-    /// Failures that were counted are not kept for their own sake, or memory would follow every host that ever failed. Nor
-    /// are rules of its own: who gives a host its number gives it its rules too.
+    /// Failures that were counted are not kept for their own sake, or memory would follow every host that ever failed.
+    /// Nor are rules of its own: who gives a host its number gives it its rules too.
     package func isKept(_ host: UInt32) -> Bool {
         guard host < hosts.count else { return false }
         return hosts[Int(host)].isRetired || wakeUps.contains(host)

@@ -1,5 +1,6 @@
-// TrawlFrontier decides what waits and what may run next: hops by host, fetches of a queue, attempts after a failure. It
-// never opens a socket, reads a clock or sleeps: time and random numbers come in as arguments where a rule needs them.
+// TrawlFrontier decides what waits and what may run next: hops by host, fetches of a queue, attempts after a failure.
+// It never opens a socket, reads a clock or sleeps: time and random numbers come in as arguments where a rule needs
+// them.
 
 package import TrawlHTTP
 
@@ -8,8 +9,8 @@ package import TrawlHTTP
 /// Hosts that are ready take turns, one hop each, so a host with a million hops does not hold up one with a single hop.
 /// Within a host the order is that of priority, then first in, first out. What a host is doing, ``HostState`` says.
 ///
-/// A host is named by a small dense number, as ``OriginTable`` gives them out; memory grows with the largest in use. Every
-/// operation takes constant time, but for hosts that are held back for a time: those stand in a heap.
+/// A host is named by a small dense number, as ``OriginTable`` gives them out; memory grows with the largest in use.
+/// Every operation takes constant time, but for hosts that are held back for a time: those stand in a heap.
 package struct HostQueues: Sendable {
     /// The rules for hosts without their own.
     package internal(set) var politeness: Politeness {
@@ -94,8 +95,8 @@ package struct HostQueues: Sendable {
         return hop
     }
 
-    /// A hop that ``next(at:random:)`` handed out could not be leased: it is the first of its priority again, and its host
-    /// is first. For the host it is as if the hop had not been handed out.
+    /// A hop that ``next(at:random:)`` handed out could not be leased: it is the first of its priority again, and its
+    /// host is first. For the host it is as if the hop had not been handed out.
     @discardableResult
     package mutating func putBack(_ hop: ReadyHop) -> WaitingPlace {
         let index = Int(hop.host)
@@ -198,7 +199,8 @@ package struct WaitingPlace: Sendable, Hashable {
 package enum HostState: Sendable, Hashable {
     /// A hop waits and may start.
     case ready
-    /// Hops are in process and no other may start: none waits, or the limit is reached, or the one that runs is a probe.
+    /// Hops are in process and no other may start: none waits, or the limit is reached, or the one that runs is a
+    /// probe.
     case inProcess
     /// No hop may start before that time, and then only if nothing else is in the way.
     case snoozed(until: MonotonicInstant)

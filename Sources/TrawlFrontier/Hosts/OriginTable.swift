@@ -38,7 +38,8 @@ package struct OriginTable: Sendable {
 
     private let idleLimit: Int
     private var numbers: [Origin: UInt32] = [:]
-    /// Numbers given out lately, by a weak hash of their host; what is there may have been given to another origin since.
+    /// Numbers given out lately, by a weak hash of their host; what is there may have been given to another origin
+    /// since.
     private var recent = [UInt32](repeating: OriginTable.none, count: OriginTable.recentCount)
     private var entries: [Entry] = []
     private var free: [UInt32] = []

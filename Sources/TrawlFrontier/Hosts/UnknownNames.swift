@@ -2,8 +2,8 @@ package import TrawlHTTP
 
 /// Names of hosts that had no address a moment ago, so that a thousand requests to a dead one ask a few times.
 ///
-/// What a resolver says of a name that is not there may be that it is not there, or that it could not be found out; the two
-/// look the same here, so it is remembered for seconds. Memory is bounded: the oldest name goes first.
+/// What a resolver says of a name that is not there may be that it is not there, or that it could not be found out; the
+/// two look the same here, so it is remembered for seconds. Memory is bounded: the oldest name goes first.
 package struct UnknownNames: Sendable {
     /// A name as it was asked for.
     package struct Name: Sendable, Hashable {
@@ -54,8 +54,8 @@ package struct UnknownNames: Sendable {
 
     /// Whether a name need not be asked for.
     ///
-    /// - Parameter triesAgain: Whether it is for a further attempt. One of these is let through each second, and what it is told
-    ///   counts for the others.
+    /// - Parameter triesAgain: Whether it is for a further attempt. One of these is let through each second, and what
+    ///   it is told counts for the others.
     package mutating func contains(_ name: Name, at now: MonotonicInstant, triesAgain: Bool) -> Bool {
         guard let noted = notedAt[name] else { return false }
         let age = noted.duration(to: now)

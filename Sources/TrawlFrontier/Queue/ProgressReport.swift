@@ -15,8 +15,8 @@ package struct ProgressReport: Sendable, Hashable {
 
     /// What a tally and a meter say now.
     ///
-    /// The rest takes as long as its bytes at the present rate; where it is not known in bytes, it is judged by the time
-    /// that what is done took.
+    /// The rest takes as long as its bytes at the present rate; where it is not known in bytes, it is judged by the
+    /// time that what is done took.
     ///
     /// - Parameters:
     ///   - elapsed: The time since the first fetch started.

@@ -2,12 +2,12 @@ internal import TrawlHTTP
 
 /// How far fetches have come in one direction, down or up: what is done of what there is to do.
 ///
-/// An *accurate* tally counts bytes, as far as sizes are known: the size of a fetch counts from when it is learned, so what
-/// is added late moves the whole back. A fetch without a size counts as one unit, done when it ends. A *simple* tally counts
-/// each fetch as one unit from when it is added.
+/// An *accurate* tally counts bytes, as far as sizes are known: the size of a fetch counts from when it is learned, so
+/// what is added late moves the whole back. A fetch without a size counts as one unit, done when it ends. A *simple*
+/// tally counts each fetch as one unit from when it is added.
 ///
-/// Each fetch's part is a ``Share`` that its caller keeps; the tally is told of its changes and keeps sums alone. When every
-/// share has ended, what is done is what there was to do.
+/// Each fetch's part is a ``Share`` that its caller keeps; the tally is told of its changes and keeps sums alone. When
+/// every share has ended, what is done is what there was to do.
 ///
 /// - Source: the progress tracking of ASIHTTPRequest and its network queue.
 package struct ProgressTally: Sendable, Hashable {
@@ -118,8 +118,8 @@ package struct ProgressTally: Sendable, Hashable {
 
     /// The size of a fetch became known, or turned out to be another: by a sizing request, or the head of its response.
     ///
-    /// - Parameter size: In bytes, those there already included when a transfer is resumed; nil when the response that is to
-    ///   be read says none. The head of a redirect is not to be reported here.
+    /// - Parameter size: In bytes, those there already included when a transfer is resumed; nil when the response that
+    ///   is to be read says none. The head of a redirect is not to be reported here.
     package mutating func learned(_ size: Int64?, of share: inout Share) -> Step {
         guard share.epoch == epoch else { return .none }
         switch (share.state, size) {
@@ -148,7 +148,8 @@ package struct ProgressTally: Sendable, Hashable {
 
     /// Bytes of a fetch moved, or were taken back: a resumed part that the server refused, an upload that starts again.
     ///
-    /// - Parameter delta: Bytes since the last report; negative when they are taken back, at most as many as were moved.
+    /// - Parameter delta: Bytes since the last report; negative when they are taken back, at most as many as were
+    ///   moved.
     package mutating func moved(_ delta: Int64, of share: inout Share) -> Step {
         guard share.epoch == epoch, share.state != .ended else { return .none }
         let before = share.moved

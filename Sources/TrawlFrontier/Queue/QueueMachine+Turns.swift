@@ -1,7 +1,7 @@
 /// Turns and places of a queue's fetches, and those that give theirs to others for as long as they are suspended.
 extension QueueMachine {
-    /// Lets a fetch rest until it is resumed. One that waits does not start; one that was started gives its place in the width to
-    /// others. What asks for its size goes on.
+    /// Lets a fetch rest until it is resumed. One that waits does not start; one that was started gives its place in
+    /// the width to others. What asks for its size goes on.
     ///
     /// - Returns: Whether it was started, and may go on only after ``Action/goOn(_:)``.
     package mutating func suspend(_ fetch: FetchID) -> Bool {

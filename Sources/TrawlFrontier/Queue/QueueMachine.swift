@@ -1,15 +1,15 @@
-/// The life of a queue of fetches, as a program makes one: which fetch may start, which are cancelled, and what is told, in
-/// which order.
+/// The life of a queue of fetches, as a program makes one: which fetch may start, which are cancelled, and what is
+/// told, in which order.
 ///
-/// A queue starts suspended. Running, it has at most a *width* of fetches in process; those of higher priority go first, then
-/// those that could start first. One that is suspended by itself takes no place. A fetch may depend on others. An accurate queue
-/// asks for the size of each fetch that was added while it was suspended, by a *sizing* request before it: those go before all
-/// else, count for the width, and nothing is told of them. The first failure, or cancelling, cancels all the rest, unless the
-/// settings say otherwise.
+/// A queue starts suspended. Running, it has at most a *width* of fetches in process; those of higher priority go
+/// first, then those that could start first. One that is suspended by itself takes no place. A fetch may depend on
+/// others. An accurate queue asks for the size of each fetch that was added while it was suspended, by a *sizing*
+/// request before it: those go before all else, count for the width, and nothing is told of them. The first failure, or
+/// cancelling, cancels all the rest, unless the settings say otherwise.
 ///
 /// Each event changes the machine; what is to be done then comes out of ``next()``, until that has no more. Every fetch
-/// that was added is told as finished or failed exactly once, and each time the last one was, the queue is told as finished.
-/// (A ``reset()`` is the exception: nothing is told any more of what was there.)
+/// that was added is told as finished or failed exactly once, and each time the last one was, the queue is told as
+/// finished. (A ``reset()`` is the exception: nothing is told any more of what was there.)
 ///
 /// - Source: the network queue of ASIHTTPRequest, `NSOperationQueue`.
 package struct QueueMachine: Sendable {
@@ -83,12 +83,13 @@ package struct QueueMachine: Sendable {
 
     /// What was chosen when the queue was made, or changed since.
     package private(set) var settings: Settings
-    /// Fetches of which the end was not told yet: those that wait or run. What ``next()`` gives out to be told counts as
-    /// told.
+    /// Fetches of which the end was not told yet: those that wait or run. What ``next()`` gives out to be told counts
+    /// as told.
     package private(set) var pendingCount = 0
     /// Whether nothing starts. A new queue is suspended.
     package private(set) var isSuspended = true
-    /// Fetches and sizing requests that were started, have not ended and are not suspended, those of before a reset among them.
+    /// Fetches and sizing requests that were started, have not ended and are not suspended, those of before a reset
+    /// among them.
     package internal(set) var runningCount = 0
 
     /// How often progress was set to nothing so far: what was added before does not count after that.
@@ -214,8 +215,8 @@ package struct QueueMachine: Sendable {
         cancel(index, isAlone: false)
     }
 
-    /// Cancels all fetches, and sets progress to nothing. Those that wait are told at once, in no certain order; those that
-    /// run when they end.
+    /// Cancels all fetches, and sets progress to nothing. Those that wait are told at once, in no certain order; those
+    /// that run when they end.
     package mutating func cancelAll() {
         resetProgress()
         for index in entries.indices { cancel(index, isAlone: false) }

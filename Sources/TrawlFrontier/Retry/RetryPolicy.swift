@@ -1,7 +1,7 @@
 /// Whether, and when, an attempt that failed is made again: the rules of `--retry` and its companions.
 ///
-/// An attempt is a whole one as the caller sees it, redirects and challenges included. What the engine does again on its own
-/// (a dead connection, a lost worker) is not counted here.
+/// An attempt is a whole one as the caller sees it, redirects and challenges included. What the engine does again on
+/// its own (a dead connection, a lost worker) is not counted here.
 package struct RetryPolicy: Sendable, Hashable {
     /// How many attempts may follow the first (`--retry`).
     package var retries: Int

@@ -1,10 +1,11 @@
 import CPlatform
 import Glibc
 
-/// The kernel's tables of routes and interfaces: where packets to the rest of the world would go, and when that changes.
+/// The kernel's tables of routes and interfaces: where packets to the rest of the world would go, and when that
+/// changes.
 ///
-/// Nothing is sent. A route is what the kernel would choose, by all its rules and tables, for an address outside: a default
-/// route, or two halves of one that a tunnel has put in front of it. Bound to one thread.
+/// Nothing is sent. A route is what the kernel would choose, by all its rules and tables, for an address outside: a
+/// default route, or two halves of one that a tunnel has put in front of it. Bound to one thread.
 package final class RouteTable {
     /// A way out, of one address family.
     package struct Way: Sendable, Hashable {

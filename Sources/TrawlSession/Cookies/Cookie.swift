@@ -65,9 +65,9 @@ package struct Cookie: Sendable, Hashable {
 
     /// The cookie as it is kept, with its domain in lower case.
     ///
-    /// Besides what every cookie must hold to, its name must keep what its prefix promises, and its domain must not be a
-    /// public suffix unless it is for that host alone; that of an address always is. Nobody's connection is looked at: the
-    /// cookie is the program's own.
+    /// Besides what every cookie must hold to, its name must keep what its prefix promises, and its domain must not be
+    /// a public suffix unless it is for that host alone; that of an address always is. Nobody's connection is looked
+    /// at: the cookie is the program's own.
     package func record(_ suffixes: PublicSuffixTest) throws(CookieRefusal) -> CookieRecord {
         var facts = CookieRecord.Facts(creation: creation, lastAccess: lastAccess, expiry: expiry, session: session)
         facts.sameSite = sameSite

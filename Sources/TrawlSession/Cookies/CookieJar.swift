@@ -262,8 +262,8 @@ package struct CookieJar: Sendable {
         return cookies
     }
 
-    /// Offers the cookies of the host and all domains above it. The records lie in arrays of the jar, which stay where they
-    /// are as long as nobody changes it.
+    /// Offers the cookies of the host and all domains above it. The records lie in arrays of the jar, which stay where
+    /// they are as long as nobody changes it.
     private func offer(
         to selection: inout CookieSelection, for target: CookieTarget,
         taken: (_ group: Int, _ place: Int, _ cookie: CookieView) -> Void

@@ -14,18 +14,18 @@ package struct CookieDigest: Sendable, Hashable {
 
 /// The keys of a sorted table of cookies.
 ///
-/// A key is the jar's number (32 bits, big endian), the domain with its labels in reverse order, a zero byte, and a digest
-/// of the rest of the identity (two halves, big endian): at most 276 bytes, of the 511 that LMDB takes. So
+/// A key is the jar's number (32 bits, big endian), the domain with its labels in reverse order, a zero byte, and a
+/// digest of the rest of the identity (two halves, big endian): at most 276 bytes, of the 511 that LMDB takes. So
 ///
-/// - the cookies of one domain are neighbours, and all that can go along with a request for `a.b.example.org` lie behind
-///   the prefixes `org`, `org.example`, `org.example.b` and `org.example.b.a`, a zero after each: one seek for each, all on
-///   the same way through the tree;
-/// - the domains below one lie behind it with a dot, for finding secure cookies that a new one would hide and for removing
-///   a site;
+/// - the cookies of one domain are neighbours, and all that can go along with a request for `a.b.example.org` lie
+///   behind the prefixes `org`, `org.example`, `org.example.b` and `org.example.b.a`, a zero after each: one seek for
+///   each, all on the same way through the tree;
+/// - the domains below one lie behind it with a dot, for finding secure cookies that a new one would hide and for
+///   removing a site;
 /// - a jar is a range.
 ///
-/// The digest is made outside. Two identities with the same one would share a place, the later taking it from the earlier:
-/// whoever reads a place asks `CookieRules.isSame`.
+/// The digest is made outside. Two identities with the same one would share a place, the later taking it from the
+/// earlier: whoever reads a place asks `CookieRules.isSame`.
 package enum CookieKey {
     /// The longest key.
     package static let limit = 4 + CookieView.domainLimit + 1 + 16
@@ -69,8 +69,9 @@ package enum CookieKey {
 
     /// Calls `body` with each prefix that has cookies which can go along with a request, in the order of the table.
     ///
-    /// - Parameter hasTopLevel: Whether the last label of a longer host is among them. Whatever is kept for that is for that host
-    ///   alone, since a name of one label is a public suffix (RFC 6265bis §5.7, "the domain-attribute is a public suffix").
+    /// - Parameter hasTopLevel: Whether the last label of a longer host is among them. Whatever is kept for that is for
+    ///   that host alone, since a name of one label is a public suffix (RFC 6265bis §5.7, "the domain-attribute is a
+    ///   public suffix").
     package static func forEachPrefix(
         of target: CookieTarget, jar: UInt32, hasTopLevel: Bool = true, _ body: (UnsafeRawBufferPointer) -> Void
     ) {

@@ -6,7 +6,8 @@ package import TrawlHTTP
 package struct CookieLimits: Sendable, Hashable {
     /// Cookies of one domain.
     package var perDomain: Int
-    /// Cookies in all. A tenth more may be there for a while, since looking for the ones to throw away takes a look at all.
+    /// Cookies in all. A tenth more may be there for a while, since looking for the ones to throw away takes a look at
+    /// all.
     package var total: Int
     /// When there are too many in all, domains with more than this lose theirs first.
     package var crowded: Int

@@ -31,8 +31,8 @@ package struct CookieConditions: Sendable {
 
 /// A cookie that may be stored as far as one can say without looking at the store.
 ///
-/// Then, in one transaction: when `mustSpareSecure`, ask `CookieRules.hides` of the stored cookies in the domains above and
-/// below its own; find the one of the same identity; call `settle`, and carry out what it says.
+/// Then, in one transaction: when `mustSpareSecure`, ask `CookieRules.hides` of the stored cookies in the domains above
+/// and below its own; find the one of the same identity; call `settle`, and carry out what it says.
 package struct ReceivedCookie: Sendable, Hashable {
     /// What will be stored.
     package private(set) var record: CookieRecord
@@ -134,8 +134,8 @@ package enum CookieRules {
         return domain
     }
 
-    /// Whether a name keeps what its prefix promises, in whatever case it is written; a value without a name may not look
-    /// like one (RFC 6265bis §5.7).
+    /// Whether a name keeps what its prefix promises, in whatever case it is written; a value without a name may not
+    /// look like one (RFC 6265bis §5.7).
     static func checkPrefix(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, flags: CookieView.Flags, isRoot: Bool
     ) throws(CookieRefusal) {
@@ -157,7 +157,8 @@ package enum CookieRules {
             && left.domain.equals(right.domain) && left.path.equals(right.path)
     }
 
-    /// Whether a new cookie, which is not secure and came over a connection that is not, would hide a stored one that is.
+    /// Whether a new cookie, which is not secure and came over a connection that is not, would hide a stored one that
+    /// is.
     ///
     /// - Source: RFC 6265bis §5.7, "leave secure cookies alone".
     package static func hides(_ new: CookieView, _ stored: CookieView, at now: WallTime) -> Bool {
@@ -184,9 +185,9 @@ package enum CookieRules {
     /// The order of eviction is the only thing that depends on it.
     package static let accessGrain: Int64 = 3_600_000
 
-    /// Whether storing a cookie would change nothing that counts: one of the same identity is there and has the same value,
-    /// end and attributes. Ends are told apart by the second, as `Max-Age` and `Expires` tell them: many servers set the
-    /// same cookie with each response, and let its time begin anew.
+    /// Whether storing a cookie would change nothing that counts: one of the same identity is there and has the same
+    /// value, end and attributes. Ends are told apart by the second, as `Max-Age` and `Expires` tell them: many servers
+    /// set the same cookie with each response, and let its time begin anew.
     package static func changesNothing(_ new: CookieView, replacing old: CookieView, at now: WallTime) -> Bool {
         isSame(new, old) && new.flags == old.flags && new.sameSite == old.sameSite && endsWithin(1000, new, old)
             && new.session == old.session && new.value.equals(old.value) && !old.isExpired(at: now)

@@ -37,8 +37,8 @@ package struct CookieSelection {
     package var isEmpty: Bool { entries.isEmpty }
     /// How many go along.
     package var count: Int { entries.count }
-    /// When a cookie that goes along ends, or its last access is worth a write, which may be so already; nil when there is
-    /// none.
+    /// When a cookie that goes along ends, or its last access is worth a write, which may be so already; nil when there
+    /// is none.
     package private(set) var steadyUntil: WallTime?
 
     /// Takes a stored cookie when it goes along with the request; says whether it does.

@@ -24,7 +24,8 @@ package struct CookieTarget {
     /// Lends the target of a URI.
     ///
     /// Secure is `https`. RFC 6265bis §5.8.3 leaves the word to the user agent and names trusted hosts beside TLS: here
-    /// `localhost` and loopback addresses, as in browsers and curl, since what is sent there does not leave the machine.
+    /// `localhost` and loopback addresses, as in browsers and curl, since what is sent there does not leave the
+    /// machine.
     ///
     /// - Parameter trustsLoopback: False when the request goes through a proxy, whose loopback is not ours.
     package static func with<Result, Failure: Error>(

@@ -93,8 +93,8 @@ package struct CookieView {
         guard (try? Self.check(name: name, value: value, domain: domain, path: path)) != nil else { throw .invalid }
     }
 
-    /// Whether the bytes of a record say `Secure`, before anything else of them is looked at: no record that says otherwise is
-    /// one of a secure cookie.
+    /// Whether the bytes of a record say `Secure`, before anything else of them is looked at: no record that says
+    /// otherwise is one of a secure cookie.
     @inline(__always)
     package static func mayBeSecure(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.count >= fixedLength

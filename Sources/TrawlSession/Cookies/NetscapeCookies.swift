@@ -2,9 +2,9 @@ package import TrawlHTTP
 
 /// The file format `cookies.txt`, as curl reads and writes it.
 ///
-/// A line is seven fields with tabs between: domain (a leading dot when hosts below it count), whether those count, path,
-/// whether it is for secure connections, seconds since 1970 or 0 for a session cookie, name, value. `#HttpOnly_` before
-/// the domain is HttpOnly; other lines with `#` are comments. SameSite, creation and last use are not in it.
+/// A line is seven fields with tabs between: domain (a leading dot when hosts below it count), whether those count,
+/// path, whether it is for secure connections, seconds since 1970 or 0 for a session cookie, name, value. `#HttpOnly_`
+/// before the domain is HttpOnly; other lines with `#` are comments. SameSite, creation and last use are not in it.
 package enum NetscapeCookies {
     /// What a file holds.
     package struct Contents: Sendable {

@@ -43,8 +43,8 @@ package enum TransportSecurity {
 
     /// What a response from a target changes, or nil.
     ///
-    /// - Parameter isVerified: Whether it came over TLS whose certificate was checked without finding anything: else the
-    ///   field is to be ignored (RFC 6797 §8.1).
+    /// - Parameter isVerified: Whether it came over TLS whose certificate was checked without finding anything: else
+    ///   the field is to be ignored (RFC 6797 §8.1).
     package static func change(
         by head: ResponseHead, from target: TargetURI, isVerified: Bool, at now: WallTime
     ) -> Change? {
@@ -63,8 +63,8 @@ package enum TransportSecurity {
     /// Whether a host takes secure transport only.
     ///
     /// - Parameter known: The host of that name, if it is known.
-    /// - Source: RFC 6797 §8.2: the host itself, or one above it that includes those below. Every one of them is looked at,
-    ///   since one that does not include them says nothing against one that does.
+    /// - Source: RFC 6797 §8.2: the host itself, or one above it that includes those below. Every one of them is looked
+    ///   at, since one that does not include them says nothing against one that does.
     package static func isSecure(
         _ host: String, at now: WallTime, known: (String) -> KnownSecureHost?
     ) -> Bool {

@@ -11,8 +11,8 @@ package import TrawlHTTP
 /// - `192.0.2.1`, `2001:db8::1`, `[2001:db8::1]`: an address;
 /// - `192.0.2.0/24`, `2001:db8::/32`: all addresses of a network (RFC 4632 §3.1). Names are not resolved for it.
 ///
-/// Behind names, and addresses of IPv4 or in brackets, `:port` may say that only that port is meant. A dot at the end of a
-/// name counts neither here nor there. What is none of these matches nothing.
+/// Behind names, and addresses of IPv4 or in brackets, `:port` may say that only that port is meant. A dot at the end
+/// of a name counts neither here nor there. What is none of these matches nothing.
 package struct BypassList: Sendable, Hashable {
     private enum Pattern: Hashable {
         case all

@@ -13,12 +13,12 @@ package struct ProxyList: Sendable, Hashable {
 
     private init(ways: [Proxy?]) { self.ways = ways }
 
-    /// Reads what `FindProxyForURL` returned: `PROXY host:port`, `HTTP`, `HTTPS`, `SOCKS`, `SOCKS4`, `SOCKS4A`, `SOCKS5`,
-    /// each with host and port, and `DIRECT`, parted by semicolons.
+    /// Reads what `FindProxyForURL` returned: `PROXY host:port`, `HTTP`, `HTTPS`, `SOCKS`, `SOCKS4`, `SOCKS4A`,
+    /// `SOCKS5`, each with host and port, and `DIRECT`, parted by semicolons.
     ///
-    /// `SOCKS`, `SOCKS4` and `SOCKS5` leave names to the proxy: a script that wanted them resolved here would do it itself.
-    /// A port that is missing is 80 for HTTP, 443 for HTTPS and 1080 for SOCKS. What cannot be read is passed over.
-    /// User information is not read: a script knows no passwords. Nothing at all is no proxy, as in browsers.
+    /// `SOCKS`, `SOCKS4` and `SOCKS5` leave names to the proxy: a script that wanted them resolved here would do it
+    /// itself. A port that is missing is 80 for HTTP, 443 for HTTPS and 1080 for SOCKS. What cannot be read is passed
+    /// over. User information is not read: a script knows no passwords. Nothing at all is no proxy, as in browsers.
     ///
     /// - Returns: Nil when there is something, and nothing of it can be read.
     package init?(_ text: some StringProtocol) {

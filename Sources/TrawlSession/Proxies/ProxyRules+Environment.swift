@@ -10,9 +10,9 @@ extension ProxyRules {
     /// What the environment says.
     ///
     /// `http_proxy`; `https_proxy` or `HTTPS_PROXY`; `all_proxy` or `ALL_PROXY` for both; `no_proxy` or `NO_PROXY`;
-    /// `auto_proxy` names a script for what no other variable names a proxy for. The lower case wins. `HTTP_PROXY` is never
-    /// read: a web server puts the field `Proxy` of any request there for its CGI programs (CVE-2016-5385 and its like),
-    /// and curl does not read it either. An empty variable is none.
+    /// `auto_proxy` names a script for what no other variable names a proxy for. The lower case wins. `HTTP_PROXY` is
+    /// never read: a web server puts the field `Proxy` of any request there for its CGI programs (CVE-2016-5385 and its
+    /// like), and curl does not read it either. An empty variable is none.
     ///
     /// - Parameter variable: The value of an environment variable, or nil.
     package init(environment variable: (String) -> String?) throws(EnvironmentFault) {

@@ -4,8 +4,8 @@ package import TrawlPlatform
 
 /// The directory of blobs: `ab/cdef…` for each, and `spool/` for what has no name of its own yet.
 ///
-/// Files come and go under the cache environment's writer lock, so a file that no row of the table `blobs` names, seen by
-/// who holds that lock, is nobody's. Readers open without it: a file that is gone is a miss.
+/// Files come and go under the cache environment's writer lock, so a file that no row of the table `blobs` names, seen
+/// by who holds that lock, is nobody's. Readers open without it: a file that is gone is a miss.
 package final class BlobDirectory: Sendable {
     private let first: Root
     /// Those that took its place. The last is in use; calls may be under way on the others, so they stay open.

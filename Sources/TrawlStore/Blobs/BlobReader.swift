@@ -10,8 +10,8 @@ package enum BlobError: Error, Equatable, Sendable {
 
 /// A stored body in a file, open: it can be read to the end though its record is evicted meanwhile.
 ///
-/// No byte is given out before the MiB it belongs to was read into memory and compared with its checksum there. Any number
-/// of threads may read at once, each with up to 1 MiB of memory.
+/// No byte is given out before the MiB it belongs to was read into memory and compared with its checksum there. Any
+/// number of threads may read at once, each with up to 1 MiB of memory.
 package final class BlobReader: Sendable {
     /// What the record says of the body.
     package let reference: BlobReference
@@ -99,15 +99,15 @@ package final class BlobReader: Sendable {
 
     // MARK: - Copying
 
-    /// The shortest body whose blocks are worth sharing. To share them costs as much as to write some ten thousand bytes,
-    /// and those that are still on their way to the disk are waited for.
+    /// The shortest body whose blocks are worth sharing. To share them costs as much as to write some ten thousand
+    /// bytes, and those that are still on their way to the disk are waited for.
     package static let shortestShared: UInt64 = 1 << 20
 
     /// Puts part of the body into an open file by letting both share its blocks, where their file system can.
     ///
     /// The bytes are not looked at here: the caller has just read them by `piece`, and takes them from there when they
-    /// have to be written. There is no `copy_file_range`: to look at a MiB means to have it in memory, and from there it is
-    /// written as cheaply, with nothing between looking and copying.
+    /// have to be written. There is no `copy_file_range`: to look at a MiB means to have it in memory, and from there
+    /// it is written as cheaply, with nothing between looking and copying.
     ///
     /// - Returns: Whether the bytes are in the file now, which then stands behind them.
     package func share(_ range: Range<UInt64>, with destination: Int32) -> Bool {

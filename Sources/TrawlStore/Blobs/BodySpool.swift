@@ -3,8 +3,8 @@ package import TrawlPlatform
 /// Takes a body as it comes, for the cache: in memory while it is short, in a file from then on.
 ///
 /// Memory is bounded at any length. Nothing here is an error of the fetch: when the disk is full, the body grows beyond
-/// what may be stored, or libcrypto is missing, the spool gives up, and there is nothing to store in the end. It belongs to
-/// one thread at a time.
+/// what may be stored, or libcrypto is missing, the spool gives up, and there is nothing to store in the end. It
+/// belongs to one thread at a time.
 package final class BodySpool {
     /// Bodies up to this length stay in memory, and go inside their record.
     package static let longestInline = 16 << 10

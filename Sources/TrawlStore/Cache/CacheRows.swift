@@ -44,8 +44,8 @@ enum RecencyRow {
     }
 }
 
-/// A key of the table `scoped`: a session and, with the highest byte first, a sequence, so that one session's stand together
-/// and in order.
+/// A key of the table `scoped`: a session and, with the highest byte first, a sequence, so that one session's stand
+/// together and in order.
 struct ScopedKey {
     static let size = SessionID.size + 8
 

@@ -7,8 +7,8 @@ enum CacheSchema {
     static let records = Table(0, "records", .integers)
     /// Digest of a cache key to its records.
     static let index = Table(1, "index", .bytes)
-    /// Tick of a use to the digest and sequence of the record used: its place among those to be evicted, once it was found
-    /// to have been used since it was stored.
+    /// Tick of a use to the digest and sequence of the record used: its place among those to be evicted, once it was
+    /// found to have been used since it was stored.
     static let recency = Table(2, "recency", .integers)
     /// Digest of a blob to how many records refer to it, and its length.
     static let blobs = Table(3, "blobs", .bytes)

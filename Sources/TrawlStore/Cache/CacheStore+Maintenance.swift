@@ -116,8 +116,8 @@ extension CacheStore {
         return sweepNow() ?? outcome
     }
 
-    /// Removes files where the disk has no room for the pages of one change: those that nothing refers to, and bodies of the
-    /// oldest records.
+    /// Removes files where the disk has no room for the pages of one change: those that nothing refers to, and bodies
+    /// of the oldest records.
     ///
     /// - Returns: The records whose bodies went; they are misses from now on.
     private func makeRoom() -> [CacheUse] {

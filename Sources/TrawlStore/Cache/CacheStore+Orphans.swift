@@ -1,6 +1,7 @@
 import TrawlPlatform
 
-/// Files of blobs that no record refers to: those that lost their last record, and those that a process left which was killed.
+/// Files of blobs that no record refers to: those that lost their last record, and those that a process left which was
+/// killed.
 extension CacheStore {
     /// A body that has its name but no record is as good as an orphan.
     func settleFile(of record: NewRecord, _ outcome: CacheOutcome) {
@@ -13,8 +14,8 @@ extension CacheStore {
 
     /// Removes the files of blobs that lost their last record, in a transaction of their own.
     ///
-    /// Not in the one that removed the record: were that not committed, the record would be without its body. The writer
-    /// lock keeps others from referring to a blob while its file goes.
+    /// Not in the one that removed the record: were that not committed, the record would be without its body. The
+    /// writer lock keeps others from referring to a blob while its file goes.
     func collect() {
         let isDue = pending.withLock { pending in
             guard !pending.orphans.isEmpty, !pending.isCollecting, !pending.isClosed else { return false }

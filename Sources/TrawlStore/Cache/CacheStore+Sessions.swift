@@ -35,7 +35,8 @@ extension CacheStore {
     }
 
     /// Whether a session may have left something: there is a file of one that nobody holds, or a record of one, which a
-    /// worker may have stored after its coordinator was gone. Looks at one directory, and once for each session with records.
+    /// worker may have stored after its coordinator was gone. Looks at one directory, and once for each session with
+    /// records.
     package var hasUnheldSession: Bool {
         sessions.hasUnheld || sessionsWithRecords().contains { !sessions.isAlive($0) }
     }

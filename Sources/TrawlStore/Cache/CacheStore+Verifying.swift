@@ -217,8 +217,8 @@ extension CacheStore {
 
     /// Makes the rows of blobs, and their sum, say what the records say.
     ///
-    /// A snapshot holds no wrong count, whoever writes at the same time, unless something was damaged; and how far it is
-    /// wrong stays the same however often it changes. So a snapshot is looked at, and the difference is put right.
+    /// A snapshot holds no wrong count, whoever writes at the same time, unless something was damaged; and how far it
+    /// is wrong stays the same however often it changes. So a snapshot is looked at, and the difference is put right.
     private func recountBlobs() throws(StoreError) {
         let rows = try environment.read { (snapshot) throws(StoreError) in
             try snapshot.statistics(CacheSchema.blobs).rows

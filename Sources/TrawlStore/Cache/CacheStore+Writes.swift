@@ -108,7 +108,8 @@ extension CacheStore {
         }
     }
 
-    /// Runs `body` while no process is in the middle of a write to one of the stores, or did not come to its end in time.
+    /// Runs `body` while no process is in the middle of a write to one of the stores, or did not come to its end in
+    /// time.
     ///
     /// For who is about to stop other processes: others would wait for one that stops while it writes.
     package static func betweenWrites(of stores: ArraySlice<CacheStore>, patience: Duration, _ body: () -> Void) {

@@ -3,8 +3,9 @@ import TrawlPlatform
 
 /// The cache on disk: opaque records found by the digest of their cache key, with their bodies.
 ///
-/// It knows nothing of HTTP. Any number of processes may have one directory open. Reading never writes and never waits for
-/// a writer; changes are made on the store thread, many in one transaction. What is damaged is not given out, and removed.
+/// It knows nothing of HTTP. Any number of processes may have one directory open. Reading never writes and never waits
+/// for a writer; changes are made on the store thread, many in one transaction. What is damaged is not given out, and
+/// removed.
 package final class CacheStore: Sendable {
     /// What waits to be written, and what writes it.
     struct Pending {
@@ -100,8 +101,8 @@ package final class CacheStore: Sendable {
 
     /// Looks up what is stored under a digest.
     ///
-    /// From any thread that may wait for a disk; no lock is held while the closure runs. What is to outlive the closure is
-    /// copied in it.
+    /// From any thread that may wait for a disk; no lock is held while the closure runs. What is to outlive the closure
+    /// is copied in it.
     ///
     /// - Parameter body: Chooses among the records. Not called when there are none.
     /// - Returns: What the closure returned; nothing when there are no records, or the store cannot be read.
@@ -188,8 +189,8 @@ package final class CacheStore: Sendable {
         }
     }
 
-    /// Removes a blob that turned out to be damaged while it was read, and the record that led to it: a `BlobReader` threw
-    /// `damaged`. Other records of the same body remove themselves when they are read.
+    /// Removes a blob that turned out to be damaged while it was read, and the record that led to it: a `BlobReader`
+    /// threw `damaged`. Other records of the same body remove themselves when they are read.
     package func reportDamage(of reader: BlobReader, _ use: CacheUse) {
         let digest = reader.reference.digest
         write(.soon) { [self] (transaction, effects) throws(StoreError) in

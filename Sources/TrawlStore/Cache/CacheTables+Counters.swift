@@ -1,4 +1,5 @@
-/// The counters of the cache: read once for a group of changes, written once, and counted again where they cannot be right.
+/// The counters of the cache: read once for a group of changes, written once, and counted again where they cannot be
+/// right.
 extension CacheTables {
     func counters(in transaction: borrowing Transaction) throws(StoreError) -> CacheCounters {
         if let counters = memo.counters { return counters }
@@ -52,8 +53,8 @@ extension CacheTables {
             counters.slot = counters.next
             return counters
         }
-        // Slots of living records are not given out again: their last uses would be lost. Each was given for a tick, so as
-        // many may have been given since that row as there were ticks.
+        // Slots of living records are not given out again: their last uses would be lost. Each was given for a tick, so
+        // as many may have been given since that row as there were ticks.
         counters.slot = last.slot &+ (counters.next - min(counters.next, last.next))
         counters.next = max(counters.next, last.next)
         counters.scan = last.scan

@@ -68,11 +68,11 @@ extension CacheTables {
 
     /// Evicts the least recently used record, or finds that the one that seemed to be was used since.
     ///
-    /// Every record has a place in one order: its sequence at first, and later, in the table `recency`, the tick of a use of
-    /// it. A use itself changes only the record's slot, so a place is never later than the last use. The first record of
-    /// the order is either the least recently used, when its slot has nothing later, or it moves to the place its slot
-    /// names. So the order is exact where it matters, and costs a change of the tables only to records that are hit again
-    /// and again while others are evicted.
+    /// Every record has a place in one order: its sequence at first, and later, in the table `recency`, the tick of a
+    /// use of it. A use itself changes only the record's slot, so a place is never later than the last use. The first
+    /// record of the order is either the least recently used, when its slot has nothing later, or it moves to the place
+    /// its slot names. So the order is exact where it matters, and costs a change of the tables only to records that
+    /// are hit again and again while others are evicted.
     ///
     /// Whatever the tables say, each call takes a row away or moves a record on.
     private func evictOne(

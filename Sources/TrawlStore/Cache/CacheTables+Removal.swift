@@ -16,7 +16,8 @@ struct RemovalCursor: Equatable, Sendable {
 
     /// The same place with less to do there; nil when that is one record already.
     ///
-    /// A transaction takes new pages for all it changes before it gives back any: on a full disk only a small one succeeds.
+    /// A transaction takes new pages for all it changes before it gives back any: on a full disk only a small one
+    /// succeeds.
     var smaller: RemovalCursor? {
         guard most > 1 else { return nil }
         var cursor = self

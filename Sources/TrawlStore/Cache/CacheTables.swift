@@ -2,8 +2,8 @@ import TrawlPlatform
 
 /// The changes of the cache's tables, inside a transaction.
 ///
-/// Nothing is kept here between transactions, because one may be run again: the counters are read from the table `meta` and
-/// written back, once for a group of changes, and what must not happen before the commit is noted in `Effects`.
+/// Nothing is kept here between transactions, because one may be run again: the counters are read from the table `meta`
+/// and written back, once for a group of changes, and what must not happen before the commit is noted in `Effects`.
 struct CacheTables {
     let settings: CacheSettings
     let clock: UseClock
@@ -157,8 +157,8 @@ struct CacheTables {
         }
     }
 
-    /// Adds a row behind all others. What is found behind its place is damage, since each sequence is above all before it, and
-    /// would be in the way for ever.
+    /// Adds a row behind all others. What is found behind its place is damage, since each sequence is above all before
+    /// it, and would be in the way for ever.
     private func append(
         to table: Table, _ sequence: UInt64, count: Int, in transaction: borrowing Transaction,
         _ fill: (UnsafeMutableRawBufferPointer) -> Void

@@ -9,11 +9,12 @@ final class CounterMemo: @unchecked Sendable {
     private var isChanged = false
     /// Steps left of the group.
     private var steps = 0
-    /// Bytes that the group may store before the budget is looked at again: counting pages costs as much as a small record.
+    /// Bytes that the group may store before the budget is looked at again: counting pages costs as much as a small
+    /// record.
     private var room: UInt64 = 0
 
-    /// Rows that a group looks at beside those it is asked for, at most: to evict, above all. Neither a budget made smaller
-    /// nor many hits at the same time shall keep everybody else waiting; what is left is done in later groups.
+    /// Rows that a group looks at beside those it is asked for, at most: to evict, above all. Neither a budget made
+    /// smaller nor many hits at the same time shall keep everybody else waiting; what is left is done in later groups.
     private static let mostSteps = 4096
 
     /// Whether one more row may be looked at.

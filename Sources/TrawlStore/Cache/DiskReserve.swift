@@ -3,8 +3,8 @@ import Glibc
 
 /// Space kept so that records can be removed on a disk that is full: the file `reserve`, which goes then.
 ///
-/// A transaction takes new pages for all it changes before it gives back any. Once something is removed its pages are free
-/// for the next removal, so this is needed once.
+/// A transaction takes new pages for all it changes before it gives back any. Once something is removed its pages are
+/// free for the next removal, so this is needed once.
 struct DiskReserve: Sendable {
     private static let name = "reserve"
     /// More than the pages on the ways to the rows of one record.

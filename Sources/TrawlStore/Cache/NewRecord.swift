@@ -12,8 +12,8 @@ package struct NewRecord: Sendable {
     package var stored: UInt64
     /// Records of the same cache key that it replaces, by sequence.
     package var replacing: [UInt64]
-    /// What becomes of another record of the same digest, by its header and that of the new one, whose bytes are valid only
-    /// during the call. All stay when nothing is given.
+    /// What becomes of another record of the same digest, by its header and that of the new one, whose bytes are valid
+    /// only during the call. All stay when nothing is given.
     package var judge: Judge?
 
     /// Tells from two headers what becomes of the older record.
@@ -120,8 +120,8 @@ package enum CacheWrite: Sendable {
         }
     }
 
-    /// Whether it is kept when another process is in the way for long: what was stored under a key may be served no more
-    /// (RFC 9111 §4.4), while a record that is not stored costs a fetch.
+    /// Whether it is kept when another process is in the way for long: what was stored under a key may be served no
+    /// more (RFC 9111 §4.4), while a record that is not stored costs a fetch.
     var insists: Bool {
         switch self {
         case .removeAll, .removeMatching: true

@@ -5,8 +5,9 @@ import TrawlPlatform
 /// Whether files may lie in a store that no record refers to.
 ///
 /// Each process that stores blobs has a file of its own in `storing`, locked while it lives, and takes it away when it
-/// closes in order. One that nobody holds is that of a process that was killed: whoever opens the store next takes it over,
-/// holds it while it looks for orphans, and takes it away when it is through. So it does not matter who else lives.
+/// closes in order. One that nobody holds is that of a process that was killed: whoever opens the store next takes it
+/// over, holds it while it looks for orphans, and takes it away when it is through. So it does not matter who else
+/// lives.
 final class StoreMarks: Sendable {
     private struct State {
         var own: Mark?

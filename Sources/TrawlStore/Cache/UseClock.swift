@@ -5,12 +5,13 @@ import TrawlPlatform
 /// When each record was last used, in memory that all processes of a store share: the file `uses`.
 ///
 /// It begins with a counter, the clock: each record stored and each use is one tick of it. Behind it come slots of one
-/// word each, the tick of the last use of the record that has the slot. So a hit costs an addition and a store, and is seen
-/// by all processes at once; nothing is written to the environment. What a slot says decides only what is evicted next, so
-/// nothing depends on its being right: a file that is lost or damaged is made anew, and a store that cannot have one evicts
-/// in the order of storing.
+/// word each, the tick of the last use of the record that has the slot. So a hit costs an addition and a store, and is
+/// seen by all processes at once; nothing is written to the environment. What a slot says decides only what is evicted
+/// next, so nothing depends on its being right: a file that is lost or damaged is made anew, and a store that cannot
+/// have one evicts in the order of storing.
 ///
-/// `@unchecked Sendable`: the mapping stays where it is until `deinit`; its words are changed by atomic operations only.
+/// `@unchecked Sendable`: the mapping stays where it is until `deinit`; its words are changed by atomic operations
+/// only.
 final class UseClock: @unchecked Sendable {
     private static let name = "uses"
     private static let magic: UInt64 = 0x3173_6573_7574_7274
@@ -26,8 +27,8 @@ final class UseClock: @unchecked Sendable {
 
     /// Opens the file of a directory, or makes it.
     ///
-    /// - Parameter budget: Of the cache. A slot for each KiB of it is more than there are records, unless these are tiny;
-    ///   then two may share a slot, and the use of one counts for the other as well.
+    /// - Parameter budget: Of the cache. A slot for each KiB of it is more than there are records, unless these are
+    ///   tiny; then two may share a slot, and the use of one counts for the other as well.
     init(in directory: String, budget: UInt64) {
         let path = directory + "/" + Self.name
         var slots: UInt64 = 1 << 12
@@ -69,7 +70,8 @@ final class UseClock: @unchecked Sendable {
         return (words, size, slots - 1)
     }
 
-    /// Puts a new file in the place of whatever is there. Its space is reserved: a hole could not be filled on a full disk.
+    /// Puts a new file in the place of whatever is there. Its space is reserved: a hole could not be filled on a full
+    /// disk.
     private static func create(_ path: String, in directory: String, slots: UInt64) {
         var head: (UInt64, UInt64, UInt64) = (magic, slots, 0)
         guard let fresh = try? FreshFile(name, in: directory),

@@ -12,9 +12,9 @@ extension ChangeCheck {
 
     /// Looks at the pages beside one that may become too empty.
     ///
-    /// A page that is merged may take its neighbour's place and meet the next one. That has been looked at as well: what is
-    /// left of a page that was merged is less than a quarter, so either rows of it were deleted, which brought us here for
-    /// that page too, or it was so from the start, and then we go on to the next.
+    /// A page that is merged may take its neighbour's place and meet the next one. That has been looked at as well:
+    /// what is left of a page that was merged is less than a quarter, so either rows of it were deleted, which brought
+    /// us here for that page too, or it was so from the start, and then we go on to the next.
     func close(_ path: Path, _ level: Int) throws(Damage) {
         let number = path.steps[level].page
         let own = marks.index(of: number)
@@ -47,7 +47,8 @@ extension ChangeCheck {
         if isWeakBranch(branch, marks[mark]) { try close(path, level) }
     }
 
-    /// Looks at all of a page and of those above it, and at the lowest row below it, whose key LMDB moves with a branch.
+    /// Looks at all of a page and of those above it, and at the lowest row below it, whose key LMDB moves with a
+    /// branch.
     private func vet(_ path: Path, through level: Int) throws(Damage) {
         for above in 0...level { try vet(path.steps[above].page, isLeaf: above == path.depth - 1, path.keys) }
         if level == path.depth - 1 { return }

@@ -1,9 +1,10 @@
 /// Looks, before each step of a write transaction, at the committed pages LMDB may follow in it.
 ///
-/// LMDB trusts what it finds, and a bit may change at any time after the structure was checked. It takes pages as they were
-/// committed and changes copies of them, so what is looked at here is the tree as it was before the transaction:
+/// LMDB trusts what it finds, and a bit may change at any time after the structure was checked. It takes pages as they
+/// were committed and changes copies of them, so what is looked at here is the tree as it was before the transaction:
 ///
-/// - the way to each key: kinds, bounds, and where the rows of those pages begin, since LMDB's search compares others than ours;
+/// - the way to each key: kinds, bounds, and where the rows of those pages begin, since LMDB's search compares others
+///   than ours;
 /// - the row itself and the head of its run of pages, from which LMDB takes how much it frees;
 /// - all of a page before it may be divided or merged, since LMDB then copies each row by the length it says;
 /// - with a page that may become too empty those beside it, level by level, with which LMDB would merge it;

@@ -51,7 +51,8 @@ extension Environment {
     private func begin(_ slot: UnsafeMutablePointer<ReaderSlot>) throws(StoreError) {
         if slot.pointee.checked != coarseSecond() { compareFiles(slot) }
         if slot.pointee.generation != loadAcquire(shared.generation) { try bind(slot) }
-        // A writer may commit again between LMDB's choice of a snapshot and our look at its meta page; it cannot do so for long.
+        // A writer may commit again between LMDB's choice of a snapshot and our look at its meta page; it cannot do so
+        // for long.
         for turn in 0..<100 {
             if turn >= 20 {
                 // Known to be damaged, most likely; then nobody waits for it to change.

@@ -41,8 +41,8 @@ extension Environment {
 
     /// Puts a new opening of the directory's files in the place of `old`, if nobody did so yet. Writing mutex.
     ///
-    /// `old` is not what is there any more: when that cannot be opened, nothing is read or written until it can be. What
-    /// was deleted says nothing about what others stored or invalidated since.
+    /// `old` is not what is there any more: when that cannot be opened, nothing is read or written until it can be.
+    /// What was deleted says nothing about what others stored or invalidated since.
     func reopen(insteadOf old: Opening) throws(StoreError) {
         let isOurs = current.withLock { $0.opening === old && !$0.isClosed }
         guard isOurs else { return }
@@ -102,10 +102,12 @@ extension Environment {
         try reopen(insteadOf: old)
     }
 
-    /// Throws all rows and the files away and begins with new ones, which are as short as files can be. Not for what lasts.
+    /// Throws all rows and the files away and begins with new ones, which are as short as files can be. Not for what
+    /// lasts.
     ///
-    /// Others that have the environment open find the new files before they write next, and within a second before they read:
-    /// the space is given back when the last of them has. What one of them commits in that very moment without a turn is lost.
+    /// Others that have the environment open find the new files before they write next, and within a second before they
+    /// read: the space is given back when the last of them has. What one of them commits in that very moment without a
+    /// turn is lost.
     ///
     /// - Parameter patience: How long another process may go on writing before this one gives up: `busy`.
     package func startOver(patience: Duration = .seconds(5)) throws(StoreError) {

@@ -21,8 +21,8 @@ extension Environment {
 
     /// Runs `body` in a write transaction and commits it; when it throws, nothing of it stays.
     ///
-    /// Blocks while another thread or process writes. The body may run more than once: when the mapping had to grow, or the
-    /// files had to be made anew. Not from within another write.
+    /// Blocks while another thread or process writes. The body may run more than once: when the mapping had to grow, or
+    /// the files had to be made anew. Not from within another write.
     ///
     /// - Parameter patience: How long another process may go on writing before this one gives up: `busy`.
     package func write<Value>(

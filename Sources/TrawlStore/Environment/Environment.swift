@@ -147,8 +147,8 @@ package final class Environment: Sendable {
 
     /// The environment that has a directory open, by whichever name: one more user of it.
     ///
-    /// The directory may have been made anew beneath one that is open, which then opens what is there now. So what counts is
-    /// where its path leads today; and that no data file is open twice.
+    /// The directory may have been made anew beneath one that is open, which then opens what is there now. So what
+    /// counts is where its path leads today; and that no data file is open twice.
     private static func join(_ directory: String) -> Environment? {
         // What cannot be looked at is none of these; opening it says why.
         let place = (try? FileFacts.of(directory, followingLinks: true))?.identity
@@ -201,7 +201,8 @@ package final class Environment: Sendable {
         }
     }
 
-    /// Gives up one `open`; the last one closes the files. Reads and writes that come later fail, those under way end first.
+    /// Gives up one `open`; the last one closes the files. Reads and writes that come later fail, those under way end
+    /// first.
     package func close() {
         if ForkMark.isCopy { return }
         Environment.serialised(place) {

@@ -4,8 +4,8 @@ package struct EnvironmentSettings: Sendable {
     package enum SyncPolicy: Sendable, Hashable {
         /// When the system likes. For what can be made anew.
         case none
-        /// Within a second of a transaction that asked for it (`Transaction.requestSync`), many at once, and when a process
-        /// that wrote closes it.
+        /// Within a second of a transaction that asked for it (`Transaction.requestSync`), many at once, and when a
+        /// process that wrote closes it.
         case grouped
         /// With each commit.
         case everyCommit
@@ -27,8 +27,8 @@ package struct EnvironmentSettings: Sendable {
     package var maxReaders = 510
     /// Carries tables of an older format over, inside the transaction that then sets the new format.
     package var migrate: (@Sendable (_ found: UInt32, borrowing Transaction) throws(StoreError) -> Void)?
-    /// Puts right what the system may have mixed when the machine went down: older states of some rows beside newer ones of
-    /// others. Runs in the first transaction after a start of the machine, when the structure was found whole.
+    /// Puts right what the system may have mixed when the machine went down: older states of some rows beside newer
+    /// ones of others. Runs in the first transaction after a start of the machine, when the structure was found whole.
     package var recover: (@Sendable (borrowing Transaction) throws(StoreError) -> Void)?
     /// How long opening and closing wait for other processes that do the same.
     package var openingPatience: Duration = .seconds(10)

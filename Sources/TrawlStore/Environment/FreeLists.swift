@@ -2,8 +2,9 @@ import Glibc
 
 /// The lists of free pages LMDB takes from in a transaction, looked at before it does.
 ///
-/// A list is a row of the tree of free pages: how many numbers, then the numbers, falling. LMDB reads rows from the first on
-/// as it needs pages, and believes them: a wrong length reads far beyond the row, a wrong number writes over another page.
+/// A list is a row of the tree of free pages: how many numbers, then the numbers, falling. LMDB reads rows from the
+/// first on as it needs pages, and believes them: a wrong length reads far beyond the row, a wrong number writes over
+/// another page.
 final class FreeLists {
     private var tree: PageTree
     private var meta: MetaPage

@@ -48,8 +48,8 @@ package final class GroupedWrites: Sendable {
         case stopped
     }
 
-    /// What a write does. It may run more than once, when the mapping had to grow or another write of the group failed, and
-    /// only the last run counts: what it does outside of the transaction bears repetition.
+    /// What a write does. It may run more than once, when the mapping had to grow or another write of the group failed,
+    /// and only the last run counts: what it does outside of the transaction bears repetition.
     package typealias Work = @Sendable (borrowing Transaction) throws(StoreError) -> Void
     /// Told once, after the commit, on the store thread.
     package typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
@@ -77,7 +77,8 @@ package final class GroupedWrites: Sendable {
         var items: [Item] = []
         /// When the first of `items` must be committed.
         var deadline = MonotonicInstant(nanoseconds: .max)
-        /// When the thread looks on its own whether there is something: after each commit, so that what follows need not wake it.
+        /// When the thread looks on its own whether there is something: after each commit, so that what follows need
+        /// not wake it.
         var patrol = MonotonicInstant(nanoseconds: .max)
         /// When the thread wakes unless it is told to.
         var wakesAt = MonotonicInstant(nanoseconds: .max)
@@ -122,8 +123,8 @@ package final class GroupedWrites: Sendable {
 
     /// Hands a write over. From any thread; never blocks for long.
     ///
-    /// - Parameter insists: When another process does not come to the end of a write, the others fail with `busy`; this one
-    ///   goes on waiting, until `flush` or `stop`.
+    /// - Parameter insists: When another process does not come to the end of a write, the others fail with `busy`; this
+    ///   one goes on waiting, until `flush` or `stop`.
     package func submit(
         _ urgency: Urgency = .now, insists: Bool = false, _ work: @escaping Work, completion: @escaping Completion
     ) -> Acceptance {
@@ -276,8 +277,8 @@ package final class GroupedWrites: Sendable {
         return wantsSync
     }
 
-    /// Another process is in everybody's way: those that insist wait for their next turn, and what would have come behind
-    /// this group has waited as long, and fails with it.
+    /// Another process is in everybody's way: those that insist wait for their next turn, and what would have come
+    /// behind this group has waited as long, and fails with it.
     ///
     /// - Parameter failures: Of the items; changed to be those of what is returned.
     /// - Returns: Those that are over.

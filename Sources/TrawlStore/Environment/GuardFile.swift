@@ -3,8 +3,8 @@ import Glibc
 import TrawlHTTP
 import TrawlPlatform
 
-/// The file `environment.lock` beside LMDB's two: it serialises opening, closing and rebuilding over all processes, knows
-/// whether others have the environment open, and keeps what the next opener must know.
+/// The file `environment.lock` beside LMDB's two: it serialises opening, closing and rebuilding over all processes,
+/// knows whether others have the environment open, and keeps what the next opener must know.
 ///
 /// Byte 0 is locked while files are opened, closed or replaced; byte 1 is shared by all that have them open. The locks
 /// belong to the open file, so they go with the process however it ends.

@@ -60,9 +60,10 @@ struct SnapshotMeta: Equatable, Sendable {
 
     /// Reads the meta page of the snapshot LMDB chose.
     ///
-    /// Two transactions on, that page is written again, so it must be known that this was not yet under way. It was not while
-    /// the other page is older; and not while LMDB's lock file still names our snapshot as the last one, which a second
-    /// choice after the look tells. (The writer of the next one may have been stopped, or killed, just before it said so.)
+    /// Two transactions on, that page is written again, so it must be known that this was not yet under way. It was not
+    /// while the other page is older; and not while LMDB's lock file still names our snapshot as the last one, which a
+    /// second choice after the look tells. (The writer of the next one may have been stopped, or killed, just before it
+    /// said so.)
     ///
     /// - Parameters:
     ///   - base: Where the file is mapped.

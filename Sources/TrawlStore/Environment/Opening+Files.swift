@@ -34,8 +34,8 @@ extension Opening {
         var note = guardFile.note()
         let path = directory + "/data.mdb"
         var facts = try dataFacts(path, settings)
-        // Without syncing, a crash of the system may leave any mixture of old and new pages. An orderly end leaves everything;
-        // which of the two it was, nobody knows.
+        // Without syncing, a crash of the system may leave any mixture of old and new pages. An orderly end leaves
+        // everything; which of the two it was, nobody knows.
         let isOtherBoot = isAlone && facts != nil && settings.syncPolicy != .everyCommit && note?.boot != boot
         var isTrusted = false
         if let facts, let verified = note?.verified, note?.boot == boot {

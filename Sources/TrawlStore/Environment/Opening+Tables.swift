@@ -70,7 +70,8 @@ extension Opening {
         return true
     }
 
-    /// Puts right what a crash of the system may have mixed. Inside `GuardFile.exclusively`, after the structure was checked.
+    /// Puts right what a crash of the system may have mixed. Inside `GuardFile.exclusively`, after the structure was
+    /// checked.
     func recover() throws(StoreError) {
         guard let recover = settings.recover else { return }
         try write { (transaction) throws(StoreError) in
@@ -94,7 +95,8 @@ extension Opening {
         refreshFilePages()
     }
 
-    /// Begins a write transaction before there is a turn to take; others may have the files open, and be in the middle of one.
+    /// Begins a write transaction before there is a turn to take; others may have the files open, and be in the middle
+    /// of one.
     private func beginWrite() throws(StoreError) -> OpaquePointer {
         guard waitForWriter(within: min(settings.openingPatience, .seconds(5))) else {
             throw .busy(path: directory, process: 0)

@@ -7,8 +7,8 @@ import TrawlPlatform
 ///
 /// An environment has one at a time. When its files are replaced, snapshots that are open keep the old one alive.
 ///
-/// `@unchecked Sendable`: what changes after `init` is behind `guarded`, in `words`, or, where it says so, touched only while
-/// the environment's writing mutex is held.
+/// `@unchecked Sendable`: what changes after `init` is behind `guarded`, in `words`, or, where it says so, touched only
+/// while the environment's writing mutex is held.
 final class Opening: @unchecked Sendable {
     /// A mapping of the data file from its start.
     ///
@@ -121,8 +121,8 @@ final class Opening: @unchecked Sendable {
         try succeed(mdb_reader_check(environment, &dead), "mdb_reader_check")
     }
 
-    /// Reserves the space of a new reader table. LMDB makes it as a file with a hole and writes to it where it is mapped,
-    /// which on a full disk would end the process (SIGBUS).
+    /// Reserves the space of a new reader table. LMDB makes it as a file with a hole and writes to it where it is
+    /// mapped, which on a full disk would end the process (SIGBUS).
     private static func reserveReaders(
         _ directory: String, _ settings: EnvironmentSettings
     ) throws(StoreError) {
@@ -172,8 +172,8 @@ final class Opening: @unchecked Sendable {
         if let lockPage { _ = clmdb_writer_lock_give_up(lockPage) }
     }
 
-    /// Maps the beginning of LMDB's lock file. Only before LMDB opens it: closing any descriptor of it gives up the locks of
-    /// this process by which others know that its readers live.
+    /// Maps the beginning of LMDB's lock file. Only before LMDB opens it: closing any descriptor of it gives up the
+    /// locks of this process by which others know that its readers live.
     private static func mapLockPage(_ directory: String) -> UnsafeMutableRawPointer? {
         let file = Glibc.open(directory + "/lock.mdb", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { return nil }

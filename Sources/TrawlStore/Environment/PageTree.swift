@@ -64,8 +64,8 @@ struct BytesKey: TreeKey {
     static func takes(_ size: Int) -> Bool { size >= 1 && size <= PageLayout.longestKey }
 }
 
-/// The pages of one snapshot, read without trust: every number is checked before it is followed, so a damaged file is an
-/// error and never a read outside of it.
+/// The pages of one snapshot, read without trust: every number is checked before it is followed, so a damaged file is
+/// an error and never a read outside of it.
 ///
 /// LMDB itself follows what it finds. The pages of a snapshot do not change while its transaction is open.
 struct PageTree {

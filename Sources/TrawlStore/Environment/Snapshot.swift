@@ -1,7 +1,7 @@
 /// What was committed when a read began. It does not change, and costs others nothing but the pages it keeps.
 ///
-/// Bytes it returns are valid inside the closure that was given the snapshot, and nowhere else. Everything is checked on the
-/// way: in a damaged file a look-up throws `StoreError.damaged`, and never reads outside of it.
+/// Bytes it returns are valid inside the closure that was given the snapshot, and nowhere else. Everything is checked
+/// on the way: in a damaged file a look-up throws `StoreError.damaged`, and never reads outside of it.
 package struct Snapshot: ~Copyable {
     private let slot: UnsafeMutablePointer<ReaderSlot>
     private let opening: Unmanaged<Opening>

@@ -1,5 +1,6 @@
 // TrawlStore: LMDB environments, their tables, and blob files. It knows how to keep bytes and find them again after any
-// crash; what the bytes mean is decided above. Nothing that another process or a disk can do to the files ends this one.
+// crash; what the bytes mean is decided above. Nothing that another process or a disk can do to the files ends this
+// one.
 
 import CLMDB
 import Glibc
@@ -13,7 +14,8 @@ package enum StoreError: Error, Equatable, Sendable {
     case full
     /// The disk or the user's quota is full, or the file would be larger than the process may write.
     case diskFull(SystemError)
-    /// Another process writes, or was stopped while it wrote, and did not come to an end in time; 0 is an unknown process.
+    /// Another process writes, or was stopped while it wrote, and did not come to an end in time; 0 is an unknown
+    /// process.
     case busy(path: String, process: Int32)
     /// Another process opens or closes the files, or was stopped while it did, and did not come to an end in time.
     case locked(path: String)
@@ -83,8 +85,8 @@ extension StoreError {
 
     /// The error for a code LMDB returned when it began to read.
     ///
-    /// It marks each process that reads by a lock on the byte of its number, which two processes have whose numbers count
-    /// in different name spaces.
+    /// It marks each process that reads by a lock on the byte of its number, which two processes have whose numbers
+    /// count in different name spaces.
     static func fromReading(_ code: Int32, _ call: StaticString, path: String) -> StoreError {
         guard code == EAGAIN || code == EACCES else { return .from(code, call, path: path) }
         return .unusable(path: path, reason: "a process of another container has the same number as this one")

@@ -1,4 +1,5 @@
-/// Walks every tree of a snapshot and the list of free pages, so that LMDB, which follows what it finds, may write to it.
+/// Walks every tree of a snapshot and the list of free pages, so that LMDB, which follows what it finds, may write to
+/// it.
 ///
 /// Values outside of leaves are not looked at, only their places, unless it goes deep: that keeps the cost to a few per
 /// cent of the file.

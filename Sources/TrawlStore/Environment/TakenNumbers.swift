@@ -1,7 +1,7 @@
 import Glibc
 
-/// Keeps the numbers 0 to 2 from the files that a library opens, in a host that closed its standard streams: what is printed
-/// there would be written into them.
+/// Keeps the numbers 0 to 2 from the files that a library opens, in a host that closed its standard streams: what is
+/// printed there would be written into them.
 struct TakenNumbers {
     private var taken: [Int32] = []
 

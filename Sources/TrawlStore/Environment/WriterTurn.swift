@@ -5,12 +5,12 @@ import TrawlPlatform
 
 /// Whose turn it is to write, over all processes: the file `writer`, a mutex that all of them map.
 ///
-/// LMDB's own lock cannot be waited for with a bound, and a process may be stopped (SIGSTOP, a debugger) while it has it.
-/// So everybody takes this one first, and waits only so long: then nobody waits for LMDB's. What it says decides only who
-/// writes next; LMDB's lock keeps writers apart, also where this file is lost or cannot be made.
+/// LMDB's own lock cannot be waited for with a bound, and a process may be stopped (SIGSTOP, a debugger) while it has
+/// it. So everybody takes this one first, and waits only so long: then nobody waits for LMDB's. What it says decides
+/// only who writes next; LMDB's lock keeps writers apart, also where this file is lost or cannot be made.
 ///
-/// `@unchecked Sendable`: the mapping stays where it is until `deinit`; it is touched by atomic functions and those of the
-/// mutex only.
+/// `@unchecked Sendable`: the mapping stays where it is until `deinit`; it is touched by atomic functions and those of
+/// the mutex only.
 final class WriterTurn: @unchecked Sendable {
     static let name = "writer"
     private static let magic: UInt64 = 0x316e_7275_7472_7774
@@ -54,7 +54,8 @@ final class WriterTurn: @unchecked Sendable {
         return words
     }
 
-    /// Puts a new file in the place of whatever is there. Its space is reserved: a hole could not be filled on a full disk.
+    /// Puts a new file in the place of whatever is there. Its space is reserved: a hole could not be filled on a full
+    /// disk.
     private static func create(in directory: String) {
         var address: UnsafeMutableRawPointer?
         guard let fresh = try? FreshFile(name, in: directory), cblob_reserve(fresh.file.rawValue, Int64(size)) == 0,
@@ -78,7 +79,8 @@ final class WriterTurn: @unchecked Sendable {
         }
     }
 
-    /// Takes the file away, for who has the environment to itself: the system may have gone down while a turn was taken.
+    /// Takes the file away, for who has the environment to itself: the system may have gone down while a turn was
+    /// taken.
     static func remove(in directory: String) {
         unlink(directory + "/" + name)
     }

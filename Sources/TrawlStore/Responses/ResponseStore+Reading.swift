@@ -16,7 +16,8 @@ extension ResponseStore {
     ///
     /// Neither freshness nor what requests and responses say about reuse counts.
     ///
-    /// - Parameter fields: Those of a request that must select it, by `Vary` and by its credentials; nil takes any variant.
+    /// - Parameter fields: Those of a request that must select it, by `Vary` and by its credentials; nil takes any
+    ///   variant.
     /// - Returns: The response, if there is one, and how many variants there are.
     package func item(
         under key: CacheKey, selectedBy fields: FieldLines?

@@ -160,8 +160,8 @@ extension ResponseStore {
         }
     }
 
-    /// The record of a response, which takes the place of those that nobody needs any more once it is stored, and is not
-    /// stored when it would only take the place of something better.
+    /// The record of a response, which takes the place of those that nobody needs any more once it is stored, and is
+    /// not stored when it would only take the place of something better.
     package func record(
         of response: StoredResponse, body: SpooledBody, _ storageClass: StorageClass, replacing: [CacheUse]
     ) -> NewRecord {

@@ -4,8 +4,8 @@ import TrawlPlatform
 
 /// A coordinator's session in one environment: alive as long as this value, and at most as its process.
 ///
-/// It is a file with a lock, which the system gives up when the process ends in whatever way. So nobody can take a process
-/// of the same number, or one in another container, for the owner.
+/// It is a file with a lock, which the system gives up when the process ends in whatever way. So nobody can take a
+/// process of the same number, or one in another container, for the owner.
 package final class OpenSession: Sendable {
     /// What its records are marked with.
     package let id: SessionID

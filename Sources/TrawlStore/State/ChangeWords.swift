@@ -4,12 +4,13 @@ import TrawlPlatform
 
 /// How often something changed, in memory that all processes of a store share: the file `changes`.
 ///
-/// A word for each `StateTopic`. It rises before a change is committed and again after, and never falls: who finds it as it
-/// was before an earlier look may go by what that look has shown, and who finds it zero knows that nothing was ever stored,
-/// without opening anything. A writer that dies between the commit and the second time leaves the word as it is, so nobody
-/// goes by an earlier look for longer than a second.
+/// A word for each `StateTopic`. It rises before a change is committed and again after, and never falls: who finds it
+/// as it was before an earlier look may go by what that look has shown, and who finds it zero knows that nothing was
+/// ever stored, without opening anything. A writer that dies between the commit and the second time leaves the word as
+/// it is, so nobody goes by an earlier look for longer than a second.
 ///
-/// `@unchecked Sendable`: the mapping stays where it is until `deinit`; its words are changed by atomic operations only.
+/// `@unchecked Sendable`: the mapping stays where it is until `deinit`; its words are changed by atomic operations
+/// only.
 final class ChangeWords: @unchecked Sendable {
     private static let size = 4096
 
@@ -17,7 +18,8 @@ final class ChangeWords: @unchecked Sendable {
     private let path: String
     private let identity: FileIdentity?
 
-    /// Opens the file of a directory, or makes it; its space is reserved, since a hole could not be filled on a full disk.
+    /// Opens the file of a directory, or makes it; its space is reserved, since a hole could not be filled on a full
+    /// disk.
     ///
     /// - Parameter hasData: Whether something may have been stored before the file was made.
     init(in directory: String, hasData: Bool) throws(StoreError) {

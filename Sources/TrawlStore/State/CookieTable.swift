@@ -8,8 +8,8 @@ package import TrawlSession
 /// A jar is known by its name, at most 255 bytes; the empty name is the shared one, number 0. Others get a number with
 /// their first cookie.
 package enum CookieTable {
-    /// How many cookies a store keeps: more than one browser does, since it serves many processes and hosts. A domain may
-    /// have so many that writers beside one another do not push out each other's.
+    /// How many cookies a store keeps: more than one browser does, since it serves many processes and hosts. A domain
+    /// may have so many that writers beside one another do not push out each other's.
     package static let limits = CookieLimits(perDomain: 1000, total: 20_000, crowded: 180)
     /// Bytes of a jar's name.
     package static let nameLimit = 255
@@ -94,8 +94,8 @@ package enum CookieTable {
     ///
     /// Limits are looked after when all are stored, since that takes a look at all cookies of a domain.
     ///
-    /// - Parameter state: The store whose environment it is, which knows what others have stored; nil for who has the environment
-    ///   to itself.
+    /// - Parameter state: The store whose environment it is, which knows what others have stored; nil for who has the
+    ///   environment to itself.
     /// - Returns: What each changed; nil for one that was not stored.
     @discardableResult
     package static func store(

@@ -1,10 +1,12 @@
 import TrawlPlatform
 
-/// Domains that have no secure cookie, nor have those above and below them, so that a new one there can hide none
-/// (RFC 6265bis §5.7, "leave secure cookies alone"). Most have none, and to find that out takes longer than to store a cookie.
+/// Domains that have no secure cookie, nor have those above and below them, so that a new one there can hide none (RFC
+/// 6265bis §5.7, "leave secure cookies alone"). Most have none, and to find that out takes longer than to store a
+/// cookie.
 ///
-/// What is known holds as long as the topic `secureCookies` has the same count. That is looked at, and rises, within write
-/// transactions only, and of those there is one at a time in all processes: so it is enough that it rises before the commit.
+/// What is known holds as long as the topic `secureCookies` has the same count. That is looked at, and rises, within
+/// write transactions only, and of those there is one at a time in all processes: so it is enough that it rises before
+/// the commit.
 final class PlainDomains: Sendable {
     private struct Known {
         var domains: Set<[UInt8]> = []

@@ -9,8 +9,8 @@ extension StateStore {
         try sessions.begin(id)
     }
 
-    /// Ends a session, and removes what ends with it. What cannot be removed now leaves its file, by which another coordinator
-    /// learns of it.
+    /// Ends a session, and removes what ends with it. What cannot be removed now leaves its file, by which another
+    /// coordinator learns of it.
     package func endSession(_ session: OpenSession) {
         let mark = session.id.halves.first
         // What was never stored need not be removed.

@@ -5,9 +5,9 @@ import TrawlPlatform
 /// What a store remembers about who its user is to servers: the environment `state`, shared by all processes.
 ///
 /// Opening it costs a small file; the environment behind it is opened when something is to be read or written, and not
-/// while nothing was ever stored. A fetch that ended is seen by all that begin later, in whatever process. Reading never
-/// waits for a writer. Writes are committed in groups on a store thread, and those that must outlive the machine are on
-/// disk within a second and when the store is closed.
+/// while nothing was ever stored. A fetch that ended is seen by all that begin later, in whatever process. Reading
+/// never waits for a writer. Writes are committed in groups on a store thread, and those that must outlive the machine
+/// are on disk within a second and when the store is closed.
 package final class StateStore: Sendable {
     private struct State {
         var environment: Environment?
@@ -71,8 +71,8 @@ package final class StateStore: Sendable {
 
     // MARK: Changes
 
-    /// How often something of a topic changed, over all processes: as long as it is the same, so is what was read. 0 as long
-    /// as nothing was ever stored; nil when it cannot be known.
+    /// How often something of a topic changed, over all processes: as long as it is the same, so is what was read. 0 as
+    /// long as nothing was ever stored; nil when it cannot be known.
     package func changes(of topic: StateTopic) -> UInt64? {
         let now = MonotonicClock.coarse()
         let (known, mustLook) = words.withLock { known in
@@ -143,8 +143,8 @@ package final class StateStore: Sendable {
         }
     }
 
-    /// Makes a change now, on the calling thread, which waits for other writers; it is on disk when this returns, if it asks
-    /// for that.
+    /// Makes a change now, on the calling thread, which waits for other writers; it is on disk when this returns, if it
+    /// asks for that.
     package func perform<Value>(
         _ topic: StateTopic, _ work: (borrowing Transaction) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {

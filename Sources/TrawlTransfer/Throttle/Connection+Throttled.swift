@@ -2,8 +2,8 @@ import CCurl
 
 /// What limits of bandwidth have to do with a connection.
 ///
-/// What it carries is taken from what the system has counted, unread bytes, heads of segments, handshakes and bytes that
-/// were sent again included.
+/// What it carries is taken from what the system has counted, unread bytes, heads of segments, handshakes and bytes
+/// that were sent again included.
 extension Connection {
     /// Bytes on the wire by direction.
     struct Traffic {
@@ -42,8 +42,8 @@ extension Connection {
 
     /// The length of segments that goes with a buffer: so short that ten fit, and four of the shortest.
     ///
-    /// On loopback they have up to 64 KiB; then the buffer is emptied and filled in few large steps, and what does not fit
-    /// with its book-keeping is dropped and sent again.
+    /// On loopback they have up to 64 KiB; then the buffer is emptied and filled in few large steps, and what does not
+    /// fit with its book-keeping is dropped and sent again.
     static func segment(for buffer: Int32) -> Int32 { min(max(buffer / 10, min(1460, max(536, buffer / 4))), 16 << 10) }
 
     /// Bounds what the system takes before it is read. There is no way back to the system's own choice, and none to a
@@ -59,8 +59,8 @@ extension Connection {
         if buffer > 0 { _ = ccurl_socket_fix(socket, buffer) }
     }
 
-    /// Takes more unread, where a limit of so many bytes a second is not used up because the peer is far away: up to four
-    /// times what comes in a round trip, since not all of the buffer is for bytes.
+    /// Takes more unread, where a limit of so many bytes a second is not used up because the peer is far away: up to
+    /// four times what comes in a round trip, since not all of the buffer is for bytes.
     func widen(for rate: UInt64) {
         let (wanted, overflow) = rate.multipliedReportingOverflow(by: UInt64(max(0, ccurl_socket_round_trip(socket))))
         guard buffer > 0, widenedBuffer < Self.widest, overflow || wanted / 250_000 > widenedBuffer,
@@ -90,8 +90,8 @@ extension Connection {
         metered.counted = new
         metered.received = Int(new.received)
         metered.unread = Int(new.unread)
-        // Of a stream that waits for long the peer tries whether there is room again: by segments without bytes, which are
-        // dropped, and by some with bytes, which are dropped too and come again.
+        // Of a stream that waits for long the peer tries whether there is room again: by segments without bytes, which
+        // are dropped, and by some with bytes, which are dropped too and come again.
         let drops = Int(new.drops &- old.drops)
         let empty = Int(new.segments_in &- old.segments_in) - Int(new.data_segments_in &- old.data_segments_in)
         metered.lost += max(0, drops - max(0, empty)) * Int(new.segment_length)

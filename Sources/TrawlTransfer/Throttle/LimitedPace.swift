@@ -1,10 +1,10 @@
 /// What is done at a rate so that no second of it gets much more or less than its share.
 ///
-/// What lies in the system's buffer is read as a whole: of what is read in parts the system gives room back only with the
-/// last, and then for all of it.
+/// What lies in the system's buffer is read as a whole: of what is read in parts the system gives room back only with
+/// the last, and then for all of it.
 struct LimitedPace {
-    /// What is asked of the system as a buffer for what is not read yet: a sixty-fourth of a second's bytes, and a larger
-    /// part of few, where the heads of short segments would take too much.
+    /// What is asked of the system as a buffer for what is not read yet: a sixty-fourth of a second's bytes, and a
+    /// larger part of few, where the heads of short segments would take too much.
     let buffer: Int32
     /// What the system takes unread, and so comes when all of it is read.
     let window: Int
@@ -20,7 +20,8 @@ struct LimitedPace {
         transfers = Int(clamping: max(1, rate / (4 << 10)))
     }
 
-    /// What the system takes with a buffer until more is known: as seen with Linux 6 and segments as `Connection` has them.
+    /// What the system takes with a buffer until more is known: as seen with Linux 6 and segments as `Connection` has
+    /// them.
     private static func window(of buffer: Int32) -> Int { max(Int(buffer), Int(buffer) * 15 / 8 - (2 << 10)) }
 
     /// What a response of so many bytes is on the wire.
@@ -37,8 +38,8 @@ struct UnreadBytes {
     /// What comes at a time when what came before is read.
     func window(at pace: LimitedPace) -> Int { windows[pace.buffer] ?? pace.window }
 
-    /// What a request is on the wire before any of its response is delivered: what the system takes, and what libcurl has
-    /// read before it is told to wait.
+    /// What a request is on the wire before any of its response is delivered: what the system takes, and what libcurl
+    /// has read before it is told to wait.
     func start(at pace: LimitedPace) -> Int { starts[pace.buffer] ?? pace.onWire(2 * pace.window) }
 
     /// A transfer waits with the first bytes of its response.

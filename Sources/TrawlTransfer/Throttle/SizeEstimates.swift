@@ -1,4 +1,5 @@
-/// How long responses of an origin have been lately, heads included: what a request is charged before its response comes.
+/// How long responses of an origin have been lately, heads included: what a request is charged before its response
+/// comes.
 struct SizeEstimates {
     private static let mostOrigins = 1024
     private var sizes: [UInt64: Int] = [:]

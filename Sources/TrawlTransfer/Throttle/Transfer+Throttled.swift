@@ -6,10 +6,10 @@ import TrawlProtocol
 
 /// A transfer's part in the limits of bandwidth.
 ///
-/// What counts is what is on the wire, and the system takes bytes for us that we have not read: as many as its buffer for
-/// the connection holds. So a transfer pays before it starts for what can come unread, or for less where less is expected,
-/// and before each reading for what takes the place of what is read. Whenever it is looked at, what came in fact is taken
-/// from what is paid, and charged where that was not enough.
+/// What counts is what is on the wire, and the system takes bytes for us that we have not read: as many as its buffer
+/// for the connection holds. So a transfer pays before it starts for what can come unread, or for less where less is
+/// expected, and before each reading for what takes the place of what is read. Whenever it is looked at, what came in
+/// fact is taken from what is paid, and charged where that was not enough.
 extension Transfer {
     /// What a transfer waits with until there is bandwidth.
     enum BandwidthWait {
@@ -48,8 +48,8 @@ extension Transfer {
         return 2 * Int(pace.buffer)
     }
 
-    /// Charges what is expected of the response, as far as it can come without being read: what the system takes, and what
-    /// libcurl has read before it is told to wait.
+    /// Charges what is expected of the response, as far as it can come without being read: what the system takes, and
+    /// what libcurl has read before it is told to wait.
     ///
     /// - Returns: False when another process was faster.
     private func reserve(_ limits: LimitSet) -> Bool {
@@ -186,8 +186,8 @@ extension Transfer {
         return true
     }
 
-    /// What a turn costs, and how much of the body may be delivered in it: all that libcurl has, so that it reads next what
-    /// the system has, as a whole where the connection was opened for a limit. As much comes in the place of that.
+    /// What a turn costs, and how much of the body may be delivered in it: all that libcurl has, so that it reads next
+    /// what the system has, as a whole where the connection was opened for a limit. As much comes in the place of that.
     private func turn(_ count: Int, at pace: LimitedPace) -> (due: Int, granted: Int) {
         if let arrived, let connection {
             return (min(connection.metered.unread, readLength(pace)), arrived - connection.metered.unread - takenBefore)

@@ -3,8 +3,8 @@ import TrawlProtocol
 
 /// Transfers that wait for bandwidth. They go on in the order in which they came to wait, each with a step.
 extension TransferLoop {
-    /// The longest time until the limits are looked at again: they may have been changed, and another worker may have given
-    /// back what it had reserved.
+    /// The longest time until the limits are looked at again: they may have been changed, and another worker may have
+    /// given back what it had reserved.
     private static let longestWait: UInt64 = 10_000_000
 
     /// The limits of these numbers; nil for none.
@@ -17,8 +17,8 @@ extension TransferLoop {
         return limits
     }
 
-    /// Whether a transfer need not wait: it is its turn or nobody waits for longer, and there is no debt. Not too many may
-    /// be under way.
+    /// Whether a transfer need not wait: it is its turn or nobody waits for longer, and there is no debt. Not too many
+    /// may be under way.
     func mayPass(_ transfer: Transfer, waitingWith wait: Transfer.BandwidthWait) -> Bool {
         guard let limits = transfer.limits else { return true }
         return (throttled.isEmpty || transfer === turnOf) && debt(limits, wait) == 0

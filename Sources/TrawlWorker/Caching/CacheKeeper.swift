@@ -29,7 +29,8 @@ final class CacheKeeper: ResponseKeeper {
     private static let manyExchanges = 8
     /// Stores open at a time. Each takes some descriptors, and addresses for all it could hold.
     private static let mostStores = 16
-    /// For so long nobody tries again to open what could not be opened: too many open files, say, is a matter of moments.
+    /// For so long nobody tries again to open what could not be opened: too many open files, say, is a matter of
+    /// moments.
     private static let patience = Duration.seconds(2)
 
     /// The coordinator has it open, so it is not opened for the first time, and mostly nobody is in the way.
@@ -157,8 +158,8 @@ final class CacheKeeper: ResponseKeeper {
         return number
     }
 
-    /// One that is alone is not kept waiting; many are cheaper together. When most of those there are wait, nothing more is
-    /// to come before some of them are done.
+    /// One that is alone is not kept waiting; many are cheaper together. When most of those there are wait, nothing
+    /// more is to come before some of them are done.
     private func submit(
         _ write: CacheWrite, to store: ResponseStore, then: @escaping @Sendable (CacheOutcome) -> Void
     ) {

@@ -10,11 +10,12 @@ import Trawl
 ///     library-load LIST CALLERS WORKERS queue [--store DIR]
 ///     library-load hosts COUNT DELAY
 ///
-/// LIST has one URL a line; with `files` each body goes to FOLDER/NNN/N. CALLERS tasks fetch one after the other;
-/// with `many` one thread keeps as many in flight through an answer queue, as the batch commands do, bodies dropped.
-/// `queue` adds all to a `FetchQueue` of that width, and says what each took while it waited. `hits` reads random ones of
-/// a store that holds them all. Responses are cached in DIR, or not at all. Output is one JSON line: seconds of wall time,
-/// CPU microseconds per request of this process and of the workers, peak memory. `hosts` fetches nothing: ``HostTurns``.
+/// LIST has one URL a line; with `files` each body goes to FOLDER/NNN/N. CALLERS tasks fetch one after the other; with
+/// `many` one thread keeps as many in flight through an answer queue, as the batch commands do, bodies dropped. `queue`
+/// adds all to a `FetchQueue` of that width, and says what each took while it waited. `hits` reads random ones of a
+/// store that holds them all. Responses are cached in DIR, or not at all. Output is one JSON line: seconds of wall
+/// time, CPU microseconds per request of this process and of the workers, peak memory. `hosts` fetches nothing:
+/// ``HostTurns``.
 @main
 struct LibraryLoad {
     static func main() async throws {

@@ -143,7 +143,8 @@ struct InstallTests {
         for line in linked.text.split(separator: "\n") {
             let parts = line.split { $0.isWhitespace }.map { String($0) }
             guard parts.count > 2, parts[1] == "=>", parts[2].hasPrefix("/") else { continue }
-            // By the last folder and the name: a package may have them beneath /usr, and the linker find them beneath /.
+            // By the last folder and the name: a package may have them beneath /usr, and the linker find them beneath
+            // /.
             let pattern = "*/" + parts[2].split(separator: "/").suffix(2).joined(separator: "/")
             let owner = try run("/usr/bin/dpkg", ["-S", pattern], in: directory, search: system)
             // The Swift runtime, which is no package here and part of what is installed.

@@ -21,8 +21,8 @@ struct NameTests {
         try scene.connect()
         try scene.start("batch", Self.batch(scene, try Self.list(scene, ["dead.test"], count: 1000)))
         #expect(await scene.status("batch") == 1)
-        // As many as may be asked at the same time, which is before the first is told: 8. The C library asks for a name that is
-        // not there twice, the second time in an empty domain.
+        // As many as may be asked at the same time, which is before the first is told: 8. The C library asks for a name
+        // that is not there twice, the second time in an empty domain.
         #expect((1...16).contains(scene.queries.count), "\(scene.queries)")
         let records = scene.text("results").split(separator: "\n")
         #expect(records.count == 1000)

@@ -6,8 +6,8 @@ import Trawl
 
 /// What origins see of the limit for each host as connections, those that carry nothing included, over all workers.
 ///
-/// An origin counts when it accepts one; of the others to that address those do not count that the peer has closed, as the
-/// system knows it. What the origin's own threads have read so far says less: a close may wait there for its turn.
+/// An origin counts when it accepts one; of the others to that address those do not count that the peer has closed, as
+/// the system knows it. What the origin's own threads have read so far says less: a close may wait there for its turn.
 @Suite("Connections to a host over all workers, POOL-11", .serialized, .timeLimit(.minutes(10)))
 struct HostConnectionTests {
     private static let hosts = 6

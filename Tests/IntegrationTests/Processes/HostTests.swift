@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 import Trawl
 
-/// A host finds itself as it was. Each test in a process of its own, since it looks at what belongs to the whole process.
+/// A host finds itself as it was. Each test in a process of its own, since it looks at what belongs to the whole
+/// process.
 @Suite("The host of a coordinator", .timeLimit(.minutes(3)))
 struct HostTests {
     @Test("keeps its signals, mask, directory, umask, locale and environment")
@@ -71,7 +72,8 @@ struct HostTests {
     /// Ten times a worker dies, and all fetches succeed.
     private static func losesWorkersAndGoesOn() async throws {
         try await withFaultyWorkers(["--generations", "5", "--on", "/bad", "crash", "11"], workers: 2) { coordinator in
-            // The status of an end cannot be had here, so each end may have been a crash, and the third one ends a fetch.
+            // The status of an end cannot be had here, so each end may have been a crash, and the third one ends a
+            // fetch.
             for round in 0..<10 {
                 let requests = (0..<10).map { fakeRequest("/\(round)/\($0)") }
                 let bad = coordinator.start(fakeRequest("/bad"))

@@ -4,7 +4,8 @@ import Trawl
 
 @Suite("A worker executable that is none", .timeLimit(.minutes(2)))
 struct WrongExecutableTests {
-    /// The error of fetches on a coordinator with this executable: one that waits for the start, and one that comes later.
+    /// The error of fetches on a coordinator with this executable: one that waits for the start, and one that comes
+    /// later.
     private func error(
         _ executable: String, _ arguments: [String] = [], startDeadline: Duration = .seconds(10)
     ) async throws -> FetchError {

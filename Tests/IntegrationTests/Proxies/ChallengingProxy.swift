@@ -1,7 +1,8 @@
 import Foundation
 import TrawlPlatform
 
-/// A proxy that wants to know who asks, and plays all origins behind it too: whatever it lets through it answers itself.
+/// A proxy that wants to know who asks, and plays all origins behind it too: whatever it lets through it answers
+/// itself.
 final class ChallengingProxy: Sendable {
     /// A request as it came.
     struct Seen: Sendable {

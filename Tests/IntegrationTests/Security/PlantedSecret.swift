@@ -63,7 +63,8 @@ enum PlantedSecret: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether its own origin gets it, so that the matrix knows that it would have noticed. What is for proxies gets there.
+    /// Whether its own origin gets it, so that the matrix knows that it would have noticed. What is for proxies gets
+    /// there.
     func arrives(_ transition: LeakTransition) -> Bool {
         switch self {
         case .proxyAuthorization, .proxyCredential: false

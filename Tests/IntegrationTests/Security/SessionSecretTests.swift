@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import Trawl
 
-/// What a session knows is in its coordinator's memory; a worker has what its leases brought, and nobody else has anything.
+/// What a session knows is in its coordinator's memory; a worker has what its leases brought, and nobody else has
+/// anything.
 @Suite("Credentials of a session", .timeLimit(.minutes(2)))
 struct SessionSecretTests {
     /// Given with each request that a worker carries out by Basic.

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Trawl
 
-/// What Foundation's URLSession is known to get wrong on Linux, a test each that it is right here. Details are in the suites
-/// of each subject.
+/// What Foundation's URLSession is known to get wrong on Linux, a test each that it is right here. Details are in the
+/// suites of each subject.
 @Suite(
     "What URLSession on Linux gets wrong", .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing),
     .timeLimit(.minutes(2)))

@@ -43,8 +43,8 @@ enum TestProcess {
         // Ignored signals stay ignored in children, and a shell ignores SIGINT and SIGQUIT for what it runs in the
         // background, `nohup` SIGHUP. The product respects that; the tests are about programs somebody can interrupt.
         for number in [SIGINT, SIGQUIT, SIGHUP, SIGTERM] { _ = signal(number, SIG_DFL) }
-        // Without a home there is no default store, so no test finds what another one stored, nor what the user did; and by
-        // the empty one this is meant, so that nobody says so.
+        // Without a home there is no default store, so no test finds what another one stored, nor what the user did;
+        // and by the empty one this is meant, so that nobody says so.
         unsetenv("HOME")
         setenv("XDG_CACHE_HOME", "", 1)
         // The servers of the tests are here, and no proxy is between.

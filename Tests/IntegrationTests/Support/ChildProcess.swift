@@ -4,7 +4,8 @@ import TrawlPlatform
 
 /// A process a test started, and will end.
 ///
-/// Its standard input is a stream whose other end is held here, so a child that ends with its input never outlives the tests.
+/// Its standard input is a stream whose other end is held here, so a child that ends with its input never outlives the
+/// tests.
 final class ChildProcess: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String

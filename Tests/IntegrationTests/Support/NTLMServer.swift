@@ -4,11 +4,12 @@ import Testing
 
 /// A server that wants NTLM, made of pyspnego from the virtual environment that `make test` makes.
 ///
-/// A connection that was proved stays that user's. `/open` asks nobody, and tells whose the connection is; all else wants to
-/// know. A body is `user connection length`, with the length of the request's body. `/basic` wants Basic from `me:pass`.
+/// A connection that was proved stays that user's. `/open` asks nobody, and tells whose the connection is; all else
+/// wants to know. A body is `user connection length`, with the length of the request's body. `/basic` wants Basic from
+/// `me:pass`.
 ///
-/// As a proxy it wants to know who asks with 407, passes requests on over a connection of its own for each that comes in, makes
-/// tunnels, and tells in `log()` what came: connection, whose it was, method and target.
+/// As a proxy it wants to know who asks with 407, passes requests on over a connection of its own for each that comes
+/// in, makes tunnels, and tells in `log()` what came: connection, whose it was, method and target.
 final class NTLMServer: Sendable {
     /// What it is.
     enum Role: String {

@@ -34,7 +34,8 @@ enum ProcessTree {
         return stat[stat.index(after: end)...].dropFirst().first
     }
 
-    /// How many descriptors a process has open, without the timers that the runtime's event loop makes when it needs them.
+    /// How many descriptors a process has open, without the timers that the runtime's event loop makes when it needs
+    /// them.
     static func descriptorCount(of pid: Int32 = getpid()) -> Int {
         descriptors(of: pid).count { !$0.contains("timerfd") }
     }
@@ -68,7 +69,8 @@ enum ProcessTree {
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
     }
 
-    /// Bytes of response bodies in memory files that a process has mapped, touched or not: they are charged all the same.
+    /// Bytes of response bodies in memory files that a process has mapped, touched or not: they are charged all the
+    /// same.
     static func mappedBodies(of pid: Int32) -> Int {
         let lines = text("/proc/\(pid)/maps", limit: 1 << 20)?.split(separator: "\n") ?? []
         return lines.filter { $0.contains("memfd:trawl-body") }.reduce(0) { sum, line in
@@ -77,7 +79,8 @@ enum ProcessTree {
         }
     }
 
-    /// Bytes of all bodies in memory files, those that workers of a process are receiving and those it has mapped: each once.
+    /// Bytes of all bodies in memory files, those that workers of a process are receiving and those it has mapped: each
+    /// once.
     static func bodies(of pid: Int32) -> Int {
         var sizes: [UInt64: Int] = [:]
         for worker in children(of: pid) {
@@ -101,7 +104,8 @@ enum ProcessTree {
         return sizes.values.reduce(0, +)
     }
 
-    /// The established connections from here to a port of 127.0.0.1: how many bytes wait to be read at this end of each.
+    /// The established connections from here to a port of 127.0.0.1: how many bytes wait to be read at this end of
+    /// each.
     static func unreadBytes(ofConnectionsTo port: UInt16) -> [Int] {
         guard let stream = fopen("/proc/net/tcp", "re") else { return [] }
         defer { fclose(stream) }

@@ -2,8 +2,8 @@ import Glibc
 
 /// Kills the servers that tests started when the process of the tests is killed itself.
 ///
-/// A shell reads from a stream whose other end is held here alone. At its end it kills the process groups that it was told of and
-/// not told to forget. It is nobody's child, so that nobody who counts children counts it.
+/// A shell reads from a stream whose other end is held here alone. At its end it kills the process groups that it was
+/// told of and not told to forget. It is nobody's child, so that nobody who counts children counts it.
 final class ServerWatch: Sendable {
     static let shared = ServerWatch()
 

@@ -14,7 +14,8 @@ struct CacheRecoveryTests {
         return try CacheStore.open(directory: scratch.cache, settings: settings)
     }
 
-    /// Changes the closed data file without a trace in its times, so that nothing tells that it is not the one that was checked.
+    /// Changes the closed data file without a trace in its times, so that nothing tells that it is not the one that was
+    /// checked.
     private func change(_ body: (inout Data) throws -> Void) throws {
         let path = scratch.cache + "/data.mdb"
         var facts = stat()

@@ -10,7 +10,8 @@ struct ChangeCheckTests {
         scratch = try ScratchDirectory()
     }
 
-    /// Changes the file under an environment that has checked it, and writes: the damage is seen, and the files made anew.
+    /// Changes the file under an environment that has checked it, and writes: the damage is seen, and the files made
+    /// anew.
     private func expectSeen(
         sourceLocation: SourceLocation = #_sourceLocation, _ damage: (inout Data) throws -> Void,
         _ write: (borrowing Transaction) throws(StoreError) -> Void

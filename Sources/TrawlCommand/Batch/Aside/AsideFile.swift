@@ -17,9 +17,9 @@ struct AsideLine: Equatable {
 
 /// Lines that are set aside, in rows, in a file without a name.
 ///
-/// Each is written once and read once, and knows which is the next of its row. Whatever there is of them takes memory for
-/// one piece of the file, the one that is being filled; a line that was put there a moment ago is taken without the disk.
-/// Lines that hold credentials are sealed with a key that nobody else has.
+/// Each is written once and read once, and knows which is the next of its row. Whatever there is of them takes memory
+/// for one piece of the file, the one that is being filled; a line that was put there a moment ago is taken without the
+/// disk. Lines that hold credentials are sealed with a key that nobody else has.
 ///
 /// Bound to one thread.
 final class AsideFile {
@@ -35,8 +35,8 @@ final class AsideFile {
 
     /// What stands before a line.
     private enum Header {
-        /// The place of the next line of the row, `Place.max` at the end of it; the line's number and two marks; when it was
-        /// read, in nanoseconds; how many bytes follow. All of eight bytes.
+        /// The place of the next line of the row, `Place.max` at the end of it; the line's number and two marks; when
+        /// it was read, in nanoseconds; how many bytes follow. All of eight bytes.
         static let next = 0
         static let number = 8
         static let started = 16

@@ -2,8 +2,9 @@ import TrawlHTTP
 
 /// How many lines are set aside in search of one that can start.
 ///
-/// Where one in sixty-four or more can, as many as are needed. Where none can, because all of the list is of hosts that take no
-/// more now, few in a second: what is set aside is copied, and a long list of a single host need not be copied as a whole.
+/// Where one in sixty-four or more can, as many as are needed. Where none can, because all of the list is of hosts that
+/// take no more now, few in a second: what is set aside is copied, and a long list of a single host need not be copied
+/// as a whole.
 struct AsidePace {
     /// Lines at once, at most.
     static let most = 16_384

@@ -5,7 +5,8 @@ import TrawlProtocol
 
 /// Lines that others overtake, as long as a batch sets lines aside.
 extension BatchJob {
-    /// Whether another line is read in this turn: as long as workers have nothing to do, and no more than they can take.
+    /// Whether another line is read in this turn: as long as workers have nothing to do, and no more than they can
+    /// take.
     func mayOvertake(_ load: DriverLoad, _ turn: DriverTurn) -> Bool {
         load.hasRoom && turn.start.count < 2 * plan.configuration.transfersInAll
             && hasRoom(beside: LinesAside.mostMore) && aside?.mayRead(at: now) == true

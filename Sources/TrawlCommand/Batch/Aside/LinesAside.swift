@@ -1,12 +1,12 @@
 import TrawlHTTP
 import TrawlPlatform
 
-/// Lines that cannot start soon while others could: set aside, so that a host that takes its time does not keep the rest of the
-/// list waiting.
+/// Lines that cannot start soon while others could: set aside, so that a host that takes its time does not keep the
+/// rest of the list waiting.
 ///
-/// It exists from the moment when all that may be read ahead waits for its hosts although workers have nothing to do, and as
-/// long as lines are aside. What is aside has no record: a run that is killed leaves it to the next, as any line it did not
-/// come to.
+/// It exists from the moment when all that may be read ahead waits for its hosts although workers have nothing to do,
+/// and as long as lines are aside. What is aside has no record: a run that is killed leaves it to the next, as any line
+/// it did not come to.
 ///
 /// Bound to one thread. A class, since a batch without it is to pay for a reference alone.
 final class LinesAside {
@@ -19,8 +19,8 @@ final class LinesAside {
 
     /// How much of a disk lines may take.
     static let mostBytes = 256 << 20
-    /// Requests that may be in flight or wait beside those that may be without this: with them the table is as large as it may
-    /// become when requests wait to be tried again.
+    /// Requests that may be in flight or wait beside those that may be without this: with them the table is as large as
+    /// it may become when requests wait to be tried again.
     static let mostMore = FetchesInFlight.mostWaiting
     /// Turns in which nothing was aside after which there is no need of it.
     private static let longCalm = 256
@@ -119,8 +119,8 @@ final class LinesAside {
         return false
     }
 
-    /// The request of the line that was held, when it is its turn; it counts as started then. A line for which there is room
-    /// by now is held no longer.
+    /// The request of the line that was held, when it is its turn; it counts as started then. A line for which there is
+    /// room by now is held no longer.
     func takeHeld() -> FetchInFlight? {
         guard let line = held else { return nil }
         // All others of its origin may be over since.

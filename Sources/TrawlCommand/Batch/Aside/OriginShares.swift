@@ -1,7 +1,7 @@
 import TrawlHTTP
 
-/// How many requests of each origin are in flight or wait, and which rows of lines are set aside: an origin that has its
-/// share in flight gets no more, and its lines come back in their order when it has less.
+/// How many requests of each origin are in flight or wait, and which rows of lines are set aside: an origin that has
+/// its share in flight gets no more, and its lines come back in their order when it has less.
 ///
 /// An origin takes some 250 bytes as long as it has requests or lines.
 struct OriginShares {
@@ -48,8 +48,8 @@ struct OriginShares {
     /// Requests an origin may have now.
     private var share: Int { max(1, min(most, inAll / max(1, numbers.count))) + extra }
 
-    /// Lets each origin have about so many more than its share: some wait for nothing but a time, as after a failure, and are
-    /// to take no place of the others.
+    /// Lets each origin have about so many more than its share: some wait for nothing but a time, as after a failure,
+    /// and are to take no place of the others.
     mutating func widen(by extra: Int) {
         if extra <= self.extra {
             self.extra = extra

@@ -19,8 +19,8 @@ package struct ChallengeCandidate: Sendable, Hashable {
         }
     }
 
-    /// Whether credentials of this kind are what it is answered with. Negotiate takes a password where nothing else will do, and
-    /// is answered with the ticket there is, or not at all: libcurl's GSSAPI makes no ticket of one.
+    /// Whether credentials of this kind are what it is answered with. Negotiate takes a password where nothing else
+    /// will do, and is answered with the ticket there is, or not at all: libcurl's GSSAPI makes no ticket of one.
     package func isMeant(for credentials: Credentials) -> Bool {
         takes(credentials) && (scheme != .negotiate || credentials.kind == .ticket)
     }

@@ -2,9 +2,9 @@ import TrawlHTTP
 
 /// Reads lists of challenges and of parameters. One pass, each byte looked at a bounded number of times.
 ///
-/// Strict where leniency could give a parameter to the wrong challenge: after an element that cannot be read, parameters
-/// belong to nobody until the next scheme. Lenient about what changes no meaning: spare commas and spaces, parameters
-/// without a comma between them, values that should have been quoted.
+/// Strict where leniency could give a parameter to the wrong challenge: after an element that cannot be read,
+/// parameters belong to nobody until the next scheme. Lenient about what changes no meaning: spare commas and spaces,
+/// parameters without a comma between them, values that should have been quoted.
 ///
 /// - Source: RFC 9110 §11.2 (parameters), §11.3 (challenges), §5.6.1.2 (lists with empty elements).
 struct ChallengeParser {

@@ -14,8 +14,8 @@ package enum BearerScheme {
 
     /// What `Authorization` or `Proxy-Authorization` is to say.
     ///
-    /// RFC 6750 §2.1 wants a token68. Servers give out others, with bars or colons, and want them back: any visible ASCII
-    /// is sent but the comma and the quote, which would make it something else.
+    /// RFC 6750 §2.1 wants a token68. Servers give out others, with bars or colons, and want them back: any visible
+    /// ASCII is sent but the comma and the quote, which would make it something else.
     package static func fieldValue(_ credentials: Credentials) throws(CredentialsFault) -> [UInt8] {
         guard case .bearer(let token) = credentials.kind else { throw .kind }
         return Array("Bearer ".utf8) + (try checked(token))

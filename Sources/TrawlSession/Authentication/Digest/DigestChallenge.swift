@@ -35,7 +35,8 @@ package struct DigestChallenge: Sendable, Hashable {
     /// What the nonce is good for besides the target, in the server's words; empty for all of the server.
     package let domain: [UInt8]
 
-    /// What a challenge says, or nil when it cannot be answered: no nonce, an algorithm or protection nobody here knows.
+    /// What a challenge says, or nil when it cannot be answered: no nonce, an algorithm or protection nobody here
+    /// knows.
     package init?(_ challenge: Challenge) {
         guard challenge.scheme == .digest, let nonce = challenge.value("nonce") else { return nil }
         self.nonce = nonce

@@ -2,8 +2,8 @@ import TrawlHTTP
 
 /// Where a nonce of Digest may be used before a challenge: the list of URIs in `domain`.
 ///
-/// URIs of other origins are left out, though RFC 7616 §3.3 allows them: credentials stay with their origin. For a proxy
-/// the list says nothing.
+/// URIs of other origins are left out, though RFC 7616 §3.3 allows them: credentials stay with their origin. For a
+/// proxy the list says nothing.
 enum DigestDomain {
     /// The paths at the origin that the list names; nil when it is for all of the origin.
     static func paths(_ domain: [UInt8], at origin: Origin) -> [[UInt8]]? {

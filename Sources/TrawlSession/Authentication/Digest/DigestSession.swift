@@ -124,7 +124,8 @@ package struct DigestSession: Sendable {
             let hash = try hashes.hexadecimal(challenge.algorithm.hash, of: joined([user, challenge.realm]))
             field.append(quoted: "username", hash)
         } else if challenge.isUTF8, user.contains(where: { $0 >= 0x80 }) {
-            // RFC 7616 §3.4, the form of RFC 8187. Servers that do not speak of UTF-8 do not know it; they get the bytes.
+            // RFC 7616 §3.4, the form of RFC 8187. Servers that do not speak of UTF-8 do not know it; they get the
+            // bytes.
             field.append("username*", Array("UTF-8''".utf8) + ExtendedValue.percentEncoded(user))
         } else {
             field.append(quoted: "username", user)

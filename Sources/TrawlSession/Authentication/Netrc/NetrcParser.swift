@@ -3,9 +3,9 @@ import TrawlHTTP
 /// Reads netrc files, in the way curl does.
 ///
 /// Words stand apart by spaces and ends of lines. `machine NAME`, `default`, `login NAME`, `password WORD`, `account
-/// WORD`, in whatever case; `macdef NAME` and all up to an empty line is skipped. A word may be quoted, with `\n`, `\r`,
-/// `\t` and a backslash before any other character; it ends on its line. A word that begins with `#` ends its line.
-/// Other words mean nothing and are told by their line.
+/// WORD`, in whatever case; `macdef NAME` and all up to an empty line is skipped. A word may be quoted, with `\n`,
+/// `\r`, `\t` and a backslash before any other character; it ends on its line. A word that begins with `#` ends its
+/// line. Other words mean nothing and are told by their line.
 package struct NetrcParser {
     private enum Value {
         case host

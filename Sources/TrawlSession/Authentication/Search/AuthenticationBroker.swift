@@ -1,9 +1,9 @@
-/// Sees to it that of all fetches that need credentials for one protection space, and name the same user or none, only one
-/// asks.
+/// Sees to it that of all fetches that need credentials for one protection space, and name the same user or none, only
+/// one asks.
 ///
-/// The others wait, and so does their place among the running hops. What the one is told it tries alone: a wrong password
-/// tried by a hundred fetches would lock the account. When it works the others take it; when not, the same fetch asks
-/// again. One that gives up, or ends for whatever reason, leaves its place to the next.
+/// The others wait, and so does their place among the running hops. What the one is told it tries alone: a wrong
+/// password tried by a hundred fetches would lock the account. When it works the others take it; when not, the same
+/// fetch asks again. One that gives up, or ends for whatever reason, leaves its place to the next.
 ///
 /// - Parameter Subject: What is asked about.
 package struct AuthenticationBroker<Subject: Hashable & Sendable, Asker: Hashable & Sendable>: Sendable {

@@ -2,10 +2,11 @@ package import TrawlHTTP
 
 /// The search of one fetch for credentials, towards servers or towards proxies.
 ///
-/// A fetch has one for each side, so that neither side's refusals count for the other. Time does not pass while somebody
-/// is asked. What was refused once is not proposed again in the fetch, whatever the scheme: a password refused by Digest
-/// is not given away by Basic. Credentials of the request and of its URL are gone for good once a redirect has left
-/// their origin; until then what the session, netrc or a vault has counts only when it is the user's that they name.
+/// A fetch has one for each side, so that neither side's refusals count for the other. Time does not pass while
+/// somebody is asked. What was refused once is not proposed again in the fetch, whatever the scheme: a password refused
+/// by Digest is not given away by Basic. Credentials of the request and of its URL are gone for good once a redirect
+/// has left their origin; until then what the session, netrc or a vault has counts only when it is the user's that they
+/// name.
 package struct CredentialSearch: Sendable {
     private struct Question {
         var candidates: [ChallengeCandidate]
@@ -179,8 +180,8 @@ package struct CredentialSearch: Sendable {
             let candidate = candidates.first(where: { $0.space == proposal.space }), let digest = candidate.digest,
             let sentNonce, digest.nonce != sentNonce
         else { return nil }
-        // RFC 7616 §3.3: `stale` means that only the nonce was wrong. Of one sent ahead that is likely too when a server
-        // does not say so: it may have started anew and know no nonce of before.
+        // RFC 7616 §3.3: `stale` means that only the nonce was wrong. Of one sent ahead that is likely too when a
+        // server does not say so: it may have started anew and know no nonce of before.
         guard digest.isStale || proposal.isAhead else { return nil }
         return Proposal(
             credentials: proposal.credentials, source: proposal.source, scheme: .digest, space: proposal.space,
@@ -243,7 +244,8 @@ package struct CredentialSearch: Sendable {
     /// Sends credentials by the strongest scheme they are for; nil when there is none or they were refused.
     private mutating func propose(_ credentials: Credentials, from question: Question) -> Action? {
         guard !refused.contains(credentials.kind), isMeant(credentials, question.source) else { return nil }
-        // The one that was asked about comes first, and those that the credentials are for before others that take them.
+        // The one that was asked about comes first, and those that the credentials are for before others that take
+        // them.
         let candidates = question.candidates[question.index...] + question.candidates[..<question.index]
         guard
             let candidate = candidates.first(where: { $0.isMeant(for: credentials) })

@@ -1,7 +1,7 @@
 /// Whom a request names: by credentials of its own, or by a user in its URL whose password is to be found.
 ///
-/// What is found elsewhere counts only when it is that user's: a request that mistyped its password must not be let in as
-/// somebody else (ASI-AUTH-09).
+/// What is found elsewhere counts only when it is that user's: a request that mistyped its password must not be let in
+/// as somebody else (ASI-AUTH-09).
 package struct NamedUser: Sendable, Hashable {
     /// The credentials given, those of the request before those of its URL.
     private let given: [Credentials.Kind]
@@ -27,8 +27,9 @@ package struct NamedUser: Sendable, Hashable {
 
     /// Whether credentials of a source are those of this user.
     ///
-    /// What worked for others in the session has to be the very same, password and all: else whoever knows a name would be
-    /// let in. Where the caller's own passwords are kept, the user has to be the same. Who is asked knows what is asked.
+    /// What worked for others in the session has to be the very same, password and all: else whoever knows a name would
+    /// be let in. Where the caller's own passwords are kept, the user has to be the same. Who is asked knows what is
+    /// asked.
     func allows(_ credentials: Credentials, from source: CredentialSource) -> Bool {
         switch source {
         case .explicit, .url, .decision, .prompt: true

@@ -2,13 +2,13 @@
 package struct SearchPolicy: Sendable, Hashable {
     /// Which challenges are answered.
     package var rules = SchemeRules()
-    /// Where is looked. Without the session nothing is kept there either; a fetch nobody may be asked for lacks decision
-    /// and prompt.
+    /// Where is looked. Without the session nothing is kept there either; a fetch nobody may be asked for lacks
+    /// decision and prompt.
     package var sources: Set<CredentialSource> = [.explicit, .url, .session, .decision]
     /// Whether credentials of the session are sent before a challenge.
     package var sendsAhead = true
-    /// Whether a password given with the request, or with the proxy, is sent by Basic before a challenge even where other
-    /// schemes are allowed too.
+    /// Whether a password given with the request, or with the proxy, is sent by Basic before a challenge even where
+    /// other schemes are allowed too.
     package var sendsBasicAhead = false
     /// How many credentials may be refused before the fetch gives up.
     package var maxAttempts = 5

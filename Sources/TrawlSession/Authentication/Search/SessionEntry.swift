@@ -8,7 +8,8 @@ package struct SessionEntry: Sendable, Hashable {
     package let credentials: Credentials
     /// Where they may be sent ahead, or nil.
     package var scope: PreemptionScope?
-    /// Whom the request named that they worked for; nil for nobody. Who names the same may have them too, whatever it gave.
+    /// Whom the request named that they worked for; nil for nobody. Who names the same may have them too, whatever it
+    /// gave.
     package let named: NamedUser?
 
     /// An entry of its parts.
