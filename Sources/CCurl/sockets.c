@@ -148,21 +148,35 @@ int32_t ccurl_socket_peek(int32_t fd) {
     return count >= 0 ? (int32_t)count : -errno;
 }
 
-int32_t ccurl_socket_local_port(int32_t fd) {
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } address;
-    socklen_t length = sizeof address;
-    if (getsockname(fd, &address.any, &length) != 0) {
+/* One end as inet_ntop(3) writes it, like libcurl; the port, or 0 for what is no Internet address. */
+static int32_t name_end(const struct sockaddr_storage *address, char *text) {
+    const void *host = NULL;
+    in_port_t port = 0;
+    if (address->ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+        host = &v4->sin_addr;
+        port = v4->sin_port;
+    } else if (address->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+        host = &v6->sin6_addr;
+        port = v6->sin6_port;
+    }
+    if (host == NULL || inet_ntop(address->ss_family, host, text, INET6_ADDRSTRLEN) == NULL) {
+        return 0;
+    }
+    return ntohs(port);
+}
+
+int32_t ccurl_socket_ends(int32_t fd, struct ccurl_ends *ends) {
+    struct sockaddr_storage local, remote;
+    socklen_t local_length = sizeof local, remote_length = sizeof remote;
+    if (getpeername(fd, (struct sockaddr *)&remote, &remote_length) != 0 ||
+        getsockname(fd, (struct sockaddr *)&local, &local_length) != 0) {
         return -errno;
     }
-    switch (address.any.sa_family) {
-    case AF_INET: return ntohs(address.v4.sin_port);
-    case AF_INET6: return ntohs(address.v6.sin6_port);
-    default: return 0;
-    }
+    ends->remote_port = name_end(&remote, ends->remote);
+    ends->local_port = name_end(&local, ends->local);
+    return ends->remote_port > 0 && ends->local_port > 0 ? 0 : -EAFNOSUPPORT;
 }
 
 int64_t ccurl_socket_bytes_received(int32_t fd) {

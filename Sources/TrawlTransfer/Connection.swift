@@ -1,3 +1,4 @@
+import CCurl
 import TrawlProtocol
 
 /// One connection as the guard knows it.
@@ -5,8 +6,11 @@ final class Connection {
     /// Counted from 1 over the life of the loop.
     let number: UInt32
     let socket: Int32
-    var localAddress = ""
-    var remoteAddress = ""
+    /// The addresses and ports of its ends; empty until it is connected.
+    private(set) var localAddress = ""
+    private(set) var localPort: Int32 = 0
+    private(set) var remoteAddress = ""
+    private(set) var remotePort: Int32 = 0
     /// How many requests went out on it.
     var uses = 0
     /// Bytes received on it that belong to responses, as far as known.
@@ -41,6 +45,20 @@ final class Connection {
     init(number: UInt32, socket: Int32) {
         self.number = number
         self.socket = socket
+    }
+
+    /// Asks the system for its ends, as soon as it is connected.
+    func findEnds() {
+        var ends = ccurl_ends()
+        guard ccurl_socket_ends(socket, &ends) == 0 else { return }
+        localAddress = withUnsafeBytes(of: &ends.local, Self.text)
+        localPort = ends.local_port
+        remoteAddress = withUnsafeBytes(of: &ends.remote, Self.text)
+        remotePort = ends.remote_port
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
     /// Whether it is open for later requests and carries none.

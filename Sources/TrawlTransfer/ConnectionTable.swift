@@ -11,7 +11,7 @@ import TrawlProtocol
 final class ConnectionTable {
     @exclusivity(unchecked)
     private(set) var open: [Connection] = []
-    /// The local port of each of `open`, 0 until asked for; beside them, since every request looks through all.
+    /// The local port of each of `open`, 0 until it is known; beside them, since every request looks through all.
     @exclusivity(unchecked)
     private var ports: [Int32] = []
     /// The number of the origin that each of `open` counts for; `CountedOrigin.nobody` for none.
@@ -84,26 +84,25 @@ final class ConnectionTable {
         if !changed.contains(origin) { changed.append(origin) }
     }
 
-    /// The connection with these ends, or nil.
+    /// The connection with these ends, or nil. The system may give one local port to connections with different peers.
     func find(
-        remote: UnsafePointer<CChar>, local: UnsafePointer<CChar>, localPort: Int32
+        remote: UnsafePointer<CChar>, remotePort: Int32, local: UnsafePointer<CChar>, localPort: Int32
     ) -> Connection? {
         guard localPort > 0 else { return nil }
-        var unnamed: Connection?
         for index in ports.indices {
-            if ports[index] == 0 { ports[index] = max(0, ccurl_socket_local_port(open[index].socket)) }
+            if ports[index] == 0 {
+                open[index].findEnds()
+                ports[index] = open[index].localPort
+            }
             guard ports[index] == localPort else { continue }
             let connection = open[index]
-            // The system may give one local port to connections with different peers.
-            if connection.localAddress.isEmpty {
-                unnamed = connection
-            } else if Self.equal(connection.remoteAddress, remote), Self.equal(connection.localAddress, local) {
+            if connection.remotePort == remotePort, Self.equal(connection.remoteAddress, remote),
+                Self.equal(connection.localAddress, local)
+            {
                 return connection
             }
         }
-        unnamed?.localAddress = String(cString: local)
-        unnamed?.remoteAddress = String(cString: remote)
-        return unnamed
+        return nil
     }
 
     private static func equal(_ text: String, _ other: UnsafePointer<CChar>) -> Bool {

@@ -42,7 +42,8 @@ func onRequest(
     _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
     guard let remote, let local else { return Int32(CURL_PREREQFUNC_ABORT) }
-    let mayGo = transfer(context)?._withUnsafeGuaranteedRef { $0.mayRequest(remote, local, localPort) } ?? false
+    let mayGo =
+        transfer(context)?._withUnsafeGuaranteedRef { $0.mayRequest(remote, remotePort, local, localPort) } ?? false
     return Int32(mayGo ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
 }
 
@@ -70,7 +71,7 @@ extension Transfer {
     ///
     /// libcurl 7.88 reuses connections on which bytes wait that nobody asked for; they would become the next response.
     func mayRequest(
-        _ remote: UnsafePointer<CChar>, _ local: UnsafePointer<CChar>, _ localPort: Int32
+        _ remote: UnsafePointer<CChar>, _ remotePort: Int32, _ local: UnsafePointer<CChar>, _ localPort: Int32
     ) -> Bool {
         requestsBegun += 1
         if goesOnAfterAnswer {
@@ -87,7 +88,8 @@ extension Transfer {
         }
         if isProxied { connectionsAtRequest = connectionsMade }
         leaveConnection()
-        connection = loop.connections.find(remote: remote, local: local, localPort: localPort)
+        connection = loop.connections.find(
+            remote: remote, remotePort: remotePort, local: local, localPort: localPort)
         if let connection {
             isReused = connection.uses > 0
             if isProxied, let proxy = lease.proxy, !suits(connection, proxy) {

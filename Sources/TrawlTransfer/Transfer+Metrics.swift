@@ -26,9 +26,7 @@ extension Transfer {
         if let connection {
             metrics.connection = connection.number
             metrics.remoteAddress = connection.remoteAddress
-            var port = 0
-            _ = ccurl_get_long(easy.raw, CURLINFO_PRIMARY_PORT, &port)
-            metrics.remotePort = UInt16(truncatingIfNeeded: port)
+            metrics.remotePort = UInt16(truncatingIfNeeded: connection.remotePort)
         }
         loop.counters.countTransfer()
         // Those of bodies were counted as they came, also of a response whose place another took.

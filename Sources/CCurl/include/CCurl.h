@@ -116,8 +116,18 @@ int32_t ccurl_socket_close(int32_t fd);
 int32_t ccurl_socket_shutdown(int32_t fd);
 /// recv(2) of one byte, MSG_PEEK and MSG_DONTWAIT: 1 when one is there, 0 at the end of the stream.
 int32_t ccurl_socket_peek(int32_t fd);
-/// The port of the local end (getsockname); 0 when it is not an Internet socket.
-int32_t ccurl_socket_local_port(int32_t fd);
+
+/// The ends of a connection: addresses as inet_ntop(3) writes them, and ports.
+struct ccurl_ends {
+    char local[46];
+    char remote[46];
+    int32_t local_port;
+    int32_t remote_port;
+};
+
+/// getsockname(2) and getpeername(2). Returns 0 or -errno: -ENOTCONN before it is connected, -EAFNOSUPPORT for what is no Internet
+/// socket.
+int32_t ccurl_socket_ends(int32_t fd, struct ccurl_ends *ends);
 /// Bytes that TCP received in all, unread ones included (TCP_INFO).
 int64_t ccurl_socket_bytes_received(int32_t fd);
 

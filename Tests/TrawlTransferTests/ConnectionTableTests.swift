@@ -1,0 +1,105 @@
+import CCurl
+import Glibc
+import Testing
+
+@testable import TrawlTransfer
+
+@Suite("Connections are known by both of their ends")
+struct ConnectionTableTests {
+    /// Connections of a table, and the listening sockets they go to.
+    private final class Scene {
+        let table = ConnectionTable()
+        private var descriptors: [Int32] = []
+
+        deinit {
+            for connection in table.open { _ = table.closeSocket(connection.socket) }
+            for descriptor in descriptors { close(descriptor) }
+        }
+
+        private static func address(_ host: UInt32, _ port: UInt16) -> sockaddr_in {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = (UInt32(127) << 24 | host).bigEndian
+            address.sin_port = port.bigEndian
+            return address
+        }
+
+        private static func with<Result>(
+            _ address: sockaddr_in, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+        ) -> Result {
+            withUnsafeBytes(of: address) {
+                body($0.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t($0.count))
+            }
+        }
+
+        /// Listens on 127.0.0.`host`: the port.
+        func listen(_ host: UInt32, _ port: UInt16 = 0) throws -> UInt16 {
+            let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            descriptors.append(socket)
+            try #require(Self.with(Self.address(host, port)) { bind(socket, $0, $1) } == 0)
+            try #require(Glibc.listen(socket, 8) == 0)
+            return try Self.localPort(of: socket)
+        }
+
+        private static func localPort(of socket: Int32) throws -> UInt16 {
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutableBytes(of: &address) {
+                getsockname(socket, $0.assumingMemoryBound(to: sockaddr.self).baseAddress!, &length)
+            }
+            try #require(result == 0)
+            return UInt16(bigEndian: address.sin_port)
+        }
+
+        /// Opens a socket as libcurl does, from a local port that others may have too; 0 is any.
+        func open(from port: UInt16) throws -> (socket: Int32, port: UInt16) {
+            var address = curl_sockaddr()
+            address.family = AF_INET
+            address.socktype = Int32(SOCK_STREAM.rawValue)
+            let socket = table.openSocket(&address, for: nil)
+            var yes: Int32 = 1
+            setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+            try #require(Self.with(Self.address(1, port)) { bind(socket, $0, $1) } == 0)
+            return (socket, try Self.localPort(of: socket))
+        }
+
+        func connect(_ socket: Int32, to host: UInt32, _ port: UInt16) throws {
+            try #require(Self.with(Self.address(host, port)) { Glibc.connect(socket, $0, $1) } == 0)
+        }
+
+        func find(_ host: UInt32, _ port: UInt16, from local: UInt16) -> Int32? {
+            table.find(
+                remote: "127.0.0.\(host)", remotePort: Int32(port), local: "127.0.0.1", localPort: Int32(local))?.socket
+        }
+    }
+
+    @Test("those that have one local port are told apart by their peers' addresses and ports")
+    func oneLocalPort() throws {
+        let scene = Scene()
+        let here = try scene.listen(1)
+        let there = try scene.listen(2)
+        let beside = try scene.listen(1)
+        let (first, local) = try scene.open(from: 0)
+        let (second, _) = try scene.open(from: local)
+        let (third, _) = try scene.open(from: local)
+        try scene.connect(first, to: 1, here)
+        try scene.connect(second, to: 2, there)
+        try scene.connect(third, to: 1, beside)
+        #expect(scene.find(1, here, from: local) == first)
+        #expect(scene.find(1, beside, from: local) == third)
+        #expect(scene.find(2, there, from: local) == second)
+        #expect(scene.find(2, here, from: local) == nil)
+    }
+
+    @Test("one that is not connected yet is not taken for another, and is found when it is")
+    func notYetConnected() throws {
+        let scene = Scene()
+        let port = try scene.listen(1)
+        let (waiting, local) = try scene.open(from: 0)
+        #expect(scene.find(1, port, from: local) == nil)
+        try scene.connect(waiting, to: 1, port)
+        #expect(scene.find(1, port, from: local) == waiting)
+        #expect(scene.table.open.first?.remoteAddress == "127.0.0.1")
+        #expect(scene.table.open.first?.remotePort == Int32(port))
+    }
+}
