@@ -27,8 +27,10 @@ struct ConnectionTableTests {
         private static func with<Result>(
             _ address: sockaddr_in, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
         ) -> Result {
-            withUnsafeBytes(of: address) {
-                body($0.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t($0.count))
+            withUnsafePointer(to: address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
             }
         }
 
@@ -44,8 +46,8 @@ struct ConnectionTableTests {
         private static func localPort(of socket: Int32) throws -> UInt16 {
             var address = sockaddr_in()
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let result = withUnsafeMutableBytes(of: &address) {
-                getsockname(socket, $0.assumingMemoryBound(to: sockaddr.self).baseAddress!, &length)
+            let result = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
             }
             try #require(result == 0)
             return UInt16(bigEndian: address.sin_port)
