@@ -54,7 +54,7 @@ extension Transfer {
                 head, of: lease, terms, at: WallClock.time(), leases: loop.activeCount)
         else { return }
         stateChanges.append(change)
-        loop.openChanges.insert(change)
+        loop.heldEnds.began(change)
     }
 
     /// The head of the answer is known: chooses where its body goes, and tells who wants to know.

@@ -29,10 +29,8 @@ package final class TransferLoop {
     let keeper: (any ResponseKeeper)?
     /// Remembers what servers say about their user, where that is wanted.
     let stateKeeper: (any StateKeeper)?
-    /// Its changes that are not committed yet.
-    var openChanges: Set<UInt64> = []
-    /// Whether one of them was not stored, and nobody was told yet.
-    private var hasLostChange = false
+    /// Ends that wait for the store.
+    @Unchecked var heldEnds = HeldEnds()
 
     let segment: SharedSegment
     private let slot: Int
@@ -45,10 +43,6 @@ package final class TransferLoop {
     /// The transfers of all leases, for a look.
     var activeTransfers: ContiguousArray<Transfer> { active }
     @Unchecked private var usedIndexes: [Bool]
-    /// Ends that are told when what goes with them is in the store, by the number of the commit.
-    private var uncommitted: [UInt64: UncommittedEnd] = [:]
-    /// How many of them there are, each under the numbers of one commit or several.
-    private var uncommittedCount = 0
     /// Leases whose responses will not be stored, to be told unless they end in this turn.
     @Unchecked private var unshared: ContiguousArray<UInt64> = []
     private var lastTick: UInt64 = 0
@@ -142,6 +136,7 @@ package final class TransferLoop {
         active.removeAll()
         idle.removeAll()
         curl_multi_cleanup(multi)
+        _heldEnds.free()
         _profiles.free()
         _lastProfile.free()
         _idle.free()
@@ -158,7 +153,7 @@ package final class TransferLoop {
     }
 
     /// How many leases are being carried out; one that waits for its commit is.
-    package var activeCount: Int { active.count + uncommittedCount }
+    package var activeCount: Int { active.count + heldEnds.count }
 
     /// Defines a profile, or another one under a known number; leases already begun keep theirs.
     package func define(_ profile: TransferProfile, number: UInt32) {
@@ -272,7 +267,7 @@ package final class TransferLoop {
     package func turn() {
         counters.beat()
         turnNumber &+= 1
-        if !uncommitted.isEmpty || !openChanges.isEmpty { tellCommitted() }
+        if !heldEnds.isEmpty { tellCommitted() }
         if !throttled.isEmpty { giveBandwidth() }
         if !unfinished.isEmpty {
             let waiting = unfinished
@@ -296,7 +291,7 @@ package final class TransferLoop {
         let isTick = runningClock &- lastTick >= Self.tick
         if isTick || runningClock >= nextLimit {
             lastTick = runningClock
-            if !uncommitted.isEmpty { tellOverdue() }
+            if heldEnds.count > 0 { for end in heldEnds.overdue(at: runningClock) { tell(end) } }
             nextLimit = .max
             // The list gets shorter by those that end.
             for transfer in active {
@@ -362,14 +357,12 @@ package final class TransferLoop {
         let index = Int(transfer.lease.progressIndex)
         let lease = end.lease
         if !unshared.isEmpty { unshared.removeAll { $0 == lease } }
-        let changes = changes.filter { openChanges.contains($0) }
+        let changes = changes.isEmpty ? [] : heldEnds.open(among: changes)
         if commit != nil || !changes.isEmpty {
-            let held = UncommittedEnd(
-                end: end, descriptor: descriptor, progressIndex: index, commit: commit, changes: changes,
-                counted: transfer.lease.counted, deadline: runningClock &+ Self.longestCommit)
-            if let commit { uncommitted[commit] = held }
-            for change in changes { uncommitted[change] = held }
-            uncommittedCount += 1
+            heldEnds.hold(
+                HeldEnd(
+                    end, descriptor: descriptor, progressIndex: index, counted: transfer.lease.counted, commit: commit,
+                    changes: changes, deadline: runningClock &+ Self.longestCommit))
         } else {
             usedIndexes[index] = false
             sendEnd(end, descriptor, transfer.lease.counted)
@@ -387,35 +380,19 @@ package final class TransferLoop {
     private func tellCommitted() {
         guard let keeper else { return }
         for (commit, isStored) in keeper.takeCommitted() {
-            // One whose end was told meanwhile is late, and no harm.
-            if openChanges.remove(commit) != nil, !isStored { hasLostChange = true }
-            guard let held = uncommitted.removeValue(forKey: commit) else { continue }
-            if held.isReady(after: commit, isStored: isStored) { tell(held) }
+            if let end = heldEnds.committed(commit, isStored: isStored) { tell(end) }
         }
     }
 
-    /// Tells the ends of those whose commit takes too long: that costs the record, not the fetch.
-    private func tellOverdue() {
-        for (commit, held) in uncommitted where held.deadline <= runningClock {
-            uncommitted[commit] = nil
-            openChanges.remove(commit)
-            if held.isReady(after: commit, isStored: false) { tell(held) }
-        }
-    }
-
-    private func tell(_ held: UncommittedEnd) {
-        uncommittedCount -= 1
-        var end = held.end
-        if held.commit != nil { end.cache.isStored = held.isStored }
+    private func tell(_ held: HeldEnd) {
         usedIndexes[held.progressIndex] = false
-        sendEnd(end, held.descriptor, held.counted)
+        sendEnd(held.told, held.descriptor, held.counted)
     }
 
     private func sendEnd(_ end: consuming LeaseEnd, _ descriptor: Int32?, _ counted: CountedOrigin?) {
         // As it is now: what was told of others meanwhile is older.
         if let counted { end.connections = connections.report(counted.number) }
-        end.cache.hasLostCookies = hasLostChange
-        hasLostChange = false
+        end.cache.hasLostCookies = heldEnds.takeLostChange()
         output.send(.ended(end), descriptor: descriptor)
     }
 
@@ -433,44 +410,6 @@ package final class TransferLoop {
         let time = MonotonicClock.now().nanoseconds
         runningClock &+= min(time &- now, Self.longestTurn)
         now = time
-    }
-}
-
-/// The end of a lease that waits for its commits.
-private final class UncommittedEnd {
-    let end: LeaseEnd
-    let descriptor: Int32?
-    let progressIndex: Int
-    /// That of the cache.
-    let commit: UInt64?
-    let counted: CountedOrigin?
-    /// Of the loop's running clock.
-    let deadline: UInt64
-    /// Whether the cache's was carried out.
-    private(set) var isStored = false
-    /// How many are still to come.
-    private var left: Int
-
-    init(
-        end: LeaseEnd, descriptor: Int32?, progressIndex: Int, commit: UInt64?, changes: [UInt64],
-        counted: CountedOrigin?, deadline: UInt64
-    ) {
-        self.end = end
-        self.descriptor = descriptor
-        self.progressIndex = progressIndex
-        self.commit = commit
-        self.counted = counted
-        self.deadline = deadline
-        left = changes.count + (commit == nil ? 0 : 1)
-    }
-
-    /// One of the commits is over.
-    ///
-    /// - Returns: Whether it was the last.
-    func isReady(after number: UInt64, isStored: Bool) -> Bool {
-        if number == commit { self.isStored = isStored }
-        left -= 1
-        return left == 0
     }
 }
 
