@@ -124,6 +124,11 @@ extension Transfer {
             enter(connection)
             if limits != nil { meter(connection) }
         } else {
+            // One that was used before and is not found cannot be looked at.
+            guard connectionsMade > 0 else {
+                wantsFreshConnection = true
+                return false
+            }
             isReused = false
             if lease.isSecure, !mayTrust() { return false }
         }
