@@ -9,13 +9,13 @@ is answered by one JSON line with all requests since the last "reset" (answered 
 
 A request is {listener, connection, number (on its connection), method, target, fields, length, member (the subject's
 common name of the client's certificate, or null)}; bytes that never became a request are {listener, connection, bytes}.
+A line "release" lets the answers go that are held back, and those to come (answered by "{}").
 
 Targets: the query says what is answered. `status` (200), `to` (Location), `cache` (Cache-Control), `cookie` (Set-Cookie),
 `challenge` (WWW-Authenticate with 401 while the request has no Authorization), `hsts` (Strict-Transport-Security), `clear`
-(Clear-Site-Data), `body`,
-`close` (the connection ends), `sleep` (so many seconds before the answer). As a proxy it takes absolute targets of http and answers them itself; CONNECT leads to the
-listener of that port; `Proxy-Authenticate` with 407 is sent as long as `--proxy-auth` is among the arguments and no
-Proxy-Authorization came.
+(Clear-Site-Data), `body`, `close` (the connection ends), `sleep` (so many seconds before the answer), `hold` (no answer before the
+release). As a proxy it takes absolute targets of http and answers them itself; CONNECT leads to the listener of that port;
+`Proxy-Authenticate` with 407 is sent as long as `--proxy-auth` is among the arguments and no Proxy-Authorization came.
 """
 import json, select, socket, ssl, sys, threading, time
 from urllib.parse import parse_qsl, urlsplit
@@ -23,6 +23,7 @@ from urllib.parse import parse_qsl, urlsplit
 lock = threading.Lock()
 records = []
 connections = [0]
+released = threading.Event()
 ports = {}
 
 
@@ -92,6 +93,8 @@ def answer(spec, fields, target, method):
     query = dict(parse_qsl(urlsplit(target).query, keep_blank_values=True))
     status = int(query.get("status", "200"))
     time.sleep(float(query.get("sleep", "0")))
+    if "hold" in query:
+        released.wait()
     head = []
     names = {n.lower() for n, _ in fields}
     if "challenge" in query and "authorization" not in names:
@@ -202,6 +205,9 @@ for line in sys.stdin:
     with lock:
         if line.strip() == "log":
             print(json.dumps(records), flush=True)
+        elif line.strip() == "release":
+            released.set()
+            print("{}", flush=True)
         else:
             records.clear()
             print("{}", flush=True)

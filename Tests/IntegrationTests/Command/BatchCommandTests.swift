@@ -242,7 +242,10 @@ struct BatchCommandTests {
             try bed.putList([origin.url("/delay/1500"), origin.url("/bytes/1")])
             let run = try bed.start(["-j", "1"])
             #expect(await eventually { (try? origin.concurrency().now) == 1 })
+            // It stands still meanwhile, however long that takes.
+            run.signal(SIGSTOP)
             let second = try bed.run()
+            run.signal(SIGCONT)
             #expect(second.status == 73 && second.errors.contains("in use by another run"), "\(second.errors)")
             #expect(await eventually { !run.isRunning })
             #expect(bed.recordCount() == 2)

@@ -41,7 +41,7 @@ struct LeakMatrixTests {
                 }
             }
             if cells.allSatisfy(\.transition.losesWorker) {
-                // All have come as far as they can.
+                // All have come as far as they can, and have no answer yet.
                 let ids = Set(cells.map(\.id))
                 let areThere = await eventually(within: .seconds(30)) {
                     let seen = (try? scene.origin.seen()) ?? []
@@ -49,6 +49,7 @@ struct LeakMatrixTests {
                 }
                 #expect(areThere)
                 coordinator.signalWorkers(SIGKILL)
+                try scene.origin.release()
             }
             try await group.waitForAll()
         }

@@ -67,6 +67,6 @@ struct LeakTransition: Sendable {
         LeakTransition(
             name: "by proxy in clear", from: place("clear"), to: [place("clear", "two.test")], byProxy: true),
         LeakTransition(
-            name: "worker death", from: place("asking"), to: [place("askingToo")], more: "&sleep=2", losesWorker: true),
+            name: "worker death", from: place("asking"), to: [place("askingToo")], more: "&hold=1", losesWorker: true),
     ]
 }

@@ -85,6 +85,9 @@ final class RecordingOrigin: Sendable {
         try JSONDecoder().decode([Seen].self, from: Data(try ask("log").utf8))
     }
 
+    /// Lets the answers go that are held back.
+    func release() throws { _ = try ask("release") }
+
     /// Forgets all requests.
     func reset() throws { _ = try ask("reset") }
 
