@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef SO_BUF_LOCK
@@ -136,6 +137,11 @@ int32_t ccurl_socket_fix(int32_t fd, int32_t buffer) {
 
 int32_t ccurl_socket_close(int32_t fd) {
     return close(fd) == 0 ? 0 : -errno;
+}
+
+uint64_t ccurl_socket_inode(int32_t fd) {
+    struct stat facts;
+    return fstat(fd, &facts) == 0 && S_ISSOCK(facts.st_mode) ? (uint64_t)facts.st_ino : 0;
 }
 
 int32_t ccurl_socket_shutdown(int32_t fd) {

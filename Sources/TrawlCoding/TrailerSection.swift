@@ -1,9 +1,9 @@
-import TrawlHTTP
+package import TrawlHTTP
 
-/// Reads the trailer section of a chunked body byte by byte; they are few.
+/// Reads a trailer section byte by byte; they are few. That of HTTP/2 comes in the same form from libcurl.
 ///
 /// - Source: RFC 9112 §7.1.2, §5 (field lines); RFC 9110 §6.5 (trailer fields).
-struct TrailerSection: Sendable {
+package struct TrailerSection: Sendable {
     private enum State {
         case lineStart, line, lineEnd, sectionEnd
     }
@@ -16,10 +16,12 @@ struct TrailerSection: Sendable {
     private var bytes = 0
     private var lines = 0
 
-    private(set) var fields = FieldLines()
+    /// The fields so far, without those that must not come as trailers.
+    package private(set) var fields = FieldLines()
     private(set) var dropped = 0
 
-    init(maxBytes: Int, maxFields: Int) {
+    /// An empty section.
+    package init(maxBytes: Int, maxFields: Int) {
         self.maxBytes = maxBytes
         self.maxFields = maxFields
     }
@@ -27,7 +29,7 @@ struct TrailerSection: Sendable {
     /// Takes one byte.
     ///
     /// - Returns: Whether it was the last one of the section.
-    mutating func take(_ byte: UInt8) throws(ChunkError) -> Bool {
+    package mutating func take(_ byte: UInt8) throws(ChunkError) -> Bool {
         switch state {
         case .lineStart:
             switch byte {

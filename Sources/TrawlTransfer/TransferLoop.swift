@@ -397,7 +397,10 @@ package final class TransferLoop {
     }
 
     /// Bytes libcurl reads at a time: much for a few transfers, and never more than 8 MiB in all.
+    ///
+    /// Of connections with many streams libcurl 7.88 leaves the ends of some lying where its buffer is small.
     func receiveBuffer(for profile: ResolvedProfile) -> Int {
+        if profile.multiplexes { return 256 << 10 }
         if profile.profile.receiveBuffer > 0 { return min(max(Int(profile.profile.receiveBuffer), 1 << 10), 512 << 10) }
         return min(max((8 << 20) / max(leases, 1), 16 << 10), 256 << 10)
     }

@@ -1,6 +1,7 @@
 import CCurl
 import Glibc
 import Testing
+import TrawlProtocol
 
 @testable import TrawlTransfer
 
@@ -54,11 +55,15 @@ struct ConnectionTableTests {
         }
 
         /// Opens a socket as libcurl does, from a local port that others may have too; 0 is any.
-        func open(from port: UInt16) throws -> (socket: Int32, port: UInt16) {
+        func open(
+            from port: UInt16, for origin: CountedOrigin? = nil, outsideTable: Bool = false
+        ) throws -> (socket: Int32, port: UInt16) {
             var address = curl_sockaddr()
             address.family = AF_INET
             address.socktype = Int32(SOCK_STREAM.rawValue)
-            let socket = table.openSocket(&address, for: nil)
+            let socket =
+                outsideTable
+                ? Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) : table.openSocket(&address, for: origin)
             var yes: Int32 = 1
             setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
             try #require(Self.with(Self.address(1, port)) { bind(socket, $0, $1) } == 0)
@@ -91,6 +96,35 @@ struct ConnectionTableTests {
         #expect(scene.find(1, beside, from: local) == third)
         #expect(scene.find(2, there, from: local) == second)
         #expect(scene.find(2, here, from: local) == nil)
+    }
+
+    @Test("a socket that libcurl closed without a word is forgotten, and who has its number since is left alone")
+    func closedSilently() throws {
+        let scene = Scene()
+        let port = try scene.listen(1)
+        let origin = CountedOrigin(number: 7, most: 9)
+        let (gone, _) = try scene.open(from: 0, for: origin)
+        let number = scene.table.lastNumber
+        #expect(close(gone) == 0)
+        // The system gives the lowest number that is free.
+        let (other, local) = try scene.open(from: 0, outsideTable: true)
+        try #require(other == gone)
+        try scene.connect(other, to: 1, port)
+        #expect(scene.find(1, port, from: local) == nil)
+        scene.table.closeStale(at: .max)
+        scene.table.settle([number])
+        #expect(scene.table.count == 0)
+        #expect(scene.table.changed == [7])
+        #expect(!scene.table.closeIdle(of: 7))
+        var bytes: [UInt8] = [0]
+        #expect(recv(other, &bytes, 1, Int32(MSG_DONTWAIT)) == -1 && errno == EAGAIN, "it was shut down")
+        // So it is where libcurl is given the number again.
+        close(other)
+        let (again, _) = try scene.open(from: 0)
+        close(again)
+        let (last, _) = try scene.open(from: 0)
+        #expect(last == again && scene.table.count == 1)
+        #expect(scene.table.closeSocket(last) == 0 && scene.table.count == 0)
     }
 
     @Test("one that is not connected yet is not taken for another, and is found when it is")

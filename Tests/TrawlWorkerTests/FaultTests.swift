@@ -135,8 +135,52 @@ struct FaultTests {
 
     @Test("one that may be repeated is, however many reused connections have closed under earlier ones")
     func closedUnderManyRequests() throws {
-        let worker = try TestCoordinator()
-        for _ in 0..<30 { #expect(try worker.fetch("/close-after-request").head?.status == 200) }
+        for target in ["/close-after-request", "/close-after-request?reset=1"] {
+            let worker = try TestCoordinator()
+            for _ in 0..<30 { #expect(try worker.fetch(target).head?.status == 200) }
+        }
+    }
+
+    @Test("connecting that is given up leaves nothing that ends other connections, or counts")
+    func givenUpConnects() throws {
+        let silent = try SilentListener()
+        var profile = TransferProfile()
+        profile.connectTimeout = 120
+        let worker = try TestCoordinator(profile: profile)
+        var targets: [UInt64: String] = [:]
+        for round in 0..<8 {
+            // Bodies whose end only the connection's shows, and which come while the others give up.
+            var open: Set<UInt64> = []
+            var dead: Set<UInt64> = []
+            for number in 0..<12 {
+                let isDead = number % 3 == 0
+                let target = isDead ? silent.url : "/bytes/8000?nolength=1&rate=20000&seed=\(round * 12 + number)"
+                let lease = try worker.lease(target) { $0.counted = CountedOrigin(number: isDead ? 9 : 7, most: 16) }
+                targets[lease.id] = target
+                open.insert(lease.id)
+                if isDead { dead.insert(lease.id) }
+                worker.send(.lease(lease))
+            }
+            while !open.isEmpty, let (message, descriptors) = try worker.next() {
+                for descriptor in descriptors { close(descriptor) }
+                guard case .ended(let end) = message else { continue }
+                open.remove(end.lease)
+                if targets[end.lease] == silent.url {
+                    guard case .failed(let failure) = end.outcome else {
+                        Issue.record("connected")
+                        continue
+                    }
+                    dead.remove(end.lease)
+                    #expect(failure.kind == .connectTimedOut && end.connections <= dead.count, "\(failure)")
+                } else {
+                    guard case .complete(.inline(let bytes)) = end.outcome else {
+                        Issue.record("\(end.outcome)")
+                        continue
+                    }
+                    #expect(bytes.count == 8000)
+                }
+            }
+        }
     }
 
     @Test("a connection the server closed while it was idle is not used")

@@ -112,6 +112,8 @@ int32_t ccurl_socket_widen(int32_t fd, int32_t buffer);
 /// Microseconds until what was sent is acknowledged, as TCP has measured it (TCP_INFO); at first by its handshake.
 int32_t ccurl_socket_round_trip(int32_t fd);
 int32_t ccurl_socket_close(int32_t fd);
+/// What tells the socket behind a number from all others there have been (fstat(2), the inode); 0 when there is none.
+uint64_t ccurl_socket_inode(int32_t fd);
 /// shutdown(2) in both directions.
 int32_t ccurl_socket_shutdown(int32_t fd);
 /// recv(2) of one byte, MSG_PEEK and MSG_DONTWAIT: 1 when one is there, 0 at the end of the stream.

@@ -6,7 +6,9 @@ import TrawlHTTP
 struct RouteArguments: ParsableArguments {
     @Option(
         name: .customLong("resolve"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Use this address for a host and port. Repeatable.", valueName: "host:port:address"))
+        help: ArgumentHelp(
+            "Use this address for a host and port; of several, joined by commas, the first. Repeatable.",
+            valueName: "host:port:address"))
     var resolve: [String] = []
 
     @Option(

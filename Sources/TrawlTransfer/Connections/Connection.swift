@@ -6,6 +6,8 @@ final class Connection {
     /// Counted from 1 over the life of the loop.
     let number: UInt32
     let socket: Int32
+    /// What tells the socket from others that have had its number.
+    private let inode: UInt64
     /// The addresses and ports of its ends; empty until it is connected.
     private(set) var localAddress = ""
     private(set) var localPort: Int32 = 0
@@ -45,7 +47,14 @@ final class Connection {
     init(number: UInt32, socket: Int32) {
         self.number = number
         self.socket = socket
+        inode = ccurl_socket_inode(socket)
     }
+
+    /// Whether the socket was closed without a word, and its number may be that of another file by now.
+    ///
+    /// libcurl 7.88 calls CURLOPT_CLOSESOCKETFUNCTION for a socket that has become a transfer's connection, and not for one
+    /// whose connecting took too long, was given up, or was overtaken by that to another address.
+    var isGone: Bool { uses == 0 && ccurl_socket_inode(socket) != inode }
 
     /// Asks the system for its ends, as soon as it is connected.
     func findEnds() {

@@ -33,8 +33,12 @@ extension ConnectionTable {
     ///
     /// - Parameter now: Nanoseconds of the monotonic clock.
     func closeStale(at now: UInt64) {
-        for index in origins.indices where origins[index] != CountedOrigin.nobody && open[index].isIdle {
+        for index in origins.indices.reversed() where origins[index] != CountedOrigin.nobody && open[index].isIdle {
             let connection = open[index]
+            if connection.isGone {
+                forget(index)
+                continue
+            }
             let isOver = now &- connection.idleSince > connection.idleLifetime || connection.deadline ?? .max <= now
             // What waits there that is not the end is for the guard.
             if isOver || isClosed(connection.socket) { end(index) }
@@ -47,6 +51,7 @@ extension ConnectionTable {
     }
 
     private func end(_ index: Int) {
+        if open[index].isGone { return forget(index) }
         open[index].isSpoiled = true
         _ = ccurl_socket_shutdown(open[index].socket)
         countNoMore(index)
@@ -59,8 +64,9 @@ extension ConnectionTable {
     }
 
     /// Nothing was ever sent on what was opened for a transfer that has left it.
-    func settle(_ number: UInt32) {
-        for connection in open where connection.number == number { connection.isOpening = false }
+    func settle(_ numbers: [UInt32]) {
+        forgetGone(among: numbers)
+        for connection in open where numbers.contains(connection.number) { connection.isOpening = false }
     }
 }
 

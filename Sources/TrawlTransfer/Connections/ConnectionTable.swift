@@ -38,6 +38,8 @@ final class ConnectionTable {
             return -1
         }
         openFailure = 0
+        // One number is one socket's.
+        if let index = open.firstIndex(where: { $0.socket == socket }) { forget(index) }
         lastNumber &+= 1
         let connection = Connection(number: lastNumber, socket: socket)
         // Before it connects: what was offered to the peer once cannot be taken back.
@@ -56,14 +58,32 @@ final class ConnectionTable {
             closes?(open[index])
             // The end of the transfer it was opened for will tell.
             if open[index].isOpening { origins[index] = CountedOrigin.nobody } else { countNoMore(index) }
-            open.swapAt(index, open.count - 1)
-            ports.swapAt(index, open.count - 1)
-            origins.swapAt(index, open.count - 1)
-            open.removeLast()
-            ports.removeLast()
-            origins.removeLast()
+            remove(index)
         }
         return ccurl_socket_close(socket) == 0 ? 0 : 1
+    }
+
+    /// The socket is gone; nothing was ever sent on it.
+    func forget(_ index: Int) {
+        open[index].loseSocket()
+        countNoMore(index)
+        remove(index)
+    }
+
+    private func remove(_ index: Int) {
+        open.swapAt(index, open.count - 1)
+        ports.swapAt(index, open.count - 1)
+        origins.swapAt(index, open.count - 1)
+        open.removeLast()
+        ports.removeLast()
+        origins.removeLast()
+    }
+
+    /// Forgets those among some, by their numbers, whose sockets libcurl has closed without a word.
+    func forgetGone(among numbers: [UInt32]) {
+        for index in open.indices.reversed() where numbers.contains(open[index].number) && open[index].isGone {
+            forget(index)
+        }
     }
 
     /// How many sockets are open.
@@ -90,14 +110,14 @@ final class ConnectionTable {
     ) -> Connection? {
         guard localPort > 0 else { return nil }
         for index in ports.indices {
-            if ports[index] == 0 {
+            if ports[index] == 0, !open[index].isGone {
                 open[index].findEnds()
                 ports[index] = open[index].localPort
             }
             guard ports[index] == localPort else { continue }
             let connection = open[index]
             if connection.remotePort == remotePort, Self.equal(connection.remoteAddress, remote),
-                Self.equal(connection.localAddress, local)
+                Self.equal(connection.localAddress, local), !connection.isGone
             {
                 return connection
             }

@@ -8,6 +8,8 @@ final class ResolvedProfile {
     let profile: TransferProfile
     let limits: DecodingLimits
     let protocols: String
+    /// Whether requests may share a connection at a time.
+    let multiplexes: Bool
     /// Addresses that stand for proxies' names.
     let proxyAddresses: ProxyAddresses
     /// Entries of CURLOPT_CONNECT_TO, or nil.
@@ -15,6 +17,7 @@ final class ResolvedProfile {
 
     init(_ profile: TransferProfile) {
         self.profile = profile
+        multiplexes = profile.version == .http2 || profile.version == .http2PriorKnowledge
         let bodyLimit = profile.bodyBytes == 0 ? Int.max : Int(clamping: profile.bodyBytes)
         limits = DecodingLimits(
             layers: max(1, Int(profile.codingLayers)), decodedBytes: max(1, bodyLimit),
@@ -44,7 +47,6 @@ final class ResolvedProfile {
         case .http2: easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         case .http2PriorKnowledge: easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
         }
-        let multiplexes = profile.version == .http2 || profile.version == .http2PriorKnowledge
         easy.set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
         switch profile.addressFamily {
         case .any: easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_WHATEVER))

@@ -36,6 +36,9 @@ struct HeadAssembler {
     /// Bytes of the head that was just completed.
     var length: Int { raw.count }
 
+    /// Whether a line is one of a trailer section, behind a whole head.
+    func isTrailer(_ line: UnsafeRawBufferPointer) -> Bool { state == .complete && !Self.isStatusLine(line) }
+
     /// Gets ready for a new transfer.
     mutating func reset() {
         // The next head takes its memory, unless that is much.

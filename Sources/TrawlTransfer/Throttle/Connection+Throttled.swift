@@ -83,6 +83,9 @@ extension Connection {
         metered.isFinal = true
     }
 
+    /// The socket is gone, and the system's numbers with it.
+    func loseSocket() { metered.isFinal = true }
+
     private func count() {
         var new = ccurl_traffic()
         guard !metered.isFinal, ccurl_socket_traffic(socket, &new) == 0 else { return }

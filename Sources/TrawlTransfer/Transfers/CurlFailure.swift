@@ -16,9 +16,8 @@ enum CurlFailure {
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: .cannotConnect
         // The only timeout libcurl is told of is that of connecting.
         case CURLE_OPERATION_TIMEDOUT: .connectTimedOut
-        case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM,
-            CURLE_BAD_CONTENT_ENCODING:
-            .malformedResponse
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2_STREAM, CURLE_BAD_CONTENT_ENCODING: .malformedResponse
+        case CURLE_HTTP2: hasHead ? .malformedResponse : .connectionLost
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR: .connectionLost
         case CURLE_RECV_ERROR: .connectionLost
         case CURLE_PARTIAL_FILE: hasHead ? .truncated : .connectionLost
@@ -37,6 +36,12 @@ enum CurlFailure {
         case CURLE_REMOTE_ACCESS_DENIED: .malformedRequest
         default: .internalError
         }
+    }
+
+    /// Whether the server gave a stream up for a reason of its own, by the names of RFC 9113 §7 in libcurl's words; else one
+    /// of the two broke the rules.
+    static func isStreamGivenUp(_ text: String) -> Bool {
+        ["NO_ERROR", "INTERNAL_ERROR", "REFUSED_STREAM", "CANCEL", "ENHANCE_YOUR_CALM"].contains(where: text.contains)
     }
 
     /// What an alert of the server's says about our certificate, by the names OpenSSL gives them (RFC 8446 §6.2); nil

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import TrawlCoding
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
@@ -108,9 +109,7 @@ extension Transfer {
                 wantsFreshConnection = true
                 return false
             }
-            if connection.uses == 0,
-                profile.profile.version == .http2 || profile.profile.version == .http2PriorKnowledge
-            {
+            if connection.uses == 0, profile.multiplexes {
                 connection.isHTTP2 =
                     profile.profile.version == .http2PriorKnowledge || ccurl_tls_is_http2(easy.raw) == 1
             }
@@ -167,7 +166,8 @@ extension Transfer {
         if isProxied, isOfTunnel() { return receivedTunnelLine(line) }
         awaitsFirstByte = false
         do throws(HeadError) {
-            guard try heads.take(line) else { return true }
+            let isTrailer = heads.isTrailer(line)
+            guard try heads.take(line) else { return !isTrailer || takeTrailer(line) }
             connection?.accountedBytes += Int64(heads.length)
             let (head, facts) = try heads.parse()
             if head.isInterim {
@@ -217,7 +217,26 @@ extension Transfer {
             endsEarly = true
             return -1
         }
-        return process(piece) ? piece.count : -1
+        guard process(piece) else { return -1 }
+        if isCompleteAheadOfRequest {
+            endsEarly = true
+            return -1
+        }
+        return piece.count
+    }
+
+    /// A line of HTTP/2's trailer section; that of HTTP/1.1 is inside the raw body.
+    private func takeTrailer(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard head?.version == .http2 else { return true }
+        var section = trailers ?? TrailerSection(maxBytes: heads.maximumBytes, maxFields: heads.maximumFields)
+        do throws(ChunkError) {
+            for byte in line { _ = try section.take(byte) }
+        } catch {
+            failure = HopFailure(.malformedResponse, detail: "the trailer section is damaged: \(error)")
+            return false
+        }
+        trailers = section
+        return true
     }
 
     /// The next bytes of a request body that lies in a file, or goes out at a limited rate.

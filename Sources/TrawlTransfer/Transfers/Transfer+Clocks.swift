@@ -40,6 +40,7 @@ extension Transfer {
             conclude(CURLE_OPERATION_TIMEDOUT)
             return
         }
+        if requestsBegun > 0 { nudge(at: now) }
         let inactivity = UInt64(profile.profile.inactivityTimeout) * 1_000_000
         // Before a connection stands, libcurl's own limit holds.
         guard inactivity > 0, requestsBegun > 0, now - lastActivity >= inactivity else { return }
@@ -55,4 +56,21 @@ extension Transfer {
         failure = HopFailure(.inactive, detail: "no byte for \(limit)")
         conclude(CURLE_OPERATION_TIMEDOUT)
     }
+
+    /// Has libcurl look for what it has read of a silent stream of HTTP/2.
+    ///
+    /// Where many streams share a connection, 7.88 can read the end of one and not come back to it before the connection
+    /// says more. It does when a pause ends.
+    private func nudge(at now: UInt64) {
+        guard connection?.isHTTP2 == true, isInMulti, !isPaused, now - max(lastActivity, lastNudge) >= Self.silence else {
+            return
+        }
+        lastNudge = now
+        var code = curl_easy_pause(easy.raw, CURLPAUSE_RECV)
+        if code == CURLE_OK { code = curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
+        if code != CURLE_OK { conclude(code) }
+    }
+
+    /// After how long a stream is silent.
+    private static let silence: UInt64 = 1_000_000_000
 }

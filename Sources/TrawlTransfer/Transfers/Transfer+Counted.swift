@@ -17,24 +17,24 @@ extension Transfer {
     /// libcurl wants a socket for the transfer.
     func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
         let socket = loop.connections.openSocket(address, for: counted)
-        if socket >= 0 { opened = loop.connections.lastNumber }
+        if socket >= 0 { opened.append(loop.connections.lastNumber) }
         return socket
     }
 
     /// The connection carries the transfer from now on.
     func enter(_ connection: Connection) {
         connection.isOpening = false
-        opened = 0
         connection.users += 1
         isUser = true
         if connection.countsForNobody, let counted { loop.connections.count(connection, for: counted) }
     }
 
-    /// The connection does not carry the transfer any more; what was opened for it alone is nobody's.
+    /// The connection does not carry the transfer any more. What was opened for it, to one address or several, is nobody's,
+    /// or gone.
     func leave(_ connection: Connection?) {
-        if opened != 0 {
+        if !opened.isEmpty {
             loop.connections.settle(opened)
-            opened = 0
+            opened.removeAll(keepingCapacity: true)
         }
         guard isUser, let connection else { return }
         isUser = false

@@ -22,7 +22,7 @@ extension Transfer {
 
     /// libcurl is done with the transfer; it is no longer in the multi handle.
     func end(_ result: CURLcode) {
-        if wantsFreshConnection || isOutOfRetries(result), failure == nil {
+        if failure == nil, wantsFreshConnection || mayRepeat(result) {
             if isSuspended { giveUp() } else { restart() }
             return
         }
@@ -47,13 +47,20 @@ extension Transfer {
         report(result, succeeded: succeeded)
     }
 
-    /// Whether libcurl would have repeated the request on a new connection, but for those it has repeated before.
+    /// Whether the request goes out once more, on a new connection: it may be repeated, and the one it went out on was used
+    /// before and ended without a byte of response (RFC 9112 §9.3.1), or its stream was refused (RFC 9113 §8.7).
     ///
-    /// It does so five times in an easy handle's life, and then begins to count anew (7.88, `Curl_retry_request`).
-    private func isOutOfRetries(_ result: CURLcode) -> Bool {
-        result == CURLE_SEND_ERROR && isReused && head == nil && heads.bytes == 0 && heldHeads == 0
-            && lease.method.isIdempotent && String(cString: easy.errorBuffer).hasPrefix("Connection died, tried ")
+    /// libcurl does that by itself, but five times at most in an easy handle's life before it fails once and begins to count
+    /// anew (7.88, `Curl_retry_request`).
+    private func mayRepeat(_ result: CURLcode) -> Bool {
+        guard result == CURLE_SEND_ERROR || result == CURLE_RECV_ERROR, !isRepeated, lease.method.isIdempotent,
+            head == nil, heads.bytes == 0, heldHeads == 0, isReused || isOutOfRetries
+        else { return false }
+        isRepeated = true
+        return true
     }
+
+    private var isOutOfRetries: Bool { String(cString: easy.errorBuffer).hasPrefix("Connection died, tried ") }
 
     /// Whether the connection ended before the response did, where only the end can show it.
     private func checkFraming() {
@@ -114,6 +121,11 @@ extension Transfer {
         }
         if !isHeadSent { end.head = head ?? refusalOfTunnel }
         if let chunks, chunks.isComplete { end.trailers = chunks.trailers }
+        if var trailers {
+            // The section's own end does not come from libcurl.
+            _ = try? trailers.take(0x0D)
+            end.trailers = trailers.fields
+        }
         if let decoder, !decoder.chain.undone.isEmpty {
             end.decoded = decoder.chain.undone.reversed().map(\.name)
         }
@@ -139,7 +151,7 @@ extension Transfer {
 
     /// ASI-CONN-02: the server's own limit on an idle connection, where it is shorter than ours.
     private func setKeepAliveDeadline() {
-        guard let connection, let seconds = facts.keepAliveTimeout else { return }
+        guard let connection, let seconds = keepAliveTimeout else { return }
         connection.deadline = loop.now &+ seconds &* 1_000_000_000
     }
 

@@ -35,6 +35,9 @@ extension Transfer {
             {
                 failure.kind = alert
             }
+            if result == CURLE_HTTP2_STREAM, CurlFailure.isStreamGivenUp(text) {
+                failure.kind = head == nil ? .connectionLost : .truncated
+            }
             if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }
             // 7.88 reports a field line of more than 100 KiB as lack of memory.
             if kind == .outOfMemory, requestsBegun > 0, head == nil {

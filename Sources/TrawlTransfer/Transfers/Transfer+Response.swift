@@ -30,6 +30,7 @@ extension Transfer {
         }
         self.head = head
         self.facts = facts
+        keepAliveTimeout = facts.keepAliveTimeout
         if facts.hasSetCookie, lease.storesCookies { noteState(head) }
         let (framing, keepsConnection) = facts.framing(
             status: head.status, version: head.version, isHead: lease.method == .head)
@@ -40,10 +41,31 @@ extension Transfer {
         if head.version != .http2, framing == .chunked { chunks = ChunkDecoder() }
         var length: UInt64?
         if case .length(let announced) = framing { length = announced }
+        announced = framing == .none ? 0 : length
         if isCharged || limits?.isLimited(.down) == true { chargeHead(expecting: framing == .none ? 0 : length) }
         guard keep(head) else { return failure == nil && feed() }
         begin(head, expecting: length, hasBody: framing != .none)
-        return failure == nil
+        guard failure == nil else { return false }
+        if isCompleteAheadOfRequest {
+            endsEarly = true
+            return false
+        }
+        return true
+    }
+
+    /// Whether the response is all there while the server has not taken all of the request, as it may over HTTP/2 (RFC 9113
+    /// §8.1). libcurl 7.88 would go on trying to send to a stream that nobody reads.
+    var isCompleteAheadOfRequest: Bool {
+        guard let announced, receivedBytes >= announced, head?.version == .http2 else { return false }
+        let length: UInt64
+        switch lease.body {
+        case .none: return false
+        case .inline(let bytes): length = UInt64(bytes.count)
+        case .descriptor(let count): length = count
+        }
+        var uploaded: Int64 = 0
+        _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
+        return UInt64(max(0, uploaded)) < length
     }
 
     /// Hands over what a head says about the user.

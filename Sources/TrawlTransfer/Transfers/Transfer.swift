@@ -56,8 +56,12 @@ final class Transfer {
     var awaitsBandwidth: BandwidthWait?
     /// Whether libcurl has had the request in hand.
     var wasInMulti = false
+    /// Whether the request went out once more for a connection that was used before.
+    var isRepeated = false
     var startedAt: UInt64 = 0
     var lastActivity: UInt64 = 0
+    /// When libcurl was last made to look for what it has read of the stream.
+    var lastNudge: UInt64 = 0
     var restingSince: UInt64?
     var lastUploaded: Int64 = 0
     /// Whether a limit runs for the first byte of the response.
@@ -79,11 +83,13 @@ final class Transfer {
     var isReused = false
     /// Whether it is one of the users of `connection`.
     var isUser = false
-    /// The number of the connection that was opened for it, until it carries it; 0 is none.
-    var opened: UInt32 = 0
+    /// The numbers of the connections that were opened for it, until one of them carries it.
+    @Unchecked var opened: [UInt32] = []
     var requestsBegun = 0
     var mayHaveBeenSent = false
     var wantsFreshConnection = false
+    /// How long the server keeps the connection when it is idle, in seconds, where it says so.
+    var keepAliveTimeout: UInt64?
     var isInMulti = false
     /// The proxy's answers to CONNECT, as they come.
     @Unchecked var tunnelHeads: HeadAssembler?
@@ -115,6 +121,10 @@ final class Transfer {
     var hasBody = false
     var isPaused = false
     @Unchecked var chunks: ChunkDecoder?
+    /// What came of HTTP/2's trailer section.
+    @Unchecked var trailers: TrailerSection?
+    /// How many bytes of a body the head on the wire announced; nil when it does not say.
+    var announced: UInt64?
     @Unchecked var decoder: ContentDecoder?
     var receivedBytes: UInt64 = 0
     /// Bytes of the request's body that were counted as they went, sent again ones too.
@@ -178,9 +188,11 @@ final class Transfer {
         _tunnelHeads.free()
         _tunnelHead.free()
         _connection.free()
+        _opened.free()
         _head.free()
         _facts.free()
         _chunks.free()
+        _trailers.free()
         _decoder.free()
         _pending.free()
         _held.free()
@@ -200,6 +212,7 @@ final class Transfer {
         reservation = Connection.Traffic()
         awaitsBandwidth = nil
         wasInMulti = false
+        isRepeated = false
         self.progress = progress
         var descriptors = descriptors[...]
         if case .descriptor = self.lease.body { requestFile = descriptors.popFirst() ?? -1 }
@@ -270,6 +283,7 @@ final class Transfer {
         heldHeads = 0
         if heldHead != nil { heldHead = nil }
         wantsFreshConnection = false
+        keepAliveTimeout = nil
         heldResult = nil
         requestFileOffset = 0
         easy.errorBuffer.pointee = 0
@@ -290,6 +304,8 @@ final class Transfer {
         questions = HeadQuestions()
         isPaused = false
         chunks = nil
+        if trailers != nil { trailers = nil }
+        announced = nil
         if let decoder { loop.decoders.give(decoder) }
         decoder = nil
         if let keeper {

@@ -102,6 +102,28 @@ struct ConnectionTests {
         }
     }
 
+    @Test("so is what it says with 304", .timeLimit(.minutes(3)))
+    func serverTimeoutOfValidation() async throws {
+        try await withOrigin { origin in
+            let store = try TemporaryDirectory()
+            try await withTestCoordinator(workers: 0) {
+                $0.store = .directory(store.file("store"))
+            } _: { coordinator in
+                let url = origin.url(
+                    "/bytes/10?etag=1&field=Keep-Alive:%20timeout%3D1&field=Cache-Control:%20no-cache")
+                for source in [Response.Source.network, .revalidated] {
+                    let response = try await coordinator.send(Request(url))
+                    #expect(response.source == source)
+                }
+                let clock = ContinuousClock()
+                let until = clock.now + .milliseconds(1100)
+                #expect(await eventually(within: .seconds(10)) { clock.now >= until })
+                let response = try await coordinator.send(Request(.post, origin.url("/echo"), body: .text("x")))
+                #expect(response.metrics.last?.reusedConnection == false)
+            }
+        }
+    }
+
     @Test("a connection with few requests left is not used again", .timeLimit(.minutes(3)))
     func fewLeft() async throws {
         try await alone(.inProcess) { origin, coordinator in

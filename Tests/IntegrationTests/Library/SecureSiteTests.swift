@@ -187,6 +187,33 @@ struct SecureSiteTests {
         }
     }
 
+    @Test("HTTP/2: trailer fields are told, but those that must come ahead of the body (RFC 9110 §6.5.1)")
+    func trailers() async throws {
+        try await withSites { sites, coordinator in
+            let response = try await coordinator.send(
+                sites.request(.secure, "/trailers") { $0.options.transport.version = .http2 })
+            #expect(response.head.version == "HTTP/2" && response.body.bytes == WebSites.big)
+            #expect(response.trailers["X-Sum"] == "abc" && response.trailers["Content-Type"] == nil)
+        }
+    }
+
+    @Test("HTTP/2: an answer that comes before the request's body has been read is the answer")
+    func earlyAnswer() async throws {
+        try await withSites { sites, coordinator in
+            for number in 0..<3 {
+                let response = try await coordinator.send(
+                    sites.request(.secure, "/who") { request in
+                        request.options.transport.version = .http2
+                        request.options.timeLimits.inactivity = .seconds(20)
+                        request.method = .put
+                        request.fields.add("X-Mine", String(number))
+                        request.body = .bytes(ReferenceBytes.bytes(1_000_000))
+                    })
+                #expect(response.status == 200 && response.bodyText.contains("\nmine=\(number)\n"))
+            }
+        }
+    }
+
     // A second request on such a connection is beyond libcurl 7.88: "Error in the HTTP2 framing layer".
     @Test("HTTP/2 without TLS and without asking, on connections of their own")
     func clearHTTP2() async throws {

@@ -5,7 +5,8 @@ import Trawl
 
 /// An nginx with several sites on one port: with TLS of different kinds, in clear, with HTTP/2.
 ///
-/// Every site answers `/who` with what it knows of the request, and serves `/big`, a known file. `/to?URL` redirects.
+/// Every site answers `/who` with what it knows of the request, and serves `/big`, a known file, at `/trailers` with a
+/// trailer section. `/to?URL` redirects.
 struct WebSites: Sendable {
     /// A site's address, all in 127.0.0.0/8, but for the last.
     enum Site: String {
@@ -84,6 +85,14 @@ struct WebSites: Sendable {
                 }
                 location = /to { return 307 $args; }
                 location = /big { alias \(directory.file("big")); }
+                location = /trailers {
+                    # Without a length: libcurl ends a response whose length is known before what follows it.
+                    gzip on;
+                    gzip_types *;
+                    add_trailer X-Sum "abc";
+                    add_trailer Content-Type "text/html";
+                    alias \(directory.file("big"));
+                }
             }
             """
         }
