@@ -2,7 +2,7 @@ import Testing
 import TrawlCache
 import TrawlHTTP
 
-@Suite("Cache keys, RFC 9111 §2, RFC 3986 §6.2.2")
+@Suite("Cache keys, RFC 9111 §2, RFC 3986 §6.2.2, ASI-CACHE-24")
 struct CacheKeyTests {
     @Test(
         "percent-encodings have one spelling",

@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlCache
 
-@Suite("Policies on top of the rules")
+@Suite("Policies on top of the rules, ASI-CACHE-03, 11")
 struct CachePolicyTests {
     /// The decisions for nothing stored, a fresh and a stale response.
     private func outcomes(_ policy: CachePolicy, control: String = "max-age=60") throws -> [String] {

@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlCache
 
-@Suite("Answers to questions about stored responses, RFC 9111 §4.3")
+@Suite("Answers to questions about stored responses, RFC 9111 §4.3, ASI-CACHE-19")
 struct FresheningTests {
     private let base = [
         ("Date", date(0)), ("Cache-Control", "max-age=60"), ("ETag", "\"v1\""), ("Last-Modified", date(-100)),

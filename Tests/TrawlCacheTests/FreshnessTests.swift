@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlCache
 
-@Suite("Freshness and age in a private cache, RFC 9111 §4.2")
+@Suite("Freshness and age in a private cache, RFC 9111 §4.2, ASI-CACHE-17")
 struct FreshnessTests {
     /// Lifetime in seconds of a response that came at noon with that `Date`.
     private func lifetime(_ lines: [(String, String)], status: UInt16 = 200) -> Int64 {

@@ -2,7 +2,7 @@ import Testing
 import TrawlCache
 import TrawlHTTP
 
-@Suite("Invalidation, RFC 9111 §4.4, and coalescing")
+@Suite("Invalidation, RFC 9111 §4.4, and coalescing, ASI-CACHE-27")
 struct InvalidationTests {
     @Test(
         "unsafe methods that succeed make stored responses invalid",

@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlCache
 
-@Suite("Variants and Vary, RFC 9111 §4.1")
+@Suite("Variants and Vary, RFC 9111 §4.1, ASI-CACHE-27")
 struct SelectingFieldsTests {
     private func selects(_ vary: [(String, String)], _ first: [(String, String)], _ second: [(String, String)]) -> Bool
     {

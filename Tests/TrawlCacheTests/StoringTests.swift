@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlCache
 
-@Suite("What is stored, RFC 9111 §3")
+@Suite("What is stored, RFC 9111 §3, ASI-CACHE-02")
 struct StoringTests {
     @Test(
         "statuses without a lifetime",

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import TrawlHTTP
 
-@Suite("HTTP dates, RFC 9110 §5.6.7")
+@Suite("HTTP dates, RFC 9110 §5.6.7, ASI-CACHE-18")
 struct HTTPDateTests {
     /// 2026-11-21 12:00:00.
     private let now = WallTime(seconds: 1_795_262_400)

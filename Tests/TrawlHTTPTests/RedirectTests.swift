@@ -1,7 +1,7 @@
 import Testing
 import TrawlHTTP
 
-@Suite("Redirects, RFC 9110 §15.4")
+@Suite("Redirects, RFC 9110 §15.4, ASI-RED-03 to 05")
 struct RedirectTests {
     private static let methods: [Method] = [.get, .head, .post, .put, .delete, .patch, .options]
 

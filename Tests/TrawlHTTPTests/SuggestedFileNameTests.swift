@@ -2,7 +2,7 @@ import Testing
 
 @testable import TrawlHTTP
 
-@Suite("File names in Content-Disposition, RFC 6266")
+@Suite("File names in Content-Disposition, RFC 6266, ULS-PROTO-10")
 struct ContentDispositionTests {
     @Test(
         "the name is found",
@@ -40,7 +40,7 @@ struct ContentDispositionTests {
     }
 }
 
-@Suite("Names that responses suggest for files")
+@Suite("Names that responses suggest for files, ULS-PROTO-10")
 struct SuggestedFileNameTests {
     private func name(_ path: String, _ fields: (String, String)..., host: String = "example.org") throws -> String {
         var lines = FieldLines()

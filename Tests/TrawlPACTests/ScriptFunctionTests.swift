@@ -4,7 +4,7 @@ import Testing
 
 @testable import TrawlPAC
 
-@Suite("What a proxy script may call", .enabled(if: Engine.isThere, "libduktape207 is not installed"))
+@Suite("What a proxy script may call, ASI-PRX-05", .enabled(if: Engine.isThere, "libduktape207 is not installed"))
 struct ScriptFunctionTests {
     @Test(
         "the functions of the standard, and those for IPv6",

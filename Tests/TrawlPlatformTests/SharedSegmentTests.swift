@@ -199,7 +199,7 @@ struct SharedSegmentTests {
     }
 }
 
-@Suite("Token bucket in shared memory")
+@Suite("Token bucket in shared memory, POOL-08")
 struct SharedBucketTests {
     private let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Trawl
 
-@Suite("Error numbers of the libraries before")
+@Suite("Error numbers of the libraries before, ASI-RUN-06, 07")
 struct FetchErrorTests {
     @Test(
         "each code has its number in ASIHTTPRequest's catalogue and the URL Loading System's",

@@ -3,7 +3,7 @@ import TrawlSupervision
 
 @testable import Trawl
 
-@Suite("The life of a fetch, every event in every state")
+@Suite("The life of a fetch, every event in every state, ASI-CAN-03")
 struct FetchLifeTests {
     private let lease = LeaseID(rawValue: 7)
     private let other = LeaseID(rawValue: 8)

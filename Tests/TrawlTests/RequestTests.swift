@@ -59,7 +59,7 @@ struct RequestTests {
         #expect(fields.httpFields == http)
     }
 
-    @Test("the preset after ASIHTTPRequest")
+    @Test("the preset after ASIHTTPRequest (ASI-RED-06, ASI-RTY-01)")
     func preset() {
         #expect(RequestOptions.asi.timeLimits.inactivity == .seconds(10))
         #expect(RequestOptions.asi.redirects.limit == 5)

@@ -157,7 +157,7 @@ struct AuthCommandTests {
         #expect(status.status == 77, "\(status.errors)")
     }
 
-    @Test("auth: set, ls, rm, clear, and get with the vault")
+    @Test("auth: set, ls, rm, clear, and get with the vault (ASI-AUTH-11)")
     func vault() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
             let directory = scene.directory

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("Challenges are answered, ASI-AUTH, ULS-AUTH", .timeLimit(.minutes(2)))
+@Suite("Challenges are answered, ASI-AUTH-01, 02, 05, 09, 10, 12, 13, 19, ULS-AUTH-06", .timeLimit(.minutes(2)))
 struct AuthenticationTests {
     private static let right = ChallengingOrigin.basic("me", "pass")
 
@@ -45,7 +45,7 @@ struct AuthenticationTests {
 
     private static func clear(_ options: inout RequestOptions) { options.authentication.allowsClearText = true }
 
-    @Test("user and password of a URL are used, and never sent in it")
+    @Test("user and password of a URL are used, and never sent in it (ASI-AUTH-01)")
     func url() async throws {
         let field = ChallengingOrigin.basic("m@e", "p:s/")
         try await withScene(answering: ChallengingOrigin.taking(field)) { scene, coordinator in
@@ -80,7 +80,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("a 401 without a challenge is a response, and so is any to a field written by hand")
+    @Test("a 401 without a challenge is a response, and so is any to a field written by hand (ULS-AUTH-06)")
     func unasked() async throws {
         try await withScene(answering: { seen in
             seen.target == "/bare" ? ScriptedOrigin.Answer(401, "bare") : ChallengingOrigin.challenge()
@@ -96,7 +96,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("where the body of the answer goes, the challenge's does not", arguments: Engine.allCases)
+    @Test("where the body of the answer goes, the challenge's does not (ASI-EVT-01)", arguments: Engine.allCases)
     func bodies(engine: Engine) async throws {
         try await withScene(engine, answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
             var request = Request(scene.origin.url("/s"))
@@ -126,7 +126,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("the body of a request goes out again", arguments: [10, 200_000])
+    @Test("the body of a request goes out again (ASI-REQ-07)", arguments: [10, 200_000])
     func replay(size: Int) async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
             var request = Request(.post, scene.origin.url("/p"))
@@ -171,7 +171,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("a token goes out at once, and Basic when nothing else is allowed")
+    @Test("a token goes out at once, and Basic when nothing else is allowed (ASI-AUTH-12)")
     func ahead() async throws {
         try await withScene(answering: { _ in ScriptedOrigin.Answer(200, "fine") }) { scene, coordinator in
             _ = try await coordinator.get(scene.origin.url("/bearer")) {
@@ -190,7 +190,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("no count of a nonce is used twice, whichever worker sends it")
+    @Test("no count of a nonce is used twice, whichever worker sends it (ASI-AUTH-05)")
     func nonceCounts() async throws {
         let challenge = #"Digest realm="d", nonce="the same for all", qop="auth", algorithm=SHA-256"#
         try await withScene(
@@ -217,7 +217,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("a nonce that is too old is renewed without asking, and endless challenges come to an end")
+    @Test("a nonce that is too old is renewed without asking, and endless challenges come to an end (ASI-AUTH-05)")
     func stale() async throws {
         try await withScene(answering: { seen in
             let field = seen.fields["authorization"] ?? ""

@@ -16,7 +16,7 @@ struct RealServerTests {
     }
 
     @Test(
-        "apache: Basic and Digest with words beyond ASCII, two realms, many at once",
+        "apache: Basic and Digest with words beyond ASCII, two realms, many at once (ASI-AUTH-04, 05)",
         .enabled(if: ApacheServer.canRun, ApacheServer.missing))
     func apache() async throws {
         let server = try await ApacheServer { directory in
@@ -70,7 +70,7 @@ struct RealServerTests {
         }
     }
 
-    @Test("nginx: the session's rules", .enabled(if: NginxServer.executable != nil))
+    @Test("nginx: the session's rules (ASI-AUTH-09, 10, 12)", .enabled(if: NginxServer.executable != nil))
     func nginx() async throws {
         let server = try await NginxServer { port, directory in
             try directory.put("users", Array("me:{PLAIN}pass\nyou:{PLAIN}word\n".utf8))
@@ -134,7 +134,7 @@ struct RealServerTests {
     }
 
     @Test(
-        "httpbin: every algorithm, bodies that are protected, nonces that are too old, tokens",
+        "httpbin: every algorithm, bodies that are protected, nonces that are too old, tokens (ASI-AUTH-05)",
         .enabled(if: HTTPBin.canRun, HTTPBin.missing))
     func httpbin() async throws {
         try await HTTPBin.with { server in

@@ -5,7 +5,7 @@ import Trawl
 import TrawlFoundation
 
 /// ULS-CACHE-06, ULS-CACHE-07, ASI-CACHE-14, ASI-CACHE-23.
-@Suite("The cache in a program's hands", .timeLimit(.minutes(3)))
+@Suite("The cache in a program's hands, ASI-CACHE-14, 23, ULS-CACHE-07, ULS-LIFE-11", .timeLimit(.minutes(3)))
 struct CacheAccessTests {
     @Test("what is stored can be looked at, with its body and where that is", arguments: Engine.allCases)
     func looks(engine: Engine) async throws {
@@ -142,7 +142,7 @@ struct CacheAccessTests {
         }
     }
 
-    @Test("a coordinator that needs its store is not made without it")
+    @Test("a coordinator that needs its store is not made without it (ASI-CACHE-01)")
     func required() async throws {
         let directory = try TemporaryDirectory()
         try directory.put("file", [1])

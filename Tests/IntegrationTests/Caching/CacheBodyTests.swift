@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("Stored bodies", .bed(), .timeLimit(.minutes(5)))
+@Suite("Stored bodies, ASI-CACHE-22, ULS-NDL-07", .bed(), .timeLimit(.minutes(5)))
 struct CacheBodyTests {
     /// Where a body goes.
     enum Place: CaseIterable {

@@ -3,7 +3,7 @@ import Testing
 import Trawl
 
 /// POOL-07.
-@Suite("Identical fetches at once", .timeLimit(.minutes(5)))
+@Suite("Identical fetches at once, POOL-07", .timeLimit(.minutes(5)))
 struct CacheCoalescingTests {
     @Test("one request goes out for all of them", arguments: Engine.allCases, [3, 200_000])
     func one(engine: Engine, size: Int) async throws {

@@ -7,7 +7,7 @@ import Trawl
 import TrawlPlatform
 
 /// In processes of their own, where all children are workers, and memory can be measured.
-@Suite("A cache under killed workers and long bodies", .serialized, .timeLimit(.minutes(10)))
+@Suite("A cache under killed workers and long bodies, ASI-CACHE-28", .serialized, .timeLimit(.minutes(10)))
 struct CacheKillTests {
     @Test("workers killed while they fill it leave whole answers or none")
     func kills() async {

@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("Cache policies", .timeLimit(.minutes(5)))
+@Suite("Cache policies, ASI-CACHE-03 to 11, 19, 20, ASI-EVT-04, ULS-CACHE-02 to 05", .timeLimit(.minutes(5)))
 struct CachePolicyTests {
     @Test("what is fresh answers, once, with all that was stored", arguments: Engine.allCases)
     func fresh(engine: Engine) async throws {

@@ -2,7 +2,7 @@ import Testing
 import Trawl
 
 /// ASI-CACHE-21.
-@Suite("Stored redirects", .timeLimit(.minutes(3)))
+@Suite("Stored redirects, ASI-CACHE-21", .timeLimit(.minutes(3)))
 struct CacheRedirectTests {
     private static let fresh = ("Cache-Control", "max-age=60")
 

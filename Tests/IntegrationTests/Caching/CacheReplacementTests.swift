@@ -3,7 +3,7 @@ import Testing
 import Trawl
 
 /// ASI-CACHE-15, ASI-CACHE-25, ASI-CACHE-29.
-@Suite("What is stored anew", .timeLimit(.minutes(2)))
+@Suite("What is stored anew, ASI-CACHE-15, 25, 29", .timeLimit(.minutes(2)))
 struct CacheReplacementTests {
     @Test("new content takes the old one's place in the cache and in the file it goes to", arguments: Engine.allCases)
     func destinations(engine: Engine) async throws {

@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("What is stored and when it answers", .timeLimit(.minutes(5)))
+@Suite("What is stored and when it answers, ASI-CACHE-02, 16 to 18, 27", .timeLimit(.minutes(5)))
 struct CacheRuleTests {
     @Test(
         "storing and reuse follow what the response says",

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import Trawl
 
-@Suite("Where responses are stored, and for how long", .timeLimit(.minutes(5)))
+@Suite("Where responses are stored, and for how long, ASI-CACHE-01, 12, 13, POOL-12", .timeLimit(.minutes(5)))
 struct CacheStorageTests {
     @Test("what is stored permanently is there for the next coordinator", arguments: Engine.allCases)
     func permanent(engine: Engine) async throws {
@@ -250,7 +250,7 @@ struct CacheStorageTests {
         }
     }
 
-    @Test("the cache keeps to its budget", arguments: Engine.allCases)
+    @Test("the cache keeps to its budget (ULS-CACHE-01)", arguments: Engine.allCases)
     func budget(engine: Engine) async throws {
         try await withOrigin { origin in
             let directory = try TemporaryDirectory()

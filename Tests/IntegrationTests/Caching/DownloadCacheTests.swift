@@ -4,7 +4,7 @@ import Testing
 import Trawl
 
 /// ASI-CACHE-26.
-@Suite("A cache of the program's own", .timeLimit(.minutes(3)))
+@Suite("A cache of the program's own, ASI-CACHE-26", .timeLimit(.minutes(3)))
 struct DownloadCacheTests {
     @Test("keeps what comes, answers with it, is validated and gives way to what is new", arguments: Engine.allCases)
     func whole(engine: Engine) async throws {

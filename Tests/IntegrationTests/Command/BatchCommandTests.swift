@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("trawl batch", .serialized, .timeLimit(.minutes(5)))
+@Suite("trawl batch, POOL-09", .serialized, .timeLimit(.minutes(5)))
 struct BatchCommandTests {
     // MARK: In flight
 

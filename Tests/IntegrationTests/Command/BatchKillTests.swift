@@ -6,7 +6,7 @@ import Testing
 /// Batches whose processes are killed.
 ///
 /// The form of every day takes seconds; with TRAWL_LONG_TESTS set there are ten thousand transfers and thirty kills.
-@Suite("trawl batch, killed", .serialized, .timeLimit(.minutes(10)))
+@Suite("trawl batch, killed, POOL-09", .serialized, .timeLimit(.minutes(10)))
 struct BatchKillTests {
     private static let seed: UInt64 = 20
 

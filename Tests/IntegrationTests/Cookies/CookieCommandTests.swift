@@ -4,7 +4,7 @@ import Testing
 
 private let curlPath = "/usr/bin/curl"
 
-@Suite("trawl cookies, -b and -c", .serialized, .timeLimit(.minutes(5)))
+@Suite("trawl cookies, -b and -c, ASI-COOK-01, 11", .serialized, .timeLimit(.minutes(5)))
 struct CookieCommandTests {
     private let directory: TemporaryDirectory
     private let origin: ScriptedOrigin

@@ -3,7 +3,7 @@ import Testing
 import Trawl
 
 /// The cases of `Tests/Vectors/cookies`, through real workers: an origin sends the lines and sees what comes back.
-@Suite("The public cookie tests", .timeLimit(.minutes(5)))
+@Suite("The public cookie tests, ASI-COOK-07", .timeLimit(.minutes(5)))
 struct CookieConformanceTests {
     private struct Case: Decodable {
         var id: String

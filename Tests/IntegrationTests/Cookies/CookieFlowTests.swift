@@ -3,7 +3,7 @@ import Testing
 import Trawl
 
 /// ASI-COOK-01, ASI-COOK-02, ASI-COOK-08, ASI-COOK-10, ASI-RED-07, POOL-12.
-@Suite("Cookies on their way", .timeLimit(.minutes(3)))
+@Suite("Cookies on their way, ASI-COOK-01, 02, 06, 08, 10, ASI-RED-07", .timeLimit(.minutes(3)))
 struct CookieFlowTests {
     /// Sets what the query says, leads where `/go` says, and tells the cookies it got.
     @Sendable

@@ -3,7 +3,7 @@ import Testing
 import Trawl
 
 /// ASI-COOK-03, ASI-COOK-04, ASI-COOK-05, ASI-COOK-09, ASI-COOK-11.
-@Suite("Cookie jars in a program's hands", .timeLimit(.minutes(3)))
+@Suite("Cookie jars in a program's hands, ASI-COOK-04, 05, 09, 11", .timeLimit(.minutes(3)))
 struct CookieJarTests {
     static let jars: [RequestOptions.Cookies.Jar] = [.shared, .named("own"), .memory("")]
 

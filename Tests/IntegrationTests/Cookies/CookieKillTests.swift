@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// N processes storing M cookies give N × M cookies.
-@Suite("Cookies of many processes", .serialized, .timeLimit(.minutes(5)))
+@Suite("Cookies of many processes, ASI-COOK-01", .serialized, .timeLimit(.minutes(5)))
 struct CookieKillTests {
     @Test("all are there, although workers are killed meanwhile")
     func kills() async throws {

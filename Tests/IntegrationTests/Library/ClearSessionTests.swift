@@ -3,7 +3,7 @@ import Testing
 import Trawl
 
 /// ASI-AUTH-20.
-@Suite("Clearing a session", .timeLimit(.minutes(2)))
+@Suite("Clearing a session, ASI-AUTH-20, ASI-COOK-04", .timeLimit(.minutes(2)))
 struct ClearSessionTests {
     private static let right = ChallengingOrigin.basic("me", "pass")
     private static let jars: [RequestOptions.Cookies.Jar] = [.shared, .named("own"), .memory("mine")]

@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("Content codings are undone with care, ASI-GZ-01 to 04, ASI-RSP-01, 09", .bed())
+@Suite("Content codings are undone with care, ASI-GZ-01 to 04, ASI-RSP-01, 09, ASI-RSP-07", .bed())
 struct ContentCodingTests {
     @Test(
         "good codings give the plain text", .timeLimit(.minutes(1)),

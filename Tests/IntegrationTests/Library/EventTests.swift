@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("Events come in order and end once, ASI-EVT-01, 04, ASI-CAN-01, 03", .bed())
+@Suite("Events come in order and end once, ASI-EVT-01, 04, ASI-CAN-01, 03, ASI-RUN-03", .bed())
 struct EventTests {
     @Test("a fetch starts once and ends once, last", .timeLimit(.minutes(2)), arguments: Engine.allCases)
     func order(engine: Engine) async throws {

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("A coordinator begins and ends without a trace, POOL-10")
+@Suite("A coordinator begins and ends without a trace, POOL-01, POOL-10")
 struct LifecycleTests {
-    @Test("sendBlocking serves plain threads", .timeLimit(.minutes(3)), arguments: Engine.allCases)
+    @Test("sendBlocking serves plain threads (ASI-RUN-01)", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func blocking(engine: Engine) async throws {
         try await withOrigin { origin in
             try await withTestCoordinator(workers: engine.workers) { coordinator in
@@ -27,7 +27,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("sendBlocking fails as send does", .timeLimit(.minutes(3)))
+    @Test("sendBlocking fails as send does (ASI-RUN-01)", .timeLimit(.minutes(3)))
     func blockingFailures() async throws {
         try await withTestCoordinator(workers: 0) { coordinator in
             let codes = await withCheckedContinuation { continuation in
@@ -50,7 +50,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "URLs that are none are refused", .timeLimit(.minutes(3)),
+        "URLs that are none are refused (ASI-RUN-06)", .timeLimit(.minutes(3)),
         arguments: ["", "http://", "not a url", "/path", "http://[::1", "http://host:port/"])
     func badURLs(url: String) async throws {
         try await withTestCoordinator(workers: 0) { coordinator in

@@ -170,7 +170,7 @@ struct ResponseTests {
         #expect(try #require(response.metrics.last).bytesReceived < 102_000)
     }
 
-    @Test("the URLs of a response are those asked for and answered", .timeLimit(.minutes(1)))
+    @Test("the URLs of a response are those asked for and answered (ASI-RUN-05)", .timeLimit(.minutes(1)))
     func urls() async throws {
         let bed = try Bed.current
         let response = try await bed.get("/redirect/2#part")

@@ -131,7 +131,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("further attempts of a fetch ask for the rest")
+    @Test("further attempts of a fetch ask for the rest (ASI-RES-06)")
     func retried() async throws {
         let origin = try ScriptedOrigin { Site().answer($0) }
         defer { origin.stop() }

@@ -26,7 +26,7 @@ struct SecureSiteTests {
 
     // MARK: Redirects
 
-    @Test("a redirect from https to http is refused, unless it is allowed")
+    @Test("a redirect from https to http is refused, unless it is allowed (ASI-RED-09)")
     func downgrade() async throws {
         try await withSites { sites, coordinator in
             let target = "/to?" + sites.url(.clear, "/who")
@@ -39,7 +39,7 @@ struct SecureSiteTests {
         }
     }
 
-    @Test("credentials stay at their origin, whichever way a redirect leads")
+    @Test("credentials stay at their origin, whichever way a redirect leads (ASI-RED-09)")
     func credentials() async throws {
         try await withSites { sites, coordinator in
             let ways: [(from: WebSites.Site, to: WebSites.Site, kept: Bool)] = [
@@ -83,7 +83,7 @@ struct SecureSiteTests {
         }
     }
 
-    @Test("TLS versions are bounded on both sides")
+    @Test("TLS versions are bounded on both sides (ASI-TLS-05)")
     func versions() async throws {
         try await withSites { sites, coordinator in
             let (older, newer) = (sites.request(.tls12, "/who"), sites.request(.tls13, "/who"))
@@ -162,7 +162,7 @@ struct SecureSiteTests {
         }
     }
 
-    @Test("HTTP/2 with TLS: forty at a time, large and small, each with its own bytes")
+    @Test("HTTP/2 with TLS: forty at a time, large and small, each with its own bytes (ASI-CONN-06)")
     func concurrentHTTP2() async throws {
         try await withSites { sites, coordinator in
             try await withThrowingTaskGroup(of: Void.self) { group in

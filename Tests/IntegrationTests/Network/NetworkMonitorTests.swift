@@ -3,7 +3,7 @@ import Testing
 import Trawl
 
 @Suite(
-    "Which way the network is", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing))
+    "Which way the network is, ASI-MISC-03", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing))
 struct NetworkMonitorTests {
     /// A network, and a program in it that watches it.
     private struct Scene {
@@ -71,7 +71,7 @@ struct NetworkMonitorTests {
         #expect(await scene.becomes("metered ppp7 -"), "\(scene.lines)")
     }
 
-    @Test("a way that leads nowhere is none, where a probe says so")
+    @Test("a way that leads nowhere is none, where a probe says so (AFC-18)")
     func probe() async throws {
         // Nobody listens there yet: the address is this network's own.
         let scene = try Scene(["10.9.9.2", "7"])

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import Trawl
 
-@Suite("The end of a coordinator's process", .serialized, .timeLimit(.minutes(2)))
+@Suite("The end of a coordinator's process, POOL-04", .serialized, .timeLimit(.minutes(2)))
 struct CoordinatorDeathTests {
     @Test(
         "workers end with their coordinator, however it ends, and leave no file",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("Workers that die", .timeLimit(.minutes(3)))
+@Suite("Workers that die, POOL-03", .timeLimit(.minutes(3)))
 struct CrashTests {
     @Test("the hop that two workers crash on fails, and those that were beside it succeed")
     func poison() async throws {

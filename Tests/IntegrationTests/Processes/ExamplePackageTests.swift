@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Builds and uses the package in `Tests/ExamplePackage`, which depends on this one as others do.
-@Suite("A package that depends on this one", .serialized, .timeLimit(.minutes(15)))
+@Suite("A package that depends on this one, POOL-10", .serialized, .timeLimit(.minutes(15)))
 struct ExamplePackageTests {
     @Test("builds with its worker beside it, fetches, and passes its own tests")
     func example() async throws {

@@ -6,7 +6,7 @@ import Trawl
 
 /// A host finds itself as it was. Each test in a process of its own, since it looks at what belongs to the whole
 /// process.
-@Suite("The host of a coordinator", .timeLimit(.minutes(3)))
+@Suite("The host of a coordinator, POOL-01, POOL-10", .timeLimit(.minutes(3)))
 struct HostTests {
     @Test("keeps its signals, mask, directory, umask, locale and environment")
     func untouched() async {

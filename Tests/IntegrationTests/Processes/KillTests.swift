@@ -7,7 +7,7 @@ import Trawl
 import TrawlPlatform
 
 /// In a process of its own, where descriptors, threads and children can be counted.
-@Suite("Real workers killed at random", .serialized, .timeLimit(.minutes(20)))
+@Suite("Real workers killed at random, POOL-03, ASI-THR-07", .serialized, .timeLimit(.minutes(20)))
 struct KillTests {
     @Test("every download ends once and is whole, and nothing is left behind")
     func downloads() async {

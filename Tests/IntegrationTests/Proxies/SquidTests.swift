@@ -177,7 +177,7 @@ struct SquidTests {
         }
     }
 
-    @Test("the command's options, and what they exit with")
+    @Test("the command's options, and what they exit with (ASI-PRX-08, ASI-PRX-09)")
     func command() async throws {
         let squid = try await SquidServer()
         defer { squid.stop() }

@@ -7,7 +7,7 @@ import TrawlPlatform
 
 @Suite("Programs that look on", .serialized, .timeLimit(.minutes(2)))
 struct WatchingProgramTests {
-    @Test("how many fetches there are is told as it changes, and the end of all a moment later")
+    @Test("how many fetches there are is told as it changes, and the end of all a moment later (ASI-MISC-01)")
     func active() async throws {
         try await withOrigin { origin in
             let counts = Guarded<[Int]>([])
@@ -83,7 +83,7 @@ struct WatchingProgramTests {
         }
     }
 
-    @Test("each step is told where that is wanted, and nothing secret with it")
+    @Test("each step is told where that is wanted, and nothing secret with it (ASI-CONN-05, ASI-THR-08)")
     func debugging() async throws {
         try await withOrigin { origin in
             let said = Guarded<[String]>([])

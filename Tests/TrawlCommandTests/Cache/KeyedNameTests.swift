@@ -5,7 +5,7 @@ import TrawlStore
 @testable import TrawlCommand
 
 /// ASI-CACHE-24.
-@Suite("Files named by what a response is found by")
+@Suite("Files named by what a response is found by, ASI-CACHE-24")
 struct KeyedNameTests {
     @Test(
         "the URL's extension stays, unless it is that of a program",

@@ -10,7 +10,7 @@ extension QueueMachine {
     }
 }
 
-@Suite("A queue of fetches")
+@Suite("A queue of fetches, ASI-Q-01, 02, 04 to 07, 09")
 struct QueueMachineTests {
     private typealias Settings = QueueMachine.Settings
 

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import TrawlFrontier
 
-@Suite("Which attempts are made again")
+@Suite("Which attempts are made again, ASI-RTY-03")
 struct RetryPolicyTests {
     private typealias Policy = RetryPolicy
 

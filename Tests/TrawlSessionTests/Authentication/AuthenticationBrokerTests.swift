@@ -4,7 +4,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("One question at a time")
+@Suite("One question at a time, ASI-AUTH-15")
 struct AuthenticationBrokerTests {
     private typealias Broker = AuthenticationBroker<ProtectionSpace, Int>
 

@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("Credentials before a challenge, and what becomes of them")
+@Suite("Credentials before a challenge, and what becomes of them, ASI-AUTH-12")
 struct CredentialSearchAheadTests {
     private static let basic = #"Basic realm="r""#
 

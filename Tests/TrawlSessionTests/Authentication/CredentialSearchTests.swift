@@ -4,7 +4,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("The search for credentials")
+@Suite("The search for credentials, ASI-AUTH-03, 13, ULS-AUTH-05")
 struct CredentialSearchTests {
     private static let everywhere = Set(CredentialSource.allCases)
     private static let basic = #"Basic realm="r""#

@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("Credentials, Basic and Bearer")
+@Suite("Credentials, Basic and Bearer, ASI-AUTH-04")
 struct CredentialsTests {
     private static let secret = "hunter2-hunter2"
 

@@ -4,7 +4,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("Digest, RFC 7616")
+@Suite("Digest, RFC 7616, ASI-AUTH-05")
 struct DigestSessionTests {
     private static let opaque = "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
 

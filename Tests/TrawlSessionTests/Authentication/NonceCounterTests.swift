@@ -3,7 +3,7 @@ import Testing
 
 @testable import TrawlSession
 
-@Suite("Counts of a nonce")
+@Suite("Counts of a nonce, ASI-AUTH-05")
 struct NonceCounterTests {
     @Test("no count is handed out twice, singly or in blocks, in any order of use", arguments: 0..<20)
     func unique(seed: UInt64) {

@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("Sending ahead, RFC 7617 §2.2 and RFC 7616 §3.3")
+@Suite("Sending ahead, RFC 7617 §2.2 and RFC 7616 §3.3, ASI-AUTH-12")
 struct PreemptionScopeTests {
     private func space(
         _ scheme: AuthenticationScheme, _ side: AuthenticationSide = .server, realm: String? = "r"

@@ -4,7 +4,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("Protection spaces, RFC 9110 §11.5")
+@Suite("Protection spaces, RFC 9110 §11.5, ULS-AUTH-02")
 struct ProtectionSpaceTests {
     private static let spaces: [ProtectionSpace] = {
         var spaces: [ProtectionSpace] = []

@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("Choice of a scheme, RFC 9110 §11.4")
+@Suite("Choice of a scheme, RFC 9110 §11.4, ASI-AUTH-08")
 struct SchemeRulesTests {
     /// All that a server could offer, weakest first.
     private static let everything = [

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TrawlSession
 
-@Suite("Values that no cookie can hold")
+@Suite("Values that no cookie can hold, ASI-COOK-05")
 struct CookieEncodingTests {
     @Test(
         "encoded",

@@ -31,7 +31,7 @@ private func vectors<Case: Decodable>(_ name: String) -> [Case] {
     return (try? JSONDecoder().decode([Case].self, from: data)) ?? []
 }
 
-@Suite("The cases of Tests/Vectors/cookies")
+@Suite("The cases of Tests/Vectors/cookies, ASI-COOK-07")
 struct CookieVectorTests {
     static let cases: [CookieCase] = vectors("cookies.json")
     static let dates: [CookieDateCase] = vectors("cookie-dates.json")

@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("Hosts without a proxy")
+@Suite("Hosts without a proxy, ASI-PRX-09")
 struct BypassListTests {
     @Test(
         "each form of an entry",

@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import TrawlSession
 
-@Suite("Which proxy a hop goes through")
+@Suite("Which proxy a hop goes through, ASI-PRX-04, 05")
 struct ProxyRulesTests {
     private static func way(_ environment: [String: String], _ url: String) throws -> String {
         let rules = try ProxyRules { environment[$0] }

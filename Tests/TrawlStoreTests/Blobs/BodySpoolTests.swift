@@ -5,7 +5,7 @@ import TrawlPlatform
 
 @testable import TrawlStore
 
-@Suite("Body spools")
+@Suite("Body spools, POOL-06")
 struct BodySpoolTests {
     private let scratch = CacheScratch()
 

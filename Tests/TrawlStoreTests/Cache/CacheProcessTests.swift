@@ -4,7 +4,7 @@ import Testing
 
 @testable import TrawlStore
 
-@Suite("Several processes on one cache", .serialized)
+@Suite("Several processes on one cache, POOL-06, ASI-CACHE-28", .serialized)
 struct CacheProcessTests {
     private let scratch = CacheScratch()
 

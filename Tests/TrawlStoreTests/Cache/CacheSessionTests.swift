@@ -3,7 +3,7 @@ import Testing
 
 @testable import TrawlStore
 
-@Suite("Session-scoped records")
+@Suite("Session-scoped records, POOL-12")
 struct CacheSessionTests {
     private let scratch = CacheScratch()
 

@@ -171,7 +171,7 @@ struct CacheStoreTests {
         #expect(scratch.blobFiles == [])
     }
 
-    @Test("an open body is read to its end though its record is removed")
+    @Test("an open body is read to its end though its record is removed (ASI-CACHE-14)")
     func openReader() throws {
         let store = try open()
         var random = SeededGenerator(seed: 3)

@@ -18,7 +18,7 @@ private struct Model {
     }
 }
 
-@Suite("Eviction")
+@Suite("Eviction, ASI-CACHE-13")
 struct EvictionTests {
     private let scratch = CacheScratch()
 

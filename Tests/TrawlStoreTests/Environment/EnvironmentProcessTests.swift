@@ -4,7 +4,7 @@ import Testing
 import TrawlStore
 import TrawlPlatform
 
-@Suite("An environment that several processes have open", .serialized)
+@Suite("An environment that several processes have open, POOL-05", .serialized)
 struct EnvironmentProcessTests {
     private let scratch: ScratchDirectory
 

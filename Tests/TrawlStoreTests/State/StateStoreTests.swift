@@ -6,7 +6,7 @@ import TrawlSession
 
 @testable import TrawlStore
 
-@Suite("The state of a store")
+@Suite("The state of a store, POOL-05, POOL-12")
 struct StateStoreTests {
     private let scratch = CacheScratch()
     private var store: String { scratch.path + "/store" }
