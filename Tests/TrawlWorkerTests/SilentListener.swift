@@ -15,7 +15,8 @@ final class SilentListener {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-                bind(listener, name, length) == 0 && listen(listener, 0) == 0 && getsockname(listener, name, &length) == 0
+                bind(listener, name, length) == 0 && listen(listener, 0) == 0
+                    && getsockname(listener, name, &length) == 0
             }
         }
         port = UInt16(bigEndian: address.sin_port)

@@ -62,7 +62,8 @@ extension Transfer {
     /// Where many streams share a connection, 7.88 can read the end of one and not come back to it before the connection
     /// says more. It does when a pause ends.
     private func nudge(at now: UInt64) {
-        guard connection?.isHTTP2 == true, isInMulti, !isPaused, now - max(lastActivity, lastNudge) >= Self.silence else {
+        guard connection?.isHTTP2 == true, isInMulti, !isPaused, now - max(lastActivity, lastNudge) >= Self.silence
+        else {
             return
         }
         lastNudge = now
