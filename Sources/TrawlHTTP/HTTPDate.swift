@@ -1,7 +1,7 @@
 /// Dates in field values.
 ///
-/// `parse` takes the three forms of the standard and nothing else, since a date that is not one of them has to count as
-/// past in `Expires`; `parseLenient` takes what servers and people write besides.
+/// The three forms of the standard are taken and nothing else, since a date that is not one of them has to count as past
+/// in `Expires`.
 ///
 /// - Source: RFC 9110 §5.6.7.
 package enum HTTPDate {
@@ -52,47 +52,6 @@ package enum HTTPDate {
         return full
     }
 
-    /// The moment a text names in a form of the standard or one close to it, or nil.
-    ///
-    /// Weekday and seconds may be missing, spaces and dashes may separate day, month and year, the hour may have one
-    /// digit, and the zone may be one of a few names or an offset as in `+0100`.
-    package static func parseLenient(_ bytes: UnsafeRawBufferPointer, now: WallTime) -> WallTime? {
-        if let moment = parse(bytes, now: now) { return moment }
-        var day: Int64?
-        var month: Int64?
-        var year: Int64?
-        var time: Int64?
-        var offset: Int64?
-        for part in bytes.split(whereSeparator: { $0 == space || $0 == comma || $0 == 0x09 }) {
-            let word = UnsafeRawBufferPointer(rebasing: part)
-            if word.contains(UInt8(ascii: ":")) {
-                guard time == nil, let found = lenientTime(word) else { return nil }
-                time = found
-            } else if offset == nil, time != nil, let found = zoneOffset(word) {
-                offset = found
-            } else {
-                for piece in part.split(separator: dash) {
-                    let piece = UnsafeRawBufferPointer(rebasing: piece)
-                    if month == nil, piece.count >= 3, let found = self.month(piece, 0) {
-                        month = found
-                    } else if let digits = FieldSyntax.decimal(piece), digits < 10_000 {
-                        if day == nil, piece.count <= 2 {
-                            day = Int64(digits)
-                        } else if year == nil {
-                            year = piece.count <= 2 ? fullYear(Int64(digits), now) : Int64(digits)
-                        } else {
-                            return nil
-                        }
-                    } else if day != nil || dayName(piece, 0) == nil {
-                        return nil
-                    }
-                }
-            }
-        }
-        guard let day, let month, let year, let time, let local = moment(year, month, day, time) else { return nil }
-        return local.advanced(byMilliseconds: -(offset ?? 0) * 60_000)
-    }
-
     /// A moment as `Sun, 06 Nov 1994 08:49:37 GMT`; moments outside the years 1 to 9999 become the nearest inside.
     package static func format(_ time: WallTime) -> String {
         let seconds = min(max(time.seconds, -62_135_596_800), 253_402_300_799)
@@ -125,18 +84,6 @@ package enum HTTPDate {
             let second = number(text, start + 6, 2), text[start + 2] == colon, text[start + 5] == colon
         else { return nil }
         return seconds(hour, minute, second)
-    }
-
-    private static func lenientTime(_ word: UnsafeRawBufferPointer) -> Int64? {
-        var parts: [Int64] = []
-        for part in word.split(separator: colon, omittingEmptySubsequences: false) {
-            guard part.count <= 2, let value = FieldSyntax.decimal(UnsafeRawBufferPointer(rebasing: part)) else {
-                return nil
-            }
-            parts.append(Int64(value))
-        }
-        guard parts.count == 2 || parts.count == 3 else { return nil }
-        return seconds(parts[0], parts[1], parts.count == 3 ? parts[2] : 0)
     }
 
     private static func seconds(_ hour: Int64, _ minute: Int64, _ second: Int64) -> Int64? {
@@ -218,21 +165,6 @@ package enum HTTPDate {
         letters(text, start) == 0x676D74
     }
 
-    /// Minutes east of Greenwich.
-    private static func zoneOffset(_ word: UnsafeRawBufferPointer) -> Int64? {
-        if word.count == 5, word[0] == UInt8(ascii: "+") || word[0] == dash, let hours = number(word, 1, 2),
-            let minutes = number(word, 3, 2), hours < 24, minutes < 60
-        {
-            return (hours * 60 + minutes) * (word[0] == dash ? -1 : 1)
-        }
-        return zones.first { FieldSyntax.equalIgnoringCase(word, $0.name) }?.minutes
-    }
-
-    private static let zones: [(name: String, minutes: Int64)] = [
-        ("GMT", 0), ("UTC", 0), ("UT", 0), ("Z", 0), ("WET", 0), ("BST", 60), ("CET", 60), ("CEST", 120), ("EET", 120),
-        ("EEST", 180), ("MSK", 180), ("EST", -300), ("EDT", -240), ("CST", -360), ("CDT", -300), ("MST", -420),
-        ("MDT", -360), ("PST", -480), ("PDT", -420),
-    ]
     private static let dayNames = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let longDayNames = [
         "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",

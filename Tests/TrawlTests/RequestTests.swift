@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -22,7 +23,7 @@ struct RequestTests {
         #expect(request.body.bytes == Array("whole".utf8))
     }
 
-    @Test("a copy has all settings, and survives being written and read")
+    @Test("a copy has all settings, and a request survives being written and read (ASI-RUN-09)")
     func codable() throws {
         var request = Request("PURGE", "http://a/?q", fields: ["A": "1", "a": "2"], body: .bytes([0, 255]))
         request.options.redirects.limit = 3
@@ -31,6 +32,19 @@ struct RequestTests {
         request.options.redirects.limit = 4
         #expect(copy.options.redirects.limit == 3)
         #expect(copy != request)
+        request.options.redirects.mode = .preserve
+        request.options.sizeLimits.headFields = 7
+        request.options.contentDecoding = .off
+        request.options.acceptsCompressedResponses = false
+        request.options.reusesConnection = false
+        request.options.transport.version = .http2
+        request.options.transport.resolve = ["a:80:127.0.0.1"]
+        request.options.authentication.netrc = .file("/n")
+        request.options.tls.caFile = "/ca"
+        request.options.waitsForConnectivity = true
+        let read = try JSONDecoder().decode(Request.self, from: JSONEncoder().encode(request))
+        #expect(read == request)
+        #expect(read.fields.values("a") == ["1", "2"] && read.body.bytes == [0, 255])
     }
 
     @Test("field lines keep order and spelling, compare without case, and refuse what would break a message")

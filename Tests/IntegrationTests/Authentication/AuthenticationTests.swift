@@ -96,6 +96,29 @@ struct AuthenticationTests {
         }
     }
 
+    @Test("a field written by hand is of Basic, Bearer or a token, each in place of the one before (AFC-04)")
+    func byHand() async throws {
+        try await withScene(answering: { _ in ScriptedOrigin.Answer(200, "in") }) { scene, coordinator in
+            var request = Request(scene.origin.url("/hand"), fields: ["Authorization": "Old one"])
+            Self.options()(&request.options)
+            try request.setAuthorization(token: "abc")
+            try request.setAuthorization(user: "Aladdin", password: "open sesame")
+            _ = try await coordinator.send(request)
+            try request.setAuthorization(bearer: "mF_9.B5f-4.1JqM")
+            _ = try await coordinator.send(request)
+            request.clearAuthorization()
+            _ = try await coordinator.send(request)
+            // The examples of RFC 7617 §2 and RFC 6750 §2.1.
+            #expect(
+                scene.origin.seen("/hand").map { $0.fields["authorization"] } == [
+                    "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Bearer mF_9.B5f-4.1JqM", nil,
+                ])
+            #expect(throws: FetchError.self) { try request.setAuthorization(bearer: "a b") }
+            #expect(throws: FetchError.self) { try request.setAuthorization(user: "a:b", password: "c") }
+            #expect(request.fields["Authorization"] == nil)
+        }
+    }
+
     @Test("where the body of the answer goes, the challenge's does not (ASI-EVT-01)", arguments: Engine.allCases)
     func bodies(engine: Engine) async throws {
         try await withScene(engine, answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in

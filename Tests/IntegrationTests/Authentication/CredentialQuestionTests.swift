@@ -17,7 +17,7 @@ private final class Answering: FetchDecisions {
     var challenges: [AuthenticationChallenge] { asked.withLock { $0 } }
 }
 
-@Suite("A program is asked for credentials, ASI-AUTH-13…16, ULS-AUTH-04…05, ASI-RUN-01", .timeLimit(.minutes(2)))
+@Suite("A program is asked for credentials, ASI-AUTH-13…16, ULS-AUTH-05, ASI-RUN-01", .timeLimit(.minutes(2)))
 struct CredentialQuestionTests {
     private static let right = ChallengingOrigin.basic("me", "pass")
     private static let credential = Credential(user: "me", password: "pass")

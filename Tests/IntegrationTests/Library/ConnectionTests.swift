@@ -29,6 +29,18 @@ struct ConnectionTests {
         }
     }
 
+    @Test("with bodies too, and for every method (ASI-CONN-03)", .timeLimit(.minutes(3)))
+    func keepAliveWithBodies() async throws {
+        try await alone(.inProcess) { origin, coordinator in
+            for method: Request.Method in [.post, .put, "PATCH", "DELETE", .post] {
+                let response = try await coordinator.send(
+                    Request(method, origin.url("/echo"), body: .bytes(ReferenceBytes.bytes(70_000))))
+                #expect(response.body.bytes == ReferenceBytes.bytes(70_000))
+            }
+            #expect(try origin.log(prefix: "/echo").map(\.connection) == [1, 1, 1, 1, 1])
+        }
+    }
+
     @Test(
         "a redirect stays on the connection to the same origin and leaves it for another one", .timeLimit(.minutes(3)),
         arguments: Engine.allCases)

@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("Responses tell what came, ASI-RSP-01 to 04, 08, 09, ULS-PROTO-11, ULS-TASK-12", .bed())
+@Suite("Responses tell what came, ASI-RSP-01, 03, 04, 08, 09, ULS-PROTO-11", .bed())
 struct ResponseTests {
     @Test(
         "any final status is a response", .timeLimit(.minutes(1)),

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("Downloads that are gone on with, ULS-TASK-08, 09, AFC-21")
+@Suite("Downloads that are gone on with, ULS-TASK-09, AFC-21")
 struct ResumeTests {
     private static let content = ReferenceBytes.bytes(400_000, seed: 5)
     private static let half = 250_000

@@ -54,6 +54,32 @@ struct SquidTests {
         }
     }
 
+    @Test("each coordinator has proxies of its own, and hosts that need none (ASI-PRX-08)")
+    func ofCoordinators() async throws {
+        let squid = try await SquidServer()
+        defer { squid.stop() }
+        try await WebSites.with { sites in
+            let policy = ProxyPolicy(try Proxy(squid.place), exceptions: ["127.0.0.3"])
+            try await withTestCoordinator {
+                $0.proxy = policy
+            } _: { first in
+                try await withTestCoordinator { second in
+                    for coordinator in [first, second] {
+                        for site in [WebSites.Site.secure, .otherSecure] {
+                            let response = try await coordinator.send(sites.request(site, "/who"))
+                            #expect(response.status == 200)
+                        }
+                    }
+                    await second.shutdown()
+                }
+                await first.shutdown()
+            }
+            let port = sites.server.port
+            #expect(await squid.hasLogged(1) { _ in true })
+            #expect(squid.log() == ["CONNECT 127.0.0.1:\(port) - 200"], "\(squid.log())")
+        }
+    }
+
     @Test("user and password go to the proxy alone, in either way (ASI-PRX-02)")
     func users() async throws {
         try await withSquid { squid, sites, coordinator in

@@ -188,7 +188,7 @@ struct FetchQueueTests {
         }
     }
 
-    @Test("a request's own decider is asked, else the queue's; never both (ASI-Q-08, ASI-CAN-04)")
+    @Test("a request's own decider is asked, else the queue's; never both (ASI-Q-08)")
     func deciders() async throws {
         let right = ChallengingOrigin.basic("me", "pass")
         try await withQueueScene(answering: ChallengingOrigin.taking(right)) { scene in

@@ -267,7 +267,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("an upload that a challenge refuses goes back, and is sent again (ASI-PROG-06, ASI-PROG-07, ASI-PROG-09)")
+    @Test("an upload that a challenge refuses goes back, and is sent again (ASI-PROG-06, ASI-PROG-09)")
     func upload() async throws {
         let right = ChallengingOrigin.basic("me", "pass")
         try await withQueueScene(answering: ChallengingOrigin.taking(right)) { scene in

@@ -7,7 +7,7 @@ enum CancelledState: String, CaseIterable, Sendable {
     case suspended, waiting, sizing, coalesced, challenged, throttled, redirecting, script, writing, writingOutside
 }
 
-@Suite("Cancelling in every state ends once and leaves nothing, ASI-CAN-01…04", .timeLimit(.minutes(2)))
+@Suite("Cancelling in every state ends once and leaves nothing, ASI-CAN-01…03", .timeLimit(.minutes(2)))
 struct QueueCancelTests {
     private func origin(_ state: CancelledState, _ gate: Occasion)
         -> @Sendable (ScriptedOrigin.Seen) ->
