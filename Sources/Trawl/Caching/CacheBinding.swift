@@ -107,13 +107,11 @@ final class CacheBinding: Sendable {
         return opened.set(found)
     }
 
-    /// Has the cache opened for a request, where it has a part in it and is not open yet.
+    /// Has the cache opened where it is not open yet.
     ///
     /// - Parameter then: Called once, from another thread, when it is open or cannot be.
     /// - Returns: Whether there is something to wait for.
-    func open(for target: TargetURI, then: @escaping @Sendable () -> Void) -> Bool {
-        mayServe(target) && shelf.open(terms.directory, then: then)
-    }
+    func open(then: @escaping @Sendable () -> Void) -> Bool { shelf.open(terms.directory, then: then) }
 
     /// The request as rules see it.
     func request(

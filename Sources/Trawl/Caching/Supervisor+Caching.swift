@@ -37,7 +37,7 @@ extension Supervisor {
         }
         settleRequest(of: fetch)
         var found = cacheRequest(of: fetch)
-        if found == nil {
+        if found == nil || !awaitingStores.isEmpty {
             if waitForStore(fetch, binding, front: front) { return false }
             // It may have come to be open meanwhile.
             found = cacheRequest(of: fetch)
@@ -75,18 +75,26 @@ extension Supervisor {
         return false
     }
 
-    /// Lets a hop wait until its cache is open, which others than this thread see to.
+    /// Lets a hop wait until its cache is open, which others than this thread see to; behind those that wait already, also
+    /// when it came to be open a moment ago.
     ///
     /// - Returns: False when there is nothing to wait for.
     private mutating func waitForStore(_ fetch: RunningFetch, _ binding: CacheBinding, front: Bool) -> Bool {
-        let mailbox = mailbox
-        return binding.open(for: fetch.engine.target) { mailbox.post(.storeOpened(fetch, front: front)) }
+        guard binding.mayServe(fetch.engine.target) else { return false }
+        let directory = binding.terms.directory
+        if awaitingStores[directory] == nil {
+            let mailbox = mailbox
+            guard binding.open(then: { mailbox.post(.storeOpened(directory: directory)) }) else { return false }
+        }
+        awaitingStores[directory, default: []].append((fetch, front))
+        return true
     }
 
-    /// The cache of a hop that waits is open, or cannot be.
-    mutating func storeOpened(_ fetch: RunningFetch, front: Bool) {
-        guard fetch.engine.life.isWaiting else { return }
-        begin(fetch, front: front)
+    /// The cache of hops that wait is open, or cannot be: they begin in their order.
+    mutating func storeOpened(_ directory: String) {
+        for (fetch, front) in awaitingStores.removeValue(forKey: directory) ?? [] where fetch.engine.life.isWaiting {
+            begin(fetch, front: front)
+        }
     }
 
     /// Without a cache a hop goes to a worker, if it may be sent at all.

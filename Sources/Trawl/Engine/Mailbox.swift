@@ -22,7 +22,7 @@ final class Mailbox: Sendable {
         /// A program looks after the session's credentials.
         case credentials(CredentialRequest)
         /// The cache that a hop waits for is open, or cannot be.
-        case storeOpened(RunningFetch, front: Bool)
+        case storeOpened(directory: String)
         /// A program has decided whether a server is trusted; nil when it has not in time.
         case trustDecided(TrustSubject, TrustChoice?)
         /// A proxy script has said, or could not say, what way there is to an origin.

@@ -61,6 +61,8 @@ struct Supervisor: ~Copyable {
     /// Suspects that wait for a worker of their own, and hops that wait until an idle connection to their origin is
     /// closed; they keep their place in their host's process.
     var heldHops: [ReadyHop] = []
+    /// Hops that wait until their cache is open, in their order, by its directory.
+    var awaitingStores: [String: [(fetch: RunningFetch, front: Bool)]] = [:]
     /// Hops that are answered from the store, in their order.
     var storedHops = HopLine()
     /// Fetches that identical ones may wait for, by the digest of their cache key.
@@ -292,7 +294,7 @@ struct Supervisor: ~Copyable {
         case .cancel(let fetch):
             conclude(fetch, FetchError(.cancelled, "", url: fetch.engine.target.text))
         case .controlChanged(let fetch): controlChanged(fetch)
-        case .storeOpened(let fetch, let front): storeOpened(fetch, front: front)
+        case .storeOpened(let directory): storeOpened(directory)
         case .routed(let question, let list): routed(question, list)
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
         case .networkChanged: networkChanged()

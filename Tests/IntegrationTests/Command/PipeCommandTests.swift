@@ -22,6 +22,21 @@ struct PipeCommandTests {
         }
     }
 
+    @Test("one at a time, requests go out in their order, those too that come while the cache is opened")
+    func order() async throws {
+        try await withOrigin { origin in
+            for round in 0..<8 {
+                let directory = try TemporaryDirectory()
+                let targets = (0..<6).map { "/bytes/\($0)?round=\(round)" }
+                let lines = targets.map { "{\"url\":\"\(origin.url($0))\"}\n" }
+                let run = try CommandRun(
+                    ["pipe", "-j", "1", "--store", directory.file("store")], input: lines.joined())
+                #expect(run.status == 0, "\(run.errors)")
+                #expect(try origin.log(prefix: "/bytes").map(\.target).suffix(6) == targets[...])
+            }
+        }
+    }
+
     @Test("bad lines are answered with bad_request, with the id when it could be read, and the rest goes on")
     func badLines() async throws {
         let pipe = try PipeProcess()
