@@ -50,8 +50,10 @@ build-tests:
 	    | grep -v '/.build/'; then echo 'make: the warnings above are errors here' >&2; exit 1; fi
 
 # Tests with real processes look at this process's own descriptors, threads and children, so they run one at a time; mostly
-# they wait, so two processes share them. The second one's words come when the first is done.
+# they wait, so some processes share them: each takes the suites whose names begin as a line of Tests/parts says. What the
+# first does is seen; the words of the others come when it is done.
 integration := ^IntegrationTests\.
+parts := $(shell cat Tests/parts)
 run := $(SWIFT) test --skip-build --ignore-lock $(strict) $(testing)
 
 # What failed is said once more at the end, where a reader of a long log looks first.
@@ -62,10 +64,13 @@ failed = { echo; echo 'make: what failed:'; grep -ahE -A4 'recorded an issue|err
 some = if grep -aq 'Test run with 0 tests' $(1); then echo 'make: no test has such a name' >&2; exit 1; fi
 # $(call run-tests,options)
 run-tests = $(run) $(1) 2>&1 | tee .build/tests.log || $(call failed,.build/tests.log); $(call some,.build/tests.log)
-run-integration = $(run) --no-parallel --filter '$(integration)[^A-C]' > .build/tests-2.log 2>&1 & second=$$!; status=0; \
-    $(run) --no-parallel --filter '$(integration)[A-C]' 2>&1 | tee .build/tests-1.log || status=1; \
-    wait $$second || status=1; cat .build/tests-2.log; \
-    (( status == 0 )) || $(call failed,.build/tests-1.log .build/tests-2.log)
+run-part = $(run) --no-parallel --filter '$(integration)$(1)'
+run-integration = rm -f .build/tests-part-*.log; status=0; started=(); \
+    $(foreach part,$(wordlist 2,9,$(parts)),$(call run-part,$(part)) > '.build/tests-part-$(part).log' 2>&1 & started+=($$!);) \
+    $(call run-part,$(firstword $(parts))) 2>&1 | tee '.build/tests-part-$(firstword $(parts)).log' || status=1; \
+    for process in $${started[@]}; do wait $$process || status=1; done; \
+    $(foreach part,$(wordlist 2,9,$(parts)),cat '.build/tests-part-$(part).log';) \
+    (( status == 0 )) || $(call failed,.build/tests-part-*.log)
 
 .PHONY: test
 test: build-tests ## all tests; FILTER=regex for some, STRICT=1 with warnings as errors

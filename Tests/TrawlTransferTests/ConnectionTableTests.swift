@@ -99,32 +99,35 @@ struct ConnectionTableTests {
     }
 
     @Test("a socket that libcurl closed without a word is forgotten, and who has its number since is left alone")
-    func closedSilently() throws {
-        let scene = Scene()
-        let port = try scene.listen(1)
-        let origin = CountedOrigin(number: 7, most: 9)
-        let (gone, _) = try scene.open(from: 0, for: origin)
-        let number = scene.table.lastNumber
-        #expect(close(gone) == 0)
-        // The system gives the lowest number that is free.
-        let (other, local) = try scene.open(from: 0, outsideTable: true)
-        try #require(other == gone)
-        try scene.connect(other, to: 1, port)
-        #expect(scene.find(1, port, from: local) == nil)
-        scene.table.closeStale(at: .max)
-        scene.table.settle([number])
-        #expect(scene.table.count == 0)
-        #expect(scene.table.changed == [7])
-        #expect(!scene.table.closeIdle(of: 7))
-        var bytes: [UInt8] = [0]
-        #expect(recv(other, &bytes, 1, Int32(MSG_DONTWAIT)) == -1 && errno == EAGAIN, "it was shut down")
-        // So it is where libcurl is given the number again.
-        close(other)
-        let (again, _) = try scene.open(from: 0)
-        close(again)
-        let (last, _) = try scene.open(from: 0)
-        #expect(last == again && scene.table.count == 1)
-        #expect(scene.table.closeSocket(last) == 0 && scene.table.count == 0)
+    func closedSilently() async {
+        // Numbers of sockets are closed and looked for again: nobody else may open a file meanwhile.
+        await #expect(processExitsWith: .success) {
+            let scene = Scene()
+            let port = try scene.listen(1)
+            let origin = CountedOrigin(number: 7, most: 9)
+            let (gone, _) = try scene.open(from: 0, for: origin)
+            let number = scene.table.lastNumber
+            #expect(close(gone) == 0)
+            // The system gives the lowest number that is free.
+            let (other, local) = try scene.open(from: 0, outsideTable: true)
+            try #require(other == gone)
+            try scene.connect(other, to: 1, port)
+            #expect(scene.find(1, port, from: local) == nil)
+            scene.table.closeStale(at: .max)
+            scene.table.settle([number])
+            #expect(scene.table.count == 0)
+            #expect(scene.table.changed == [7])
+            #expect(!scene.table.closeIdle(of: 7))
+            var bytes: [UInt8] = [0]
+            #expect(recv(other, &bytes, 1, Int32(MSG_DONTWAIT)) == -1 && errno == EAGAIN, "it was shut down")
+            // So it is where libcurl is given the number again.
+            close(other)
+            let (again, _) = try scene.open(from: 0)
+            close(again)
+            let (last, _) = try scene.open(from: 0)
+            #expect(last == again && scene.table.count == 1)
+            #expect(scene.table.closeSocket(last) == 0 && scene.table.count == 0)
+        }
     }
 
     @Test("one that is not connected yet is not taken for another, and is found when it is")

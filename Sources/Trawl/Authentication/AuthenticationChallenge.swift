@@ -17,6 +17,9 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     public let authenticationScheme: String
     /// Whether nobody on the way can read the password: the connection is encrypted, or the password is not sent.
     public let isSecure: Bool
+    /// The user that the request, its URL or the proxy's URL names; nil when nobody is named. What is known of that
+    /// user has been refused, or there is only the name.
+    public let user: String?
     /// How many credentials the fetch has had refused, by whatever scheme.
     public let previousFailures: Int
     /// The URL of the hop, without user information.
@@ -24,7 +27,9 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     /// The response that challenges.
     public let response: Response.ResponseHead
 
-    init(_ candidate: ChallengeCandidate, failures: Int, url: String, _ response: Response.ResponseHead) {
+    init(
+        _ candidate: ChallengeCandidate, user: String?, failures: Int, url: String, _ response: Response.ResponseHead
+    ) {
         let space = candidate.space
         isProxy = space.side == .proxy
         scheme = space.origin.scheme
@@ -33,6 +38,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
         realm = space.realmText
         authenticationScheme = space.scheme.name
         isSecure = space.receivesSecurely
+        self.user = user
         previousFailures = failures
         self.url = url
         self.response = response

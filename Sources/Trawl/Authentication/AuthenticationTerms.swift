@@ -70,7 +70,7 @@ struct AuthenticationTerms: Sendable {
     /// How a fetch looks for credentials.
     func policy(for fetch: RunningFetch) -> SearchPolicy {
         var policy = policy
-        if asks, fetch.decisions != nil { policy.sources.insert(.decision) }
+        if asks, fetch.engine.decisions != nil { policy.sources.insert(.decision) }
         if !fetch.asksProgram { policy.sources.subtract([.decision, .prompt]) }
         return policy
     }

@@ -59,6 +59,12 @@ public struct SessionCredentialAccess: Sendable {
         await ask { $0.removeAll() }
     }
 
+    /// A number for each time at which what is kept was seen changed, by a fetch or by hand; it rises. Who is slow gets
+    /// the latest. The sequence ends with the coordinator.
+    ///
+    /// - Source: the URL Loading System's `NSURLCredentialStorageChangedNotification` (ULS-AUTH-03).
+    public var changes: AsyncStream<UInt64> { coordinator.credentialState.changes }
+
     /// Nil when the coordinator is shut down.
     @discardableResult
     private func ask<Value: Sendable>(

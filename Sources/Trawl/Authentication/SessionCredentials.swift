@@ -22,7 +22,9 @@ struct SessionCredentials {
     /// What proxies take.
     private var proxies: [Origin: [SessionEntry]] = [:]
     /// How often what is kept has changed.
-    private(set) var changes: UInt64 = 0
+    private(set) var changes: UInt64 = 0 {
+        didSet { state.tell(changes) }
+    }
     private let state: CredentialState
     /// The latest nonce last.
     private var digests: [Exchange: [DigestSession]] = [:]
@@ -94,6 +96,9 @@ struct SessionCredentials {
         case .proxy: proxies[space.origin] = list
         }
     }
+
+    /// The coordinator ends.
+    func end() { state.end() }
 
     /// Forgets all credentials. Nonces stay: their counts must not be handed out again.
     mutating func removeAll() {

@@ -39,7 +39,8 @@ extension Supervisor {
     private func put(_ fetch: RunningFetch, _ authentication: FetchAuthentication) {
         guard let question = authentication.question, let head = authentication.head else { return }
         let challenge = AuthenticationChallenge(
-            question.candidate, failures: question.failures, url: fetch.engine.target.text, .init(head))
+            question.candidate, user: question.subject.named?.user, failures: question.failures,
+            url: fetch.engine.target.text, .init(head))
         let mailbox = mailbox
         if question.source == .vault {
             let vault = configuration.vault

@@ -19,8 +19,6 @@ final class RunningFetch: @unchecked Sendable {
     let reply: Reply
     /// Events for the caller, when it wants them.
     let channel: (any FetchEventSink)?
-    /// Who decides for this fetch, in place of the coordinator's decider.
-    let decisions: (any FetchDecisions)?
     /// What its caller says about it while it runs; nil when the caller has no handle.
     let control: FetchControl?
     /// Whether the caller wrote the field of credentials: then it goes out as it is.
@@ -37,12 +35,11 @@ final class RunningFetch: @unchecked Sendable {
         plan: consuming FetchPlan, reply: consuming Reply, channel: (any FetchEventSink)? = nil,
         decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true, control: FetchControl? = nil
     ) {
-        engine = .beginning(plan)
+        engine = .beginning(plan, decisions)
         isByHand = plan.fields.contains("Authorization")
         self.plan = plan
         self.reply = reply
         self.channel = channel
-        self.decisions = decisions
         self.asksProgram = asksProgram
         self.control = control
     }
@@ -59,6 +56,7 @@ final class RunningFetch: @unchecked Sendable {
     /// Answers a fetch that never reached the supervisor.
     func refuse(_ error: FetchError? = nil) {
         let error = error ?? FetchError(.shutDown, "the coordinator is shut down", url: plan.target.text)
+        engine.decisions = nil
         channel?.post(.ended(.failure(error)))
         switch reply {
         case .cell(let outcome): outcome.resolve(.failure(error))
@@ -106,6 +104,8 @@ final class RunningFetch: @unchecked Sendable {
         var sendsBody: Bool
         /// A body that a program put in the place of the caller's.
         var otherBody: FetchPlan.Body?
+        /// Who decides for this fetch, in place of the coordinator's decider; let go of when the fetch ends.
+        var decisions: (any FetchDecisions)?
         /// What the program is being asked.
         var question: OpenQuestion?
         /// What it said about a redirect of this hop.
@@ -181,12 +181,12 @@ final class RunningFetch: @unchecked Sendable {
         var begunAt: MonotonicInstant?
 
         /// Before the first hop. (Made in one go, and not in an initializer: that would copy it once more.)
-        static func beginning(_ plan: borrowing FetchPlan) -> EngineState {
+        static func beginning(_ plan: borrowing FetchPlan, _ decisions: (any FetchDecisions)?) -> EngineState {
             let isPaced = if case .opened(let destination) = plan.sink { destination.isPaced } else { false }
             let sendsBody = if case .none = plan.body { false } else { true }
             return EngineState(
                 terms: plan.terms, target: plan.target, method: plan.method, fields: plan.fields, sent: plan.fields,
-                sendsBody: sendsBody, resumable: ResumablePart.beginning(plan), isPaced: isPaced)
+                sendsBody: sendsBody, decisions: decisions, resumable: ResumablePart.beginning(plan), isPaced: isPaced)
         }
     }
 }

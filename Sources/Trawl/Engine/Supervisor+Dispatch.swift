@@ -45,7 +45,7 @@ extension Supervisor {
     /// Who decides for a fetch: its own decider, else the coordinator's, and only one of them; nil when nobody may be
     /// asked.
     func decider(of fetch: RunningFetch) -> (any FetchDecisions)? {
-        fetch.asksProgram ? fetch.decisions ?? configuration.decisions : nil
+        fetch.asksProgram ? fetch.engine.decisions ?? configuration.decisions : nil
     }
 
     /// Whether another lease may be granted.

@@ -140,6 +140,7 @@ extension Supervisor {
         let result = lend(keepPart(result, fetch))
         withdrawQuestion(fetch)
         if !fetch.isForNobody { count(result, of: fetch) }
+        fetch.engine.decisions = nil
         fetch.channel?.post(.ended(result))
         switch fetch.reply {
         case .cell(let outcome): outcome.resolve(result)

@@ -378,6 +378,7 @@ struct Supervisor: ~Copyable {
         }
         scripts.stop()
         network.stop()
+        credentials.end()
         leaveSnapshot()
     }
 }

@@ -1,7 +1,8 @@
 /// What a program may decide while a fetch runs. Each method has a default that leaves it to the rules.
 ///
 /// Called on no particular thread, for many fetches at once. The fetch waits, its clocks stand still, and other fetches
-/// go on.
+/// go on. A decider of one fetch is let go of before the fetch ends, also when its handle is kept; one of a queue or
+/// coordinator with that.
 public protocol FetchDecisions: Sendable {
     /// A response from a server is about to be stored in the cache, as its head allows: whether it is, how, and with
     /// what data of the program's own.

@@ -10,7 +10,8 @@ public struct DebugLog: Sendable {
         /// Those of the bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// What becomes of each fetch: started, sent to a worker, head, redirect, further attempt, end.
+        /// What becomes of each fetch: started, sent to a worker, head, request and response passed, redirect,
+        /// further attempt, end.
         public static let status = Categories(rawValue: 1)
         /// Which connection each hop used, whether it was used before, idle ones that close, and workers that take
         /// theirs along.

@@ -41,6 +41,12 @@ extension Supervisor {
         tell(.status, fetch, "redirected by \(status) to \(Self.plain(target))")
     }
 
+    /// Request and response of a hop have passed, or what there was of them.
+    func tellPassed(_ fetch: RunningFetch, _ end: LeaseEnd) {
+        let metrics = end.metrics
+        tell(.status, fetch, "passed: sent \(metrics.bytesSent) bytes, received \(metrics.bytesReceived)")
+    }
+
     /// A hop ended.
     func tellConnection(_ fetch: RunningFetch, _ end: LeaseEnd, _ slot: Int) {
         guard toldSteps.contains(.connections) else { return }

@@ -39,6 +39,7 @@ extension Supervisor {
     /// A hop that was made by a worker ended.
     mutating func count(_ end: LeaseEnd, of fetch: RunningFetch, by slot: Int) {
         tellConnection(fetch, end, slot)
+        tellPassed(fetch, end)
         counts.hopEnded(
             wasConnected: end.metrics.connection != 0, reused: end.metrics.reusedConnection,
             firstByte: end.metrics.firstByte)

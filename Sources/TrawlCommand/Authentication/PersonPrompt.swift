@@ -25,11 +25,23 @@ final class PersonPrompt: CredentialPrompt {
     }
 
     private func ask(_ challenge: AuthenticationChallenge) -> CredentialDecision {
-        guard asker.isThere,
-            let user = asker.read(Self.text(challenge) + "User: ", isShown: true), !user.isEmpty,
+        guard asker.isThere, let user = user(for: challenge), !user.isEmpty,
             let password = asker.read(passwordQuestion(user, challenge))
         else { return .useStored }
         return .use(Credential(user: user, password: password))
+    }
+
+    /// Who it is to be. The user that the request names stands in the question, and need not be typed; a program is not
+    /// asked for it again.
+    private func user(for challenge: AuthenticationChallenge) -> String? {
+        let named = challenge.user ?? ""
+        if named.isEmpty { return asker.read(Self.text(challenge) + "User: ", isShown: true) }
+        switch asker {
+        case .terminal:
+            let typed = asker.read(Self.text(challenge) + "User [\(named.terminalSafe)]: ", isShown: true)
+            return typed.map { $0.isEmpty ? named : $0 }
+        case .program: return named
+        }
     }
 
     /// At the terminal what it belongs to stands above it.

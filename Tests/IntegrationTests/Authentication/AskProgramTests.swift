@@ -41,6 +41,12 @@ struct AskProgramTests {
             let pipe = try CommandRun(["pipe", "--store", scene.store] + ask, input: line)
             #expect(pipe.status == 0 && pipe.text.contains(#""status":200"#), "\(pipe.text) \(pipe.errors)")
             #expect(questions(in: scene.directory).count == 4)
+            // Who is named already is not asked for.
+            let place = scene.origin.url("").dropFirst("http://".count)
+            let named = try CommandRun(["get", "--store", scene.store] + ask + ["http://me@\(place)/z"])
+            #expect(named.status == 0 && named.text == "welcome /z", "\(named.errors)")
+            let last = questions(in: scene.directory)
+            #expect(last.count == 5 && last.last?.contains("Password for me: ") == true, "\(last)")
         }
     }
 

@@ -161,6 +161,27 @@ struct AuthenticationTests {
         }
     }
 
+    @Test(
+        "a body over 1 MiB waits for the server's word: a challenge comes before it, and it goes out once, ASI-REQ-09",
+        arguments: Engine.allCases)
+    func largeBody(engine: Engine) async throws {
+        try await withScene(engine, answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            let size = 3 << 20
+            var request = Request(.put, scene.origin.url("/p"))
+            request.body = .bytes([UInt8](repeating: 7, count: size))
+            Self.options()(&request.options)
+            let fetch = coordinator.start(request)
+            let response = try await fetch.response
+            #expect(response.status == 200)
+            #expect(scene.origin.seen().map { $0.fields["expect"] } == ["100-continue", "100-continue"])
+            let sent = response.metrics.map(\.bytesSent)
+            try #require(sent.count == 2)
+            #expect(sent[0] < 2_000 && sent[1] > UInt64(size), "\(sent)")
+            // So progress need not go back, ASI-PROG-07.
+            #expect(fetch.currentProgress.upload.completed == Int64(size))
+        }
+    }
+
     @Test("credentials do not follow a redirect to another origin, nor come back from there")
     func redirects() async throws {
         let other = try ScriptedOrigin { seen in

@@ -190,4 +190,44 @@ struct CredentialQuestionTests {
             #expect(response.status == 401 && answering.challenges.count == asked)
         }
     }
+
+    @Test("a challenge says whom the request names, and what was refused is not proposed, ULS-AUTH-04")
+    func namedUser() async throws {
+        let answering = Answering { _ in .use(Self.credential) }
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            let place = scene.origin.url("").dropFirst("http://".count)
+            #expect(try await get(coordinator, "http://me@\(place)/url").status == 200)
+            let wrong = try await get(coordinator, scene.origin.url("/wrong")) {
+                $0.authentication.credential = Credential(user: "you", password: "guess")
+            }
+            #expect(wrong.status == 200)
+            let unnamed = try await get(coordinator, scene.origin.url("/nobody")) {
+                $0.authentication.usesSession = false
+            }
+            #expect(unnamed.status == 200)
+            #expect(answering.challenges.map(\.user) == ["me", "you", nil])
+            // A user without a password has an empty one, as in curl.
+            #expect(answering.challenges.map(\.previousFailures) == [1, 1, 0])
+        }
+    }
+
+    @Test("changes of the session's credentials are told, ULS-AUTH-03")
+    func changes() async throws {
+        let answering = Answering { _ in .use(Self.credential) }
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            let stream = coordinator.credentials.changes
+            var changes = stream.makeAsyncIterator()
+            #expect(try await get(coordinator, scene.origin.url("/x")).status == 200)
+            let found = try #require(await changes.next())
+            // What works again changes nothing, so the next is told of what is done by hand.
+            #expect(try await get(coordinator, scene.origin.url("/y")).status == 200)
+            let item = try #require(await coordinator.credentials.list().first)
+            #expect(await coordinator.credentials.remove(item.space))
+            #expect(await changes.next() == found + 1)
+            await coordinator.shutdown()
+            #expect(await changes.next() == nil)
+            var late = coordinator.credentials.changes.makeAsyncIterator()
+            #expect(await late.next() == nil)
+        }
+    }
 }

@@ -67,6 +67,25 @@ struct SecretPromptTests {
         }
     }
 
+    @Test("the user of a URL need not be typed, and may be another")
+    func namedUser() async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
+            let place = scene.origin.url("").dropFirst("http://".count)
+            for (name, typed) in [("me", ""), ("you", "me")] {
+                let terminal = try trawl(
+                    ["get", "-s", "--ask", "--noproxy", "*", "--store", scene.store, "http://\(name)@\(place)/x"],
+                    output: scene.directory.file(name))
+                #expect(await eventually { terminal.text.contains("User [\(name)]: ") }, "\(terminal.text)")
+                terminal.type(typed + "\n")
+                #expect(await eventually { terminal.text.contains("Password: ") && !terminal.echoes })
+                terminal.type("pass\n")
+                #expect(await eventually { terminal.status != nil })
+                #expect(terminal.exitCode == 0, "\(terminal.text)")
+                #expect(scene.directory.content(name) == Array("welcome /x".utf8))
+            }
+        }
+    }
+
     @Test("the progress line leaves a question alone, and messages come above it")
     func undisturbed() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in

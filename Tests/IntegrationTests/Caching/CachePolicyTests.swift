@@ -1,12 +1,13 @@
 import Testing
 import Trawl
 
-@Suite("Cache policies, ASI-CACHE-03 to 11, 19, 20, ASI-EVT-04, ULS-CACHE-02 to 05", .timeLimit(.minutes(5)))
+@Suite(
+    "Cache policies, ASI-CACHE-03 to 11, 19, 20, ASI-COOK-03, ASI-EVT-04, ULS-CACHE-02 to 05", .timeLimit(.minutes(5)))
 struct CachePolicyTests {
     @Test("what is fresh answers, once, with all that was stored", arguments: Engine.allCases)
     func fresh(engine: Engine) async throws {
         try await withScene(engine) {
-            page("one", to: $0, [("X-Mine", "kept")])
+            page("one", to: $0, [("X-Mine", "kept"), ("Set-Cookie", "a=1; Path=/page")])
         } _: { scene, coordinator in
             let url = scene.origin.url("/page")
             let first = try await coordinator.get(url)
@@ -23,6 +24,11 @@ struct CachePolicyTests {
             #expect(second.fields["Age"] != nil)
             #expect(second.url == first.url)
             #expect(second.receivedLength == first.receivedLength)
+            #expect(second.cookies.map(\.name) == ["a"] && second.cookies == first.cookies)
+            let third = coordinator.start(Request(url))
+            #expect(try await third.response.isFromCache)
+            let progress = third.currentProgress
+            #expect(progress.isComplete && progress.download.completed == 3 && progress.download.fraction == 1)
             #expect(scene.count == 1)
         }
     }

@@ -93,6 +93,36 @@ struct BandwidthTests {
         }
     }
 
+    @Test("a new limit holds in all workers within 250 ms, ASI-THR-01")
+    func soon() async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: 4) { configuration in
+            configuration.bandwidth = BandwidthLimit(2_000_000)
+        } _: { coordinator in
+            let fetches = (0..<8).map {
+                coordinator.start(Request(bed.origin.url("/bytes/300000000?seed=\($0)")), into: .discard)
+            }
+            func received() -> Int64 { fetches.reduce(0) { $0 + $1.currentProgress.download.completed } }
+            /// Bytes a second, of all that comes in a second.
+            func rate() async throws -> Double {
+                let (begin, before) = (clock.now, received())
+                try await clock.sleep(for: .seconds(1))
+                return Double(received() - before) / ((clock.now - begin) / .seconds(1))
+            }
+            let isRunning = await eventually { received() > 1_000_000 }
+            try #require(isRunning)
+            coordinator.setBandwidthLimit(BandwidthLimit(200_000))
+            try await clock.sleep(for: .milliseconds(250))
+            let slow = try await rate()
+            #expect(slow < 300_000)
+            coordinator.setBandwidthLimit(BandwidthLimit(4_000_000))
+            try await clock.sleep(for: .milliseconds(250))
+            let fast = try await rate()
+            #expect(fast > 800_000)
+            for fetch in fetches { fetch.cancel() }
+        }
+    }
+
     @Test("large fetches do not starve small ones, and what one does not use the others have", arguments: [1, 4])
     func fair(workers: Int) async throws {
         let bed = try Bed.current

@@ -17,6 +17,15 @@ private struct Deciding: FetchDecisions {
     var count: Int { asked.withLock { $0.count } }
 }
 
+/// A decider that tells when it is gone.
+private final class Passing: FetchDecisions {
+    let gone: Locked<Int>
+
+    init(_ gone: Locked<Int>) { self.gone = gone }
+
+    deinit { gone.withLock { $0 += 1 } }
+}
+
 @Suite("A program decides about redirects, ASI-RED-08, ULS-LIFE-05", .timeLimit(.minutes(2)))
 struct RedirectDecisionTests {
     /// An origin whose `/go…` redirect to what follows `to=`, and which echoes everything else.
@@ -221,6 +230,30 @@ struct RedirectDecisionTests {
                 #expect(second.status == (name == "stopped" ? 302 : 200))
             }
             #expect(decisions.count == 4)
+        }
+    }
+
+    @Test("who decides for one fetch is let go of at its end, though its handle is kept, ASI-CAN-04")
+    func letGo() async throws {
+        try await withScene(answering: Self.answer) { scene, coordinator in
+            let gone = Locked(0)
+            var kept: [Fetch] = []
+            let targets = ["/go?to=/plain", "/plain", "/go?to=file:///etc/passwd", "/plain#cancelled"]
+            for target in targets {
+                let fetch = coordinator.start(Request(scene.origin.url(target)), decisions: Passing(gone))
+                kept.append(fetch)
+                if target.hasSuffix("cancelled") { fetch.cancel() }
+                _ = try? await fetch.response
+            }
+            // A request that cannot be sent, and one that waits in a queue until that is cancelled.
+            kept.append(coordinator.start(Request("http://"), decisions: Passing(gone)))
+            let queue = FetchQueue(on: coordinator)
+            kept.append(queue.add(Request(scene.origin.url("/plain")), decisions: Passing(gone)).fetch)
+            #expect(gone.withLock { $0 } < targets.count + 2)
+            queue.cancelAll()
+            // Whom a decision was asked of may be held for a moment by the call itself.
+            let areGone = await eventually { gone.withLock { $0 } == targets.count + 2 }
+            #expect(areGone && kept.count == targets.count + 2)
         }
     }
 }

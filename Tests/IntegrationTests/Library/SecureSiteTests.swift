@@ -102,6 +102,22 @@ struct SecureSiteTests {
         }
     }
 
+    @Test("the times of a hop come one after the other, and a connection that is used again has none, ULS-TASK-12")
+    func times() async throws {
+        try await withSites { sites, coordinator in
+            let first = try #require(try await coordinator.send(sites.request(.secure, "/who")).metrics.first)
+            let times = [first.nameResolved, first.connected, first.secured, first.requestSent, first.firstByte]
+                .compactMap { $0 }
+            #expect(times.count == 5 && times == times.sorted() && times.last.map { $0 <= first.ended } == true)
+            #expect(!first.reusedConnection && first.version == "HTTP/1.1" && first.bytesReceived > 0)
+            let second = try #require(try await coordinator.send(sites.request(.secure, "/who")).metrics.first)
+            #expect(second.reusedConnection && second.connection == first.connection && second.firstByte != nil)
+            #expect(second.secured == nil && second.connected == nil)
+            let clear = try #require(try await coordinator.send(sites.request(.clear, "/who")).metrics.first)
+            #expect(clear.secured == nil && clear.connected != nil)
+        }
+    }
+
     @Test("a client certificate opens what is closed without it, ASI-TLS-03")
     func clientCertificate() async throws {
         try await withSites { sites, coordinator in

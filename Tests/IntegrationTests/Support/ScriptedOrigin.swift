@@ -122,8 +122,25 @@ final class ScriptedOrigin: Sendable {
         var waiting: [UInt8] = []
         while let request = readRequest(connection, &waiting) {
             let answer = answering(request)
+            if (200..<300).contains(answer.status), !takeBody(of: request, connection, &waiting) { return }
             guard !answer.hangsUp, write(answer, to: request, connection) else { return }
         }
+    }
+
+    /// Reads the body of a request that asked whether it is wanted, and is told so.
+    private func takeBody(of request: Seen, _ connection: Int32, _ waiting: inout [UInt8]) -> Bool {
+        guard request.fields["expect"] != nil, let length = request.fields["content-length"].flatMap({ Int($0) })
+        else { return true }
+        let word = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+        guard send(connection, word, word.count, Int32(MSG_NOSIGNAL)) == word.count else { return false }
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while waiting.count < length {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { return false }
+            waiting += buffer[..<count]
+        }
+        waiting.removeFirst(length)
+        return true
     }
 
     private func readRequest(_ connection: Int32, _ waiting: inout [UInt8]) -> Seen? {

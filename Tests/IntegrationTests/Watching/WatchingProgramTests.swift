@@ -106,6 +106,9 @@ struct WatchingProgramTests {
             #expect(has(": GET http://127.0.0.1:\(origin.port)/redirect-to?..."))
             #expect(has(": sent to worker 0") && has(": redirected by 302 to http://127.0.0.1"))
             #expect(has("ended: status 200, 60000 bytes, network"))
+            let passed = lines.filter { $0.contains("passed: sent ") }
+            // Four exchanges and a redirect.
+            #expect(passed.count == 5 && passed.contains { $0.contains("received 60") }, "\(passed)")
             #expect(has("connection 0:1 to 127.0.0.1 port \(origin.port), new") && has(", used again"))
             #expect(has(" closed, which was idle"))
             #expect(has("throttle: received ") && has("throttle: transfers rest"))
