@@ -83,6 +83,12 @@ extension PageLayout {
     /// The longest row that stays in a leaf: two fit.
     private static let longestRow = 2038
 
+    /// How many pages of its own a value takes; none when it stays in its leaf.
+    @inline(__always)
+    static func ownPages(ofKey key: Int, value: Int) -> UInt64 {
+        nodeHeaderSize + key + value <= longestRow ? 0 : run(ofValue: value)
+    }
+
     /// What a row takes of a leaf, its place among them included, and of pages of its own.
     @inline(__always)
     static func bytes(ofKey key: Int, value: Int) -> (inside: Int, run: Int) {

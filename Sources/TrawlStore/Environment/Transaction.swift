@@ -11,6 +11,8 @@ package struct Transaction: ~Copyable {
         var wantsSync = false
         var hasRemoved = false
         var orders: UInt64 = 0
+        /// Tables in which a value was put onto pages of its own, a bit for each.
+        var tablesWithRuns: UInt64 = 0
         /// LMDB left the transaction in the middle; nobody may touch it again.
         var isLost = false
     }
@@ -124,7 +126,11 @@ package struct Transaction: ~Copyable {
         try checked { pages throws(Damage) in
             try pages.put(IntegerKey(value: key), size: 8, in: table, size: value.count)
         }
-        try withKey(key) { key throws(StoreError) in try rawPut(number(table, .integers), key, value, 0) }
+        try withKey(key) { bytes throws(StoreError) in
+            let number = number(table, .integers)
+            if try hasLongerRun(number, bytes, value.count) { try delete(table, key) }
+            try rawPut(number, bytes, value, 0)
+        }
     }
 
     /// Sets the value of a key.
@@ -134,7 +140,9 @@ package struct Transaction: ~Copyable {
         try checked { pages throws(Damage) in
             try pages.put(BytesKey(bytes: key), size: key.count, in: table, size: value.count)
         }
-        try rawPut(number(table, .bytes), key, value, 0)
+        let number = number(table, .bytes)
+        if try hasLongerRun(number, key, value.count) { try delete(table, key) }
+        try rawPut(number, key, value, 0)
     }
 
     /// Adds a row, unless there is one of that key.
@@ -151,6 +159,7 @@ package struct Transaction: ~Copyable {
         let code = clmdb_put(handle, number(table, .bytes), &place, &stored, UInt32(MDB_NOOVERWRITE))
         if code == MDB_KEYEXIST { return false }
         try succeed(code, "mdb_put")
+        noteRun(number(table, .bytes), PageLayout.ownPages(ofKey: key.count, value: value.count))
         return true
     }
 
@@ -161,8 +170,10 @@ package struct Transaction: ~Copyable {
         try checked { pages throws(Damage) in
             try pages.put(IntegerKey(value: key), size: 8, in: table, size: count)
         }
-        try withKey(key) { key throws(StoreError) in
-            try rawReserve(number(table, .integers), key, count, MDB_RESERVE, fill)
+        try withKey(key) { bytes throws(StoreError) in
+            let number = number(table, .integers)
+            if try hasLongerRun(number, bytes, count) { try delete(table, key) }
+            try rawReserve(number, bytes, count, MDB_RESERVE, fill)
         }
     }
 
@@ -170,6 +181,7 @@ package struct Transaction: ~Copyable {
     package func append(_ table: Table, _ key: UInt64, _ value: UnsafeRawBufferPointer) throws(StoreError) {
         try checked { pages throws(Damage) in try pages.append(to: table, size: value.count) }
         try withKey(key) { key throws(StoreError) in try rawPut(number(table, .integers), key, value, MDB_APPEND) }
+        noteRun(number(table, .integers), PageLayout.ownPages(ofKey: 8, value: value.count))
     }
 
     /// Adds a row whose key is above all others of the table, by filling it in place. `fill` writes all of it.
@@ -180,6 +192,7 @@ package struct Transaction: ~Copyable {
         try withKey(key) { key throws(StoreError) in
             try rawReserve(number(table, .integers), key, count, MDB_RESERVE | MDB_APPEND, fill)
         }
+        noteRun(number(table, .integers), PageLayout.ownPages(ofKey: 8, value: count))
     }
 
     /// Deletes a row.
@@ -237,6 +250,27 @@ package struct Transaction: ~Copyable {
         var place = MDB_val(mv_size: count, mv_data: nil)
         try added(clmdb_put(handle, table, &key, &place, UInt32(flags)))
         fill(UnsafeMutableRawBufferPointer(start: place.mv_data, count: place.mv_size))
+    }
+
+    @inline(__always)
+    private func noteRun(_ table: MDB_dbi, _ pages: UInt64) {
+        if pages > 0 { state.tablesWithRuns |= 1 << UInt64(table) }
+    }
+
+    /// Whether a key that is about to get a value of that size has one on more pages than that one needs.
+    ///
+    /// LMDB leaves a value that is put twice in a transaction on the pages of the first time when they are enough, and
+    /// their number as it was. Here a run is as long as its value needs, and one that is not is damage; so the row has
+    /// to go first. What earlier transactions put gets new pages in any case.
+    @inline(__always)
+    private func hasLongerRun(
+        _ table: MDB_dbi, _ key: UnsafeRawBufferPointer, _ count: Int
+    ) throws(StoreError) -> Bool {
+        let pages = PageLayout.ownPages(ofKey: key.count, value: count)
+        let mayBeLonger = state.tablesWithRuns & 1 << UInt64(table) != 0
+        noteRun(table, pages)
+        guard mayBeLonger, let old = try rawGet(table, key) else { return false }
+        return PageLayout.ownPages(ofKey: key.count, value: old.count) > pages
     }
 
     /// A key out of order is the caller's mistake; the transaction lives on.

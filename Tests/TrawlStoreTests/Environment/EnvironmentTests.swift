@@ -34,6 +34,44 @@ struct EnvironmentTests {
         }
     }
 
+    @Test("a value that is put twice in a transaction takes the pages it needs, however many the first took")
+    func putTwice() throws {
+        let sizes = [0, 10, 2000, 2031, 4080, 4081, 9000, 20_000]
+        let pairs = sizes.flatMap { first in sizes.map { (first, $0) } }
+        func bytes(_ size: Int) -> [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: $0) } }
+        func pages(_ size: Int) -> UInt64 { size + 16 <= 2038 ? 0 : UInt64((15 + size) / 4096 + 1) }
+        try withEnvironment { environment throws in
+            try environment.write { transaction throws(StoreError) in
+                for (index, (first, second)) in pairs.enumerated() {
+                    let key = UInt64(index)
+                    try transaction.put(Sample.numbers, key, bytes(first))
+                    if index.isMultiple(of: 2) {
+                        try transaction.put(Sample.numbers, key, bytes(second))
+                    } else {
+                        try transaction.put(Sample.numbers, key, count: second) { $0.copyBytes(from: bytes(second)) }
+                    }
+                }
+            }
+            let needed = pairs.reduce(0) { $0 + pages($1.1) }
+            let taken = try environment.write { transaction throws(StoreError) in
+                try transaction.statistics(Sample.numbers).overflowPages
+            }
+            #expect(taken == needed)
+        }
+        try withEnvironment { environment throws in
+            for (index, (_, second)) in pairs.enumerated() {
+                #expect(try environment.get(UInt64(index)) == bytes(second))
+            }
+            try environment.write { transaction throws(StoreError) in
+                for index in pairs.indices { try transaction.delete(Sample.numbers, UInt64(index)) }
+            }
+        }
+        try withEnvironment { environment throws in
+            try environment.put(1, [1])
+            #expect(try environment.get(1) == [1] && environment.get(2) == nil)
+        }
+    }
+
     @Test("a transaction that throws leaves nothing behind")
     func abandoned() throws {
         try withEnvironment { environment throws in
