@@ -29,8 +29,9 @@ extension CacheRules {
         }
         var response = new
         response.metadata = stored.metadata
-        response.head.fields = merged(
-            stored.head.fields, new.head.fields, new.facts.responseTime, hasDate: true)
+        response.head.fields = storable(
+            merged(stored.head.fields, new.head.fields, new.facts.responseTime, hasDate: true),
+            arrival: new.facts.responseTime, hasDate: true)
         response.facts.body = body
         response.facts.flags.formUnion(stored.facts.flags.intersection(.coded))
         if old.isComplete || body.first == 0 && body.length == total {
@@ -87,16 +88,21 @@ extension CacheRules {
         guard isSameRepresentation(own, head.fields, as: stored) else { return nil }
         // A 206 to a request with If-Range may leave out what the caller is known to have (RFC 9110 §15.3.7), so its
         // facts are read from the fields of both.
-        let hasDate = own.date != nil
-        head.fields = merged(stored.head.fields, head.fields, times.1, hasDate: hasDate)
+        let new = head.fields
+        head.fields = merged(stored.head.fields, new, times.1, hasDate: own.date != nil)
         var reading = ResponseReading(head.fields, now: times.1)
+        if reading.control.flags.contains(.noCacheFields) {
+            head.fields = storable(head.fields, arrival: times.1, hasDate: true)
+            reading = ResponseReading(head.fields, now: times.1)
+        }
         reading.age = own.age
+        let selecting = selecting(stored, by: new, request, &reading, of: head.fields)
         let facts = facts(
             reading, status: 206, version: head.version, request: request, requestTime: times.0,
             responseTime: times.1, secondsToCache: request.policy.secondsToCache ?? stored.secondsToCache,
             body: body)
         return StoredResponse(
-            key: stored.key, head: head, selecting: stored.selecting, facts: facts,
+            key: stored.key, head: head, selecting: selecting, facts: facts,
             secondsToCache: request.policy.secondsToCache ?? stored.secondsToCache, metadata: stored.metadata)
     }
 }

@@ -51,8 +51,10 @@ extension CacheRules {
             // The answer's bytes are delivered behind the stored ones as they come, so they must begin there.
             guard let range = ContentRange(head.fields), range.range.lowerBound == stored.facts.body.range.upperBound,
                 let part = partResponse(request, stored, head, range, (requestTime, responseTime)),
-                let combination = combined(stored, part), combination.response.facts.body.isComplete
+                var combination = combined(stored, part), combination.response.facts.body.isComplete
             else { return .repeatPlain }
+            let control = ResponseReading(head.fields, now: responseTime).control
+            combination.mayBeStored = !forbidsStoring(control, status: head.status, request)
             return .completed(combination, validatedReuse(request, combination.response))
         }
     }
@@ -65,6 +67,21 @@ extension CacheRules {
         var reuse = Reuse(form: form(request, coverage), age: age > 0 ? age : nil, source: .revalidated)
         if isKnownToCaller(request, stored.facts, stored.head.fields) { reuse.form = .notModified }
         return reuse
+    }
+
+    /// Whether a response of its own, that is not stored, says that what was asked about is not to be used any more.
+    ///
+    /// - Source: RFC 9111 §4.3.3: none of what was nominated is suitable. What asks for credentials, or for patience,
+    ///   and what failed say nothing of it.
+    package func isObsolete(_ sending: Sending, after status: UInt16) -> Bool {
+        switch sending.purpose {
+        case .forward: return false
+        case .validate, .complete: break
+        }
+        switch status {
+        case 401, 407, 408, 425, 429: return false
+        default: return status < 500
+        }
     }
 
     // MARK: 304
@@ -123,36 +140,49 @@ extension CacheRules {
         _ stored: StoredResponse, _ request: CacheRequest, _ head: ResponseHead, _ times: (WallTime, WallTime)
     ) -> StoredResponse {
         let reading = ResponseReading(head.fields, now: times.1)
-        // RFC 9111 §5.2.2.5: nothing of such a message is kept.
-        let isUnwanted = reading.control.flags.contains(.noStore) && !reading.control.flags.contains(.mustUnderstand)
-        if isUnwanted, request.policy.respectsCacheControl { return stored }
+        // Nothing of such a message is kept.
+        if forbidsStoring(reading.control, status: stored.facts.status, request) { return stored }
         var fresh = stored
-        let namesFields = !reading.control.flags.isDisjoint(with: [.noCache, .noCacheFields])
-        fresh.head.fields = merged(
-            stored.head.fields, head.fields, times.1, hasDate: reading.date != nil, namesFields: namesFields)
+        fresh.head.fields = merged(stored.head.fields, head.fields, times.1, hasDate: reading.date != nil)
         var merged = ResponseReading(fresh.head.fields, now: times.1)
-        merged.age = reading.age
-        if let selecting = SelectingFields(vary: fresh.head.fields, request: request.fields, tag: tag) {
-            if head.fields.contains("Vary") { fresh.selecting = selecting }
-        } else {
-            // It cannot be selected any more (RFC 9111 §4.1).
-            merged.control.flags.insert(.noCache)
+        if merged.control.flags.contains(.noCacheFields) {
+            // Whichever of the two messages names them, and whichever has them (RFC 9111 §5.2.2.4).
+            fresh.head.fields = storable(fresh.head.fields, arrival: times.1, hasDate: true)
+            merged = ResponseReading(fresh.head.fields, now: times.1)
         }
+        merged.age = reading.age
+        fresh.selecting = selecting(stored, by: head.fields, request, &merged, of: fresh.head.fields)
         let override = request.policy.secondsToCache ?? stored.secondsToCache
         fresh.secondsToCache = override
         fresh.facts = facts(
             merged, status: stored.facts.status, version: stored.facts.version, request: request,
             requestTime: times.0, responseTime: times.1, secondsToCache: override,
             body: stored.facts.body)
+        // Its own time is finer than that of a line.
+        if reading.date == nil { fresh.facts.date = times.1 }
         return fresh
+    }
+
+    /// What selects a stored response that a newer head has been merged into.
+    ///
+    /// - Parameter reading: What the merged fields say; of one that nothing can select any more, that it has to be
+    ///   asked about (RFC 9111 §4.1).
+    func selecting(
+        _ stored: StoredResponse, by new: FieldLines, _ request: CacheRequest, _ reading: inout ResponseReading,
+        of merged: FieldLines
+    ) -> SelectingFields {
+        guard let selecting = SelectingFields(vary: merged, request: request.fields, tag: tag) else {
+            reading.control.flags.insert(.noCache)
+            return stored.selecting
+        }
+        return new.contains("Vary") ? selecting : stored.selecting
     }
 
     /// Stored fields with those of a newer head in place of any of the same name.
     ///
-    /// - Parameter namesFields: Whether the new head may name fields that are not to be used without asking.
     /// - Source: RFC 9111 §3.2. What the stored bytes depend on stays: their length, coding and range.
     func merged(
-        _ stored: FieldLines, _ new: FieldLines, _ arrival: WallTime, hasDate: Bool, namesFields: Bool = true
+        _ stored: FieldLines, _ new: FieldLines, _ arrival: WallTime, hasDate: Bool
     ) -> FieldLines {
         var new = storable(new, arrival: arrival, hasDate: hasDate)
         // Servers that encode on the way weaken the tag of what they send, and not that of their 304. The stored bytes
@@ -182,8 +212,7 @@ extension CacheRules {
             return isReplaced
         }
         result.append(contentsOf: new)
-        // The new Cache-Control may name fields of the old message (RFC 9111 §5.2.2.4).
-        return namesFields ? storable(result, arrival: arrival, hasDate: true) : result
+        return result
     }
 
     // MARK: HEAD
@@ -198,29 +227,25 @@ extension CacheRules {
         guard request.isHead, request.mayWrite else { return .keep }
         switch head.status {
         case 200:
-            switch isDescribed(stored, by: head, responseTime) {
-            case true?: return .freshened(updated(stored, request, head, (requestTime, responseTime)))
-            case false?: return .remove
-            case nil: return .keep
-            }
+            return isDescribed(stored, by: head, responseTime)
+                ? .freshened(updated(stored, request, head, (requestTime, responseTime))) : .remove
         // Not of the standard's words, but the origin says that it is gone.
         case 404, 410: return .remove
         default: return .keep
         }
     }
 
-    /// Whether validators and length of a HEAD's answer, as far as they are there, are those of the stored response;
-    /// nil when that has no such validator to compare with.
-    private func isDescribed(_ stored: StoredResponse, by head: ResponseHead, _ now: WallTime) -> Bool? {
+    /// Whether validators and length of a HEAD's answer, as far as they are there, are those of the stored response.
+    private func isDescribed(_ stored: StoredResponse, by head: ResponseHead, _ now: WallTime) -> Bool {
         guard stored.facts.status == 200 || stored.facts.status == 206 else { return false }
         if let length = head.contentLength, let total = stored.facts.body.total, length != total { return false }
         if head.fields.contains("ETag") {
-            guard !stored.facts.flags.isDisjoint(with: .tags) else { return nil }
             guard isSameTag(stored, head) else { return false }
         }
         if let modified = head.fields.withFirst("Last-Modified", { $0.flatMap { HTTPDate.parse($0, now: now) } }) {
-            guard stored.facts.flags.contains(.lastModified) else { return nil }
-            guard modified == stored.facts.lastModified else { return false }
+            guard stored.facts.flags.contains(.lastModified), modified == stored.facts.lastModified else {
+                return false
+            }
         }
         return true
     }

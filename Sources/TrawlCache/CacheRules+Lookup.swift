@@ -86,7 +86,9 @@ extension CacheRules {
             return .usable(.stale, revalidates: false)
         }
         // RFC 5861 §3.
-        if facts.staleWhileRevalidate > staleness, control.maxAge == .absent, control.minFresh == .absent {
+        if facts.staleWhileRevalidate > staleness, control.maxAge == .absent, control.minFresh == .absent,
+            control.maxStale == .absent
+        {
             return .usable(.stale, revalidates: true)
         }
         return .mustAsk
@@ -209,12 +211,12 @@ extension CacheRules {
         _ request: CacheRequest, _ facts: StoredFacts, _ fields: () -> FieldLines?, from place: UInt64, isFresh: Bool
     ) -> CacheDecision {
         let flags = facts.flags
-        let isStrong = !flags.isDisjoint(with: .strongValidators)
         // A condition of the caller's is about the whole, which is not here; a stale part without a strong validator is
         // of no use. A fresh one may still be what the origin has: should it answer with a part nonetheless, that
-        // cannot be joined, and the request is repeated.
-        guard request.traits.isDisjoint(with: [.ifNoneMatch, .ifModifiedSince]), isStrong || isFresh,
-            facts.status == 200 || facts.status == 206
+        // cannot be joined, and the request is repeated. Beside a weak tag no date is strong: parts of what the server
+        // codes anew each time would be joined.
+        guard request.traits.isDisjoint(with: [.ifNoneMatch, .ifModifiedSince]), !flags.contains(.weakTag),
+            isFresh || !flags.isDisjoint(with: .strongValidators), facts.status == 200 || facts.status == 206
         else { return send(request, .forward(isFresh ? .range : .stale)) }
         guard let fields = fields() else { return send(request, .forward(.damaged)) }
         var added = FieldLines()

@@ -20,17 +20,9 @@ extension CacheRules {
         else { return .no(.notEligible) }
         guard !StatusRules.isNeverStored(head.status) else { return .no(.status) }
         let reading = ResponseReading(head.fields, now: responseTime)
-        if policy.respectsCacheControl {
-            // RFC 9111 §5.2.1.5.
-            if request.control.flags.contains(.noStore) { return .no(.requestNoStore) }
-            let flags = reading.control.flags
-            if flags.contains(.mustUnderstand) {
-                // RFC 9111 §5.2.2.3: it takes the place of no-store where the status is understood.
-                if !StatusRules.isUnderstood(head.status) { return .no(.responseNoStore) }
-            } else if flags.contains(.noStore) {
-                return .no(.responseNoStore)
-            }
-        }
+        // RFC 9111 §5.2.1.5.
+        if policy.respectsCacheControl, request.control.flags.contains(.noStore) { return .no(.requestNoStore) }
+        if forbidsStoring(reading.control, status: head.status, request) { return .no(.responseNoStore) }
         // What the caller wants of lifetimes is meant for answers, not for failures that pass.
         let isLasting = StatusRules.isLasting(head.status)
         let secondsToCache = isLasting ? policy.secondsToCache : nil
@@ -59,8 +51,14 @@ extension CacheRules {
         }
         var stored = head
         stored.fields = storable(head.fields, arrival: responseTime, hasDate: reading.date != nil)
+        var kept = reading
+        if reading.control.flags.contains(.noCacheFields) {
+            // A validator that is not kept is none.
+            kept = ResponseReading(stored.fields, now: responseTime)
+            (kept.age, kept.date) = (reading.age, reading.date)
+        }
         let facts = facts(
-            reading, status: head.status, version: head.version, request: request,
+            kept, status: head.status, version: head.version, request: request,
             requestTime: requestTime, responseTime: responseTime, secondsToCache: secondsToCache,
             body: .complete(length: 0))
         return .store(
@@ -106,6 +104,16 @@ extension CacheRules {
     }
 
     // MARK: Parts
+
+    /// Whether nothing of a response may be kept.
+    ///
+    /// - Source: RFC 9111 §5.2.2.5, §5.2.2.3: `must-understand` takes the place of `no-store` where the status is
+    ///   understood.
+    func forbidsStoring(_ control: CacheControl, status: UInt16, _ request: CacheRequest) -> Bool {
+        guard request.policy.respectsCacheControl else { return false }
+        if control.flags.contains(.mustUnderstand) { return !StatusRules.isUnderstood(status) }
+        return control.flags.contains(.noStore)
+    }
 
     /// The fields that are kept of a response.
     ///

@@ -23,8 +23,15 @@ package struct CacheRules: Sendable {
 
     /// Whether a record is the one to use for a request, rather than the best one seen before.
     ///
-    /// The newest of the matching ones is used (RFC 9111 §4), and before them those that came for the same credentials.
-    package func prefers(_ view: StoredView, over best: StoredView?, for request: CacheRequest) -> Bool {
+    /// The newest of the matching ones is used (RFC 9111 §4), and before them those that came for the same
+    /// credentials.
+    ///
+    /// - Parameter varying: The newest record of the key that has selecting fields, where there are several. One
+    ///   without any, that is older, comes of a server that forgot `Vary` then, and answers nothing (RFC 9111 §4.1).
+    package func prefers(
+        _ view: StoredView, over best: StoredView?, beside varying: StoredFacts? = nil, for request: CacheRequest
+    ) -> Bool {
+        if let varying, !view.varies, varying.isNewer(than: view.facts) { return false }
         if let best {
             let isOwn = view.facts.ownCredentials == request.credentials
             let isBestOwn = best.facts.ownCredentials == request.credentials

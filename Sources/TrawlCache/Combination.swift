@@ -4,6 +4,8 @@ package struct Combination: Sendable, Hashable {
     package var response: StoredResponse
     /// The pieces of the new body, in order.
     package var pieces: [Piece]
+    /// Whether the result may be stored, or is for the caller alone.
+    package var mayBeStored = true
 
     /// A stretch of the new body.
     package enum Piece: Sendable, Hashable {

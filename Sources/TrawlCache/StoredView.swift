@@ -49,6 +49,9 @@ package struct StoredView {
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
     }
 
+    /// Whether fields of a request select the response.
+    package var varies: Bool { !selecting.isEmpty }
+
     /// Whether the record was stored under that key.
     package func hasKey(_ key: CacheKey) -> Bool {
         var text = key.text

@@ -128,4 +128,45 @@ struct CombiningTests {
         #expect(conclusion([], 416) == .repeatPlain)
         #expect(conclusion([], 200) == .replace)
     }
+
+    /// What a 206 makes of the first half of ten bytes.
+    private func completion(
+        _ answer: [(String, String)], _ asked: CacheRequest = request()
+    ) throws -> Combination? {
+        let lines = [("Date", date(0)), ("Cache-Control", "max-age=60"), ("ETag", "\"v1\""), ("Content-Length", "10")]
+        let response = try #require(stored(lines, length: 5, isComplete: false))
+        guard case .send(let sending) = lookUp(asked, response, at: noon) else { return nil }
+        let all = [("ETag", "\"v1\""), ("Content-Range", "bytes 5-9/10")] + answer
+        let conclusion = rules.conclude(
+            asked, sending, stored: response, head(all, status: 206), requestTime: noon, responseTime: noon)
+        guard case .completed(let combination, _) = conclusion else { return nil }
+        return combination
+    }
+
+    @Test("a 206 that completes a part may forbid that it is stored, RFC 9111 §5.2.2.5")
+    func forbidden() throws {
+        #expect(try completion([])?.mayBeStored == true)
+        #expect(try completion([("Cache-Control", "no-store, max-age=60")])?.mayBeStored == false)
+        #expect(try completion([("Cache-Control", "no-store, must-understand")])?.mayBeStored == true)
+    }
+
+    @Test("what it varies on selects the whole from then on, RFC 9111 §4.1")
+    func varying() throws {
+        let asked = request([("X-V", "1")])
+        let whole = try #require(try completion([("Vary", "X-V")], asked)).response
+        #expect(word(lookUp(asked, whole, at: noon)) == "cache")
+        #expect(word(lookUp(request([("X-V", "2")]), whole, at: noon)) == "forward nothingStored")
+        let never = try #require(try completion([("Vary", "*")], asked)).response
+        #expect(word(lookUp(asked, never, at: noon)) == "validate")
+    }
+
+    @Test("a part with a weak tag is not asked for, whatever its date")
+    func weak() throws {
+        let lines = [
+            ("Date", date(0)), ("Cache-Control", "max-age=60"), ("ETag", "W/\"v1\""), ("Last-Modified", date(-100)),
+            ("Content-Length", "10"),
+        ]
+        let response = try #require(stored(lines, length: 5, isComplete: false))
+        #expect(word(lookUp(request(), response, at: noon)).hasPrefix("forward"))
+    }
 }

@@ -268,4 +268,46 @@ struct FresheningTests {
     private func head(_ lines: [(String, String)], status: UInt16) -> ResponseHead {
         TrawlCacheTests.head(lines, status: status)
     }
+
+    @Test("fields that the stored Cache-Control names are not kept of a 304 that has none, RFC 9111 §5.2.2.4")
+    func namedFields() throws {
+        let lines = [
+            ("Date", date(0)), ("Cache-Control", "max-age=60, no-cache=\"X-Mine, ETag\""), ("ETag", "\"v1\""),
+            ("Last-Modified", date(-100)), ("X-Mine", "1"),
+        ]
+        let response = try #require(stored(lines))
+        #expect(response.facts.flags.isDisjoint(with: [.strongTag, .weakTag]))
+        let answer = [("X-Mine", "2"), ("X-Other", "2"), ("Last-Modified", date(-100))]
+        guard case .freshened(let fresh, _) = try conclude(answer, stored: lines) else {
+            Issue.record("not about the stored response")
+            return
+        }
+        #expect(fresh.head.fields.first("X-Mine") == nil && fresh.head.fields.first("X-Other") == "2")
+    }
+
+    @Test("of two records of one second the one that was validated last is the newer, with and without Date")
+    func newest() throws {
+        let first = try #require(stored([("Cache-Control", "max-age=60"), ("ETag", "\"v1\"")]))
+        guard
+            case .freshened(let fresh, _) = try conclude(
+                [], stored: [("Cache-Control", "max-age=60"), ("ETag", "\"v1\"")])
+        else {
+            Issue.record("not about the stored response")
+            return
+        }
+        #expect(fresh.facts.isNewer(than: first.facts) && fresh.facts.date == after(100))
+    }
+
+    @Test("what was asked about is obsolete after a response of its own that is not stored, and not after a failure")
+    func obsolete() throws {
+        let response = try #require(stored(base))
+        guard case .send(let sending) = lookUp(request(), response, at: after(100)) else {
+            Issue.record("nothing was sent")
+            return
+        }
+        for status: UInt16 in [200, 302, 403, 404, 410] { #expect(rules.isObsolete(sending, after: status)) }
+        for status: UInt16 in [401, 407, 408, 425, 429, 500, 503] { #expect(!rules.isObsolete(sending, after: status)) }
+        guard case .send(let plain) = rules.lookup(request(), stored: nil, at: noon) else { return }
+        #expect(!rules.isObsolete(plain, after: 200))
+    }
 }

@@ -276,4 +276,32 @@ struct LookupTests {
             #expect(try view.head(as: Reuse(form: .whole, age: nil, source: .revalidated)).fields.first("Age") == nil)
         }
     }
+
+    @Test("one without Vary does not answer when a newer one of the same URL has it, RFC 9111 §4.1")
+    func forgotVary() throws {
+        let control = ("Cache-Control", "max-age=60")
+        let plain = try #require(stored([control, ("Date", date(-10))]))
+        let varying = try #require(
+            stored([control, ("Date", date(0)), ("Vary", "X-V")], for: request([("X-V", "1")])))
+        let other = request([("X-V", "2")])
+        try plain.encoded().withUnsafeBytes { bytes in
+            let view = try StoredView(bytes)
+            #expect(rules.prefers(view, over: nil, for: other))
+            #expect(!rules.prefers(view, over: nil, beside: varying.facts, for: other))
+            var older = varying.facts
+            older.date = after(-20)
+            #expect(rules.prefers(view, over: nil, beside: older, for: other))
+        }
+    }
+
+    @Test("what may be stale for so long is not stale for longer while it is validated, RFC 9111 §5.2.1.2")
+    func boundedStaleness() throws {
+        let response = try #require(
+            stored([
+                ("Cache-Control", "max-age=10, stale-while-revalidate=1000"), ("Date", date(0)), ("ETag", "\"v1\""),
+            ]))
+        #expect(word(lookUp(request(), response, at: after(510))) == "stale revalidating")
+        #expect(word(lookUp(request([("Cache-Control", "max-stale=600")]), response, at: after(510))) == "stale")
+        #expect(word(lookUp(request([("Cache-Control", "max-stale=100")]), response, at: after(510))) == "validate")
+    }
 }

@@ -79,6 +79,15 @@ struct ProgramCacheExchange {
     private func choose(among entries: [DownloadCacheEntry]) -> (CacheDecision, Chosen?) {
         let now = WallClock.time()
         var best: Chosen?
+        var varying: StoredFacts?
+        for entry in entries {
+            entry.record.withUnsafeBytes { bytes in
+                guard let view = try? StoredView(bytes), view.varies, view.hasKey(request.key),
+                    varying.map({ view.facts.isNewer(than: $0) }) ?? true
+                else { return }
+                varying = view.facts
+            }
+        }
         for entry in entries {
             entry.record.withUnsafeBytes { bytes in
                 // What cannot be read, or has another body, is as if it were not there.
@@ -87,8 +96,8 @@ struct ProgramCacheExchange {
                 else { return }
                 let isBetter =
                     best?.entry.record.withUnsafeBytes { best in
-                        rules.prefers(view, over: try? StoredView(best), for: request)
-                    } ?? rules.prefers(view, over: nil, for: request)
+                        rules.prefers(view, over: try? StoredView(best), beside: varying, for: request)
+                    } ?? rules.prefers(view, over: nil, beside: varying, for: request)
                 if isBetter { best = Chosen(entry: entry, response: response) }
             }
         }
@@ -125,11 +134,14 @@ struct ProgramCacheExchange {
                 request, sending, stored: chosen.response, answer.packageHead, requestTime: sentAt, responseTime: now)
             {
             case .freshened(let response, let reuse):
+                if await clear(answer.packageHead) { return with(answer, stored(chosen, response, reuse)) }
                 if mayWrite, answer.authentication == nil {
                     await cache.update(chosen.entry.updated(response.encoded()))
                 }
                 return with(answer, stored(chosen, response, reuse))
-            case .fallBack(let reuse): return with(answer, stored(chosen, chosen.response, reuse))
+            case .fallBack(let reuse):
+                await clear(answer.packageHead)
+                return with(answer, stored(chosen, chosen.response, reuse))
             // Parts are not kept here, so there is none to complete.
             case .completed, .repeatPlain:
                 if mayWrite { await cache.remove([chosen.entry.id], for: chosen.entry.url) }
@@ -138,7 +150,7 @@ struct ProgramCacheExchange {
             case .handOn, .replace: break
             }
         }
-        await keep(answer, chosen, sentAt: sentAt, now: now)
+        await keep(answer, sending, chosen, sentAt: sentAt, now: now)
         return with(answer, Hop(head: answer.packageHead, body: answer.body.bytes, source: .network))
     }
 
@@ -154,7 +166,9 @@ struct ProgramCacheExchange {
     // MARK: - Keeping
 
     /// What an answer of its own does to what is stored.
-    private func keep(_ answer: Response, _ chosen: Chosen?, sentAt: WallTime, now: WallTime) async {
+    private func keep(
+        _ answer: Response, _ sending: Sending, _ chosen: Chosen?, sentAt: WallTime, now: WallTime
+    ) async {
         let head = answer.packageHead
         await invalidate(head)
         // What a server says to one user is for no other, and who that was stands in no field here.
@@ -169,7 +183,12 @@ struct ProgramCacheExchange {
         let decision = rules.storing(request, head, requestTime: sentAt, responseTime: now) { reference in
             coordinator.planner.resolve(reference, against: request.target)
         }
-        guard case .store(let storing) = decision, head.status != 206 else { return }
+        guard case .store(let storing) = decision, head.status != 206 else {
+            if let chosen, rules.isObsolete(sending, after: head.status) {
+                await cache.remove([chosen.entry.id], for: chosen.entry.url)
+            }
+            return
+        }
         var choice = StoringChoice(storage: binding.usesSession ? .session : .permanent)
         if let decisions = program.decisions {
             guard
@@ -206,10 +225,18 @@ struct ProgramCacheExchange {
                 await cache.removeEntries(for: CacheKey(target).text)
             }
         }
-        if rules.clearsStoredResponses(of: request.target, head.fields) {
-            let beginning = request.target.origin.keyStart
-            await cache.removeEntries { $0.hasPrefix(beginning) }
-        }
+        await clear(head)
+    }
+
+    /// Removes what `Clear-Site-Data` of a response is about.
+    ///
+    /// - Returns: Whether there was such a field.
+    @discardableResult
+    private func clear(_ head: TrawlHTTP.ResponseHead) async -> Bool {
+        guard rules.clearsStoredResponses(of: request.target, head.fields) else { return false }
+        let beginning = request.target.origin.keyStart
+        await cache.removeEntries { $0.hasPrefix(beginning) }
+        return true
     }
 }
 

@@ -45,6 +45,7 @@ extension Supervisor {
         guard let free, !fetch.plan.sink.isReadByOthers else { return false }
         leaders.set(fetch.engine.key, for: free)
         fetch.engine.leads = free
+        fetch.engine.isOvertaken = false
         if free != digest {
             fetch.engine.leadsOtherGroup = true
             otherGroups += 1
@@ -56,13 +57,27 @@ extension Supervisor {
     private func mayFollow(
         _ fetch: RunningFetch, _ request: CacheRequest, _ leader: RunningFetch, _ store: ResponseStore
     ) -> Bool {
-        guard let (led, _) = cacheRequest(of: leader), store.rules.mayFollow(request, led),
+        guard !leader.engine.isOvertaken, let (led, _) = cacheRequest(of: leader), store.rules.mayFollow(request, led),
             !fetch.engine.joinsSame || request.fields == led.fields
         else { return false }
         // Limits, trust and the way to the server are the same, so that a failure is too.
         let (terms, leading) = (fetch.engine.terms, leader.engine.terms)
         return leading === terms
             || (leading.profile == terms.profile && leading.options.proxy == terms.options.proxy)
+    }
+
+    /// An answer came to a request that may have changed what is at its URL: who asks from now on is not answered by
+    /// what was asked for before.
+    ///
+    /// - Source: RFC 9111 §4.4, which is about what is stored already.
+    func overtakeLeaders(of fetch: RunningFetch, _ head: TrawlHTTP.ResponseHead) {
+        guard leaders.count > 0, !fetch.engine.method.isSafe, (200..<400).contains(head.status) else { return }
+        var place = CacheDigest(of: CacheKey(fetch.engine.target))
+        for _ in 0..<Self.mostGroups {
+            if let key = leaders[place], let leader = fetches[key] { leader.engine.isOvertaken = true }
+            guard let next = place.next else { break }
+            place = next
+        }
     }
 
     /// What becomes of those who waited for a fetch.

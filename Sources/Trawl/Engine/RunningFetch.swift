@@ -135,6 +135,9 @@ final class RunningFetch: @unchecked Sendable {
         var hasSeenFailure = false
         /// The key under which identical fetches wait for this one.
         var leads: CacheDigest?
+        /// Whether an unsafe request to its URL has been answered since it was sent: what it brings may be older, and
+        /// nobody joins it any more.
+        var isOvertaken = false
         /// Whether that is another group than the first of its URL.
         var leadsOtherGroup = false
         /// The fetches that wait for it.

@@ -245,6 +245,7 @@ extension Supervisor {
             // Of one that came before its end it is known already.
             if end.head != nil, fetch.engine.delivered == 0, meet(head, fetch) == .deliver { learn(head, fetch) }
             foundName(fetch)
+            overtakeLeaders(of: fetch, head)
             if answersChallenge(fetch) { return revalidateIfWanted(fetch, end.cache) }
             if goesOnTrying(fetch) || asksForWhole(fetch) { return }
             release(fetch, end.cache.isStored || end.cache.source != .network ? .look : .goAlone)

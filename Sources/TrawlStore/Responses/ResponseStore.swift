@@ -56,11 +56,12 @@ package final class ResponseStore: Sendable {
         _ wantsCandidate: Bool
     ) -> StoredLookup? {
         var best: (view: StoredView, record: StoredRecord)?
+        let varying = candidates.count > 1 ? newestVarying(among: candidates, of: request.key) : nil
         for index in 0..<candidates.count {
             guard let record = candidates.record(at: index), let view = try? StoredView(record.header),
                 view.facts.body.length == record.bodyLength
             else { continue }
-            if rules.prefers(view, over: best?.view, for: request) { best = (view, record) }
+            if rules.prefers(view, over: best?.view, beside: varying, for: request) { best = (view, record) }
         }
         guard let best else { return nil }
         // As if there were nothing; what to ask for is another's business.
@@ -91,6 +92,18 @@ package final class ResponseStore: Sendable {
             }
             return .serve(StoredHit(head: head, reuse: reuse, range: range, body: body, use: best.record.use))
         }
+    }
+
+    /// The newest record of a key that has selecting fields.
+    private func newestVarying(among candidates: borrowing CacheCandidates, of key: CacheKey) -> StoredFacts? {
+        var newest: StoredFacts?
+        for index in 0..<candidates.count {
+            guard let record = candidates.record(at: index), let view = try? StoredView(record.header), view.varies,
+                view.hasKey(key), newest.map({ view.facts.isNewer(than: $0) }) ?? true
+            else { continue }
+            newest = view.facts
+        }
+        return newest
     }
 
     private static func settle(_ decision: CacheDecision) -> StoredLookup {

@@ -22,6 +22,7 @@ extension Transfer {
 
     /// libcurl is done with the transfer; it is no longer in the multi handle.
     func end(_ result: CURLcode) {
+        var result = result
         if failure == nil, wantsFreshConnection || mayRepeat(result) {
             if isSuspended { giveUp() } else { restart() }
             return
@@ -29,7 +30,10 @@ extension Transfer {
         if isLeftByPeer(result) { return giveUp() }
         if result == CURLE_OK, heldHeads > 0 { releaseHeldHead() }
         var succeeded = result == CURLE_OK || (endsEarly && failure == nil)
-        if !succeeded || failure != nil, exchange != nil { succeeded = answerFromStore(insteadOf: describe(result)) }
+        if !succeeded || failure != nil, exchange != nil, answerFromStore(insteadOf: describe(result)) {
+            // What libcurl says is not of the answer any more, which may have to be delivered in several turns.
+            (succeeded, result) = (true, CURLE_OK)
+        }
         if succeeded, failure == nil { _ = feed() }
         if succeeded, failure == nil, awaitsAnswer || isBackedUp || source != nil || paceEmpty() {
             if awaitsAnswer || isBackedUp || source != nil {

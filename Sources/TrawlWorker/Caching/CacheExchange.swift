@@ -38,9 +38,12 @@ final class CacheExchange: KeptExchange {
             let conclusion = store.rules.conclude(
                 request, sending, stored: candidate.response, head, requestTime: sentAt, responseTime: now)
             switch conclusion {
-            case .freshened(let response, let reuse): return freshened(candidate, response, reuse, now)
-            case .completed(let combination, let reuse): return completed(candidate, combination, reuse, now)
-            case .fallBack(let reuse): return answer(candidate, reuse).map(KeptResponse.replace) ?? .passOn
+            case .freshened(let response, let reuse): return freshened(candidate, response, reuse, head, now)
+            case .completed(let combination, let reuse): return completed(candidate, combination, reuse, head)
+            case .fallBack(let reuse):
+                guard var stored = answer(candidate, reuse) else { return .passOn }
+                stored.keeper = keeper.change(clearing(head), in: store).map { ChangeKeeper($0, keeper) }
+                return .replace(stored)
             case .handOn: return .passOn
             case .repeatPlain:
                 remove(candidate)
@@ -62,21 +65,22 @@ final class CacheExchange: KeptExchange {
 
     /// The server said that the stored response is still right.
     private func freshened(
-        _ candidate: StoredCandidate, _ response: StoredResponse, _ reuse: Reuse, _ now: WallTime
+        _ candidate: StoredCandidate, _ response: StoredResponse, _ reuse: Reuse, _ head: TrawlHTTP.ResponseHead,
+        _ now: WallTime
     ) -> KeptResponse {
         guard var stored = answer(candidate, reuse, as: response) else { return gone }
-        if mayWrite {
-            let header = response.encoded()
-            let change = CacheWrite.replaceHeader(
-                candidate.use, header: header, stored: UInt64(max(0, now.milliseconds)))
-            stored.keeper = keeper.change([change], in: store).map { ChangeKeeper($0, keeper) }
+        var changes = clearing(head)
+        if mayWrite, changes.isEmpty {
+            changes.append(
+                .replaceHeader(candidate.use, header: response.encoded(), stored: UInt64(max(0, now.milliseconds))))
         }
+        stored.keeper = keeper.change(changes, in: store).map { ChangeKeeper($0, keeper) }
         return .replace(stored)
     }
 
     /// The bytes came that the stored part lacked.
     private func completed(
-        _ candidate: StoredCandidate, _ combination: Combination, _ reuse: Reuse, _ now: WallTime
+        _ candidate: StoredCandidate, _ combination: Combination, _ reuse: Reuse, _ wire: TrawlHTTP.ResponseHead
     ) -> KeptResponse {
         // The rules see to it that what came begins where the stored bytes end.
         guard case .stored(let prefix)? = combination.pieces.first, let body = store.body(of: candidate.use)
@@ -84,9 +88,13 @@ final class CacheExchange: KeptExchange {
         let head = combination.response.head(as: reuse)
         var report = CacheReport()
         report.source = reuse.source
-        let spool = mayWrite ? spool(.combined(combination.response), replacing: [candidate.use]) : nil
+        let change = keeper.change(clearing(wire), in: store)
+        let record: (any BodyKeeper)? =
+            mayWrite && combination.mayBeStored
+            ? spool(.combined(combination.response), replacing: [candidate.use], after: change)
+            : change.map { ChangeKeeper($0, keeper) }
         return .complete(
-            StoredAnswer(head: head, body: verified(body, prefix, of: candidate), report: report, keeper: spool),
+            StoredAnswer(head: head, body: verified(body, prefix, of: candidate), report: report, keeper: record),
             length: combination.response.facts.body.length)
     }
 
@@ -136,15 +144,17 @@ final class CacheExchange: KeptExchange {
             case .keep: break
             }
         }
-        // What the status alone decides is done whatever becomes of the body (RFC 9111 §4.4).
-        let change = keeper.change(changes, in: store)
         let decision = store.rules.storing(request, head, requestTime: sentAt, responseTime: now) { [keeper, request] in
             try? keeper.urls.resolve($0, against: request.target)
         }
+        // What the head alone decides is done whatever becomes of the body (RFC 9111 §4.4).
         guard mayWrite, case .store(let storing) = decision else {
-            return change.map { .keep(ChangeKeeper($0, keeper)) } ?? .passOn
+            if mayWrite, let candidate, store.rules.isObsolete(sending, after: head.status) {
+                changes.append(.remove(candidate.use))
+            }
+            return keeper.change(changes, in: store).map { .keep(ChangeKeeper($0, keeper)) } ?? .passOn
         }
-        return .keep(spool(.new(storing), replacing: [], after: change))
+        return .keep(spool(.new(storing), replacing: [], after: keeper.change(changes, in: store)))
     }
 
     /// What an answer to an unsafe request, or `Clear-Site-Data`, removes.
@@ -159,10 +169,13 @@ final class CacheExchange: KeptExchange {
                 changes.append(.removeAll(CacheDigest(of: CacheKey(target))))
             }
         }
-        if store.rules.clearsStoredResponses(of: request.target, head.fields) {
-            changes.append(.removeMatching(ResponseStore.records(of: request.target.origin)))
-        }
-        return changes
+        return changes + clearing(head)
+    }
+
+    /// What `Clear-Site-Data` of a response removes, whatever its status.
+    private func clearing(_ head: TrawlHTTP.ResponseHead) -> [CacheWrite] {
+        guard store.rules.clearsStoredResponses(of: request.target, head.fields) else { return [] }
+        return [.removeMatching(ResponseStore.records(of: request.target.origin))]
     }
 
     private var mayWrite: Bool { request.mayWrite }

@@ -46,6 +46,30 @@ struct CacheCoalescingTests {
         }
     }
 
+    @Test("who asks after an unsafe request was answered does not get what was asked for before it")
+    func overtaken() async throws {
+        let rest = Occasion()
+        try await withScene(workers: 2) { request in
+            if request.method == "POST" { return ScriptedOrigin.Answer(204, "") }
+            rest.wait()
+            return page(request.number == 1 ? "before" : "after", to: request)
+        } _: { scene, coordinator in
+            defer { rest.open() }
+            let url = scene.origin.url("/page")
+            let first = coordinator.start(Request(url))
+            let isAsked = await eventually { scene.count == 1 }
+            #expect(isAsked)
+            let change = try await coordinator.send(Request(.post, url, body: .text("new")))
+            #expect(change.status == 204)
+            let second = coordinator.start(Request(url))
+            let isAskedAnew = await eventually { scene.count == 3 }
+            #expect(isAskedAnew, "it waits for the first")
+            rest.open()
+            let texts = [try await first.response.bodyText, try await second.response.bodyText]
+            #expect(texts == ["before", "after"])
+        }
+    }
+
     @Test("nobody waits for an answer that was not for others the last time", arguments: ["no-store", "no-cache"])
     func remembered(control: String) async throws {
         let first = Occasion()

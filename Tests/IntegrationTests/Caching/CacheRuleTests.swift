@@ -391,4 +391,69 @@ struct CacheRuleTests {
             #expect(scene.targets == ["/own", "/own", "/own", "/open"])
         }
     }
+
+    @Test(
+        "a stored body of any length answers for a server that does not, wherever it goes", .timeLimit(.minutes(2)),
+        arguments: Engine.allCases, [10_000, 70_000, 3_000_000])
+    func longFallback(engine: Engine, size: Int) async throws {
+        let text = String(repeating: "x", count: size)
+        try await withScene(engine) { request in
+            ScriptedOrigin.Answer(200, text, [("Cache-Control", "max-age=0, stale-if-error=60"), ("ETag", "\"one\"")])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let first = try await coordinator.get(url)
+            #expect(first.body.count == size)
+            scene.origin.stop()
+            let stream = coordinator.start(Request(url), into: .stream)
+            var count = 0
+            for await event in stream.events { if case .data(let bytes) = event { count += bytes.count } }
+            #expect(try await stream.response.source == .stale && count == size)
+            #expect(try await coordinator.get(url).body.count == size)
+            let file = scene.directory.file("body")
+            let response = try await coordinator.send(Request(url), into: .file(file))
+            #expect(response.source == .stale && scene.directory.content("body")?.count == size)
+        }
+    }
+
+    @Test("what a validation is answered with in its place, and is not stored, removes it", arguments: Engine.allCases)
+    func replacedUnstored(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            switch request.number {
+            case 1: page("one", "max-age=60", to: request)
+            case 2:
+                request.target == "/secret"
+                    ? ScriptedOrigin.Answer(403, "no", [("Cache-Control", "no-store")])
+                    : ScriptedOrigin.Answer(503, "later", [("Cache-Control", "no-store")])
+            default: ScriptedOrigin.Answer(200, "three", [("Cache-Control", "no-store")])
+            }
+        } _: { scene, coordinator in
+            for (target, expected) in [("/secret", "three"), ("/busy", "one")] {
+                let url = scene.origin.url(target)
+                let first = try await coordinator.get(url)
+                #expect(first.bodyText == "one")
+                var anew = Request(url)
+                anew.fields["Cache-Control"] = "no-cache"
+                _ = try await coordinator.send(anew)
+                let second = try await coordinator.get(url)
+                #expect(second.bodyText == expected, "\(target)")
+            }
+        }
+    }
+
+    @Test("what is validated while it is served stale is asked about without the caller's range and conditions")
+    func validatedWhole() async throws {
+        try await withScene { request in
+            page("one", request.number == 1 ? "max-age=0, stale-while-revalidate=600" : "max-age=600", to: request)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            var part = Request(url)
+            part.fields["Range"] = "bytes=0-0"
+            part.fields["Cache-Control"] = "only-if-cached"
+            #expect(try await coordinator.send(part).bodyText == "o")
+            #expect(await eventually { scene.count == 2 })
+            let asked = try #require(scene.origin.seen().last)
+            #expect(asked.fields["range"] == nil && asked.fields["if-none-match"] == "\"one\"")
+        }
+    }
 }
