@@ -26,7 +26,7 @@ package enum CookieRecordError: Error, Sendable, Hashable {
 ///     16  creation time (64)
 ///
 /// There is no checksum in it; whoever keeps records on disk adds one. Whatever the bytes hold, reading them does not
-/// trap, and no control byte or separator gets from them into a request.
+/// trap, and no control byte or separator gets from them into a request: a path is compared and never sent.
 package struct CookieView {
     /// What a cookie has or has not.
     package struct Flags: OptionSet, Sendable, Hashable {
@@ -111,8 +111,9 @@ package struct CookieView {
         guard !domain.isEmpty, domain.count <= domainLimit else { throw .domain }
         guard domain.isLowercaseVisible() else { throw .domain }
         guard path.first == UInt8(ascii: "/"), path.count <= pathLimit else { throw .path }
+        // A path may have a semicolon: the default path is the request's as it is (RFC 6265bis §5.1.4).
         guard name.isFreeOfControls(and: semicolon), value.isFreeOfControls(and: semicolon),
-            path.isFreeOfControls(and: semicolon), !name.contains(UInt8(ascii: "="))
+            path.isFreeOfControls(), !name.contains(UInt8(ascii: "="))
         else { throw .forbiddenByte }
     }
 

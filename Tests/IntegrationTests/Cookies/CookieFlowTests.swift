@@ -32,6 +32,16 @@ struct CookieFlowTests {
         }
     }
 
+    @Test("a cookie without a path is for that of its request, parameters and all", arguments: Engine.allCases)
+    func parameters(engine: Engine) async throws {
+        try await withScene(engine, answering: Self.answer) { scene, coordinator in
+            _ = try await coordinator.get(scene.origin.url("/shop;lang=en/item?a=1"))
+            for (path, sent) in [("/shop;lang=en/other", "a=1"), ("/shop;lang=de/item", "none"), ("/shop/x", "none")] {
+                #expect(try await coordinator.get(scene.origin.url(path)).bodyText == sent)
+            }
+        }
+    }
+
     @Test("another coordinator sees it, and the next one what has a time", arguments: Engine.allCases)
     func shared(engine: Engine) async throws {
         try await withScene(answering: Self.answer) { scene in

@@ -90,6 +90,18 @@ struct CookieRulesTests {
         #expect(throws: reason) { try receive(line, url) }
     }
 
+    @Test(
+        "the path is that of the attribute, else of the request, parameters and all",
+        arguments: [
+            ("http://a.org/shop;lang=en/item", "a=b", "/shop;lang=en"), ("http://a.org/x;y", "a=b", "/"),
+            ("http://a.org/;/x", "a=b; path=q", "/;"), ("http://a.org/x;y/z", "a=b; path=/p;q", "/p"),
+        ])
+    func paths(url: String, line: String, path: String) throws {
+        let received = try receive(line, url).received
+        let record = try CookieRecord(bytes: received.record.bytes)
+        #expect(record.withView { Cookie($0).path } == path)
+    }
+
     @Test("prefixes that keep their promise")
     func prefixes() throws {
         #expect(try receive("__Secure-a=b; secure; domain=a.org", "https://x.a.org/").cookie.isSecure)

@@ -58,6 +58,7 @@ struct NetscapeCookiesTests {
             ("x.org\tFALSE\t/\tFALSE\t0\t\tq", "x.org / =q"), (".X.Org\tTRUE\t/\tFALSE\t0\tq\t1", ".x.org / q=1"),
             ("set-cookie: a=b; domain=x.org; path=/p; secure", ".x.org /p a=b secure"),
             (".10.0.0.1\tTRUE\t/\tFALSE\t0\tq\t1", "10.0.0.1 / q=1"),
+            ("x.org\tFALSE\t/s;l=en\tFALSE\t0\tq\t1", "x.org /s;l=en q=1"),
         ])
     func liberties(line: String, meaning: String) {
         let found = cookies(read(line)).map {
@@ -93,6 +94,14 @@ struct NetscapeCookiesTests {
             "x.org\tFALSE\t/\tFALSE\t1\tq\t1\nx.org\tFALSE\t/\tFALSE\t-5\tr\t1\nx.org\tFALSE\t/\tFALSE\t0\ts\t1")
         #expect(contents.expired == 2)
         #expect(cookies(contents).map(\.nameText) == ["s"])
+    }
+
+    @Test("a path with parameters has a line, and comes back")
+    func parameters() {
+        var text: [UInt8] = []
+        let cookie = Cookie(name: [97], value: [98], domain: "x.org", path: "/shop;lang=en", creation: noon)
+        #expect(NetscapeCookies.write(cookie, to: &text))
+        #expect(cookies(read(String(decoding: text, as: UTF8.self))) == [cookie])
     }
 
     @Test("a cookie with a tab in it has no line")
