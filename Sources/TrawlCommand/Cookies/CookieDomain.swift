@@ -1,38 +1,23 @@
-import Trawl
 import TrawlHTTP
+import TrawlURL
 
 /// A domain of an argument: a host, a domain with or without a leading dot, or a URL, whose host counts.
 struct CookieDomain {
-    /// In lower case, without the dot.
+    /// As cookies have it: in lower case and ASCII form, without the dot; an IPv6 address in brackets.
     let text: String
 
     init(_ argument: String) {
-        var text = URLText.withoutUserInformation(argument)[...]
-        if let scheme = text.range(of: "://") {
-            text = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
-            // A port is no part of it; the colons of an address are.
-            if let colon = text.lastIndex(of: ":"), text[colon...].dropFirst().allSatisfy(\.isNumber),
-                text.first != "[" || text[..<colon].last == "]"
-            {
-                text = text[..<colon]
-            }
-        }
-        if text.first == "." { text.removeFirst() }
-        self.text = text.lowercased()
+        let name = Self.withoutDot(argument)
+        let isAddress = name.utf8.contains(UInt8(ascii: ":")) && IPAddress(name) != nil && name.first != "["
+        // Read as the URL is that a cookie came from; what is no host of a URL may still be in a file of cookies.
+        let target = try? URLParser().parse(URLText.completed(isAddress ? "[\(name)]" : name))
+        text = target.map { Self.withoutDot($0.origin.host) } ?? name.lowercased()
     }
 
     /// Whether a domain is this one or below it.
     func holds(_ domain: String) -> Bool { domain == text || domain.hasSuffix("." + text) }
-}
 
-extension Substring {
-    /// Where a text is found first.
-    fileprivate func range(of text: String) -> Range<Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
+    private static func withoutDot(_ name: String) -> String {
+        name.first == "." ? String(name.dropFirst()) : name
     }
 }

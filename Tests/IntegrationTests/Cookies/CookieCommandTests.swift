@@ -121,6 +121,16 @@ struct CookieCommandTests {
         #expect(try get("/") == "none\n")
     }
 
+    @Test(
+        "listed and removed by the name they were set under",
+        arguments: [("http://bücher.example/", "bücher.example"), ("http://[::1]/", "::1")])
+    func names(url: String, name: String) throws {
+        defer { origin.stop() }
+        #expect(try cookies("set", url, "a=1").status == 0)
+        #expect(try cookies("ls", name).text.contains("a=1"))
+        #expect(try cookies("rm", name).text == "1 removed\n")
+    }
+
     @Test("curl reads what is exported, and what curl wrote is imported", .enabled(if: access(curlPath, X_OK) == 0))
     func interchange() throws {
         defer { origin.stop() }

@@ -58,7 +58,11 @@ struct CookieObjectTests {
             ("example.org", "example.org"), (".Example.ORG", "example.org"),
             ("https://a.example.org:8443/x?y", "a.example.org"),
             ("http://user:pw@h.org/", "h.org"), ("127.0.0.1", "127.0.0.1"), ("http://[::1]:80/", "[::1]"),
-            ("http://[::1]", "[::1]"),
+            ("http://[::1]", "[::1]"), ("::1", "[::1]"), ("[::1]", "[::1]"), ("2001:DB8::A", "[2001:db8::a]"),
+            ("bücher.example", "xn--bcher-kva.example"), (".BÜCHER.example", "xn--bcher-kva.example"),
+            ("https://bücher.example/ü", "xn--bcher-kva.example"), ("h.org:8080", "h.org"), ("h.org/x", "h.org"),
+            // No host of a URL.
+            ("A<b.org", "a<b.org"),
         ])
     func domains(argument: String, domain: String) {
         #expect(CookieDomain(argument).text == domain)
