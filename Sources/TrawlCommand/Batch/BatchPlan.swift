@@ -86,7 +86,7 @@ struct BatchPlan {
         let parallel = command.pool.parallel?.value ?? 64
         // A host that is spared must not keep those behind it in the list waiting.
         lookAhead = command.pool.wait == nil ? max(1024, 16 * parallel) : 16_384
-        let perHost = command.pool.perHost?.value ?? max(6, parallel / 8)
+        let perHost = command.pool.perHost?.value ?? Self.connectionsPerHost(parallel: parallel)
         originShare = max(64, 2 * (perHost == 0 ? parallel : perHost))
         asideDirectory = Self.asideDirectory(beside: results, orIn: directory)
         var configuration = try RunSetup.configuration(
@@ -124,6 +124,10 @@ struct BatchPlan {
         configuration = plan.configuration
         cookieFiles = plan.cookieFiles
     }
+
+    /// Connections to one host where nothing is said: fewer than fetches at a time, so that a host that does not answer
+    /// leaves room for others. Of one fetch at a time there is nothing to leave.
+    private static func connectionsPerHost(parallel: Int) -> Int { min(max(6, parallel / 8), max(1, parallel - 1)) }
 
     /// Beside the results, on whose disk there is room for what a run needs; else with the bodies, else where scratch
     /// files are.

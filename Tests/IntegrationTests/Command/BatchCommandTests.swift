@@ -35,6 +35,21 @@ struct BatchCommandTests {
         }
     }
 
+    @Test("a host that does not answer leaves room for others, with few fetches at a time too", arguments: [2, 4, 6])
+    func hanging(parallel: Int) async throws {
+        let bed = try BatchBed()
+        try await withOrigin(addresses: 2) { origin in
+            let hanging = (0..<20).map { origin.url("/delay/60000?n=\($0)") }
+            try bed.putList(hanging + (0..<5).map { origin.url("/bytes/9?n=\($0)", address: 2) })
+            let run = try bed.start(["-j", "\(parallel)"])
+            #expect(await eventually { bed.recordCount() == 5 }, "\(bed.recordCount()) records")
+            #expect(try bed.records().allSatisfy { $0.isFetched == true })
+            run.signal(SIGINT)
+            run.signal(SIGINT)
+            #expect(await eventually { !run.isRunning })
+        }
+    }
+
     @Test("command and workers ask the kernel for throughput, not for quick wake-ups")
     func scheduling() async throws {
         let bed = try BatchBed()

@@ -4,7 +4,7 @@ import Trawl
 
 @testable import TrawlCommand
 
-@Suite("What get makes of its options")
+@Suite("What get and batch make of their options")
 struct PlanTests {
     private func plan(_ arguments: String...) throws -> GetPlan {
         try GetPlan(GetCommand.parse(arguments))
@@ -30,6 +30,18 @@ struct PlanTests {
         #expect(plan.output == .remoteNames)
         #expect(!plan.isSequential && plan.parallel == 8)
         #expect(plan.configuration.outputDirectories == [plan.directory])
+    }
+
+    @Test(
+        "a batch leaves room beside one host, unless it is told how much that may take",
+        arguments: [
+            ([], 8), (["-j", "1"], 1), (["-j", "2"], 1), (["-j", "4"], 3), (["-j", "6"], 5), (["-j", "7"], 6),
+            (["-j", "8"], 6), (["-j", "63"], 7), (["-j", "4", "--per-host", "4"], 4),
+            (["-j", "4", "--per-host", "0"], 0),
+        ] as [([String], Int)])
+    func perHost(options: [String], count: Int) throws {
+        let plan = try BatchPlan(BatchCommand.parse(["--no-files"] + options))
+        #expect(plan.configuration.connectionsPerHost == count)
     }
 
     @Test("a list alone, and a directory alone, mean names from URLs")
