@@ -55,4 +55,14 @@ struct ExitStatusTests {
         tally.outputIsClosed = true
         #expect(tally.status == 0)
     }
+
+    @Test("a run says that it was stopped when something is left, and has the exit status of that")
+    func summary() {
+        var tally = RunTally()
+        tally.succeeded = 3
+        #expect(!tally.summary(after: .seconds(1), isCaching: false).contains("stopped"))
+        tally.wasStopped = true
+        #expect(tally.summary(after: .seconds(1), isCaching: false).hasSuffix(", stopped"))
+        #expect(tally.status == ExitStatus.stopped)
+    }
 }

@@ -14,6 +14,13 @@ struct SocketDirectoryTests {
         #expect(SocketDirectory.paths(runtime: "here", temporary: "") == ["/tmp/trawl-\(user)"])
     }
 
+    @Test("a name in the root has one slash before it")
+    func root() throws {
+        #expect(try SocketDirectory(path: "/", isOwn: false).path(of: "x") == "/x")
+        let place = try TemporaryDirectory()
+        #expect(try SocketDirectory(path: place.path, isOwn: false).path(of: "x") == place.path + "/x")
+    }
+
     @Test("one that others may enter, a link, and what is no directory are not used")
     func own() throws {
         let place = try TemporaryDirectory()

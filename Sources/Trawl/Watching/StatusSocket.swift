@@ -36,7 +36,7 @@ final class StatusListener: Sendable {
         self.directory = directory
         self.name = name
         self.socket = socket
-        path = directory.path + "/" + name
+        path = directory.path(of: name)
     }
 
     /// Takes the name away; nobody is served any more.

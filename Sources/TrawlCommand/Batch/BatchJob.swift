@@ -207,6 +207,6 @@ struct BatchJob {
 
     func summarize(_ elapsed: Duration) {
         let isCaching = plan.usesCache && coordinator.cacheProblem == nil
-        console.note(tally.summary(after: elapsed, wasSignalled: stopping.count > 0, isCaching: isCaching))
+        console.note(tally.summary(after: elapsed, isCaching: isCaching))
     }
 }

@@ -12,6 +12,7 @@ struct RunTally: Equatable {
     var outputIsBroken = false
     /// Standard output was closed by its reader.
     var outputIsClosed = false
+    /// Somebody asked it to stop, and something is left for the next run.
     var wasStopped = false
 
     var status: Int32 {
@@ -26,16 +27,15 @@ struct RunTally: Equatable {
     ///
     /// - Parameters:
     ///   - elapsed: How long it took.
-    ///   - wasSignalled: Whether somebody asked it to stop.
     ///   - isCaching: Whether a cache took part.
-    func summary(after elapsed: Duration, wasSignalled: Bool, isCaching: Bool) -> String {
+    func summary(after elapsed: Duration, isCaching: Bool) -> String {
         var parts = ["\(succeeded) fetched"]
         if failed > 0 { parts.append("\(failed) failed") }
         if skipped > 0 {
             parts.append("\(skipped) done before" + (failedBefore > 0 ? " (\(failedBefore) failed)" : ""))
         }
         parts.append("\(ByteText.short(bytes)) in \(ProgressLine.time((elapsed / .seconds(1)).rounded()))")
-        if wasSignalled { parts.append("stopped") }
+        if wasStopped { parts.append("stopped") }
         return parts.joined(separator: ", ") + (isCaching ? "; cache: \(cache.text)" : "")
     }
 }

@@ -28,7 +28,7 @@ struct RunningTrawl {
     /// Whether a socket at which nobody listens any more may be taken away: it is known to be one of ours.
     private let removesStale: Bool
     /// The socket's path, for messages.
-    var path: String { directory.path + "/" + name }
+    var path: String { directory.path(of: name) }
 
     /// The socket at a path.
     init(path: String) throws(Failure) {

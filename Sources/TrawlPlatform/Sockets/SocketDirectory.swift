@@ -78,6 +78,9 @@ package final class SocketDirectory: Sendable {
         return socket
     }
 
+    /// The path of a name, for people.
+    package func path(of name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
+
     /// Takes a name away.
     package func remove(_ name: String) {
         unlinkat(descriptor.rawValue, name, 0)

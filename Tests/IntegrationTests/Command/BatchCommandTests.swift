@@ -67,6 +67,20 @@ struct BatchCommandTests {
         }
     }
 
+    @Test("a run whose last fetches end after a signal has done all, and says so")
+    func signalledAtItsEnd() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList((0..<3).map { origin.url("/delay/1500?n=\($0)") })
+            let run = try bed.start()
+            #expect(await eventually { (try? origin.concurrency().now) == 3 })
+            run.signal(SIGINT)
+            #expect(run.exitStatus(within: 20_000) == 0, "\(bed.errors)")
+            #expect(bed.errors.contains("3 fetched") && !bed.errors.contains("stopped"), "\(bed.errors)")
+            #expect(bed.recordCount() == 3)
+        }
+    }
+
     // MARK: Names
 
     @Test("hostile and awkward paths become files inside the directory, and no two share one")
