@@ -62,12 +62,14 @@ extension CacheRules {
         let policy = request.policy
         let age = facts.age(at: now)
         let lifetime = facts.flags.contains(.heuristic) && !policy.usesHeuristics ? 0 : facts.lifetime
-        let isFresh = lifetime > age
+        let isAhead = facts.isAhead(of: now)
+        let isFresh = lifetime > age && !isAhead
         if !policy.options.isDisjoint(with: [.doNotLoad, .onlyLoadIfNotCached]) {
             return .usable(isFresh ? .cache : .stale, revalidates: false)
         }
         if policy.options.contains(.askServerIfModified) { return .mustAsk }
         if !policy.respectsCacheControl { return .usable(.cache, revalidates: false) }
+        if isAhead { return .mustAsk }
         let control = request.control
         // RFC 9111 §5.2.1.4, §5.2.2.4.
         if control.flags.contains(.noCache) || facts.flags.contains(.noCache) { return .mustAsk }

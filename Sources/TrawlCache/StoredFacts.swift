@@ -88,11 +88,19 @@ package struct StoredFacts: Sendable, Hashable {
         initialAge.addingClamping(max(0, now.milliseconds(since: responseTime)))
     }
 
+    /// Whether the answer came at a time that is still to come: the clock was wrong then, or is now, and nobody knows
+    /// how old the response is. What a clock is set right by now and then, up to a minute, does not count.
+    ///
+    /// - Source: RFC 9111 §4.2.3 takes `now` to be after `response_time`.
+    package func isAhead(of now: WallTime) -> Bool {
+        responseTime.milliseconds(since: now) > 60_000
+    }
+
     /// Whether the response is fresh, whatever a request or a policy may say.
     ///
     /// - Source: RFC 9111 §4.2.
     package func isFresh(at now: WallTime) -> Bool {
-        lifetime > age(at: now)
+        lifetime > age(at: now) && !isAhead(of: now)
     }
 
     /// Whether this response is newer than another one under the same key (RFC 9111 §4).

@@ -73,6 +73,25 @@ struct LookupTests {
         #expect(try decision([("Cache-Control", "no-cache")], control: "max-age=60, immutable", at: 30) == "validate")
     }
 
+    @Test(
+        "what came more than a minute ahead of the clock is asked about, unless any age is right",
+        arguments: [
+            ("", -60, "cache"), ("", -61, "validate"), ("", -1_000_000, "validate"), ("max-stale", -61, "validate"),
+            ("max-age=600", -61, "validate"), ("only-if-cached", -61, "unsatisfiable"),
+        ] as [(String, Int64, String)])
+    func clockAhead(control: String, seconds: Int64, expected: String) throws {
+        let lines = control.isEmpty ? [] : [("Cache-Control", control)]
+        let lasting = "max-age=60, immutable, stale-while-revalidate=600"
+        #expect(try decision(lines, control: lasting, at: seconds) == expected)
+        let anyAge = seconds < -60 ? "stale" : "cache"
+        for option in [CachePolicy.Options.onlyLoadIfNotCached, .doNotLoad] {
+            #expect(try decision(lines, control: lasting, policy: CachePolicy([option]), at: seconds) == anyAge)
+        }
+        var careless = CachePolicy()
+        careless.respectsCacheControl = false
+        #expect(try decision(lines, control: lasting, policy: careless, at: seconds) == "cache")
+    }
+
     @Test("nothing to ask with means a plain request")
     func noValidator() throws {
         #expect(try decision([], at: 100, others: []) == "forward stale")

@@ -19,8 +19,9 @@ extension StoredListing {
         return response.facts.isFresh(at: now) ? .fresh : .stale
     }
 
-    /// Seconds until it is stale; below zero since when it is.
+    /// Seconds until it is stale; below zero since when it is, zero where nobody knows.
     func freshFor(at now: WallTime) -> Int64 {
+        if response.facts.isAhead(of: now) { return 0 }
         let (left, overflow) = response.facts.lifetime.subtractingReportingOverflow(response.facts.age(at: now))
         return (overflow ? .min : left) / 1000
     }
