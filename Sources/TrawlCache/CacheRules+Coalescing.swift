@@ -28,4 +28,25 @@ extension CacheRules {
             request.fields.values(name) == leader.fields.values(name)
         }
     }
+
+    /// Whether those who wait for the answer to a request could use the response that came, as it is or once the origin
+    /// has said that it is still right, as far as its head tells. If not, their wait for its body is in vain.
+    ///
+    /// - Parameter longestBody: The most bytes of a body that are stored.
+    /// - Source: RFC 9111 §4.2, §4.3.1.
+    package func mayServeOthers(_ request: CacheRequest, _ storing: Storing, longestBody: UInt64) -> Bool {
+        if let announced = storing.announced, announced > longestBody { return false }
+        let (policy, control, facts) = (request.policy, request.control, storing.response.facts)
+        // Where age does not matter to the request, it may not to those that wait for it.
+        if !policy.respectsCacheControl || !policy.options.isDisjoint(with: [.doNotLoad, .onlyLoadIfNotCached])
+            || control.maxStale != .absent || control.flags.contains(.maxStaleAny)
+        {
+            return true
+        }
+        // What can be validated: RFC 9110 §13.2.1.
+        if StatusRules.isSuccess(facts.status), !facts.flags.isDisjoint(with: .validators) { return true }
+        if facts.flags.contains(.noCache) { return false }
+        let lifetime = facts.flags.contains(.heuristic) && !policy.usesHeuristics ? 0 : facts.lifetime
+        return lifetime.addingClamping(facts.staleWhileRevalidate) > facts.initialAge
+    }
 }

@@ -10,7 +10,7 @@ package enum WorkerMessage: Sendable, Hashable {
     /// A piece of a streamed body.
     case data(lease: UInt64, [UInt8])
     case ended(LeaseEnd)
-    /// What comes will not be stored: nobody else need wait for it.
+    /// What comes will not be stored, or is of no use to others when it is: nobody else need wait for it.
     case unshared(lease: UInt64)
     /// How many connections to the origin of that number are open: fewer than was said last, or it was asked.
     case connections(origin: UInt32, open: UInt16)

@@ -80,6 +80,8 @@ package protocol BodyKeeper: AnyObject {
     var mayBeDecided: Bool { get }
     /// Whether it looks at the bytes at all: the response will be stored, as far as is known by now.
     var takesBytes: Bool { get }
+    /// Whether others who wait for the response could use it once it is stored, as far as its head tells.
+    var isForOthers: Bool { get }
     /// What the program decided, before any byte of the body; nil is not to store it.
     func decide(_ order: StoringOrder?)
     /// The next bytes. What cannot be kept is let go without a word.

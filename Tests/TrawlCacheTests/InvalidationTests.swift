@@ -61,4 +61,43 @@ struct InvalidationTests {
     func alone(request: CacheRequest) {
         #expect(!rules.mayLead(request))
     }
+
+    @Test(
+        "a response is for others when they could use it fresh, stale by its own leave, or validated",
+        arguments: [
+            ([("Cache-Control", "max-age=60")], 200, true), ([], 200, false),
+            ([("Cache-Control", "max-age=60"), ("Age", "60")], 200, false),
+            ([("Cache-Control", "max-age=0, stale-while-revalidate=5")], 200, true),
+            ([("Cache-Control", "max-age=60, no-cache")], 200, false),
+            ([("Cache-Control", "no-cache"), ("ETag", "\"a\"")], 200, true),
+            ([("Last-Modified", date(-100))], 200, true), ([("ETag", "\"a\"")], 404, false),
+            ([("Cache-Control", "max-age=60"), ("Content-Length", "1001")], 200, false),
+            ([("Cache-Control", "max-age=60"), ("Content-Length", "1000")], 200, true),
+        ] as [([(String, String)], UInt16, Bool)])
+    func forOthers(lines: [(String, String)], status: UInt16, isForOthers: Bool) {
+        #expect(mayServeOthers(request(), lines, status: status) == isForOthers)
+    }
+
+    @Test("where any age is right, each response is for others that is not too long")
+    func forOthersOfAnyAge() {
+        var careless = CachePolicy()
+        careless.respectsCacheControl = false
+        for asked in [
+            request(policy: CachePolicy([.onlyLoadIfNotCached])), request(policy: careless),
+            request([("Cache-Control", "max-stale")]), request([("Cache-Control", "max-stale=5")]),
+        ] {
+            #expect(mayServeOthers(asked, [], status: 200))
+            #expect(!mayServeOthers(asked, [("Content-Length", "1001")], status: 200))
+        }
+    }
+
+    private func mayServeOthers(_ request: CacheRequest, _ lines: [(String, String)], status: UInt16) -> Bool {
+        let decision = rules.storing(
+            request, head(lines, status: status), requestTime: noon, responseTime: noon, resolving: { _ in nil })
+        guard case .store(let storing) = decision else {
+            Issue.record("not stored: \(decision)")
+            return false
+        }
+        return rules.mayServeOthers(request, storing, longestBody: 1000)
+    }
 }

@@ -43,7 +43,7 @@ extension Transfer {
             return true
         case .keep(let body):
             keeper = body
-            if !body.takesBytes { tellUnshared() }
+            if !body.isForOthers { tellUnshared() }
             return true
         case .replace(let stored):
             ignoresWire = true

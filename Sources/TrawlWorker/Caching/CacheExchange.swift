@@ -154,7 +154,9 @@ final class CacheExchange: KeptExchange {
             }
             return keeper.change(changes, in: store).map { .keep(ChangeKeeper($0, keeper)) } ?? .passOn
         }
-        return .keep(spool(.new(storing), replacing: [], after: keeper.change(changes, in: store)))
+        let isForOthers = store.rules.mayServeOthers(request, storing, longestBody: store.cache.longestBody)
+        let change = keeper.change(changes, in: store)
+        return .keep(spool(.new(storing), replacing: [], isForOthers: isForOthers, after: change))
     }
 
     /// What an answer to an unsafe request, or `Clear-Site-Data`, removes.
@@ -181,9 +183,11 @@ final class CacheExchange: KeptExchange {
     private var mayWrite: Bool { request.mayWrite }
 
     private func spool(
-        _ record: SpoolKeeper.Record, replacing: [CacheUse], after change: UInt64? = nil
+        _ record: SpoolKeeper.Record, replacing: [CacheUse], isForOthers: Bool = true, after change: UInt64? = nil
     ) -> SpoolKeeper {
-        SpoolKeeper(keeper, store, record, storageClass: storageClass, replacing: replacing, after: change)
+        SpoolKeeper(
+            keeper, store, record, storageClass: storageClass, replacing: replacing, isForOthers: isForOthers,
+            after: change)
     }
 
     private func remove(_ candidate: StoredCandidate) {

@@ -13,6 +13,7 @@ final class ChangeKeeper: BodyKeeper {
 
     var mayBeDecided: Bool { false }
     var takesBytes: Bool { false }
+    var isForOthers: Bool { false }
     func decide(_ order: StoringOrder?) {}
     func write(_ bytes: UnsafeRawBufferPointer) {}
     func finish() -> UInt64? { keeper.commit(of: change) }

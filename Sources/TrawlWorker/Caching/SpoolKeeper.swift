@@ -21,20 +21,23 @@ final class SpoolKeeper: BodyKeeper {
     private let spool: BodySpool
     private var record: Record?
     private let change: UInt64?
+    let isForOthers: Bool
     private var length: UInt64 = 0
 
     /// - Parameters:
     ///   - record: What is stored at the end.
+    ///   - isForOthers: Whether those who wait for the response could use what is stored.
     ///   - change: The commit of what the head has changed already, stored or not.
     init(
         _ keeper: CacheKeeper, _ store: ResponseStore, _ record: Record, storageClass: StorageClass,
-        replacing: [CacheUse], after change: UInt64?
+        replacing: [CacheUse], isForOthers: Bool, after change: UInt64?
     ) {
         self.keeper = keeper
         self.store = store
         self.record = record
         self.storageClass = storageClass
         self.replacing = replacing
+        self.isForOthers = isForOthers
         self.change = change
         spool = BodySpool(in: store.cache.blobs, longest: store.cache.longestBody)
     }

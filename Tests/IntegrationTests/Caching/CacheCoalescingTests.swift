@@ -224,6 +224,36 @@ struct CacheCoalescingTests {
         }
     }
 
+    @Test(
+        "nor for one that nobody else could use: neither fresh nor to be validated, or too long to be stored",
+        arguments: [(nil, 9), ("no-cache", 9), ("max-age=0", 9), ("max-age=60", 600_000)] as [(String?, Int)])
+    func useless(control: String?, length: Int) async throws {
+        let (first, last) = (Occasion(), Occasion())
+        let rest = [UInt8](repeating: UInt8(ascii: "x"), count: length)
+        // A body may take an eighth of it.
+        try await withScene(adjust: { $0.cache.byteBudget = 4 << 20 }) { request in
+            if request.number == 1 { first.wait() }
+            var answer = ScriptedOrigin.Answer(200, "begins ", control.map { [("Cache-Control", $0)] } ?? [])
+            answer.rest = (rest, last)
+            return answer
+        } _: { scene, coordinator in
+            defer {
+                first.open()
+                last.open()
+            }
+            let request = Request(scene.origin.url("/page"))
+            let fetches = (0..<5).map { _ in coordinator.start(request) }
+            #expect(await eventually { scene.count == 1 })
+            first.open()
+            #expect(await eventually { scene.count == 5 }, "\(scene.count) requests")
+            last.open()
+            for fetch in fetches {
+                let response = try await fetch.response
+                #expect(response.bodyText.utf8.count == 7 + length)
+            }
+        }
+    }
+
     @Test("a stream nobody reads holds nobody up", arguments: Engine.allCases)
     func unread(engine: Engine) async throws {
         let text = String(repeating: "x", count: 2_000_000)
