@@ -136,10 +136,18 @@ package final class BlobDirectory: Sendable {
 
     // MARK: - Sweeping
 
-    /// The blobs whose digest starts with a byte, as they are found in the directory.
-    func digests(startingWith byte: UInt8) -> [ContentDigest] {
-        let hex = String(byte, radix: 16)
-        let directory = byte < 16 ? "0" + hex : hex
+    /// The names of the directories there are that blobs may lie in.
+    var directories: [String] {
+        names(in: ".").filter { $0.utf8.count == 2 && $0.utf8.allSatisfy(Self.isDigit) }
+    }
+
+    /// Whether digests are written with such a digit.
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+
+    /// The blobs of one of these directories.
+    func digests(in directory: String) -> [ContentDigest] {
         var found: [ContentDigest] = []
         for name in names(in: directory) {
             if let digest = ContentDigest(directory: directory, name: name) { found.append(digest) }

@@ -82,11 +82,8 @@ extension CacheStore {
     /// Removes everything, and the files that nothing refers to, and gives the space of the tables back.
     package func clear() -> CacheOutcome {
         // Here, and not in the background as well.
-        let isSweeping = pending.withLock { pending in
-            defer { pending.isSweeping = true }
-            return pending.isSweeping
-        }
-        defer { pending.withLock { $0.isSweeping = isSweeping } }
+        let number = takeOverSweeping()
+        defer { endSweep(number, isDone: false) }
         var outcome = perform(.removeMatching(CacheFilter()))
         switch outcome {
         case .removed:
@@ -144,16 +141,22 @@ extension CacheStore {
 
     /// Removes files that nothing refers to, on the calling thread: nothing, or why it could not go on.
     private func sweepNow() -> CacheOutcome? {
+        let number = takeOverSweeping()
+        var isDone = false
+        defer { endSweep(number, isDone: isDone) }
         blobs.refresh()
         _ = marks.adopt()
-        for byte in UInt8.min ... .max {
+        var walk = BlobWalk()
+        while walk.advance(in: blobs) {
+            let part = walk.part
             let outcome = writeNow { [self] (transaction, _) throws(StoreError) in
-                try sweepDirectory(byte, in: transaction)
+                try sweep(part, in: transaction)
             }
             if case .notDone = outcome { return outcome }
         }
         sweepParts()
         pending.withLock { $0.orphans.removeAll() }
+        isDone = true
         return nil
     }
 }

@@ -1,3 +1,4 @@
+import TrawlHTTP
 import TrawlPlatform
 
 /// Files of blobs that no record refers to: those that lost their last record, and those that a process left which was
@@ -96,28 +97,70 @@ extension CacheStore {
         }
     }
 
-    /// Removes files that no record refers to, one directory in each transaction, in the background.
+    /// Removes files that no record refers to, some in each transaction, in the background.
     func sweep() {
-        let isDue = pending.withLock { pending in
-            defer { pending.isSweeping = true }
-            return !pending.isSweeping && !pending.isClosed
+        let number = pending.withLock { pending -> UInt64? in
+            pending.isUnswept = true
+            guard !pending.isSweeping, !pending.isClosed else { return nil }
+            pending.isSweeping = true
+            pending.sweeps += 1
+            return pending.sweeps
         }
-        guard isDue else { return }
+        guard let number else { return }
         marks.mark()
-        sweep(from: 0)
+        // Nothing is due yet: what there is, the store thread sees first.
+        sweep(BlobWalk(), number)
     }
 
-    private func sweep(from byte: UInt8) {
-        write(.soon) { [self] (transaction, _) throws(StoreError) in
-            try sweepDirectory(byte, in: transaction)
+    private func sweep(_ walk: BlobWalk, _ number: UInt64) {
+        write(.now) { [self] (transaction, _) throws(StoreError) in
+            try sweep(walk.part, in: transaction)
         } then: { [self] outcome in
-            // Otherwise the next to open the directory goes on.
-            guard case .removed = outcome else { return }
-            if byte < .max { return sweep(from: byte + 1) }
+            // Otherwise the next to open the directory begins anew.
+            guard case .removed = outcome else { return endSweep(number, isDone: false) }
+            // Another one looks at everything itself.
+            guard pending.withLock({ $0.sweeps == number }) else { return }
+            var next = walk
+            if next.advance(in: blobs) { return sweep(next, number) }
             sweepParts()
-            pending.withLock { $0.isSweeping = false }
+            endSweep(number, isDone: true)
         }
     }
+
+    /// Begins a sweep on the calling thread; one in the background goes no further.
+    ///
+    /// - Returns: Its number, for `endSweep`.
+    func takeOverSweeping() -> UInt64 {
+        pending.withLock { pending in
+            pending.isSweeping = true
+            pending.sweeps += 1
+            return pending.sweeps
+        }
+    }
+
+    /// Ends a sweep, unless another one has taken its place.
+    ///
+    /// - Parameter isDone: Whether it came to its end.
+    func endSweep(_ number: UInt64, isDone: Bool) {
+        pending.withLock { pending in
+            guard pending.sweeps == number else { return }
+            pending.isSweeping = false
+            if isDone { pending.isUnswept = false }
+        }
+    }
+
+    /// Waits for a sweep in the background, for a while: commands that come and go would never end one otherwise.
+    func finishSweep() {
+        let end = MonotonicClock.now().advanced(by: Self.sweepPatience)
+        while MonotonicClock.now() < end {
+            let writes = pending.withLock { $0.isSweeping ? $0.writes : nil }
+            guard let writes else { return }
+            writes.flush()
+        }
+    }
+
+    /// How long who closes a store waits for a sweep.
+    private static let sweepPatience = Duration.seconds(1)
 
     /// After all directories.
     func sweepParts() {
@@ -126,10 +169,10 @@ extension CacheStore {
         marks.swept()
     }
 
-    /// Removes the blobs of one directory that no record refers to.
-    func sweepDirectory(
-        _ byte: UInt8, in transaction: borrowing Transaction
+    /// Removes those of the blobs that no record refers to.
+    func sweep(
+        _ digests: [ContentDigest], in transaction: borrowing Transaction
     ) throws(StoreError) -> CacheOutcome {
-        .removed(try removeOrphans(in: transaction, among: blobs.digests(startingWith: byte)).removed)
+        .removed(try removeOrphans(in: transaction, among: digests).removed)
     }
 }

@@ -12,7 +12,12 @@ package final class CacheStore: Sendable {
         var damaged: Set<CacheUse> = []
         var orphans: Set<ContentDigest> = []
         var isCollecting = false
+        /// Whether a sweep is under way.
         var isSweeping = false
+        /// Whether a sweep was begun and none since has come to its end.
+        var isUnswept = false
+        /// Sweeps so far; the last is the one that goes on.
+        var sweeps: UInt64 = 0
         /// Changes of several transactions that are not at their end.
         var longChanges = 0
         var generation: UInt64 = 0
@@ -76,9 +81,11 @@ package final class CacheStore: Sendable {
         }
     }
 
-    /// Waits for all changes, to the last part of long ones, and closes. Once; readers that are open go on.
+    /// Waits for all changes, to the last part of long ones, and for a while for a sweep; then closes. Once; readers
+    /// that are open go on.
     package func close() {
         while pending.withLock({ $0.longChanges > 0 }), let writes = pending.withLock({ $0.writes }) { writes.flush() }
+        finishSweep()
         // What is removed leads to blobs that go after it.
         for _ in 0..<3 {
             guard let writes = pending.withLock({ $0.writes }) else { break }
@@ -93,7 +100,7 @@ package final class CacheStore: Sendable {
         writes?.stop()
         // What somebody wanted gone does not come back with the power.
         if pending.withLock({ $0.syncsAtClose }) { try? environment.sync() }
-        marks.end(isClean: pending.withLock { $0.orphans.isEmpty && !$0.isSweeping })
+        marks.end(isClean: pending.withLock { $0.orphans.isEmpty && !$0.isUnswept })
         environment.close()
     }
 

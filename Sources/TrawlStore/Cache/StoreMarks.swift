@@ -7,7 +7,7 @@ import TrawlPlatform
 /// Each process that stores blobs has a file of its own in `storing`, locked while it lives, and takes it away when it
 /// closes in order. One that nobody holds is that of a process that was killed: whoever opens the store next takes it
 /// over, holds it while it looks for orphans, and takes it away when it is through. So it does not matter who else
-/// lives.
+/// lives. Who closes the store before leaves that one for the next, and none of its own besides: one is enough.
 final class StoreMarks: Sendable {
     private struct State {
         var own: Mark?
@@ -76,8 +76,10 @@ final class StoreMarks: Sendable {
     /// - Parameter isClean: Whether this process leaves no file without a record, and knows of none.
     func end(isClean: Bool) {
         state.withLock { state in
-            if let mark = state.own.take(), isClean { unlink(path + "/" + mark.name) }
-            // Another one goes on where this one was.
+            // The directory may have been removed, and made anew.
+            let hasOther = state.adopted.map { access(path + "/" + $0.name, F_OK) == 0 } ?? false
+            if let mark = state.own.take(), isClean || hasOther { unlink(path + "/" + mark.name) }
+            // Whoever opens the store next takes it over.
             state.adopted = nil
         }
     }

@@ -95,7 +95,7 @@ struct BodySpoolTests {
         try directory.publish(spool, as: digest, length: 0)
         directory.removeName(name)
         #expect(scratch.files() == ["cache/blobs/ab/" + String(repeating: "ab", count: 31)])
-        #expect(directory.digests(startingWith: 0xab) == [digest])
-        #expect(directory.digests(startingWith: 0xac) == [])
+        #expect(directory.digests(in: "ab") == [digest])
+        #expect(directory.digests(in: "ac") == [])
     }
 }

@@ -249,7 +249,8 @@ struct CacheRecoveryTests {
         store.put(1, body: [UInt8](repeating: 1, count: 20_000))
         let outcome = store.writeNow { (transaction, effects) throws(StoreError) in
             _ = try store.tables.removeAll(digest(1), in: transaction, &effects)
-            for byte in UInt8.min ... .max { _ = try store.sweepDirectory(byte, in: transaction) }
+            var walk = BlobWalk()
+            while walk.advance(in: store.blobs) { _ = try store.sweep(walk.part, in: transaction) }
             throw .abandoned
         }
         #expect(outcome == .notDone(.failed(.abandoned)))

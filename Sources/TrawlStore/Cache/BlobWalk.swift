@@ -1,0 +1,34 @@
+/// A walk over the files of all blobs, as many at a time as one short transaction looks at.
+///
+/// Directories are read outside of transactions, so nobody waits for the disk meanwhile. What is found is no more than
+/// a guess: under the writer lock it is compared with the rows.
+struct BlobWalk: Sendable {
+    /// Directories read at a time.
+    private static let mostDirectories = 16
+    /// Files of one part.
+    private static let mostFiles = 512
+
+    /// Those that are not read yet; nil before the first look.
+    private var directories: [String]?
+    /// Files that were found and are in no part yet.
+    private var found: [ContentDigest] = []
+    /// The files that are due; none before the first `advance`, and where the directories read last are empty.
+    private(set) var part: [ContentDigest] = []
+
+    /// Goes on to the next part.
+    ///
+    /// - Returns: False at the end.
+    mutating func advance(in blobs: BlobDirectory) -> Bool {
+        var rest = directories ?? blobs.directories
+        if found.isEmpty, rest.isEmpty { return false }
+        var read = 0
+        while found.count < Self.mostFiles, read < Self.mostDirectories, let directory = rest.popLast() {
+            found += blobs.digests(in: directory)
+            read += 1
+        }
+        directories = rest
+        part = Array(found.prefix(Self.mostFiles))
+        found.removeFirst(part.count)
+        return true
+    }
+}

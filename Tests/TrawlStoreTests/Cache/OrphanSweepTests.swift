@@ -1,0 +1,160 @@
+import Glibc
+import Testing
+import TrawlPlatform
+
+@testable import TrawlStore
+
+@Suite("Bodies that no record refers to")
+struct OrphanSweepTests {
+    private let scratch = CacheScratch()
+    private let body = [UInt8](repeating: 7, count: 20_000)
+
+    private func open() throws -> CacheStore { try CacheStore.open(directory: scratch.cache) }
+
+    private func makeFile(_ path: String) {
+        let file = Glibc.open(scratch.path + "/" + path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        #expect(file >= 0, "\(path)")
+        close(file)
+    }
+
+    private var marks: [String] { scratch.files(in: "cache/storing") }
+
+    /// A store with one record, and what a process leaves that was killed: bodies of nobody in the first and the last
+    /// directory, and its mark.
+    private func leaveOrphans(directories: Range<Int> = 0..<256) throws {
+        let store = try open()
+        #expect(store.put(1, body: body) != nil)
+        store.close()
+        #expect(marks == [])
+        for number in directories {
+            let name = (number < 16 ? "0" : "") + String(number, radix: 16)
+            mkdir(scratch.cache + "/blobs/" + name, 0o700)
+            guard number == directories.lowerBound || number == directories.upperBound - 1 else { continue }
+            makeFile("cache/blobs/\(name)/" + String(repeating: "5e", count: 31))
+        }
+        mkdir(scratch.cache + "/storing", 0o700)
+        makeFile("cache/storing/dead")
+        #expect(scratch.blobFiles.count > 1)
+    }
+
+    @Test(
+        "they go, and the mark of who was killed, however short those live that come",
+        arguments: [0..<256, 255..<256])
+    func shortLives(directories: Range<Int>) throws {
+        try leaveOrphans(directories: directories)
+        for _ in 0..<20 { try open().close() }
+        #expect(scratch.blobFiles.count == 1)
+        #expect(marks == [])
+        let store = try open()
+        defer { store.close() }
+        #expect(store.found(1).map(\.body) == [body])
+    }
+
+    @Test("pruning ends the sweep in the background, and leaves no mark")
+    func prunes() throws {
+        try leaveOrphans()
+        let store = try open()
+        store.sweep()
+        #expect(store.prune() == .removed(0))
+        #expect(scratch.blobFiles.count == 1)
+        let (isSweeping, isUnswept) = store.pending.withLock { ($0.isSweeping, $0.isUnswept) }
+        #expect(!isSweeping && !isUnswept)
+        store.close()
+        #expect(marks == [])
+        #expect(scratch.blobFiles.count == 1)
+    }
+
+    @Test("clearing leaves no body, and no mark once the store was opened again")
+    func clears() throws {
+        try leaveOrphans()
+        let store = try open()
+        #expect(store.clear() == .removed(1))
+        store.close()
+        #expect(scratch.blobFiles == [])
+        try open().close()
+        #expect(scratch.blobFiles == [])
+        #expect(marks == [])
+    }
+
+    @Test("after a sweep another one can begin")
+    func again() throws {
+        try leaveOrphans()
+        let store = try open()
+        defer { store.close() }
+        for _ in 0..<3 {
+            waitUntil { scratch.blobFiles.count == 1 && !store.pending.withLock { $0.isSweeping } }
+            #expect(scratch.blobFiles.count == 1)
+            makeFile("cache/blobs/ff/" + String(repeating: "5e", count: 31))
+            store.sweep()
+        }
+        waitUntil { scratch.blobFiles.count == 1 }
+        #expect(scratch.blobFiles.count == 1)
+    }
+
+    @Test("who does not come to the end leaves the mark that was there, or one of its own, and never two")
+    func unfinished() {
+        mkdir(scratch.cache, 0o700)
+        let first = StoreMarks(in: scratch.cache)
+        first.mark()
+        first.end(isClean: false)
+        let left = marks
+        #expect(left.count == 1)
+        let second = StoreMarks(in: scratch.cache)
+        #expect(second.adopt())
+        second.mark()
+        #expect(marks.count == 2)
+        second.end(isClean: false)
+        #expect(marks == left)
+        let third = StoreMarks(in: scratch.cache)
+        #expect(third.adopt())
+        third.mark()
+        third.swept()
+        third.end(isClean: true)
+        #expect(marks == [])
+    }
+
+    @Test("a mark that went with its directory stands for nobody")
+    func lostMark() {
+        mkdir(scratch.cache, 0o700)
+        mkdir(scratch.cache + "/storing", 0o700)
+        makeFile("cache/storing/dead")
+        let marks = StoreMarks(in: scratch.cache)
+        #expect(marks.adopt())
+        CacheScratch.remove(scratch.cache + "/storing")
+        marks.mark()
+        marks.end(isClean: false)
+        #expect(self.marks.count == 1)
+    }
+
+    @Test("a walk comes to every body once, to so many at a time, and to nothing else")
+    func walk() throws {
+        mkdir(scratch.cache, 0o700)
+        let blobs = try BlobDirectory(in: scratch.cache)
+        var expected: [String] = []
+        for number in 0..<40 {
+            let directory = (number < 16 ? "0" : "") + String(number, radix: 16)
+            mkdir(blobs.path + "/" + directory, 0o700)
+            // Most are in one directory, and some directories are empty.
+            for file in 0..<(number == 20 ? 1200 : number % 3) {
+                let name = String(repeating: "0", count: 58) + String(file + 4096, radix: 16)
+                makeFile("cache/blobs/\(directory)/\(name)")
+                expected.append(directory + "/" + name)
+            }
+        }
+        for other in ["spool", "AB", "zz", "a"] {
+            mkdir(blobs.path + "/" + other, 0o700)
+            makeFile("cache/blobs/\(other)/" + String(repeating: "5e", count: 31))
+        }
+        makeFile("cache/blobs/14/strange")
+        var walk = BlobWalk()
+        var found: [String] = []
+        var parts = 0
+        while walk.advance(in: blobs) {
+            #expect(walk.part.count <= 512)
+            found += walk.part.map(\.path)
+            parts += 1
+        }
+        #expect(found.sorted() == expected.sorted())
+        #expect(parts < 10)
+    }
+}
