@@ -184,8 +184,15 @@ final class CacheShelf: Sendable {
         if !isKept { thread.join() }
     }
 
-    /// Why a cache could not be used, when one could not.
-    var problem: FetchError? { state.withLock { $0.problem } }
+    /// Why a cache could not be used, when one could not: opened, or opened again after somebody removed its files.
+    var problem: FetchError? {
+        let (problem, stores) = state.withLock { ($0.problem, $0.stores) }
+        if let problem { return problem }
+        for (directory, opened) in stores {
+            if let error = opened.store.cache.problem { return FetchError(.storeUnusable, "\(directory): \(error)") }
+        }
+        return nil
+    }
 
     /// Removes what is stored for the coordinator's session, in all caches where it has one; the session goes on.
     ///
@@ -210,7 +217,10 @@ final class CacheShelf: Sendable {
 
     /// Writes what hits left behind, and closes.
     func close() {
+        // Asked for when all is over.
+        let problem = problem
         let (stores, purges) = state.withLock { state in
+            state.problem = problem
             defer {
                 state.stores = [:]
                 state.purges = []

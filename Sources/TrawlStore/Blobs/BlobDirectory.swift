@@ -48,7 +48,7 @@ package final class BlobDirectory: Sendable {
         guard fstat(root.rawValue, &held) == 0 else { return false }
         if stat(path, &there) == 0, held.st_ino == there.st_ino, held.st_dev == there.st_dev { return false }
         // With what is above it, perhaps.
-        mkdir(directory, 0o700)
+        try? StoreDirectory.make(directory)
         mkdir(path, 0o700)
         guard let next = try? Root(path) else { return false }
         later.withLock { $0.append(next) }

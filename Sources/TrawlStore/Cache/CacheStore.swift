@@ -54,10 +54,13 @@ package final class CacheStore: Sendable {
         tables = CacheTables(settings: settings, clock: clock)
     }
 
+    /// Why the cache could not be opened again after its files were replaced or removed, when it once could not.
+    package var problem: StoreError? { environment.problem }
+
     /// Opens the cache in a directory, which is made when it is not there.
     ///
     /// - Parameters:
-    ///   - directory: Absolute; its parent exists.
+    ///   - directory: Absolute. Those above it are made, too.
     package static func open(
         directory: String, settings: CacheSettings = CacheSettings()
     ) throws(StoreError) -> CacheStore {

@@ -16,8 +16,17 @@ extension Environment {
             guard install(next, insteadOf: nil) else { throw .closed }
             return next
         } catch {
-            current.withLock { $0.failure = (error, MonotonicClock.now().advanced(by: settings.reopeningPause)) }
+            noteFailure(error)
             throw error
+        }
+    }
+
+    /// Notes why the files could not be opened again. Writing mutex.
+    private func noteFailure(_ error: StoreError) {
+        let end = MonotonicClock.now().advanced(by: settings.reopeningPause)
+        current.withLock { current in
+            current.failure = (error, end)
+            if error != .closed { current.problem = error }
         }
     }
 
@@ -50,7 +59,7 @@ extension Environment {
             _ = install(try Opening.open(directory: directory, settings: settings), insteadOf: old)
         } catch {
             retire(old)
-            current.withLock { $0.failure = (error, MonotonicClock.now().advanced(by: settings.reopeningPause)) }
+            noteFailure(error)
             throw error
         }
     }

@@ -18,6 +18,8 @@ package final class Environment: Sendable {
         var isSuspect = false
         /// Why they could not be opened again, and until when nobody tries.
         var failure: (error: StoreError, until: MonotonicInstant)?
+        /// Why they could not be opened again the last time that they could not.
+        var problem: StoreError?
     }
 
     /// The directory, as first given to `open`.
@@ -85,6 +87,10 @@ package final class Environment: Sendable {
             return false
         }
     }
+
+    /// Why the files could not be opened again after they were replaced or removed, when they once could not: then
+    /// something was not read or not written.
+    package var problem: StoreError? { current.withLock { $0.problem } }
 
     func opening() -> Opening? { current.withLock { $0.opening } }
 
@@ -172,7 +178,8 @@ package final class Environment: Sendable {
         return nil
     }
 
-    /// Opens the environment in a directory, which is made when there is none, or hands out the one that is open.
+    /// Opens the environment in a directory, which is made when there is none, with those above it, or hands out the one
+    /// that is open.
     ///
     /// Each call is matched by one `close`. The settings of the first call count.
     package static func open(

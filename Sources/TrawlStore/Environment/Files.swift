@@ -35,7 +35,7 @@ struct FileFacts: Equatable, Sendable {
     static func of(_ path: String, followingLinks: Bool) throws(StoreError) -> FileFacts? {
         var facts = stat()
         if (followingLinks ? stat(path, &facts) : lstat(path, &facts)) == 0 { return FileFacts(facts) }
-        if errno == ENOENT { return nil }
+        if errno == ENOENT || errno == ENOTDIR { return nil }
         throw .from(SystemError(errno: errno, call: "stat \(path)"))
     }
 

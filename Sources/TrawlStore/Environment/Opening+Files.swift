@@ -86,10 +86,11 @@ extension Opening {
         return opening
     }
 
-    /// Makes a directory when there is none, and sees that it is fit.
+    /// Makes a directory when there is none, and those above it, and sees that it is fit.
     static func prepareDirectory(_ directory: String, _ settings: EnvironmentSettings) throws(StoreError) {
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
             switch errno {
+            case ENOENT: try StoreDirectory.make(directory)
             case EACCES, EROFS, EPERM: throw .unusable(path: directory, reason: "no right to make it")
             case ENOTDIR: throw .unusable(path: directory, reason: "part of the path is no directory")
             default: throw .last("mkdir \(directory)")

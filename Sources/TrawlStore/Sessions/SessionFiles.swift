@@ -38,8 +38,8 @@ struct SessionFiles {
 
     /// Starts a session.
     func begin(_ id: SessionID) throws(StoreError) -> OpenSession {
+        try StoreDirectory.make(directory)
         do throws(SystemError) {
-            if mkdir(directory, 0o700) != 0, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
             return try OpenSession(id: id, path: path(of: id))
         } catch {
             throw .from(error)

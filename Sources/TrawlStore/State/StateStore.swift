@@ -47,9 +47,10 @@ package final class StateStore: Sendable {
         words = Guarded((Self.openWords(directory), MonotonicClock.now().advanced(by: Self.lookInterval)))
     }
 
-    /// Without them everything is looked up each time.
+    /// Without them everything is looked up each time. Somebody may have removed the directory, or the whole store.
     private static func openWords(_ directory: String) -> ChangeWords? {
-        try? ChangeWords(in: directory, hasData: access(directory + "/data.mdb", F_OK) == 0)
+        try? StoreDirectory.make(directory)
+        return try? ChangeWords(in: directory, hasData: access(directory + "/data.mdb", F_OK) == 0)
     }
 
     /// Brings what must outlive the machine to the disk, and closes. Once; nobody uses it meanwhile or later.
@@ -63,11 +64,16 @@ package final class StateStore: Sendable {
             return (state.writes, state.environment)
         }
         writes?.stop()
+        // Asked for when all is over.
+        if let problem = environment?.problem { state.withLock { $0.problem = $0.problem ?? problem } }
         environment?.close()
     }
 
-    /// Why the environment could not be opened, when it could not.
-    package var problem: StoreError? { state.withLock { $0.problem } }
+    /// Why the environment could not be opened, or not opened again, when it could not.
+    package var problem: StoreError? {
+        let (problem, environment) = state.withLock { ($0.problem, $0.environment) }
+        return problem ?? environment?.problem
+    }
 
     // MARK: Changes
 
@@ -102,7 +108,9 @@ package final class StateStore: Sendable {
     ) throws(StoreError) -> Value? {
         switch changes(of: topic) {
         case 0: return nil
-        case nil where access(directory + "/data.mdb", F_OK) != 0: return nil
+        // Of one that was open it would be no wonder: opening it again says why it is gone.
+        case nil where state.withLock({ $0.environment == nil }) && access(directory + "/data.mdb", F_OK) != 0:
+            return nil
         default: return try environment().read(body)
         }
     }

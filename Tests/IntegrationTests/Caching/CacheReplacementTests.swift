@@ -63,6 +63,54 @@ struct CacheReplacementTests {
         }
     }
 
+    @Test("a store that is removed beneath a running coordinator is made anew", arguments: Engine.allCases)
+    func removed(engine: Engine) async throws {
+        try await withScene(engine) {
+            page($0.target, to: $0)
+        } _: { scene, coordinator in
+            let end = ContinuousClock.now.advanced(by: .seconds(20))
+            /// Whether a page is stored in the end, and found; within a second what is gone is read no more.
+            func isKept(_ name: String) async throws -> Bool {
+                let url = scene.origin.url("/\(name)")
+                while try await coordinator.get(url).source != .cache, ContinuousClock.now < end {}
+                return try await coordinator.get(url).source == .cache
+            }
+            let isKeptBefore = try await isKept("before")
+            #expect(isKeptBefore)
+            try FileManager.default.removeItem(atPath: scene.store)
+            let isKeptAfter = try await isKept("after")
+            #expect(isKeptAfter)
+            let list = try CommandRun(["cache", "ls", "--store", scene.store])
+            #expect(list.text.contains("/after") && !list.text.contains("/before"), "\(list.text)\(list.errors)")
+            #expect(coordinator.cacheProblem == nil)
+        }
+    }
+
+    @Test("where a store that is removed cannot be made anew, the coordinator says so", arguments: Engine.allCases)
+    func notMadeAnew(engine: Engine) async throws {
+        try await withScene(engine) {
+            page($0.target, to: $0)
+        } _: { scene, coordinator in
+            let end = ContinuousClock.now.advanced(by: .seconds(20))
+            let before = scene.origin.url("/before")
+            while try await coordinator.get(before).source != .cache, ContinuousClock.now < end {}
+            // Who writes at that moment may make it anew between the two.
+            var isReplaced = false
+            for _ in 0..<1000 where !isReplaced {
+                try? FileManager.default.removeItem(atPath: scene.store)
+                isReplaced = (try? scene.directory.put("store", [1])) != nil
+            }
+            #expect(isReplaced)
+            var number = 0
+            while coordinator.cacheProblem == nil, ContinuousClock.now < end {
+                #expect(try await coordinator.get(scene.origin.url("/\(number)")).status == 200)
+                number += 1
+            }
+            #expect(coordinator.cacheProblem?.code == .storeUnusable)
+            #expect(coordinator.cacheProblem?.detail.contains("no directory") == true)
+        }
+    }
+
     @Test("the newest response answers, however long it or another was to stay", arguments: Engine.allCases)
     func classes(engine: Engine) async throws {
         try await withScene(engine) {

@@ -202,6 +202,39 @@ struct CacheRecoveryTests {
         #expect(try store.verify() == CacheVerification(records: 2, blobs: 1))
     }
 
+    @Test("when the whole store is removed beneath it, short and long bodies are stored again", arguments: [1, 50_000])
+    func removedStore(length: Int) throws {
+        let above = scratch.path + "/store"
+        let store = try CacheStore.open(directory: above + "/cache")
+        defer { store.close() }
+        let body = [UInt8](repeating: 3, count: length)
+        #expect(store.put(1, body: body) != nil)
+        CacheScratch.remove(above)
+        #expect(store.put(2, body: body) != nil)
+        #expect(store.found(1) == [])
+        #expect(store.found(2).map(\.body) == [body])
+        #expect(store.problem == nil)
+        #expect(try store.verify().damagedRecords == 0)
+        // For those who come later, too.
+        let second = try CacheStore.open(directory: above + "/cache")
+        defer { second.close() }
+        #expect(second.found(2).map(\.body) == [body])
+    }
+
+    @Test("when a file is in the store's place there is nothing, and why is known")
+    func fileInPlace() throws {
+        let above = scratch.path + "/store"
+        let store = try CacheStore.open(directory: above + "/cache")
+        defer { store.close() }
+        #expect(store.put(1, body: [1]) != nil)
+        CacheScratch.remove(above)
+        close(Glibc.open(above, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+        #expect(store.put(2, body: [1]) == nil)
+        #expect(store.found(1) == [])
+        let reason = "part of the path is no directory"
+        #expect(store.problem == .unusable(path: above + "/cache", reason: reason))
+    }
+
     @Test("nothing is left of what a process was making when it was killed")
     func parts() throws {
         let store = try open()

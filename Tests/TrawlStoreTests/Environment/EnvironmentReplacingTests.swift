@@ -127,6 +127,48 @@ struct EnvironmentReplacingTests {
         #expect(first === third)
     }
 
+    @Test("when all above it is removed as well, that is made anew, for the user alone")
+    func removedAbove() throws {
+        let above = scratch.path + "/above"
+        let directory = above + "/store/environment"
+        let environment = try Environment.open(directory: directory, settings: Sample.settings())
+        defer { environment.close() }
+        try environment.put(1, [1])
+        let generation = environment.generation
+        try FileManager.default.removeItem(atPath: above)
+        try environment.put(2, [2])
+        #expect(environment.generation > generation)
+        #expect(try environment.get(1) == nil)
+        #expect(try environment.get(2) == [2])
+        #expect(environment.problem == nil)
+        for path in [above, above + "/store", directory] {
+            let facts = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(facts[.posixPermissions] as? Int == 0o700, "\(path)")
+        }
+    }
+
+    @Test("why it could not be opened again is known, also later", arguments: [true, false])
+    func problem(isRebuildable: Bool) throws {
+        let above = scratch.path + "/above"
+        let directory = above + "/environment"
+        var settings = Sample.settings(isRebuildable: isRebuildable)
+        settings.reopeningPause = .zero
+        let environment = try Environment.open(directory: directory, settings: settings)
+        defer { environment.close() }
+        try environment.put(1, [1])
+        #expect(environment.problem == nil)
+        try FileManager.default.removeItem(atPath: above)
+        try Data().write(to: URL(fileURLWithPath: above))
+        let problem = StoreError.unusable(path: directory, reason: "part of the path is no directory")
+        #expect(throws: problem) { try environment.put(2, [2]) }
+        #expect(throws: problem) { try environment.get(1) }
+        #expect(environment.problem == problem)
+        unlink(above)
+        try environment.put(3, [3])
+        #expect(try environment.get(3) == [3])
+        #expect(environment.problem == problem)
+    }
+
     @Test("a process of the same number, as one of another container may be, is named as what is in the way")
     func sameNumber() throws {
         try open().close()

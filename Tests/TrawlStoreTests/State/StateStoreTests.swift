@@ -94,6 +94,46 @@ struct StateStoreTests {
         #expect(state.problem != nil)
     }
 
+    @Test("when the whole store is removed beneath it, what comes later is kept", arguments: [false, true])
+    func removed(looksFirst: Bool) throws {
+        let state = try StateStore.open(store: store)
+        defer { state.close() }
+        try state.set("a=1; Max-Age=60", from: "http://x.org/")
+        CacheScratch.remove(store)
+        if looksFirst {
+            // Within a second that is seen.
+            waitUntil { state.changes(of: .cookies) == 0 }
+            #expect(state.changes(of: .cookies) == 0)
+            #expect(state.field(for: "http://x.org/") == nil)
+        }
+        try state.set("b=1; Max-Age=60", from: "http://x.org/")
+        #expect(state.field(for: "http://x.org/") == "b=1")
+        #expect(state.problem == nil)
+        let other = try StateStore.open(store: store)
+        defer { other.close() }
+        #expect(other.changes(of: .cookies) != 0)
+        #expect(other.field(for: "http://x.org/") == "b=1")
+        var facts = stat()
+        for path in [store, store + "/state"] {
+            #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o700, "\(path)")
+        }
+    }
+
+    @Test("where the store cannot be made anew, reading fails once it was open, and says why")
+    func notMadeAnew() throws {
+        let state = try StateStore.open(store: store)
+        try state.set("a=1; Max-Age=60", from: "http://x.org/")
+        CacheScratch.remove(store)
+        close(open(store, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+        #expect(throws: StoreError.self) { try state.perform(.cookies) { _ throws(StoreError) in } }
+        waitUntil { state.changes(of: .cookies) == nil }
+        #expect(throws: StoreError.self) { try state.read(.cookies) { _ in 1 } }
+        let problem = StoreError.unusable(path: store + "/state", reason: "part of the path is no directory")
+        #expect(state.problem == problem)
+        state.close()
+        #expect(state.problem == problem)
+    }
+
     @Test("cookies that end with a session go with it, or with the next coordinator's start when it died")
     func sessions() throws {
         let state = try StateStore.open(store: store)
