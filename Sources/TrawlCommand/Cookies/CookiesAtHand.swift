@@ -35,8 +35,12 @@ struct CookiesAtHand {
         self.jar = jar
         let isThere = access(directory + "/state/.", F_OK) == 0
         // What may not be looked at is not known to be empty.
-        if !isThere, ![ENOENT, ENOTDIR].contains(errno) {
-            throw CommandError(.system(SystemError(errno: errno, call: "access")), in: directory, "the cookies")
+        if !isThere, errno != ENOENT {
+            let error: StoreError =
+                errno == ENOTDIR
+                ? .unusable(path: directory + "/state", reason: "part of the path is no directory")
+                : .system(SystemError(errno: errno, call: "access"))
+            throw CommandError(error, in: directory, "the cookies")
         }
         do throws(StoreError) {
             state = isThere || makes ? try StateStore.open(store: directory) : nil

@@ -5,6 +5,8 @@ import TrawlPlatform
 
 extension ResponseStore {
     /// Whether a store directory has a cache. Nothing is made or opened.
+    ///
+    /// - Throws: `unusable` when a file is in the place of one of the directories.
     package static func isThere(in directory: String) throws(StoreError) -> Bool {
         try CacheStore.isThere(in: directory + "/cache")
     }
@@ -74,7 +76,8 @@ extension CacheStore {
     /// Whether there is an environment in a directory.
     static func isThere(in directory: String) throws(StoreError) -> Bool {
         if access(directory + "/data.mdb", F_OK) == 0 { return true }
-        if errno == ENOENT || errno == ENOTDIR { return false }
+        if errno == ENOENT { return false }
+        if errno == ENOTDIR { throw .unusable(path: directory, reason: "part of the path is no directory") }
         throw .from(SystemError(errno: errno, call: "access"))
     }
 

@@ -111,6 +111,19 @@ struct CacheCommandTests {
         #expect(try directory.names().isEmpty)
     }
 
+    @Test("a file in the place of a store is no empty store", arguments: ["store", "store/cache"])
+    func inTheWay(name: String) throws {
+        if name != "store" { _ = try directory.makeDirectory("store") }
+        try directory.put(name, [1])
+        let before = try directory.names()
+        for arguments in [["ls"], ["stats"], ["verify"], ["prune"], ["clear"], ["rm", "h"], ["get", "http://h/"]] {
+            let run = try CommandRun(["cache"] + arguments + ["--store", store])
+            #expect(run.status == 78 && run.output.isEmpty, "\(arguments) \(run.text)")
+            #expect(run.errors.contains("is no directory"), "\(arguments) \(run.errors)")
+        }
+        #expect(try directory.names() == before)
+    }
+
     /// Changes a byte of one of so many stored bodies: its file.
     private func flipBlob(at offset: UInt64, of count: Int) throws -> String {
         let blobs = try directory.names().filter { $0.hasPrefix("store/cache/blobs/") && $0.utf8.count > 60 }

@@ -46,6 +46,16 @@ struct CookieCommandTests {
         }
     }
 
+    @Test("a file in the place of a store is no empty jar", arguments: ["store", "store/state"])
+    func inTheWay(name: String) throws {
+        if name != "store" { _ = try directory.makeDirectory("store") }
+        try directory.put(name, [1])
+        for arguments in [["ls"], ["export"], ["rm", "a"], ["clear"]] {
+            let run = try CommandRun(["cookies"] + arguments + ["--store", store])
+            #expect(run.status == 78 && run.output.isEmpty, "\(arguments): \(run.text) \(run.errors)")
+        }
+    }
+
     private func curl(_ arguments: String...) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: curlPath)
