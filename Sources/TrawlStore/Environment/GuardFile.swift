@@ -24,8 +24,6 @@ final class GuardFile: Sendable {
         let number = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode)
         guard number >= 0 else {
             switch errno {
-            case EACCES, EROFS, EPERM:
-                throw .unusable(path: directory, reason: "no right to write there")
             case ELOOP, EISDIR, ENXIO: throw .unusable(path: path, reason: "something else has that name")
             default: throw .last("open \(path)")
             }

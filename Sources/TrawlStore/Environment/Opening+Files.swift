@@ -91,7 +91,6 @@ extension Opening {
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
             switch errno {
             case ENOENT: try StoreDirectory.make(directory)
-            case EACCES, EROFS, EPERM: throw .unusable(path: directory, reason: "no right to make it")
             case ENOTDIR: throw .unusable(path: directory, reason: "part of the path is no directory")
             default: throw .last("mkdir \(directory)")
             }
@@ -124,10 +123,7 @@ extension Opening {
         _ path: String, _ facts: FileFacts, isAlone: Bool
     ) throws(StoreError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            if errno == EACCES { throw .unusable(path: path, reason: "no right to read it") }
-            throw .last("open \(path)")
-        }
+        guard descriptor >= 0 else { throw .last("open \(path)") }
         // LMDB has no lock on this file, so closing it gives none away.
         defer { Glibc.close(descriptor) }
         try withUnsafeTemporaryAllocation(byteCount: 2 * PageLayout.size, alignment: 8) { buffer throws(StoreError) in

@@ -112,11 +112,7 @@ final class Opening: @unchecked Sendable {
         try succeed(mdb_env_set_mapsize(environment, settings.mapSize & ~4095), "mdb_env_set_mapsize")
         var flags = MDB_NOTLS | MDB_NORDAHEAD
         if settings.syncPolicy != .everyCommit { flags |= MDB_NOSYNC }
-        let code = mdb_env_open(environment, directory, UInt32(flags), 0o600)
-        switch code {
-        case EACCES, EROFS, EPERM: throw .unusable(path: directory, reason: "no right to write there")
-        default: try succeed(code, "mdb_env_open")
-        }
+        try succeed(mdb_env_open(environment, directory, UInt32(flags), 0o600), "mdb_env_open")
         var dead: Int32 = 0
         try succeed(mdb_reader_check(environment, &dead), "mdb_reader_check")
     }

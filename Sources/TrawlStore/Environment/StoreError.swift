@@ -25,7 +25,8 @@ package enum StoreError: Error, Equatable, Sendable {
     case newerFormat(path: String, found: UInt32, supported: UInt32)
     /// An older version of the program wrote these files, and the settings bring no way to carry them over.
     case olderFormat(path: String, found: UInt32, supported: UInt32)
-    /// A directory or file is not what the store may use: another owner, a file in the way, rights missing.
+    /// A directory or file is not what the store may use: another owner, a file in the way, rights of others to it. What
+    /// the system does not permit is `system`.
     case unusable(path: String, reason: String)
     /// This process was forked from one that has the environment open. Start processes by exec.
     case forked

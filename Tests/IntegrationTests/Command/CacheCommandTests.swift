@@ -111,6 +111,35 @@ struct CacheCommandTests {
         #expect(try directory.names().isEmpty)
     }
 
+    @Test("a store without the right to write may not be looked at", .enabled(if: geteuid() != 0))
+    func forbidden() async throws {
+        try await withOrigin { origin in _ = try get(origin.url(fresh("/bytes/10"))) }
+        #expect(chmod(store + "/cache/environment.lock", 0o400) == 0)
+        for arguments in [["ls"], ["stats"], ["verify"], ["prune"], ["clear"], ["rm", "h"]] {
+            let run = try CommandRun(["cache"] + arguments + ["--store", store])
+            #expect(run.status == 77 && run.output.isEmpty, "\(arguments) \(run.text) \(run.errors)")
+        }
+    }
+
+    @Test("a store on a disk that is only read is one that cannot be written", .enabled(if: geteuid() == 0))
+    func readOnlyDisk() async throws {
+        try await withOrigin { origin in _ = try get(origin.url(fresh("/bytes/10"))) }
+        // In a name space that ends with the command.
+        let script = """
+            { mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"; } 2>/dev/null || exit 99
+            exec "$0" cache stats --store "$1"
+            """
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+        process.arguments = ["-m", "sh", "-c", script, try BuiltProducts.trawl(), store]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        // Where nothing may be mounted, there is nothing to see.
+        if [1, 99].contains(process.terminationStatus) { return }
+        #expect(process.terminationStatus == 74)
+    }
+
     @Test("a file in the place of a store is no empty store", arguments: ["store", "store/cache"])
     func inTheWay(name: String) throws {
         if name != "store" { _ = try directory.makeDirectory("store") }

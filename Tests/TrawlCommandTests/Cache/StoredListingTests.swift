@@ -157,6 +157,8 @@ struct StoreFailureTests {
         "the exit status says what kind of failure it is",
         arguments: [
             (.system(SystemError(errno: EACCES, call: "open")), 77),
+            (.system(SystemError(errno: EPERM, call: "open")), 77),
+            (.system(SystemError(errno: EROFS, call: "open")), 74),
             (.system(SystemError(errno: EIO, call: "read")), 74),
             (.diskFull(SystemError(errno: ENOSPC, call: "write")), 74), (.damaged(path: "/p", detail: "d"), 65),
             (.newerFormat(path: "/p", found: 9, supported: 1), 78), (.unusable(path: "/p", reason: "r"), 78),

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import TrawlPlatform
 import TrawlStore
 
 @Suite("Opening an environment")
@@ -97,11 +98,26 @@ struct EnvironmentOpeningTests {
         #expect(performing: { try use { _ in } }, throws: isUnusable)
     }
 
-    @Test("a directory without the right to write is refused", .enabled(if: geteuid() != 0))
+    private func isForbidden(_ error: any Error) -> Bool {
+        if case .system(let failure)? = error as? StoreError { failure.errno == EACCES } else { false }
+    }
+
+    @Test("without the right to make it, or to write there, the system refuses", .enabled(if: geteuid() != 0))
     func readOnly() throws {
+        chmod(scratch.path, 0o500)
+        defer { chmod(scratch.path, 0o700) }
+        #expect(performing: { try use { _ in } }, throws: isForbidden)
+        chmod(scratch.path, 0o700)
         try FileManager.default.createDirectory(atPath: scratch.environment, withIntermediateDirectories: false)
         chmod(scratch.environment, 0o500)
-        #expect(performing: { try use { _ in } }, throws: isUnusable)
+        #expect(performing: { try use { _ in } }, throws: isForbidden)
+        chmod(scratch.environment, 0o700)
+        try fill()
+        for name in ["environment.lock", "lock.mdb", "data.mdb"] {
+            chmod(scratch.environment + "/" + name, 0o400)
+            #expect(performing: { try use { _ in } }, throws: isForbidden)
+            chmod(scratch.environment + "/" + name, 0o600)
+        }
     }
 
     @Test("a durable file others could read is refused")
