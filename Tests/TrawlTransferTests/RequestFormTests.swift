@@ -46,6 +46,13 @@ struct RequestFormTests {
                 == ["Accept:", "Accept: a"])
     }
 
+    @Test("an Expect without a value keeps libcurl from adding its own")
+    func withoutExpectation() throws {
+        #expect(
+            try texts([("A", "1"), ("expect", " "), ("B", "2"), ("C", "3")], hasBody: true)
+                == ["Accept:", "Content-Type:", "A: 1", "Expect:", "B: 2\r\nC: 3"])
+    }
+
     @Test("lines for a proxy stand each for itself")
     func proxy() throws {
         var fields = FieldLines()

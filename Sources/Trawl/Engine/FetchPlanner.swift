@@ -245,6 +245,10 @@ final class FetchPlanner: Sendable {
         add("Accept", "*/*")
         if acceptsCompressed { add("Accept-Encoding", "gzip, deflate, br") }
         defaults.append(contentsOf: lines)
+        // What would be generated only when the body goes out is switched off there, by a line without a value.
+        if !lines.contains("Expect"), omitted.contains(where: { FieldSyntax.equalIgnoringCase($0, "Expect") }) {
+            try? defaults.append("Expect", "")
+        }
         return defaults
     }
 

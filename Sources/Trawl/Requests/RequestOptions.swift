@@ -34,7 +34,8 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var defaultCharset = "ISO-8859-1"
     /// The `User-Agent` of this request; nil is the coordinator's. A field line set by hand wins over both.
     public var userAgent: String?
-    /// Names of generated field lines that are left out, such as `Accept`. Default none.
+    /// Names of generated field lines that are left out: `User-Agent`, `Accept`, `Accept-Encoding`, and `Expect`, with
+    /// which bodies over 1 MiB wait for the server's word. `Host` and `Content-Length` always go out. Default none.
     public var omittedFields: [String] = []
     /// Whether GET and HEAD may carry a body; otherwise such a request is refused. Default false.
     public var allowsBodyOnGET = false

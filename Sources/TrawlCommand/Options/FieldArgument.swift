@@ -1,5 +1,6 @@
 import ArgumentParser
 import Trawl
+import TrawlHTTP
 
 /// One `-H`: `Name: value` adds a line, `Name;` one without a value, `Name:` takes a generated one away, `@FILE` stands
 /// for the lines of a file.
@@ -33,7 +34,12 @@ enum FieldArgument: ExpressibleByArgument, Equatable {
         for argument in arguments {
             switch argument {
             case .add(let name, let value): request.fields.add(name, value)
-            case .remove(let name): request.options.omittedFields.append(name)
+            case .remove(let name):
+                // RFC 9112 §3.2 and §6.3: the server could not tell what is asked for, or where the request ends.
+                if ["host", "content-length"].contains(name.lowercased()) {
+                    throw CommandError("the field \(name) cannot be left out of a request")
+                }
+                request.options.omittedFields.append(name)
             case .file(let file): try apply(lines(of: file, read: read), to: &request, read: read)
             }
         }
@@ -66,6 +72,18 @@ enum FieldArgument: ExpressibleByArgument, Equatable {
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
         while let last = text.last, last == " " || last == "\t" { text.removeLast() }
         return String(text)
+    }
+}
+
+extension Request {
+    /// Adds the line of an option or a default, where no line by hand has or drops its name.
+    mutating func addUnlessByHand(_ name: String, _ value: String) {
+        if !isByHand(name) { fields.add(name, value) }
+    }
+
+    /// Whether a line by hand has or drops that name: then it counts, and not what an option says, as in curl.
+    func isByHand(_ name: String) -> Bool {
+        fields[name] != nil || options.omittedFields.contains { FieldSyntax.equalIgnoringCase($0, name) }
     }
 }
 

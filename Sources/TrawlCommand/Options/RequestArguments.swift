@@ -121,7 +121,8 @@ struct RequestArguments: ParsableArguments {
     /// What `-G` adds to the query of URLs; nil without it.
     func query(_ read: (String) throws(CommandError) -> [UInt8]) throws(CommandError) -> String? {
         guard dataInQuery, !pieces.isEmpty else { return nil }
-        return String(decoding: try RequestBody.bytes(of: pieces, separator: "&", read: read), as: UTF8.self)
+        let bytes = try RequestBody.bytes(of: pieces, separator: "&", read: read)
+        return URLText.query(ofBytes: bytes)
     }
 
     /// Fills in what these options say.
@@ -129,13 +130,13 @@ struct RequestArguments: ParsableArguments {
         if head { request.method = .head }
         if let method { request.method = Request.Method(method) }
         request.options.setUserAgent(userAgent)
-        if let range { request.fields.add("Range", "bytes=\(range)") }
         if let referer, referer.hasSuffix(";auto") {
             throw CommandError("-e: the URL before each redirect (';auto') is not sent; name one")
         }
         if let referer, !FieldSyntax.isFieldValue(referer) { throw CommandError("-e: the URL holds CR, LF or NUL") }
-        if let referer, !referer.isEmpty { request.fields.add("Referer", referer) }
         try FieldArgument.apply(headers, to: &request, read: read)
+        if let range { request.addUnlessByHand("Range", "bytes=\(range)") }
+        if let referer, !referer.isEmpty { request.addUnlessByHand("Referer", referer) }
         request.options.acceptsCompressedResponses = compressed
         request.options.contentDecoding = compressed ? .streaming : .off
         try applyBody(to: &request, read: read)
@@ -144,14 +145,10 @@ struct RequestArguments: ParsableArguments {
     private func applyBody(
         to request: inout Request, read: (String) throws(CommandError) -> [UInt8]
     ) throws(CommandError) {
-        let omitted = request.options.omittedFields.map { $0.lowercased() }
-        func setDefault(_ name: String, _ value: String) {
-            if request.fields[name] == nil, !omitted.contains(name.lowercased()) { request.fields.add(name, value) }
-        }
         let pieces = json.isEmpty ? dataInQuery ? [] : pieces : json
         if pieces.isEmpty { return }
-        setDefault("Content-Type", json.isEmpty ? "application/x-www-form-urlencoded" : "application/json")
-        if !json.isEmpty { setDefault("Accept", "application/json") }
+        request.addUnlessByHand("Content-Type", json.isEmpty ? "application/x-www-form-urlencoded" : "application/json")
+        if !json.isEmpty { request.addUnlessByHand("Accept", "application/json") }
         request.body = .bytes(try RequestBody.bytes(of: pieces, separator: json.isEmpty ? "&" : "", read: read))
         if request.method == nil { request.method = .post }
         // The user's word counts, as in curl.

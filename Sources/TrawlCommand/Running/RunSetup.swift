@@ -30,6 +30,10 @@ enum RunSetup {
         try NetrcInput.settle(&request.options.authentication.netrc)
         try command.cookies.apply(to: &request.options)
         try fill(&request)
+        if request.isByHand("Cookie") { request.options.cookies.manual = [] }
+        if command.authentication.bearer != nil, request.isByHand("Authorization") {
+            request.options.authentication.credential = nil
+        }
         if let agent = request.options.userAgent, !FieldSyntax.isFieldValue(agent) {
             throw CommandError("-A: the user agent holds CR, LF or NUL")
         }

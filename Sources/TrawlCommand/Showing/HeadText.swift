@@ -33,6 +33,8 @@ enum HeadText {
         var text = "\(prefix)\(request.method.name) \(path.terminalSafe) \(version)\n"
         if !request.fields.contains("Host") { text += "\(prefix)Host: \(authority(target).terminalSafe)\n" }
         request.fields.forEach { name, value in
+            // Without a value it is not sent, and keeps another from being.
+            if value.isEmpty, FieldSyntax.equalIgnoringCase(name, "Expect") { return }
             let name = FieldLines.text(name)
             let isSecret = ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased())
             text += "\(prefix)\(name): \(isSecret ? "[not shown]" : FieldLines.text(value).terminalSafe)\n"

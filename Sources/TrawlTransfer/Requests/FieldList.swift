@@ -4,8 +4,9 @@ import TrawlHTTP
 /// The field lines of a request in the form libcurl takes them: a linked list of texts, all in one allocation.
 ///
 /// Lines of the lease keep their order and spelling. What libcurl would add by itself and the lease does not have is
-/// switched off. Lines share a text as far as libcurl need not see each by itself, since it looks through all texts for
-/// each of a dozen names, and prints one after the other.
+/// switched off, but for `Expect`, which an empty line of that name switches off. Lines share a text as far as libcurl
+/// need not see each by itself, since it looks through all texts for each of a dozen names, and prints one after the
+/// other.
 final class FieldList {
     /// The packed field lines this list was made of.
     let source: [UInt8]
@@ -37,7 +38,13 @@ final class FieldList {
         }
         fields.forEach { name, value in
             guard !Self.isFraming(name) else { return }
-            texts.add(name, FieldSyntax.trimmed(value), isAlone: isForProxy || Self.isLookedFor(name))
+            let value = FieldSyntax.trimmed(value)
+            if value.isEmpty, FieldSyntax.equalIgnoringCase(name, "Expect") {
+                // RFC 9110 §10.1.1: the empty list has no expectation, and libcurl is not to add one.
+                texts.switchOff("Expect")
+                return
+            }
+            texts.add(name, value, isAlone: isForProxy || Self.isLookedFor(name))
         }
         (memory, head) = texts.listed()
     }
@@ -80,6 +87,7 @@ private struct LineTexts {
     /// name.
     mutating func switchOff(_ name: String) {
         starts.append(bytes.count)
+        isOpen = false
         bytes += name.utf8
         bytes += [UInt8(ascii: ":"), 0]
     }

@@ -47,6 +47,19 @@ struct GetFlagTests {
         }
     }
 
+    @Test("a long body waits for the server's word, unless -H 'Expect:' says that it shall not")
+    func expectation() throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("body", [UInt8](repeating: 0x61, count: (1 << 20) + 1))
+        let origin = try ScriptedOrigin { _ in .init(200, "") }
+        defer { origin.stop() }
+        let arguments = ["-T", directory.file("body"), origin.url("/x")]
+        #expect(try CommandRun(["get"] + arguments).status == 0)
+        let run = try CommandRun(["get", "-v", "-H", "Expect:"] + arguments)
+        #expect(run.status == 0 && !run.errors.contains("> Expect"), "\(run.errors)")
+        #expect(origin.seen().map { $0.fields["expect"] } == ["100-continue", nil])
+    }
+
     @Test("a file is uploaded, and named where the URL is a directory")
     func upload() async throws {
         let directory = try TemporaryDirectory()

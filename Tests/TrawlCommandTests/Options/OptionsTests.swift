@@ -189,6 +189,37 @@ struct OptionsTests {
         #expect(request.options.omittedFields == ["User-Agent", "Accept"])
     }
 
+    @Test("a line by hand has the last word against an option of its name, and takes its line away, as in curl")
+    func byHand() throws {
+        let options = ["-e", "e", "-r", "0-4", "-b", "a=b", "--oauth2-bearer", "t"]
+        func plan(_ fields: String...) throws -> Request {
+            let fields = fields.flatMap { ["-H", $0] }
+            return try GetPlan(GetCommand.parse(options + fields + ["http://h/"])).template
+        }
+        let plain = try plan("X: y")
+        #expect(plain.fields.values("Referer") == ["e"] && plain.fields.values("Range") == ["bytes=0-4"])
+        #expect(plain.options.cookies.manual.count == 1 && plain.options.authentication.credential != nil)
+        let other = try plan("referer: h", "range: bytes=7-", "cookie: c=d", "authorization: x")
+        #expect(other.fields.values("Referer") == ["h"] && other.fields.values("Range") == ["bytes=7-"])
+        #expect(other.options.cookies.manual.isEmpty && other.options.authentication.credential == nil)
+        let none = try plan("Referer:", "Range:", "Cookie:", "Authorization:")
+        #expect(none.fields.isEmpty)
+        #expect(none.options.cookies.manual.isEmpty && none.options.authentication.credential == nil)
+    }
+
+    @Test("what no request is without cannot be taken away", arguments: ["Host:", "content-length:"])
+    func needed(line: String) throws {
+        let error = #expect(throws: CommandError.self) { try request(["-H", line, "http://h/"]) }
+        #expect(error?.message == "the field \(line.dropLast()) cannot be left out of a request")
+    }
+
+    @Test("bytes that are no text keep their values in a query")
+    func queryBytes() throws {
+        let get = try GetCommand.parse(["-G", "-d", "@f", "-d", "é d", "http://h/"])
+        let query = try get.request.query { _ throws(CommandError) in [0x61, 0x3D, 0xE9, 0x0A, 0xFF] }
+        #expect(query == "a=%e9%ff&%c3%a9 d")
+    }
+
     @Test("pieces of a body keep their order over different options")
     func bodyOrder() throws {
         let request = try request(["-d", "a=1", "--data-binary", "@f", "--data-raw", "@x", "-d", "@f", "http://h/"])
