@@ -23,6 +23,8 @@ struct GetPlan {
     let list: String?
     /// Absolute; where remote names go.
     let directory: String
+    /// The same as it was given; nil is the working directory, unsaid.
+    let shownDirectory: String?
     let writesHeads: Bool
     /// Whether bodies do not matter, whatever the method is.
     let wantsHeadsAlone: Bool
@@ -78,6 +80,7 @@ struct GetPlan {
             || outputs.contains { LocalPath.isStandardOutput($0) || LocalPath.standsForOpenFile($0) }
         isSequential = isSingle || passesThrough
 
+        shownDirectory = arguments.directory
         directory = try Self.directory(arguments, isStandardOutput: output == .standardOutput)
         var template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: failsOnErrorStatus)
         if let upload = command.upload {

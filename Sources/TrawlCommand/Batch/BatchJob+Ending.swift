@@ -146,7 +146,9 @@ extension BatchJob {
         case .failure(let error): values.error = error
         }
         values.message = failure?.message ?? ""
-        values.fileName = (file ?? fetch.path).map(absolute)
+        values.fileName = (plan.files == .named ? fetch.path : file ?? fetch.path).map {
+            LocalPath.shown($0, in: plan.shownDirectory)
+        }
         if let text = plan.writeOut?.outputText(values, on: console) { outputs.printed += text.utf8 }
     }
 }

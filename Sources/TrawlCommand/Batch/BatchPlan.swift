@@ -24,7 +24,9 @@ struct BatchPlan {
     let files: Files
     /// Absolute.
     let directory: String
-    /// The same, where new files are made beneath it.
+    /// What stands before a relative name of a file in `-w`.
+    let shownDirectory: String?
+    /// The directory again, where new files are made beneath it.
     let root: OutputDirectory?
     let results: String?
     let retriesFailed: Bool
@@ -77,6 +79,7 @@ struct BatchPlan {
             let (path, opened) = try Self.directory(arguments.directory)
             (directory, root) = (path, opened)
         }
+        shownDirectory = directory
         var template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: arguments.fail)
         cookieFiles = command.cookies.files
         template.options.redirects.mode = arguments.noLocation ? .manual : .standard
@@ -106,6 +109,7 @@ struct BatchPlan {
         form = .plain
         files = plan.output == .remoteNames ? .replacing : .named
         directory = plan.directory
+        shownDirectory = plan.shownDirectory
         root = nil
         results = nil
         retriesFailed = false

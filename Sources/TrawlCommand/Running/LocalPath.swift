@@ -14,11 +14,25 @@ enum LocalPath {
         WholeFile.standsForOpenFile(path) && !path.hasPrefix("/proc/\(getpid())/cwd/")
     }
 
+    /// Whether there is something other than a file, such as a device or a pipe: whatever is written goes there.
+    static func isOtherThanFile(_ path: String) -> Bool {
+        if standsForOpenFile(path) { return true }
+        var info = stat()
+        guard stat(path, &info) == 0 else { return false }
+        return info.st_mode & S_IFMT != S_IFREG
+    }
+
     /// The path from the root, `directory` before a relative one.
     static func absolute(_ path: String, in directory: String? = nil) throws(SystemError) -> String {
         if path.hasPrefix("/") { return path }
         guard let directory else { return joined(try WorkingDirectory.path(), path) }
         return joined(try absolute(directory), path)
+    }
+
+    /// The name as given, behind the directory that was given for relative ones, if any.
+    static func shown(_ name: String, in directory: String?) -> String {
+        guard let directory, !name.hasPrefix("/") else { return name }
+        return joined(directory, name)
     }
 
     static func joined(_ directory: String, _ name: String) -> String {

@@ -19,6 +19,8 @@ struct SingleFetch {
     var writer: BodyWriter?
     /// The file's path, once it is known.
     var path: String?
+    /// The file's name as it was given, once it is known.
+    var fileName: String?
     /// The last that came of a response: the answer's, a redirect's or a challenge's.
     var head: Response.ResponseHead?
     /// What the attempt under way sends, where that is shown.
@@ -82,7 +84,7 @@ struct SingleFetch {
         if case .failure(let error) = result { values.error = error }
         (values.head, values.redirects) = (head, redirects)
         values.message = refusal?.message ?? ""
-        values.fileName = path
+        values.fileName = fileName.map { LocalPath.shown($0, in: plan.shownDirectory) }
         if !outputIsClosed {
             do throws(SystemError) {
                 try plan.writeOut?.write(values, on: console)
@@ -102,7 +104,7 @@ struct SingleFetch {
             return .stream
         case .remoteNames:
             if plan.namesFromHeads, request.out == nil { return .stream }
-            path = try plan.path(unusedName(request.out ?? FileName.ofURL(request.url), &names))
+            fileName = try unusedName(request.out ?? FileName.ofURL(request.url), &names)
         case .named:
             guard let name = request.out else {
                 throw CommandError("no file name for \(FailureText.url(request.url))")
@@ -111,9 +113,11 @@ struct SingleFetch {
                 writer = .standardOutput()
                 return .stream
             }
-            path = try plan.path(name)
+            fileName = try LocalPath.isOtherThanFile(plan.path(name)) ? name : unusedName(name, &names)
         }
-        guard let path else { throw CommandError("no file name for \(FailureText.url(request.url))") }
+        guard let fileName else { throw CommandError("no file name for \(FailureText.url(request.url))") }
+        let path = try plan.path(fileName)
+        self.path = path
         if plan.writesHeads || LocalPath.standsForOpenFile(path) {
             do throws(SystemError) {
                 writer = try BodyWriter.file(path, replaces: true)

@@ -49,6 +49,24 @@ struct GetListTests {
         }
     }
 
+    @Test("a name of two -o is given once, and a device takes all", arguments: [[], ["-v"]])
+    func sameOutputs(options: [String]) async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            try directory.put("f", Array("of an earlier run".utf8))
+            let urls = [origin.url("/bytes/5"), origin.url("/bytes/6")]
+            let run = try get(options + ["--output-dir", directory.path, "-o", "f", "-o", "f"] + urls)
+            #expect(run.status == 0 && run.errors.contains("trawl: \(urls[1]): written to f.1\n"), "\(run.errors)")
+            #expect(directory.content("f") == ReferenceBytes.bytes(5))
+            #expect(directory.content("f.1") == ReferenceBytes.bytes(6))
+            let named = try get(
+                options + ["-s", "-w", "%{filename_effective} ", "-o", "/dev/null", "-o", directory.file("f")] + urls)
+            #expect(named.text.split(separator: " ").sorted() == ["/dev/null", directory.file("f")[...]].sorted())
+            let dropped = try get(options + ["-o", "/dev/null", "-o", "/dev/null"] + urls)
+            #expect(dropped.status == 0 && !dropped.errors.contains("written to"), "\(dropped.errors)")
+        }
+    }
+
     @Test("-w prints a line for each, failures included")
     func writeOut() async throws {
         try await withOrigin { origin in
