@@ -39,7 +39,7 @@ final class BatchRun: FetchDriver {
         let signals = Signals.block()
         if list != nil { Scheduling.preferThroughput() }
         let coordinator = try Coordinator.started(plan.configuration, console)
-        try plan.cookieFiles?.load(into: coordinator)
+        try plan.cookieFiles?.load(into: coordinator, console)
         let stopping: StopRequests
         let attention: WakeUp
         var printer: OutputThread<[UInt8]>?

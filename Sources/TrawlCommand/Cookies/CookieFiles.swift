@@ -17,10 +17,18 @@ struct CookieFiles {
     let dropsSessionCookies: Bool
 
     /// Reads the files, before anything is fetched.
-    func load(into coordinator: Coordinator) throws(CommandError) {
+    ///
+    /// Lines that are no cookies are nothing to speak of: a file of heads, as `-D` writes it, has many. A cookie in one
+    /// without a domain is: nobody says whom it is for, so it is not sent, as curl's manual has it.
+    func load(into coordinator: Coordinator, _ console: Console) throws(CommandError) {
         let now = WallClock.time()
         for file in inputs where !file.isEmpty && (file == "-" || access(file, F_OK) == 0) {
             let contents = CookieFile.read(try StandardStreams.readAll(file, limit: 1 << 28, option: "-b"), at: now)
+            let homeless = contents.refused.count { $0.reason == .domain }
+            if homeless > 0 {
+                let name = file == "-" ? "standard input" : file.terminalSafe
+                console.note("-b: \(name): cookies that are not sent, without a usable domain: \(homeless)")
+            }
             coordinator.cookies(in: Self.jar).insertInMemory(
                 contents.cookies.filter { !dropsSessionCookies || $0.isPersistent }, at: now)
         }

@@ -57,7 +57,7 @@ final class PipeRun {
         let signals = Signals.block()
         let console = Console(isSilent: plan.isSilent)
         let coordinator = try Coordinator.started(plan.configuration, console)
-        try plan.cookieFiles?.load(into: coordinator)
+        try plan.cookieFiles?.load(into: coordinator, console)
         let answers: AnswerQueue
         let stopping: StopRequests
         let output: OutputThread<PipeResponse?>

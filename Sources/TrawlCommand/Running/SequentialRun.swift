@@ -63,7 +63,7 @@ enum SequentialRun {
         let console = Console(plan.report)
         console.note(plan.template.options.tls)
         let coordinator = try Coordinator.started(plan.configuration, console)
-        try plan.cookieFiles?.load(into: coordinator)
+        try plan.cookieFiles?.load(into: coordinator, console)
         let kind = plan.report.progressKind(
             onTerminal: Terminal.isTerminal(STDERR_FILENO),
             sharesTerminal: plan.output == .standardOutput && Terminal.isTerminal(STDOUT_FILENO))

@@ -161,6 +161,17 @@ struct CookieCommandTests {
         #expect(try get("/p", ["--jar", "copy"]) == "y=2\n")
     }
 
+    @Test("a cookie of a -b file whose line names no domain is not sent, which is told")
+    func homeless() throws {
+        defer { origin.stop() }
+        try directory.put("heads", Array("HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2; Path=/\r\n\r\n".utf8))
+        let arguments = ["get", "--store", store, "-b", directory.file("heads"), origin.url("/")]
+        let run = try CommandRun(arguments)
+        #expect(run.status == 0 && run.text == "none\n", "\(run.errors)")
+        #expect(run.errors.hasSuffix("heads: cookies that are not sent, without a usable domain: 2\n"), "\(run.errors)")
+        #expect(try CommandRun(arguments + ["-s"]).errors.isEmpty)
+    }
+
     @Test(
         "-b reads and -c writes files as curl does, and the store has no part in it",
         .enabled(if: access(curlPath, X_OK) == 0))
