@@ -53,6 +53,7 @@ struct GetCommand: FetchingCommand {
         if allURLs.contains("") { throw ValidationError("a URL is empty") }
         if request.dataInQuery, output.inputFile != nil { throw ValidationError("-G and -i exclude each other") }
         if upload != nil, request.hasBody { throw ValidationError("-T and --data exclude each other") }
+        if upload != nil, request.head { throw ValidationError("-I and -T exclude each other") }
         if upload?.isEmpty == true { throw ValidationError("-T wants a file") }
         if output.headFile?.isEmpty == true { throw ValidationError("-D wants a file") }
     }

@@ -51,7 +51,6 @@ struct GetPlan {
         isSingle = command.endsLikeCurl
         failsOnErrorStatus = arguments.failsOnErrorStatus
         savesErrorBodies = !arguments.fail
-        namesFromHeads = arguments.headerName
         writesHeads = arguments.include || command.request.head
         wantsHeadsAlone = command.request.head
         allowsBinaryOnTerminal = arguments.outputs.contains("-")
@@ -65,6 +64,7 @@ struct GetPlan {
         } else {
             output = .named
         }
+        namesFromHeads = arguments.headerName && output == .remoteNames
         let outputs = output == .named ? arguments.outputs : []
         let query = try command.request.query { path throws(CommandError) in try StandardStreams.readAll(path) }
         let uploaded = command.upload.flatMap { $0 == "-" ? nil : LocalPath.name(of: $0) }
@@ -85,6 +85,8 @@ struct GetPlan {
         var template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: failsOnErrorStatus)
         if let upload = command.upload {
             template.body = .bytes(try StandardStreams.readAll(upload))
+            // The user's word counts, as in curl.
+            template.options.allowsBodyOnGET = true
             if template.method == nil { template.method = .put }
         }
         self.template = template

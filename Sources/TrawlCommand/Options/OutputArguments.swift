@@ -20,7 +20,7 @@ struct OutputArguments: ParsableArguments {
 
     @Flag(
         name: [.customShort("J"), .customLong("remote-header-name")],
-        help: "With -O: use the name of Content-Disposition. An earlier file of that name is not replaced.")
+        help: "With -O: use the name of Content-Disposition. An earlier file of such a name is not replaced.")
     var headerName = false
 
     @Option(
@@ -57,7 +57,7 @@ struct OutputArguments: ParsableArguments {
     var inputFile: String?
 
     /// Whether names come from URLs.
-    var namesFromURL: Bool { remoteName || remoteNameAll || headerName }
+    var namesFromURL: Bool { remoteName || remoteNameAll }
 
     func validate() throws {
         if fail, failWithBody { throw ValidationError("--fail and --fail-with-body exclude each other") }

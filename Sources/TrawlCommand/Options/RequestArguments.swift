@@ -83,7 +83,9 @@ struct RequestArguments: ParsableArguments {
     @Flag(name: [.customShort("N"), .customLong("no-buffer")], help: .hidden)
     var doesNotGather = false
 
-    @Flag(name: .customLong("compressed"), help: "Ask for compressed responses and decompress them.")
+    @Flag(
+        name: .customLong("compressed"),
+        help: "Ask for compressed responses and decompress them; a coding that is not known here stays.")
     var compressed = false
 
     // ArgumentExpansion has put its options in its place; here it is for the help text.

@@ -52,9 +52,9 @@ enum SequentialRun {
             rememberingIn: plan.directory)
         let heads = try plan.headFile.map { file throws(CommandError) in
             if LocalPath.isStandardOutput(file) { return BodyWriter.standardOutput() }
-            let path = try plan.path(file)
             do throws(SystemError) {
-                return try BodyWriter.emptied(path)
+                // As in curl, an output directory is for bodies.
+                return try BodyWriter.emptied(LocalPath.absolute(file))
             } catch {
                 throw CommandError(file: file, error.errno, status: ExitStatus.cannotCreate)
             }

@@ -7,7 +7,11 @@ import TrawlPlatform
 /// What happens on the way of a fetch: what is shown, written, and refused.
 extension SingleFetch {
     /// Deals with an event; the last one brings the result.
-    mutating func handle(_ event: FetchEvent, of fetch: Fetch, _ result: inout Result<Response, FetchError>?) {
+    ///
+    /// - Parameter names: The file names given so far.
+    mutating func handle(
+        _ event: FetchEvent, of fetch: Fetch, _ result: inout Result<Response, FetchError>?, names: inout FileNames
+    ) {
         switch event {
         // Of the network the console is told, once for all.
         case .started, .resumedAtOffset, .waitingForConnectivity:
@@ -28,6 +32,8 @@ extension SingleFetch {
             if plan.report.verbose { console.write(HeadText.lines(report)) }
         case .retrying(let attempt):
             head = nil
+            hasAnswer = false
+            headLength = 0
             if plan.report.verbose { console.write(HeadText.lines(attempt)) }
         case .redirected(let hop):
             head = hop.head
@@ -35,14 +41,13 @@ extension SingleFetch {
             show(hop.head, of: fetch)
         case .head(let head):
             self.head = head
+            hasAnswer = true
             if !plan.savesErrorBodies, head.status >= 400 {
-                if plan.report.verbose { console.write(HeadText.lines(head, prefix: "< ")) }
+                show(head, of: fetch)
                 refuse(fetch, "the response's status is \(head.status)", ExitStatus.Curl.httpError)
                 return
             }
-            if plan.namesFromHeads, writer == nil, path == nil {
-                attempt(fetch) { run throws(SystemError) in try run.openNamedByHead(head) }
-            }
+            if plan.namesFromHeads, writer == nil, path == nil { openNamedByHead(head, of: fetch, &names) }
             show(head, of: fetch)
             if plan.wantsHeadsAlone, refusal == nil, !outputIsClosed {
                 isEnough = true
@@ -61,7 +66,7 @@ extension SingleFetch {
                     ExitStatus.Curl.writeError)
                 return
             }
-            write(bytes, of: fetch)
+            if let writer { write(bytes, to: writer, of: fetch) }
         case .progress(let state):
             if received == 0 {
                 let whole = UInt64(max(0, fetch.currentProgress.upload.total))
@@ -74,6 +79,16 @@ extension SingleFetch {
             }
         case .ended(let ended):
             result = ended
+            switch ended {
+            case .failure:
+                // No event has it: nothing follows from it but the failure.
+                if !hasAnswer, let refused = fetch.refusedHead {
+                    head = refused
+                    show(refused, of: fetch)
+                }
+            case .success(let response):
+                showTrailers(of: response, fetch)
+            }
             if plan.report.verbose, case .success(let response) = ended, let line = HeadText.line(response.source) {
                 console.write(line)
             }
@@ -82,19 +97,49 @@ extension SingleFetch {
 
     private mutating func show(_ head: Response.ResponseHead, of fetch: Fetch) {
         if plan.report.verbose { console.write(HeadText.lines(head, prefix: "< ")) }
-        if let heads {
-            // Remote bytes are data in a file, and nothing a terminal is to see.
-            let bytes =
-                heads.isTerminal ? Array(HeadText.lines(head, prefix: "").utf8) : HeadText.bytes(head)
-            attempt(fetch) { _ throws(SystemError) in
-                try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try heads.write(bytes) }
+        if heads == nil, !plan.writesHeads, plan.writeOut == nil { return }
+        let bytes = HeadText.bytes(head)
+        headLength += bytes.count
+        writeHead(bytes, HeadText.lines(head, prefix: ""), of: fetch)
+    }
+
+    /// Writes the fields behind a body beneath those before it, as curl does.
+    private mutating func showTrailers(of response: Response, _ fetch: Fetch) {
+        guard !response.trailers.isEmpty, !outputIsClosed, !isEnough else { return }
+        writeHead(HeadText.bytes(response.trailers), HeadText.lines(response.trailers, prefix: ""), of: fetch)
+    }
+
+    /// Writes where heads go.
+    ///
+    /// - Parameter text: The same for a terminal: remote bytes are data in a file, and nothing a terminal is to see.
+    private mutating func writeHead(_ bytes: [UInt8], _ text: String, of fetch: Fetch) {
+        if let heads { write(heads.isTerminal ? Array(text.utf8) : bytes, to: heads, of: fetch) }
+        guard plan.writesHeads, let writer, refusal == nil else { return }
+        write(writer.isTerminal ? Array(text.utf8) : bytes, to: writer, of: fetch)
+    }
+
+    /// Opens the file of a response that names it itself, or else is named after its URL.
+    private mutating func openNamedByHead(
+        _ head: Response.ResponseHead, of fetch: Fetch, _ names: inout FileNames
+    ) {
+        let suggested = SuggestedFileName(disposition: head.fields.lines)
+        let name: String
+        if let suggested {
+            name = suggested.text
+        } else {
+            do throws(CommandError) {
+                name = try unusedName(FileName.ofURL(request.url), &names)
+            } catch {
+                return refuse(fetch, error.message, error.status)
             }
         }
-        guard plan.writesHeads, let writer, refusal == nil else { return }
-        if writer.isTerminal {
-            write(Array(HeadText.lines(head, prefix: "").utf8), of: fetch)
-        } else {
-            write(HeadText.bytes(head), of: fetch)
+        let path = LocalPath.joined(plan.directory, name)
+        (fileName, self.path) = (name, path)
+        do throws(SystemError) {
+            // For a name that the server chose, nothing of the user's goes.
+            writer = try BodyWriter.file(path, replaces: suggested == nil)
+        } catch {
+            failed(error, path.terminalSafe, fetch)
         }
     }
 
@@ -115,32 +160,23 @@ extension SingleFetch {
             && bytes.prefix(2000).contains(0)
     }
 
-    private mutating func write(_ bytes: [UInt8], of fetch: Fetch) {
-        guard let writer else { return }
+    private mutating func write(_ bytes: [UInt8], to output: BodyWriter, of fetch: Fetch) {
         do throws(SystemError) {
-            try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try writer.write(bytes) }
+            try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try output.write(bytes) }
         } catch {
-            failed(error, fetch)
+            if error.errno == EPIPE, output.isStandardOutput {
+                // Whoever read has seen enough.
+                outputIsClosed = true
+                fetch.cancel()
+            } else {
+                failed(error, output.name, fetch)
+            }
         }
     }
 
-    private mutating func attempt(_ fetch: Fetch, _ body: (inout SingleFetch) throws(SystemError) -> Void) {
-        do throws(SystemError) {
-            try body(&self)
-        } catch {
-            failed(error, fetch)
-        }
-    }
-
-    private mutating func failed(_ error: SystemError, _ fetch: Fetch) {
-        if error.errno == EPIPE, writer?.isStandardOutput == true {
-            // Whoever read has seen enough.
-            outputIsClosed = true
-            fetch.cancel()
-            return
-        }
+    /// - Parameter name: That of what is written to, safe on a terminal.
+    private mutating func failed(_ error: SystemError, _ name: String, _ fetch: Fetch) {
         outputIsBroken = error.isOfTheWholeOutput
-        let name = writer?.name ?? path?.terminalSafe ?? "the file"
         refuse(fetch, "\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
     }
 

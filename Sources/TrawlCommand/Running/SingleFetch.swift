@@ -25,6 +25,10 @@ struct SingleFetch {
     var head: Response.ResponseHead?
     /// What the attempt under way sends, where that is shown.
     var sent: SentRequest?
+    /// Whether the head of the response that is the answer was told.
+    var hasAnswer = false
+    /// The bytes of all heads, where somebody asks for heads or values.
+    var headLength = 0
     /// Those followed.
     var redirects = 0
     var received: UInt64 = 0
@@ -73,8 +77,7 @@ struct SingleFetch {
         var result: Result<Response, FetchError>?
         let fetch = coordinator.start(request, into: destination)
         announce(fetch)
-        while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result) }
-        if let refused = fetch.refusedHead { head = refused }
+        while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result, names: &names) }
         if isEnough, case .failure(let error) = result, error.code == .cancelled { result = nil }
         let code = settle(result)
         var values = WriteOutValues(
@@ -82,7 +85,7 @@ struct SingleFetch {
             total: start.duration(to: MonotonicClock.now()))
         if case .success(let response) = result { values.response = response }
         if case .failure(let error) = result { values.error = error }
-        (values.head, values.redirects) = (head, redirects)
+        (values.head, values.redirects, values.headLength) = (head, redirects, headLength)
         values.message = refusal?.message ?? ""
         values.fileName = fileName.map { LocalPath.shown($0, in: plan.shownDirectory) }
         if !outputIsClosed {
@@ -133,7 +136,8 @@ struct SingleFetch {
         return .file(path, options: options)
     }
 
-    private func unusedName(_ name: String, _ names: inout FileNames) throws(CommandError) -> String {
+    /// The name, or with a number where another of this run has it.
+    func unusedName(_ name: String, _ names: inout FileNames) throws(CommandError) -> String {
         // Nothing is to be remembered for one.
         if plan.isSingle { return name }
         do throws(FetchError) {
@@ -145,15 +149,6 @@ struct SingleFetch {
         } catch {
             throw CommandError(FailureText.of(error), status: ExitStatus.Curl.writeError)
         }
-    }
-
-    /// The file of a response that names it itself.
-    mutating func openNamedByHead(_ head: Response.ResponseHead) throws(SystemError) {
-        let name = SuggestedFileName(disposition: head.fields.lines)?.text ?? FileName.ofURL(request.url)
-        let path = LocalPath.joined(plan.directory, name)
-        self.path = path
-        // The server chose the name: nothing of the user's goes for it.
-        writer = try BodyWriter.file(path, replaces: false)
     }
 
     // MARK: The end

@@ -7,13 +7,20 @@ enum HeadText {
     static func bytes(_ head: Response.ResponseHead) -> [UInt8] {
         var bytes = Array(statusLine(head).utf8)
         bytes += [0x0D, 0x0A]
-        head.fields.lines.forEach { name, value in
+        bytes += self.bytes(head.fields)
+        bytes += [0x0D, 0x0A]
+        return bytes
+    }
+
+    /// Field lines, as they stood on the wire.
+    static func bytes(_ fields: Fields) -> [UInt8] {
+        var bytes: [UInt8] = []
+        fields.lines.forEach { name, value in
             bytes += name
             bytes += [0x3A, 0x20]
             bytes += value
             bytes += [0x0D, 0x0A]
         }
-        bytes += [0x0D, 0x0A]
         return bytes
     }
 
@@ -21,9 +28,14 @@ enum HeadText {
     ///
     /// - Parameter prefix: Stands before every line, the empty one at the end included.
     static func lines(_ head: Response.ResponseHead, prefix: String) -> String {
-        var text = prefix + statusLine(head).terminalSafe + "\n"
-        for (name, value) in head.fields.all { text += "\(prefix)\(name.terminalSafe): \(value.terminalSafe)\n" }
-        return text + prefix + "\n"
+        prefix + statusLine(head).terminalSafe + "\n" + lines(head.fields, prefix: prefix) + prefix + "\n"
+    }
+
+    /// Field lines that are safe on a terminal.
+    static func lines(_ fields: Fields, prefix: String) -> String {
+        var text = ""
+        for (name, value) in fields.all { text += "\(prefix)\(name.terminalSafe): \(value.terminalSafe)\n" }
+        return text
     }
 
     /// What is sent, in lines that are safe on a terminal. Secrets are not shown.

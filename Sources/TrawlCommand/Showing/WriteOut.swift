@@ -55,9 +55,10 @@ struct WriteOut: Equatable, Sendable {
             text = ""
         }
         while let scalar = rest.popFirst() {
-            if scalar == "\\", let next = rest.first, let meant = Self.escapes[next] {
-                rest = rest.dropFirst()
-                text.unicodeScalars.append(meant)
+            if scalar == "\\", let next = rest.popFirst() {
+                // As in curl, a pair that means nothing stands for itself, one of backslashes too.
+                if Self.escapes[next] == nil { text.unicodeScalars.append(scalar) }
+                text.unicodeScalars.append(Self.escapes[next] ?? next)
             } else if scalar == "%", rest.first == "%" {
                 rest = rest.dropFirst()
                 text += "%"
@@ -111,7 +112,7 @@ struct WriteOut: Equatable, Sendable {
         return (output, error)
     }
 
-    private static let escapes: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t", "\\": "\\"]
+    private static let escapes: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t"]
 
     private static func variable(_ name: String) throws(CommandError) -> Piece {
         switch name {

@@ -16,6 +16,8 @@ struct WriteOutValues: Sendable {
     var fileName: String?
     /// The last head that came where there is no response, as of one that was refused.
     var head: Response.ResponseHead?
+    /// The bytes of all heads of the fetch; nil where they were not counted.
+    var headLength: Int?
     /// The redirects that were followed where there is no response.
     var redirects = 0
 
@@ -41,17 +43,17 @@ struct WriteOutValues: Sendable {
         case .exitCode: return String(exitCode)
         case .fileName: return fileName ?? ""
         case .httpCode, .responseCode: return Self.padded(lastHead?.status ?? 0, to: 3)
-        case .httpVersion: return lastHead.map { String($0.version.drop { $0 != "/" }.dropFirst()) } ?? "0"
+        case .httpVersion: return lastHead.map(Self.version) ?? "0"
         case .method: return lastMethod
         case .numberOfConnects: return String(response?.metrics.count { !$0.reusedConnection } ?? 0)
         case .numberOfFields: return String(lastHead?.fields.count ?? 0)
         case .numberOfRedirects: return String(response?.redirects.count ?? redirects)
-        case .redirectURL: return response.flatMap(Self.redirectURL) ?? ""
+        case .redirectURL: return lastHead.flatMap(redirectURL) ?? ""
         case .remoteAddress: return last?.remoteAddress.map { Self.address($0).host } ?? ""
         case .remotePort: return last?.remoteAddress.map { Self.address($0).port } ?? "0"
         case .scheme: return lastURL.prefix { $0 != ":" }.uppercased()
         case .sizeDownload: return String(response?.receivedLength ?? 0)
-        case .sizeHeader: return String(lastHead.map { HeadText.bytes($0).count } ?? 0)
+        case .sizeHeader: return String(headLength ?? lastHead.map { HeadText.bytes($0).count } ?? 0)
         case .source: return response?.source.rawValue ?? ""
         case .speedDownload: return String(speed)
         case .timeAppConnect: return Self.seconds(last?.secured ?? .zero)
@@ -82,13 +84,19 @@ struct WriteOutValues: Sendable {
     }
 
     /// Where a redirect that was not followed leads; the field as it came when it leads nowhere.
-    private static func redirectURL(_ response: Response) -> String? {
-        guard (300..<400).contains(response.status), let location = response.fields["Location"] else { return nil }
+    private func redirectURL(_ head: Response.ResponseHead) -> String? {
+        guard (300..<400).contains(head.status), let location = head.fields["Location"] else { return nil }
         let urls = URLParser()
-        guard let base = try? urls.parse(response.url), let target = try? urls.resolve(location, against: base) else {
+        guard let base = try? urls.parse(lastURL), let target = try? urls.resolve(location, against: base) else {
             return location
         }
         return target.textWithFragment
+    }
+
+    /// The version's number; that of 1.0 is 1 in curl.
+    private static func version(_ head: Response.ResponseHead) -> String {
+        let number = String(head.version.drop { $0 != "/" }.dropFirst())
+        return number == "1.0" ? "1" : number
     }
 
     /// Cuts `127.0.0.1:80` or `[::1]:80`.

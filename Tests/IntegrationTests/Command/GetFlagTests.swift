@@ -85,6 +85,84 @@ struct GetFlagTests {
         }
     }
 
+    @Test("the head of the response that ends a fetch is written as any other")
+    func lastHeads() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let cases: [(arguments: [String], target: String, status: Int32, heads: [String])] = [
+                (["-f"], "/status/404?body=no", 22, ["404"]), (["-f", "-I"], "/status/404", 22, ["404"]),
+                (["--max-filesize", "10"], "/bytes/1000", 63, ["200"]),
+                (["-L", "--max-redirs", "1"], "/redirect/3", 47, ["302", "302"]),
+                (["-L"], "/redirect-to?url=ftp://127.0.0.1/", 1, ["302"]),
+            ]
+            for (arguments, target, status, heads) in cases {
+                let run = try CommandRun(
+                    arguments + ["-s", "--include", "-D", directory.file("heads"), origin.url(target)])
+                let text = String(decoding: directory.content("heads") ?? [], as: UTF8.self)
+                #expect(run.status == status && run.text == text, "\(target): \(run.text) \(run.errors)")
+                let found = text.components(separatedBy: "HTTP/1.1 ").dropFirst().map { String($0.prefix(3)) }
+                #expect(found == heads, "\(target): \(text)")
+            }
+        }
+    }
+
+    @Test("trailer fields come behind the body, and beneath the head in its file")
+    func trailers() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let run = try CommandRun(["--include", "-D", directory.file("heads"), origin.url("/trailers")])
+            let text = String(decoding: directory.content("heads") ?? [], as: UTF8.self)
+            let parts = text.components(separatedBy: "\r\n\r\n")
+            #expect(parts.count == 2 && parts[0].hasPrefix("HTTP/1.1 200"), "\(text) \(run.errors)")
+            #expect(parts.last?.lowercased().contains("x-checksum: ") == true && text.hasSuffix("\r\n"))
+            #expect(run.output.suffix(parts.last?.utf8.count ?? 0) == Data((parts.last ?? "").utf8))
+        }
+    }
+
+    @Test("-D names a file as it stands, wherever bodies go, and a disk that is full is told by that name")
+    func headFile() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let url = origin.url("/bytes/3")
+            let run = try shell("cd \(directory.path) && $trawl get -D h --output-dir d --create-dirs '\(url)'")
+            #expect(run.status == 0, "\(run)")
+            #expect(try directory.names() == ["d", "d/3", "h"] && directory.content("d/3")?.count == 3)
+            let full = try CommandRun(["-D", "/dev/full", url])
+            #expect(full.status == 23 && full.errors.contains(": /dev/full: "), "\(full.errors)")
+        }
+    }
+
+    @Test("-OJ replaces a file that is named after the URL, and none that the server names")
+    func namedByServer() throws {
+        let directory = try TemporaryDirectory()
+        let named = [("Content-Disposition", "attachment; filename=named")]
+        let origin = try ScriptedOrigin { .init(200, $0.target, $0.target == "/x" ? named : []) }
+        defer { origin.stop() }
+        for name in ["a", "named"] { try directory.put(name, Array("earlier".utf8)) }
+        let arguments = ["-OJ", "--no-cache", "--output-dir", directory.path]
+        #expect(try CommandRun(arguments + [origin.url("/a")]).status == 0)
+        #expect(directory.content("a") == Array("/a".utf8))
+        #expect(try CommandRun(arguments + [origin.url("/x")]).status == 23)
+        #expect(directory.content("named") == Array("earlier".utf8))
+        let both = try CommandRun(arguments + [origin.url("/a?1"), origin.url("/a?2")])
+        #expect(both.status == 0 && directory.content("a.1") == Array("/a?2".utf8), "\(both.errors)")
+        #expect(try CommandRun(["-J", "--no-cache", origin.url("/x")]).text == "/x")
+    }
+
+    @Test("-w knows where a redirect too many leads, and the bytes of all heads")
+    func valuesOfRedirects() throws {
+        let directory = try TemporaryDirectory()
+        let origin = try ScriptedOrigin { seen in
+            seen.target == "/3" ? .init(200, "") : .init(302, "", [("Location", seen.target == "/1" ? "/2" : "/3")])
+        }
+        defer { origin.stop() }
+        let arguments = ["-s", "--no-cache", "-D", directory.file("h"), "-L"]
+        let ended = try CommandRun(arguments + ["--max-redirs", "1", "-w", "%{redirect_url}", origin.url("/1")])
+        #expect(ended.status == 47 && ended.text == origin.url("/3"), "\(ended.errors)")
+        let run = try CommandRun(arguments + ["-w", "%{size_header}", origin.url("/1")])
+        #expect(run.text == directory.content("h").map { String($0.count) }, "\(run.errors)")
+    }
+
     @Test("a failure that may pass is tried again, and nothing of it is written", arguments: ["-s", "-o"])
     func retry(option: String) async throws {
         let directory = try TemporaryDirectory()

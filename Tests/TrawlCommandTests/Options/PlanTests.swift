@@ -55,6 +55,10 @@ struct PlanTests {
     @Test("what only this process can write makes it one at a time")
     func passesThrough() throws {
         #expect(try plan("-OJ", "h", "i").isSequential)
+        #expect(try plan("-OJ", "h").namesFromHeads && plan("-J", "--output-dir", "/", "h").namesFromHeads)
+        // -J alone names nothing, as in curl.
+        let alone = try plan("-J", "h")
+        #expect(alone.output == .standardOutput && !alone.namesFromHeads)
         #expect(try plan("-O", "--include", "h", "i").isSequential)
         #expect(try plan("-O", "-v", "h", "i").isSequential)
         #expect(try plan("-o", "a", "-o", "/dev/stderr", "h", "i").isSequential)

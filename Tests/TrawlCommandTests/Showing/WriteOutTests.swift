@@ -1,5 +1,6 @@
 import Testing
 import Trawl
+import TrawlHTTP
 
 @testable import TrawlCommand
 
@@ -12,7 +13,8 @@ struct WriteOutTests {
     @Test(
         "text, escapes and variables",
         arguments: [
-            ("%{http_code}\\n", "000\n"), ("a\\tb\\r\\\\", "a\tb\r\\"), ("100%%", "100%"), ("%", "%"), ("%x", "%x"),
+            ("%{http_code}\\n", "000\n"), ("a\\tb\\r\\\\", "a\tb\r\\\\"), ("\\\\n\\", "\\\\n\\"), ("100%%", "100%"),
+            ("%", "%"), ("%x", "%x"),
             ("%{exitcode} %{errormsg}", "28 too slow"), ("%{time_total}", "1.020300"), ("\\q", "\\q"),
             ("%{url_effective}|%{size_download}|%{num_redirects}", "http://h/|0|0"), ("%header{x}.", "."), ("%{", "%{"),
             ("%{method}%{scheme}", "GETHTTP"),
@@ -28,6 +30,20 @@ struct WriteOutTests {
         values.redirects = 1
         let text = try WriteOut("%{url_effective} %{scheme} %{num_redirects} %{http_code}").text(values).output
         #expect(text == "https://h/2 HTTPS 1 000")
+    }
+
+    @Test("the head that ended the fetch counts, and heads are counted where they were seen")
+    func heads() throws {
+        var values = values
+        var fields = FieldLines()
+        try fields.append("Location", "/next")
+        values.head = Response.ResponseHead(
+            TrawlHTTP.ResponseHead(status: 302, version: .http1_0, reason: "", fields: fields))
+        let format = try WriteOut("%{http_version} %{redirect_url} %{size_header}")
+        // The status line, the field line and the empty one.
+        #expect(format.text(values).output == "1 http://h/next 33")
+        values.headLength = 90
+        #expect(format.text(values).output == "1 http://h/next 90")
     }
 
     @Test("the output is switched between the two streams")
