@@ -149,6 +149,6 @@ extension BatchJob {
         values.fileName = (plan.files == .named ? fetch.path : file ?? fetch.path).map {
             LocalPath.shown($0, in: plan.shownDirectory)
         }
-        if let text = plan.writeOut?.outputText(values, on: console) { outputs.printed += text.utf8 }
+        if let bytes = plan.writeOut?.output(values, on: console) { outputs.printed += bytes }
     }
 }

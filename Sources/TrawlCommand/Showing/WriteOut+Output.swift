@@ -4,14 +4,15 @@ import TrawlPlatform
 extension WriteOut {
     /// Writes what is for standard error.
     /// - Returns: What is for standard output.
-    func outputText(_ values: WriteOutValues, on console: Console) -> String {
-        let text = text(values, escapes: (Terminal.isTerminal(STDOUT_FILENO), Terminal.isTerminal(STDERR_FILENO)))
-        if !text.error.isEmpty { console.write(text.error) }
-        return text.output
+    func output(_ values: WriteOutValues, on console: Console) -> [UInt8] {
+        let bytes = bytes(values, escapes: (Terminal.isTerminal(STDOUT_FILENO), Terminal.isTerminal(STDERR_FILENO)))
+        // Beside messages it is text.
+        if !bytes.error.isEmpty { console.write(String(decoding: bytes.error, as: UTF8.self)) }
+        return bytes.output
     }
 
     /// Writes both.
     func write(_ values: WriteOutValues, on console: Console) throws(SystemError) {
-        try StandardStreams.write(Array(outputText(values, on: console).utf8), to: STDOUT_FILENO)
+        try StandardStreams.write(output(values, on: console), to: STDOUT_FILENO)
     }
 }

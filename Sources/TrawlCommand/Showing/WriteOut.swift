@@ -1,4 +1,5 @@
 import Trawl
+import TrawlHTTP
 
 /// What `-w` prints after a fetch: text with `%{variables}`, of which the names are curl's.
 struct WriteOut: Equatable, Sendable {
@@ -79,23 +80,25 @@ struct WriteOut: Equatable, Sendable {
         flush(&pieces)
     }
 
-    /// The text for standard output and the one for standard error.
+    /// What is for standard output and what for standard error.
     ///
-    /// - Parameter escapes: Whether what came from others is made safe for the terminal there.
-    func text(
+    /// - Parameter escapes: Whether what came from others is made safe for the terminal there. Elsewhere it is data,
+    ///   and keeps its bytes.
+    func bytes(
         _ values: WriteOutValues, escapes: (output: Bool, error: Bool) = (false, false)
-    ) -> (output: String, error: String) {
-        var output = ""
-        var error = ""
+    ) -> (output: [UInt8], error: [UInt8]) {
+        var output: [UInt8] = []
+        var error: [UInt8] = []
         var toError = false
         for piece in pieces {
-            var text: String
+            var bytes: [UInt8]
             switch piece {
             case .text(let literal):
-                if toError { error += literal } else { output += literal }
+                if toError { error += literal.utf8 } else { output += literal.utf8 }
                 continue
-            case .variable(let variable): text = values.text(variable)
-            case .field(let name): text = values.field(name)
+            case .variable(.contentType): bytes = values.field("Content-Type")
+            case .variable(let variable): bytes = Array(values.text(variable).utf8)
+            case .field(let name): bytes = values.field(name)
             case .switchToError:
                 toError = true
                 continue
@@ -106,8 +109,11 @@ struct WriteOut: Equatable, Sendable {
                 if values.exitCode == 0 { return (output, error) }
                 continue
             }
-            if toError ? escapes.error : escapes.output { text = text.terminalSafe }
-            if toError { error += text } else { output += text }
+            if toError ? escapes.error : escapes.output {
+                let text = bytes.withUnsafeBytes { FieldLines.text($0) }
+                bytes = Array(text.terminalSafe.utf8)
+            }
+            if toError { error += bytes } else { output += bytes }
         }
         return (output, error)
     }

@@ -38,7 +38,7 @@ struct WriteOutValues: Sendable {
     func text(_ variable: WriteOut.Variable) -> String {
         let last = response?.metrics.last
         switch variable {
-        case .contentType: return field("Content-Type")
+        case .contentType: return lastHead?.fields["Content-Type"] ?? ""
         case .errorMessage: return message.isEmpty ? error?.detail ?? "" : message
         case .exitCode: return String(exitCode)
         case .fileName: return fileName ?? ""
@@ -68,9 +68,9 @@ struct WriteOutValues: Sendable {
         }
     }
 
-    /// The value of a response's field, as in `%header{name}`.
-    func field(_ name: String) -> String {
-        lastHead?.fields[name] ?? ""
+    /// The value of a response's field, as in `%header{name}`, in the bytes that came.
+    func field(_ name: String) -> [UInt8] {
+        lastHead?.fields.withFirst(name) { value -> [UInt8] in value.map { [UInt8]($0) } ?? [] } ?? []
     }
 
     private var redirectTime: Duration {

@@ -10,6 +10,11 @@ struct WriteOutTests {
         url: "http://h/", method: "GET", error: FetchError(.timeout, "too slow"), exitCode: 28,
         total: .microseconds(1_020_300))
 
+    private func written(_ format: WriteOut, _ values: WriteOutValues? = nil) -> (output: String, error: String) {
+        let bytes = format.bytes(values ?? self.values)
+        return (String(decoding: bytes.output, as: UTF8.self), String(decoding: bytes.error, as: UTF8.self))
+    }
+
     @Test(
         "text, escapes and variables",
         arguments: [
@@ -20,7 +25,7 @@ struct WriteOutTests {
             ("%{method}%{scheme}", "GETHTTP"),
         ])
     func output(format: String, text: String) throws {
-        #expect(try WriteOut(format).text(values).output == text)
+        #expect(try written(WriteOut(format)).output == text)
     }
 
     @Test("without a response, what is known of the last one counts")
@@ -28,7 +33,7 @@ struct WriteOutTests {
         var values = values
         values.error = FetchError(.tooManyRedirects, "more than 1 redirects", url: "https://h/2")
         values.redirects = 1
-        let text = try WriteOut("%{url_effective} %{scheme} %{num_redirects} %{http_code}").text(values).output
+        let text = try written(WriteOut("%{url_effective} %{scheme} %{num_redirects} %{http_code}"), values).output
         #expect(text == "https://h/2 HTTPS 1 000")
     }
 
@@ -41,14 +46,30 @@ struct WriteOutTests {
             TrawlHTTP.ResponseHead(status: 302, version: .http1_0, reason: "", fields: fields))
         let format = try WriteOut("%{http_version} %{redirect_url} %{size_header}")
         // The status line, the field line and the empty one.
-        #expect(format.text(values).output == "1 http://h/next 33")
+        #expect(written(format, values).output == "1 http://h/next 33")
         values.headLength = 90
-        #expect(format.text(values).output == "1 http://h/next 90")
+        #expect(written(format, values).output == "1 http://h/next 90")
+    }
+
+    @Test("fields keep their bytes, but for a terminal")
+    func fieldBytes() throws {
+        var values = values
+        let value: [UInt8] = [0x61, 0xE9, 0x1B]
+        var fields = FieldLines()
+        try Array("Content-Type".utf8).withUnsafeBytes { name in
+            try value.withUnsafeBytes { try fields.append(name: name, value: $0) }
+        }
+        values.head = Response.ResponseHead(
+            TrawlHTTP.ResponseHead(status: 200, version: .http1_1, reason: "", fields: fields))
+        let format = try WriteOut("%{content_type}%header{content-type}")
+        #expect(format.bytes(values).output == value + value)
+        let safe = format.bytes(values, escapes: (true, true)).output
+        #expect(!safe.contains(0x1B) && String(validating: safe, as: UTF8.self) != nil)
     }
 
     @Test("the output is switched between the two streams")
     func streams() throws {
-        let text = try WriteOut("a%{stderr}b%{stdout}c").text(values)
+        let text = try written(WriteOut("a%{stderr}b%{stdout}c"))
         #expect(text.output == "ac")
         #expect(text.error == "b")
     }
@@ -64,10 +85,10 @@ struct WriteOutTests {
     @Test("what is for failures is left out after a success")
     func onError() throws {
         let format = try WriteOut("a%{onerror}b%{stderr}c")
-        #expect(format.text(values) == ("ab", "c"))
+        #expect(written(format, values) == ("ab", "c"))
         var values = values
         values.exitCode = 0
-        #expect(format.text(values) == ("a", ""))
+        #expect(written(format, values) == ("a", ""))
     }
 
     @Test("addresses are cut from their ports")
