@@ -1,4 +1,5 @@
 import ArgumentParser
+import Trawl
 
 /// `trawl get URL…`
 struct GetCommand: FetchingCommand {
@@ -63,6 +64,10 @@ struct GetCommand: FetchingCommand {
 
     func execute() throws(CommandError) -> Int32 {
         let plan = try GetPlan(self)
+        let console = Console(plan.report)
+        for request in plan.renamed {
+            console.note("\(FailureText.url(request.url)): written to \((request.out ?? "").terminalSafe)")
+        }
         return plan.isSequential ? try SequentialRun.run(plan) : try BatchRun.run(BatchPlan(plan))
     }
 }

@@ -18,8 +18,10 @@ struct GetPlan {
     let isSingle: Bool
     /// One at a time, with the bodies passing through this process where they have to.
     let isSequential: Bool
-    /// Those of the arguments, each with its `-o` where there is one.
+    /// Those of the arguments, each with the file of its `-o` where there is one.
     let requests: [ListedRequest]
+    /// Those whose `-o` an earlier one has too, which write to a file of another name.
+    let renamed: [ListedRequest]
     let list: String?
     /// Absolute; where remote names go.
     let directory: String
@@ -68,11 +70,6 @@ struct GetPlan {
         let outputs = output == .named ? arguments.outputs : []
         let query = try command.request.query { path throws(CommandError) in try StandardStreams.readAll(path) }
         let uploaded = command.upload.flatMap { $0 == "-" ? nil : LocalPath.name(of: $0) }
-        requests = command.allURLs.enumerated().map { index, url in
-            var url = URLText.adding(query: query, to: URLText.completed(url))
-            if let uploaded { url = URLText.adding(name: uploaded, to: url) }
-            return ListedRequest(url: url, out: outputs.indices.contains(index) ? outputs[index] : nil)
-        }
         headFile = arguments.headFile
         // What is shown of one conversation is not to be mixed with another.
         let passesThrough =
@@ -82,6 +79,13 @@ struct GetPlan {
 
         shownDirectory = arguments.directory
         directory = try Self.directory(arguments, isStandardOutput: output == .standardOutput)
+        let names = Self.distinct(outputs, in: directory)
+        requests = command.allURLs.enumerated().map { index, url in
+            var url = URLText.adding(query: query, to: URLText.completed(url))
+            if let uploaded { url = URLText.adding(name: uploaded, to: url) }
+            return ListedRequest(url: url, out: names.indices.contains(index) ? names[index] : nil)
+        }
+        renamed = zip(requests, outputs).filter { $0.out != $1 }.map { $0.0 }
         var template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: failsOnErrorStatus)
         if let upload = command.upload {
             template.body = .bytes(try StandardStreams.readAll(upload))
@@ -111,6 +115,22 @@ struct GetPlan {
         }
         if urls > 1, outputs > 0, outputs < urls {
             throw CommandError("there are fewer -o than URLs (see: trawl help get)")
+        }
+    }
+
+    /// The names of `-o`, with a number where an earlier one is the same: `NAME`, `NAME.1`, `NAME.2`. What is no file,
+    /// such as a pipe, takes any number of bodies.
+    private static func distinct(_ outputs: [String], in directory: String) -> [String] {
+        var taken: Set<String> = []
+        var numbers: [String: Int] = [:]
+        return outputs.map { name in
+            let path = LocalPath.placed(name, in: directory)
+            if LocalPath.isStandardOutput(name) || LocalPath.isOtherThanFile(path) { return name }
+            if taken.insert(path).inserted { return name }
+            var number = numbers[path] ?? 1
+            while !taken.insert("\(path).\(number)").inserted { number += 1 }
+            numbers[path] = number + 1
+            return "\(name).\(number)"
         }
     }
 

@@ -147,7 +147,7 @@ extension BatchJob {
         }
         values.message = failure?.message ?? ""
         values.fileName = (plan.files == .named ? fetch.path : file ?? fetch.path).map {
-            LocalPath.shown($0, in: plan.shownDirectory)
+            LocalPath.placed($0, in: plan.shownDirectory)
         }
         if let bytes = plan.writeOut?.output(values, on: console) { outputs.printed += bytes }
     }

@@ -97,20 +97,11 @@ extension BatchJob {
             fetch.path = unused
             destination = .file(unused, .replace)
         case .named:
-            // One that is prepared again keeps its name.
-            if fetch.path == nil { fetch.path = try unusedName(of: fetch) }
-            return try coordinator.prepare(target, template, intoFile: absolute(fetch.path ?? ""), tag: tag)
+            let name = fetch.request.out ?? ""
+            fetch.path = name
+            return try coordinator.prepare(target, template, intoFile: absolute(name), tag: tag)
         }
         return coordinator.prepare(target, template, into: destination, tag: tag)
-    }
-
-    /// What `-o` names, or with a number where another request of this run got that.
-    private mutating func unusedName(of fetch: FetchInFlight) throws(FetchError) -> String {
-        let name = fetch.request.out ?? ""
-        if LocalPath.isOtherThanFile(absolute(name)) { return name }
-        let unused = try names.unused(name)
-        if unused != name { messages.note(fetch, "written to \(unused.terminalSafe)") }
-        return unused
     }
 
     private mutating func refuse(_ bad: BadLine, _ line: Int, _ isAgain: Bool) {

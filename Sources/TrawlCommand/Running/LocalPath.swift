@@ -29,8 +29,8 @@ enum LocalPath {
         return joined(try absolute(directory), path)
     }
 
-    /// The name as given, behind the directory that was given for relative ones, if any.
-    static func shown(_ name: String, in directory: String?) -> String {
+    /// The name, a relative one behind the directory if there is one.
+    static func placed(_ name: String, in directory: String?) -> String {
         guard let directory, !name.hasPrefix("/") else { return name }
         return joined(directory, name)
     }

@@ -87,7 +87,7 @@ struct SingleFetch {
         if case .failure(let error) = result { values.error = error }
         (values.head, values.redirects, values.headLength) = (head, redirects, headLength)
         values.message = refusal?.message ?? ""
-        values.fileName = fileName.map { LocalPath.shown($0, in: plan.shownDirectory) }
+        values.fileName = fileName.map { LocalPath.placed($0, in: plan.shownDirectory) }
         if !outputIsClosed {
             do throws(SystemError) {
                 try plan.writeOut?.write(values, on: console)
@@ -116,7 +116,7 @@ struct SingleFetch {
                 writer = .standardOutput()
                 return .stream
             }
-            fileName = try LocalPath.isOtherThanFile(plan.path(name)) ? name : unusedName(name, &names)
+            fileName = name
         }
         guard let fileName else { throw CommandError("no file name for \(FailureText.url(request.url))") }
         let path = try plan.path(fileName)

@@ -52,6 +52,15 @@ struct PlanTests {
         #expect(try plan("-o", "/dev/stdout", "h").output == .standardOutput)
     }
 
+    @Test("files of -o are numbered where they would be the same, devices are not")
+    func sameOutputs() throws {
+        let plan = try plan(
+            "-o", "f.1", "-o", "f", "-o", "f", "-o", "/dev/null", "-o", "/dev/null", "-o", "f", "--output-dir", "/",
+            "a", "b", "c", "d", "e", "f")
+        #expect(plan.requests.map(\.out) == ["f.1", "f", "f.2", "/dev/null", "/dev/null", "f.3"])
+        #expect(plan.renamed.map(\.out) == ["f.2", "f.3"])
+    }
+
     @Test("what only this process can write makes it one at a time")
     func passesThrough() throws {
         #expect(try plan("-OJ", "h", "i").isSequential)
