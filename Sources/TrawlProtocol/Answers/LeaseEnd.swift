@@ -29,6 +29,8 @@ package struct LeaseEnd: Sendable, Hashable {
     func write(to writer: inout WireWriter) {
         writer.write(lease)
         outcome.write(to: &writer)
+        // The reader refuses it, and with it all leases of the worker.
+        assert(head?.isInterim != true, "an interim head at the end of a lease")
         writer.write(head != nil)
         if let head { writer.write(head) }
         writer.write(trailers)

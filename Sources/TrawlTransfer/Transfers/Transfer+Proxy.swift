@@ -62,8 +62,10 @@ extension Transfer {
     }
 
     /// The proxy's answer when it refused the tunnel: the head of what has no response.
+    ///
+    /// libcurl takes an interim head for the last word as well, which it is not: what would follow is not read.
     var refusalOfTunnel: ResponseHead? {
-        guard let tunnelHead, tunnelHead.status / 100 != 2 else { return nil }
+        guard let tunnelHead, tunnelHead.status / 100 != 2, !tunnelHead.isInterim else { return nil }
         return tunnelHead
     }
 
@@ -84,8 +86,8 @@ extension Transfer {
             // Said of a line without a colon.
             CURLE_BAD_FUNCTION_ARGUMENT:
             guard !isTunnelMade else { return nil }
-            if let refusal = refusalOfTunnel {
-                reason = "it answered CONNECT with \(refusal.status) \(refusal.reason)"
+            if let tunnelHead {
+                reason = "it answered CONNECT with \(tunnelHead.status) \(tunnelHead.reason)"
             } else {
                 reason = "the connection broke before it was of use: \(failure.detail)"
             }

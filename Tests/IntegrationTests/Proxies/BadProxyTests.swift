@@ -44,6 +44,49 @@ struct BadProxyTests {
         }
     }
 
+    @Test(
+        "an interim answer to CONNECT fails its own fetch and no other", arguments: [100, 103, 199],
+        ["", "HTTP/1.1 200 Tunnel\r\n\r\n", "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\r\n"])
+    func interim(status: Int, next: String) async throws {
+        let isAsked = Occasion()
+        let isOver = Occasion()
+        let origin = try ScriptedOrigin { _ in
+            isAsked.open()
+            isOver.wait()
+            return ScriptedOrigin.Answer(200, "whole")
+        }
+        defer { origin.stop() }
+        try await withPeer { connection, _ in
+            _ = connection.readHead()
+            isAsked.wait()
+            connection.send("HTTP/1.1 \(status) Soon\r\n\r\n" + next)
+            connection.drain()
+        } _: { peer, coordinator in
+            // A POST: were its worker lost, nobody would repeat it.
+            let other = coordinator.start(Request(.post, origin.url("/other"), body: .text("once")))
+            let error = await failure(.proxy) {
+                try await coordinator.send(try request("https://origin.test/", peer.place))
+            }
+            let wanted = "it answered CONNECT with \(status) Soon"
+            #expect(error?.detail.contains(wanted) == true, "\(String(describing: error))")
+            isOver.open()
+            #expect(try await other.response.bodyText == "whole")
+            #expect(origin.seen().count == 1)
+        }
+    }
+
+    @Test("the command ends with curl's status when CONNECT is answered by an interim head")
+    func interimStatus() throws {
+        let peer = try ScriptedPeer { connection, _ in
+            _ = connection.readHead()
+            connection.send("HTTP/1.1 103 Early Hints\r\n\r\n")
+            connection.drain()
+        }
+        defer { peer.stop() }
+        let run = try CommandRun(["-x", peer.place, "https://origin.test/"])
+        #expect(run.status == 56 && run.errors.contains("it answered CONNECT with 103"), "\(run.errors)")
+    }
+
     @Test("the command ends with curl's status when CONNECT is answered with nonsense")
     func status() throws {
         let peer = try ScriptedPeer { connection, _ in
