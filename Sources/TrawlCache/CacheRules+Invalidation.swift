@@ -10,7 +10,7 @@ extension CacheRules {
     package func invalidations(_ method: Method, _ head: ResponseHead) -> [String]? {
         // Methods nobody knows may change anything. Errors change nothing, as far as one can tell.
         guard !method.isSafe, head.status >= 200, head.status < 400 else { return nil }
-        return [head.fields.first("Location"), head.fields.first("Content-Location")].compactMap(\.self)
+        return [head.fields.reference("Location"), head.fields.reference("Content-Location")].compactMap(\.self)
     }
 
     /// Whether a URI an answer names may be invalidated by it: only one of the same origin.

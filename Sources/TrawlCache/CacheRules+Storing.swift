@@ -31,7 +31,7 @@ extension CacheRules {
         if isPost {
             // RFC 9110 §9.3.3: an answer that says how long it is fresh, and that it is what GET would give.
             guard hasLifetime, StatusRules.isSuccess(head.status), head.status != 206,
-                let location = head.fields.first("Content-Location"),
+                let location = head.fields.reference("Content-Location"),
                 resolving(location)?.text == request.target.text
             else { return .no(.notEligible) }
         }

@@ -11,9 +11,9 @@ package struct Redirect: Sendable, Hashable {
 
     /// The redirect a response asks for, or nil when it is an answer.
     ///
-    /// 300, 304, 305 and 306 are never followed, nor is a 3xx without `Location`.
+    /// 300, 304, 305 and 306 are never followed, nor is a 3xx without `Location` or with an empty one.
     package init?(head: ResponseHead, method: Method, mode: RedirectMode) {
-        guard mode != .manual, let location = head.fields.first("Location"),
+        guard mode != .manual, let location = head.fields.reference("Location"),
             let next = Self.next(after: head.status, of: method, mode: mode)
         else { return nil }
         self.location = location

@@ -27,6 +27,17 @@ struct InvalidationTests {
         #expect(!rules.isInvalidated(target("http://example.org/b"), by: own))
     }
 
+    @Test("what they name is read as a redirect reads it, and an empty field names nothing")
+    func bytes() throws {
+        var answer = head([("Content-Location", "")])
+        let (name, value) = (Array("Location".utf8), Array("/caf".utf8) + [0xE9])
+        let isTaken = name.withUnsafeBytes { name in
+            value.withUnsafeBytes { value in (try? answer.fields.append(name: name, value: value)) != nil }
+        }
+        #expect(isTaken)
+        #expect(rules.invalidations(.post, answer) == ["/caf%e9"])
+    }
+
     @Test(
         "Clear-Site-Data",
         arguments: [

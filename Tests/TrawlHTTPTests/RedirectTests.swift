@@ -55,6 +55,37 @@ struct RedirectTests {
         #expect(Redirect(head: head, method: .get, mode: .standard) == nil)
     }
 
+    @Test("an empty Location is none, and the first that is not empty counts")
+    func emptyLocation() throws {
+        var head = ResponseHead(status: 302, version: .http1_1, reason: "", fields: FieldLines())
+        try head.fields.append("Location", "")
+        #expect(Redirect(head: head, method: .post, mode: .standard) == nil)
+        try head.fields.append("location", "/next")
+        try head.fields.append("Location", "/other")
+        #expect(Redirect(head: head, method: .post, mode: .standard)?.location == "/next")
+    }
+
+    @Test(
+        "a Location names its bytes: text where they are UTF-8, else percent-encoded one by one",
+        arguments: [
+            (Array("/caf\u{e9}".utf8), "/caf\u{e9}"), (Array("/caf".utf8) + [0xE9], "/caf%e9"),
+            // One byte that is not UTF-8 makes all of it bytes.
+            (Array("/\u{e9}?".utf8) + [0xFF, 0x80], "/%c3%a9?%ff%80"), (Array("/caf%E9".utf8), "/caf%E9"),
+        ] as [([UInt8], String)])
+    func bytesOfLocation(bytes: [UInt8], location: String) throws {
+        let fields = try #require(packedLine("Location", bytes))
+        let head = ResponseHead(status: 302, version: .http1_1, reason: "", fields: fields)
+        #expect(Redirect(head: head, method: .get, mode: .standard)?.location == location)
+    }
+
+    private func packedLine(_ name: String, _ value: [UInt8]) -> FieldLines? {
+        var fields = FieldLines()
+        let isTaken = Array(name.utf8).withUnsafeBytes { name in
+            value.withUnsafeBytes { value in (try? fields.append(name: name, value: value)) != nil }
+        }
+        return isTaken ? fields : nil
+    }
+
     @Test("fields about the body go when the body goes")
     func bodyFields() throws {
         let about = [

@@ -95,7 +95,7 @@ struct DecidedRedirect: Sendable {
 
     /// Whether it was about that response.
     func isAbout(_ head: TrawlHTTP.ResponseHead) -> Bool {
-        head.status == status && head.fields.first("Location") == location
+        head.status == status && head.fields.reference("Location") == location
     }
 }
 

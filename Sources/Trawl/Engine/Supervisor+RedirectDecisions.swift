@@ -57,7 +57,7 @@ extension Supervisor {
         case .follow, .replace, .stop: break
         }
         fetch.engine.decided = DecidedRedirect(
-            status: head.status, location: head.fields.first("Location"), answer: answer)
+            status: head.status, location: head.fields.reference("Location"), answer: answer)
         guard let lease else {
             // It is found in the cache once more; what was decided holds for it.
             if fetch.engine.life.isWaiting { begin(fetch, front: true) }

@@ -85,7 +85,9 @@ struct WriteOutValues: Sendable {
 
     /// Where a redirect that was not followed leads; the field as it came when it leads nowhere.
     private func redirectURL(_ head: Response.ResponseHead) -> String? {
-        guard (300..<400).contains(head.status), let location = head.fields["Location"] else { return nil }
+        guard (300..<400).contains(head.status), let location = head.fields.lines.reference("Location") else {
+            return nil
+        }
         let urls = URLParser()
         guard let base = try? urls.parse(lastURL), let target = try? urls.resolve(location, against: base) else {
             return location

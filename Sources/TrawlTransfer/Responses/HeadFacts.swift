@@ -40,7 +40,7 @@ struct HeadFacts: Equatable {
         case 16 where Self.equal(name, "content-encoding"):
             if !value.isEmpty { hasContentEncoding = true }
         case 8 where Self.equal(name, "location"):
-            hasLocation = true
+            if !value.isEmpty { hasLocation = true }
         case 10 where Self.equal(name, "set-cookie"):
             hasSetCookie = true
         case 10 where Self.equal(name, "keep-alive"):

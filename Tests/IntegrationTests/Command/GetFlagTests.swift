@@ -186,6 +186,14 @@ struct GetFlagTests {
         }
     }
 
+    @Test("-w knows no redirect where Location is empty")
+    func emptyLocation() throws {
+        let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(302, "page", [("Location", "")]) }
+        defer { origin.stop() }
+        let run = try CommandRun(["-L", "-w", "[%{redirect_url}]", origin.url("/")])
+        #expect(run.status == 0 && run.text == "page[]", "\(run.errors)")
+    }
+
     @Test("--fail-with-body fails as --fail does, and writes what came")
     func failWithBody() async throws {
         let directory = try TemporaryDirectory()

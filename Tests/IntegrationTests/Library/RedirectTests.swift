@@ -106,6 +106,32 @@ struct RedirectTests {
         #expect(response.bodyText == "page")
     }
 
+    @Test(
+        "a redirect with an empty Location is the answer, with its body", .timeLimit(.minutes(1)),
+        arguments: [302, 307], Engine.allCases)
+    func emptyLocation(status: Int, engine: Engine) async throws {
+        let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(status, "page", [("Location", "")]) }
+        defer { origin.stop() }
+        let response = try await Bed.current.coordinator(engine).send(
+            Request(.post, origin.url("/"), body: .text("once")))
+        #expect(response.status == status && response.bodyText == "page" && response.redirects.isEmpty)
+        #expect(origin.seen().count == 1)
+    }
+
+    @Test("a Location that is not UTF-8 leads to the bytes that came", .timeLimit(.minutes(1)))
+    func bytesOfLocation() async throws {
+        let origin = try ScriptedOrigin { seen in
+            guard seen.target == "/" else { return ScriptedOrigin.Answer(200, "there") }
+            var answer = ScriptedOrigin.Answer(302)
+            answer.lines = [Array("Location: /caf".utf8) + [0xE9]]
+            return answer
+        }
+        defer { origin.stop() }
+        let response = try await Bed.current.coordinator.send(Request(origin.url("/")))
+        #expect(response.bodyText == "there")
+        #expect(origin.seen().map(\.target) == ["/", "/caf%e9"])
+    }
+
     @Test("307 and 308 send a body of 5 MiB again", .timeLimit(.minutes(1)), arguments: [307, 308], Engine.allCases)
     func largeBody(status: Int, engine: Engine) async throws {
         let bed = try Bed.current
