@@ -7,23 +7,8 @@ extension FieldLines {
         var found: String?
         forEach { lineName, value in
             guard found == nil, !value.isEmpty, FieldSyntax.equalIgnoringCase(lineName, name) else { return }
-            found = Self.utf8Text(value) ?? Self.percentEncoded(value)
+            found = Self.utf8Text(value) ?? PercentEncoding.text(of: value)
         }
         return found
-    }
-
-    /// Bytes outside ASCII in the form libcurl gives them, with small letters (RFC 3986 §2.1).
-    private static func percentEncoded(_ bytes: UnsafeRawBufferPointer) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(3 * bytes.count)
-        for byte in bytes {
-            if byte < 0x80 {
-                text.append(byte)
-            } else {
-                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }

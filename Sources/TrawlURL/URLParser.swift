@@ -62,15 +62,23 @@ package final class URLParser {
         if handle == nil { handle = curl_url() }
         guard let handle else { throw .malformed(reason: "libcurl, which parses such URLs, cannot be loaded") }
         let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE
-        let code = curl_url_set(handle, CURLUPART_URL, text, UInt32(flags))
+        // CURLU_URLENCODE does not reach the fragment, where libcurl refuses a space. It is none of libcurl's business.
+        let rest = reference.fragment.map { text[..<text.utf8.index(before: $0.startIndex)] } ?? text[...]
+        let code = curl_url_set(handle, CURLUPART_URL, String(rest), UInt32(flags))
         guard code == CURLUE_OK else {
             if code == CURLUE_NO_HOST { throw .noHost }
             throw .malformed(reason: String(cString: curl_url_strerror(code)))
         }
-        return try assemble(handle, scheme: scheme)
+        var fragment: String?
+        if let given = reference.fragment, !given.isEmpty {
+            fragment = PercentEncoding.text(of: given.utf8, encoding: { $0 == 0x20 })
+        }
+        return try assemble(handle, scheme: scheme, fragment: fragment)
     }
 
-    private func assemble(_ handle: OpaquePointer, scheme: String) throws(URLFailure) -> TargetURI {
+    private func assemble(
+        _ handle: OpaquePointer, scheme: String, fragment: String?
+    ) throws(URLFailure) -> TargetURI {
         guard var host = try part(handle, CURLUPART_HOST, flags: 0), !host.isEmpty else { throw .noHost }
         if !host.utf8.allSatisfy({ $0 < 0x80 }) { host = try asciiHost(handle) }
         host = host.lowercased()
@@ -92,8 +100,7 @@ package final class URLParser {
         let query = try part(handle, CURLUPART_QUERY, flags: 0)
         if let query { text += "?" + query }
         return TargetURI(
-            origin: Origin(scheme: scheme, host: host, port: port), path: path, query: query,
-            fragment: try part(handle, CURLUPART_FRAGMENT, flags: 0),
+            origin: Origin(scheme: scheme, host: host, port: port), path: path, query: query, fragment: fragment,
             user: try part(handle, CURLUPART_USER, flags: CURLU_URLDECODE),
             password: try part(handle, CURLUPART_PASSWORD, flags: CURLU_URLDECODE), text: text)
     }
@@ -120,8 +127,7 @@ package final class URLParser {
                 throw .malformed(reason: "the URL holds bytes that are not UTF-8")
             }
             return text
-        case CURLUE_NO_PORT, CURLUE_NO_QUERY, CURLUE_NO_FRAGMENT, CURLUE_NO_USER, CURLUE_NO_PASSWORD, CURLUE_NO_HOST,
-            CURLUE_NO_ZONEID:
+        case CURLUE_NO_PORT, CURLUE_NO_QUERY, CURLUE_NO_USER, CURLUE_NO_PASSWORD, CURLUE_NO_HOST, CURLUE_NO_ZONEID:
             return nil
         default:
             throw .malformed(reason: String(cString: curl_url_strerror(code)))

@@ -34,6 +34,7 @@ struct ResolveTests {
         let base = try parser.parse("http://a/b#old")
         #expect(try parser.resolve("c", against: base).fragment == "old")
         #expect(try parser.resolve("c#new", against: base).fragment == "new")
+        #expect(try parser.resolve("/y#a b", against: base).textWithFragment == "http://a/y#a%20b")
         #expect(try parser.resolve("//other/c", against: base).fragment == "old")
     }
 

@@ -47,6 +47,18 @@ struct URLParserTests {
     }
 
     @Test(
+        "a fragment is encoded as the rest is, and an empty one is none",
+        arguments: [
+            ("http://h/x?y a#c d", "c%20d"), ("http://h/#a#b", "a#b"), ("http://h#f/g?h", "f/g?h"), ("http://h/#", nil),
+            ("http://h/#\u{e9}", "%c3%a9"), ("http://h/#%zz%20", "%zz%20"), ("http://h/#\u{301}x", "%cc%81x"),
+        ] as [(String, String?)])
+    func fragments(text: String, fragment: String?) throws {
+        let uri = try URLParser().parse(text)
+        #expect(uri.fragment == fragment)
+        #expect(!uri.text.contains("#"))
+    }
+
+    @Test(
         "what is not a URL with a host is refused",
         arguments: [
             ("", URLFailure.empty),
