@@ -29,7 +29,9 @@ enum ExitStatus {
     static func curlCode(for error: FetchError) -> Int32 {
         switch error.code {
         case .invalidURL: 3
-        case .unsupportedURL, .redirectRefused: 1
+        case .unsupportedURL: 1
+        // To no URL, or to one that may not be followed.
+        case .redirectRefused: refined(error, among: [3], else: 1)
         case .hostNotFound: 6
         case .cannotConnect: refined(error, among: [45], else: 7)
         case .proxy: proxyCode(for: error)

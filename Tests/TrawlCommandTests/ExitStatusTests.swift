@@ -22,6 +22,8 @@ struct ExitStatusTests {
         #expect(ExitStatus.curlCode(for: FetchError(.connectionLost, "", cause: .curl(52))) == 52)
         #expect(ExitStatus.curlCode(for: FetchError(.tls, "", cause: .curl(58))) == 58)
         #expect(ExitStatus.curlCode(for: FetchError(.protocolViolation, "", cause: .curl(1))) == 1)
+        #expect(ExitStatus.curlCode(for: FetchError(.redirectRefused, "")) == 1)
+        #expect(ExitStatus.curlCode(for: FetchError(.redirectRefused, "", cause: .curl(3))) == 3)
     }
 
     @Test(

@@ -148,7 +148,11 @@ final class FetchPlanner: Sendable {
             target = try urls.resolve(redirect.location, against: here)
             if let secure = securing(target) { target = try urls.parse(secure) }
         } catch {
-            throw FetchError(.redirectRefused, "the redirect leads to no usable URL: \(error.text)", url: here.text)
+            // CURLE_URL_MALFORMAT. What is a URL of a scheme nobody requests is something else.
+            var cause: FetchError.SystemFailure? = .curl(3)
+            if case .unsupportedScheme = error { cause = nil }
+            throw FetchError(
+                .redirectRefused, "the redirect leads to no usable URL: \(error.text)", cause: cause, url: here.text)
         }
         // User information of a `Location` is nobody's credentials.
         target.user = nil

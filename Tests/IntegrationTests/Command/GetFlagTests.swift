@@ -186,6 +186,19 @@ struct GetFlagTests {
         }
     }
 
+    @Test(
+        "a redirect to no URL ends with curl's 3, one to another scheme with its 1",
+        arguments: [
+            ("http://127.0.0.1:99999/", 3), ("http://", 3), ("http://[::1", 3), ("/a\u{1}b", 3),
+            ("ftp://127.0.0.1/", 1), ("mailto:ann@example.org", 1),
+        ] as [(String, Int32)])
+    func refusedRedirect(location: String, status: Int32) throws {
+        let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(302, "", [("Location", location)]) }
+        defer { origin.stop() }
+        let run = try CommandRun(["-L", origin.url("/")])
+        #expect(run.status == status && run.errors.contains("redirect_refused"), "\(run.errors)")
+    }
+
     @Test("-w knows no redirect where Location is empty")
     func emptyLocation() throws {
         let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(302, "page", [("Location", "")]) }
