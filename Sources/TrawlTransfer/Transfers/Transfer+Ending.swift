@@ -29,7 +29,7 @@ extension Transfer {
         }
         if isLeftByPeer(result) { return giveUp() }
         if result == CURLE_OK, heldHeads > 0 { releaseHeldHead() }
-        var succeeded = result == CURLE_OK || (endsEarly && failure == nil)
+        var succeeded = result == CURLE_OK || (failure == nil && (endsEarly || isBrokenOffUnwanted(result)))
         if !succeeded || failure != nil, exchange != nil, answerFromStore(insteadOf: describe(result)) {
             // What libcurl says is not of the answer any more, which may have to be delivered in several turns.
             (succeeded, result) = (true, CURLE_OK)
@@ -41,6 +41,7 @@ extension Transfer {
                 if !isPostponed { rest() }
                 return
             }
+            if isBrokenOffUnwanted(result) { endsEarly = true }
             checkFraming()
             if hasRested, failure != nil {
                 failure = nil
@@ -77,6 +78,10 @@ extension Transfer {
         do throws(ChunkError) {
             try chunks?.finish()
         } catch {
+            if dropsBody {
+                endsEarly = true
+                return
+            }
             failure = HopFailure(.truncated, detail: "\(ChunkError.truncated)")
             return
         }

@@ -278,6 +278,14 @@ extension Transfer {
         return true
     }
 
+    /// Whether the connection broke within a body that nobody wants, as of a redirect that is followed: the head is all of
+    /// the response that counts. Until it is known that nobody does, the end is held.
+    func isBrokenOffUnwanted(_ result: CURLcode) -> Bool {
+        guard dropsBody, head != nil, report.source == .network, result != CURLE_OK else { return false }
+        let kind = CurlFailure.kind(result, easy: easy.raw, hasHead: true)
+        return kind == .connectionLost || kind == .truncated
+    }
+
     /// Whether the body has unfolded to as much as one turn of the loop is good for.
     ///
     /// A few hundred bytes can hold a MiB, and one read of them would keep all other transfers, cancels and the

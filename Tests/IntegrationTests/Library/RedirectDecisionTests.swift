@@ -54,6 +54,27 @@ struct RedirectDecisionTests {
             }, answering: Self.answer, body)
     }
 
+    @Test("a body that breaks off matters where the redirect is stopped", arguments: Engine.allCases)
+    func brokenBody(engine: Engine) async throws {
+        let decisions = Deciding { $0.request.url.hasSuffix("/stopped") ? .stop : .follow }
+        try await withScene(
+            engine, adjust: { $0.decisions = decisions },
+            answering: { seen in
+                guard seen.target.hasPrefix("/go/") else { return ScriptedOrigin.Answer(200, "there") }
+                var answer = ScriptedOrigin.Answer(302, "", [("Location", String(seen.target.dropFirst(3)))])
+                answer.announced = 99
+                return answer
+            },
+            { scene, coordinator in
+                let followed = try await coordinator.send(Request(scene.origin.url("/go/plain")))
+                #expect(followed.bodyText == "there" && followed.redirects.count == 1)
+                await failure(.truncated) {
+                    try await coordinator.send(Request(scene.origin.url("/go/stopped")))
+                }
+                #expect(decisions.count == 2)
+            })
+    }
+
     @Test("followed, sent elsewhere, stopped with its body, cancelled", arguments: Engine.allCases)
     func choices(engine: Engine) async throws {
         let decisions = Deciding { proposal in

@@ -118,6 +118,30 @@ struct RedirectTests {
         #expect(origin.seen().count == 1)
     }
 
+    @Test(
+        "a redirect whose body breaks off is followed", .timeLimit(.minutes(1)),
+        arguments: ["Content-Length: 99\r\n\r\nno", "Transfer-Encoding: chunked\r\n\r\n9\r\nno"], Engine.allCases)
+    func brokenBody(rest: String, engine: Engine) async throws {
+        let peer = try ScriptedPeer { connection, _ in
+            while let head = connection.readHead() {
+                guard head.hasPrefix("GET /there ") else {
+                    connection.send("HTTP/1.1 302 Found\r\nLocation: /there\r\n" + rest)
+                    return
+                }
+                connection.send("HTTP/1.1 200 Fine\r\nContent-Length: 5\r\n\r\nthere")
+            }
+        }
+        defer { peer.stop() }
+        let coordinator = try Bed.current.coordinator(engine)
+        let url = "http://\(peer.place)/"
+        let response = try await coordinator.send(Request(url))
+        #expect(response.bodyText == "there" && response.redirects.map(\.status) == [302])
+        // Where it is the answer its body is wanted.
+        var manual = Request(url)
+        manual.options.redirects.mode = .manual
+        await failure(.truncated) { try await coordinator.send(manual) }
+    }
+
     @Test("a Location that is not UTF-8 leads to the bytes that came", .timeLimit(.minutes(1)))
     func bytesOfLocation() async throws {
         let origin = try ScriptedOrigin { seen in
