@@ -42,6 +42,14 @@ package struct CacheRules: Sendable {
         return request.decodesContent || !view.facts.flags.contains(.coded) || acceptsCodings(of: view, request)
     }
 
+    /// The newest record of a request's key that has selecting fields, one record after the other; for `prefers`.
+    package func newestVarying(_ newest: StoredFacts?, _ view: StoredView, for request: CacheRequest) -> StoredFacts? {
+        guard view.varies, view.hasKey(request.key), newest.map({ view.facts.isNewer(than: $0) }) ?? true else {
+            return newest
+        }
+        return view.facts
+    }
+
     /// The fields to send for a request.
     package func fieldsToSend(_ request: CacheRequest, _ sending: Sending) -> FieldLines {
         if sending.fields.isEmpty { return request.fields }

@@ -50,7 +50,7 @@ package struct StoredView {
     }
 
     /// Whether fields of a request select the response.
-    package var varies: Bool { !selecting.isEmpty }
+    var varies: Bool { !selecting.isEmpty }
 
     /// Whether the record was stored under that key.
     package func hasKey(_ key: CacheKey) -> Bool {

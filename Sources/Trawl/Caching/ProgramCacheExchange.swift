@@ -82,10 +82,8 @@ struct ProgramCacheExchange {
         var varying: StoredFacts?
         for entry in entries {
             entry.record.withUnsafeBytes { bytes in
-                guard let view = try? StoredView(bytes), view.varies, view.hasKey(request.key),
-                    varying.map({ view.facts.isNewer(than: $0) }) ?? true
-                else { return }
-                varying = view.facts
+                guard let view = try? StoredView(bytes) else { return }
+                varying = rules.newestVarying(varying, view, for: request)
             }
         }
         for entry in entries {

@@ -11,7 +11,8 @@ import TrawlSupervision
 /// part belongs to the supervisor thread.
 ///
 /// `@unchecked Sendable`: `engine` is read and written by the supervisor thread alone, which gets the object through
-/// the mailbox's lock; everything else is immutable or guarded.
+/// the mailbox's lock; of a fetch that the mailbox did not take (`refuse`), by who made it alone. Everything else is
+/// immutable or guarded.
 final class RunningFetch: @unchecked Sendable {
     /// What the caller asked for.
     let plan: FetchPlan

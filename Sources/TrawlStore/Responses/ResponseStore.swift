@@ -56,7 +56,7 @@ package final class ResponseStore: Sendable {
         _ wantsCandidate: Bool
     ) -> StoredLookup? {
         var best: (view: StoredView, record: StoredRecord)?
-        let varying = candidates.count > 1 ? newestVarying(among: candidates, of: request.key) : nil
+        let varying = candidates.count > 1 ? newestVarying(among: candidates, for: request) : nil
         for index in 0..<candidates.count {
             guard let record = candidates.record(at: index), let view = try? StoredView(record.header),
                 view.facts.body.length == record.bodyLength
@@ -94,14 +94,14 @@ package final class ResponseStore: Sendable {
         }
     }
 
-    /// The newest record of a key that has selecting fields.
-    private func newestVarying(among candidates: borrowing CacheCandidates, of key: CacheKey) -> StoredFacts? {
+    /// The newest record of a request's key that has selecting fields.
+    private func newestVarying(
+        among candidates: borrowing CacheCandidates, for request: CacheRequest
+    ) -> StoredFacts? {
         var newest: StoredFacts?
         for index in 0..<candidates.count {
-            guard let record = candidates.record(at: index), let view = try? StoredView(record.header), view.varies,
-                view.hasKey(key), newest.map({ view.facts.isNewer(than: $0) }) ?? true
-            else { continue }
-            newest = view.facts
+            guard let record = candidates.record(at: index), let view = try? StoredView(record.header) else { continue }
+            newest = rules.newestVarying(newest, view, for: request)
         }
         return newest
     }
