@@ -71,7 +71,7 @@ public struct Configuration: Sendable {
     /// How long a suspended fetch keeps its connection (``Fetch/suspend()``). Resumed later it asks for the rest of the
     /// body, where the server supports that. Default 30 s.
     public var suspendedConnectionLifetime = Duration.seconds(30)
-    /// How long a decision about a redirect may take before the fetch fails. Default 30 s.
+    /// How long a program's decision may take before the fetch fails, but for one about credentials. Default 30 s.
     public var decisionTimeout = Duration.seconds(30)
     /// Asks a person for credentials; nil asks nobody.
     public var prompt: (any CredentialPrompt)?

@@ -149,6 +149,8 @@ extension FetchError {
         public static let resumeData = Code("resume_data")
         /// The proxy refused or failed.
         public static let proxy = Code("proxy")
+        /// What the program has a say with threw an error; the detail tells it.
+        public static let hookFailed = Code("hook_failed")
         /// The worker process died, and sending the request again is not safe or not promising.
         public static let workerLost = Code("worker_lost")
         /// No worker process can be run; the detail says why.
@@ -170,7 +172,7 @@ extension FetchError {
         case .file, .resumeData: 8
         case .tooManyRedirects: 9
         case .decoding: 11
-        case .engineDown, .shutDown, .internalError, .workerLost: 10
+        case .engineDown, .shutDown, .internalError, .workerLost, .hookFailed: 10
         default: 1
         }
     }

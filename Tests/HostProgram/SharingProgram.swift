@@ -22,6 +22,7 @@ enum SharingProgram {
         configuration.statusSocket = .path(socket + "/missing/socket")
         try Coordinator.configureDefault(configuration)
         tell("unusable \(code { () throws(FetchError) in _ = try Coordinator.default })")
+        tell("unstarted \(await outcome(of: Request(short).start()))")
         configuration.statusSocket = .path(socket)
         if ending == "log" {
             configuration.debugLog = DebugLog(.status) { line in if line.contains("last") { exit(0) } }
@@ -33,6 +34,11 @@ enum SharingProgram {
         }
         tell("same \(same.allSatisfy { $0 === same[0] })")
         tell("late \(code { () throws(FetchError) in try Coordinator.configureDefault(Configuration()) })")
+        let queue = try FetchQueue.shared
+        let fetches = [Request(short), Request("nonsense"), Request(short)].map { $0.start() }
+        var outcomes: [String] = []
+        for fetch in fetches { outcomes.append(await outcome(of: fetch)) }
+        tell("queue \(try queue === FetchQueue.shared) \(queue.settings.width) \(outcomes.joined(separator: " "))")
         let fetch = try Coordinator.default.start(Request(endless), into: .file(file))
         for await event in fetch.events { if case .head = event { break } }
         if ending == "fork" { fork() }
@@ -63,6 +69,14 @@ enum SharingProgram {
         do throws(FetchError) {
             try body()
             return "done"
+        } catch {
+            return error.code.rawValue
+        }
+    }
+
+    private static func outcome(of fetch: Fetch) async -> String {
+        do throws(FetchError) {
+            return try await "\(fetch.response.status)"
         } catch {
             return error.code.rawValue
         }

@@ -43,6 +43,7 @@ struct TableTests {
         options.tls.minimum = .tls1_3
         options.contentDecoding = .onRead
         options.transport.resolve = ["a:80:127.0.0.1"]
+        options.transport.receiveBuffer = 4096
         let profile = options.profile
         #expect(profile.version == .http1_0)
         #expect(profile.connectTimeout == 1)
@@ -54,5 +55,9 @@ struct TableTests {
         #expect(profile.tls.minimum == .tls1_3)
         #expect(profile.decoding == .off)
         #expect(profile.resolve == ["a:80:127.0.0.1"])
+        #expect(profile.receiveBuffer == 4096)
+        // As little as can be, and not as much as the worker likes.
+        options.transport.receiveBuffer = -1
+        #expect(options.profile.receiveBuffer == 1)
     }
 }

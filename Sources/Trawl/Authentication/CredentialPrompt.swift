@@ -5,8 +5,9 @@
 ///
 /// - Source: ASIHTTPRequest's authentication dialog.
 public protocol CredentialPrompt: Sendable {
-    /// What the person says. Called on no particular thread.
-    func credential(for challenge: AuthenticationChallenge) async -> CredentialDecision
+    /// What the person says. Called on no particular thread. When it throws, the fetch that asks fails with
+    /// ``FetchError/Code/hookFailed``.
+    func credential(for challenge: AuthenticationChallenge) async throws -> CredentialDecision
     /// Whether it is asked for servers too, and not for proxies alone. Asked once, when a coordinator is made. Default
     /// true.
     var asksForServers: Bool { get }

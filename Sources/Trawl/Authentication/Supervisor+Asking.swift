@@ -46,27 +46,38 @@ extension Supervisor {
             let vault = configuration.vault
             authentication.lookUp = vaultWork.start {
                 let found = await vault?.credential(for: VaultItem(question.candidate.space))
-                mailbox.post(.told(fetch, question: question.number, found.map { .use($0) } ?? .useStored))
+                let decision = found.map { CredentialDecision.use($0) } ?? .useStored
+                mailbox.post(.told(fetch, question: question.number, .success(decision)))
             }
             return
         }
         let (decisions, prompt) = (decider(of: fetch), configuration.prompt)
         Task {
-            let decision: CredentialDecision
-            switch question.source {
-            case .decision: decision = await decisions?.credentials(for: challenge) ?? .useStored
-            case .prompt: decision = await prompt?.credential(for: challenge) ?? .useStored
-            case .explicit, .url, .session, .netrc, .vault: decision = .useStored
+            // A person may take as long as it takes.
+            let answer = await ProgramAnswer.about("credentials", challenge.url, within: nil) {
+                switch question.source {
+                case .decision: try await decisions?.credentials(for: challenge) ?? .useStored
+                case .prompt: try await prompt?.credential(for: challenge) ?? .useStored
+                case .explicit, .url, .session, .netrc, .vault: .useStored
+                }
             }
-            mailbox.post(.told(fetch, question: question.number, decision))
+            mailbox.post(.told(fetch, question: question.number, answer))
         }
     }
 
     /// Somebody who was asked has answered.
-    mutating func told(_ fetch: RunningFetch, question number: UInt64, _ decision: CredentialDecision) {
+    mutating func told(
+        _ fetch: RunningFetch, question number: UInt64, _ answer: Result<CredentialDecision, FetchError>
+    ) {
         guard fetches[fetch.engine.key] === fetch, let authentication = fetch.engine.authentication,
             let question = authentication.question, question.number == number
         else { return }
+        let decision: CredentialDecision
+        switch answer {
+        case .success(let said): decision = said
+        // Of those that wait for the same the next one asks.
+        case .failure(let error): return conclude(fetch, error)
+        }
         guard question.source != .vault else {
             return resume(fetch, authentication, question, with: .init(decision))
         }

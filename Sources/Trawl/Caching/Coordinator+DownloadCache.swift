@@ -67,10 +67,7 @@ extension Coordinator {
             case .replace(let other):
                 plan = plan.replaced(by: other, planner.following(plan.terms, to: other.target, from: target))
             case .stop: return try hop.response(originalURL: original.originalURL, redirects: redirects, plan)
-            case .cancel: throw FetchError(.cancelled, "", url: target.text)
-            case .late:
-                throw FetchError(.timeout, RedirectAnswer.lateDetail(cache.decisionTimeout), url: target.text)
-            case .refuse(let error): throw error
+            case .fail(let error): throw error
             }
             redirects.append(
                 Response.RedirectHop(

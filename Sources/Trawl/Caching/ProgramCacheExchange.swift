@@ -148,7 +148,7 @@ struct ProgramCacheExchange {
             case .handOn, .replace: break
             }
         }
-        await keep(answer, sending, chosen, sentAt: sentAt, now: now)
+        try await keep(answer, sending, chosen, sentAt: sentAt, now: now)
         return with(answer, Hop(head: answer.packageHead, body: answer.body.bytes, source: .network))
     }
 
@@ -166,7 +166,7 @@ struct ProgramCacheExchange {
     /// What an answer of its own does to what is stored.
     private func keep(
         _ answer: Response, _ sending: Sending, _ chosen: Chosen?, sentAt: WallTime, now: WallTime
-    ) async {
+    ) async throws(FetchError) {
         let head = answer.packageHead
         await invalidate(head)
         // What a server says to one user is for no other, and who that was stands in no field here.
@@ -189,11 +189,13 @@ struct ProgramCacheExchange {
         }
         var choice = StoringChoice(storage: binding.usesSession ? .session : .permanent)
         if let decisions = program.decisions {
-            guard
-                let decided = await decisions.storing(
-                    Response.ResponseHead(head), from: request.target.text, proposal: choice),
-                decided.metadata.count <= StoringChoice.longestMetadata
-            else { return }
+            let (proposal, url) = (choice, request.target.text)
+            let decided = await ProgramAnswer.about("storing", url, within: program.decisionTimeout) {
+                try await decisions.storing(Response.ResponseHead(head), from: url, proposal: proposal)
+            }
+            guard let decided = try decided.get(), decided.metadata.count <= StoringChoice.longestMetadata else {
+                return
+            }
             choice = decided
         }
         let body = answer.body.bytes

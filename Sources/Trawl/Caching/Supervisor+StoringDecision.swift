@@ -7,30 +7,43 @@ extension Supervisor {
     /// A response rests at its head until it is decided how it is stored.
     mutating func askAboutStoring(_ head: TrawlHTTP.ResponseHead, _ lease: UInt64, _ fetch: RunningFetch) {
         guard let decisions = decider(of: fetch), let binding = fetch.engine.terms.cache else {
-            return decided(fetch, lease, nil)
+            return decided(fetch, lease, .success(nil))
         }
         let proposal = StoringChoice(storage: binding.terms.session == nil ? .permanent : .session)
-        let (mailbox, url) = (mailbox, fetch.engine.target.text)
+        let (mailbox, url, limit) = (mailbox, fetch.engine.target.text, configuration.decisionTimeout)
         Task {
-            let choice = await decisions.storing(Response.ResponseHead(head), from: url, proposal: proposal)
-            var order: StoringOrder?
-            if let choice, choice.metadata.count <= StoringChoice.longestMetadata {
-                order = StoringOrder(session: nil, metadata: choice.metadata)
-                if choice.storage == .session {
-                    order?.session = binding.session
-                    // Without a session there is nothing that would end it.
-                    if order?.session == nil { order = nil }
-                }
+            let answer = await ProgramAnswer.about("storing", url, within: limit) {
+                try await decisions.storing(Response.ResponseHead(head), from: url, proposal: proposal)
             }
-            mailbox.post(.decided(fetch, lease: lease, order))
+            mailbox.post(.decided(fetch, lease: lease, answer.map { StoringOrder($0, binding) }))
         }
     }
 
     /// It is decided how the response of a lease is stored.
-    mutating func decided(_ fetch: RunningFetch, _ lease: UInt64, _ order: StoringOrder?) {
+    mutating func decided(_ fetch: RunningFetch, _ lease: UInt64, _ answer: Result<StoringOrder?, FetchError>) {
         guard fetch.engine.life.activeLease?.rawValue == lease, let link = links[fetch.engine.worker] else { return }
+        let order: StoringOrder?
+        switch answer {
+        case .success(let decided): order = decided
+        case .failure(let error): return conclude(fetch, error)
+        }
         if order == nil { release(fetch, .goAlone) }
         _ = link.send(.answer(lease: lease, .keep(order)))
         markDirty(fetch.engine.worker)
+    }
+}
+
+extension StoringOrder {
+    /// What a worker is told; nil when nothing is to be stored.
+    ///
+    fileprivate init?(_ choice: StoringChoice?, _ binding: CacheBinding) {
+        guard let choice, choice.metadata.count <= StoringChoice.longestMetadata else { return nil }
+        switch choice.storage {
+        case .permanent: self.init(session: nil, metadata: choice.metadata)
+        case .session:
+            // Without a session there is nothing that would end it.
+            guard let session = binding.session else { return nil }
+            self.init(session: session, metadata: choice.metadata)
+        }
     }
 }

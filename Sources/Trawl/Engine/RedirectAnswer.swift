@@ -5,17 +5,12 @@ enum RedirectAnswer: Sendable {
     case follow
     case replace(RedirectReplacement)
     case stop
-    case cancel
-    /// It said nothing in time.
-    case late
-    /// Its request makes no sense.
-    case refuse(FetchError)
+    /// The fetch fails: cancelled by the program, which may also have failed itself, said nothing in time, or sent a
+    /// request that makes no sense.
+    case fail(FetchError)
 }
 
 extension RedirectAnswer {
-    /// What is said when a decision did not come in time.
-    static func lateDetail(_ limit: Duration) -> String { "no decision about the redirect within \(limit)" }
-
     /// Asks a program.
     ///
     /// - Parameters:
@@ -25,18 +20,21 @@ extension RedirectAnswer {
         _ decisions: any FetchDecisions, _ proposal: RedirectProposal, after earlier: [EarlierHop],
         within limit: Duration, _ planner: FetchPlanner
     ) async {
-        switch await FirstAnswer<RedirectChoice>.within(limit, { await decisions.redirect(proposal) }) {
-        case nil: self = .late
-        case .follow: self = .follow
-        case .stop: self = .stop
-        case .cancel: self = .cancel
-        case .send(var request):
+        let answer = await ProgramAnswer.about("the redirect", proposal.url, within: limit) {
+            try await decisions.redirect(proposal)
+        }
+        switch answer {
+        case .failure(let error): self = .fail(error)
+        case .success(.follow): self = .follow
+        case .success(.stop): self = .stop
+        case .success(.cancel): self = .fail(FetchError(.cancelled, "", url: proposal.url))
+        case .success(.send(var request)):
             request.options = proposal.request.options
             do throws(FetchError) {
                 let plan = try planner.plan(request, into: .memory, wantsEvents: false)
                 self = .replace(RedirectReplacement(plan, insteadOf: proposal, after: earlier))
             } catch {
-                self = .refuse(error)
+                self = .fail(error)
             }
         }
     }

@@ -47,15 +47,7 @@ extension Supervisor {
             case .redirect(let head, let lease) = question.about
         else { return }
         withdrawQuestion(fetch)
-        let url = fetch.engine.target.text
-        switch answer {
-        case .cancel: return conclude(fetch, FetchError(.cancelled, "", url: url))
-        case .refuse(let error): return conclude(fetch, error)
-        case .late:
-            let detail = RedirectAnswer.lateDetail(configuration.decisionTimeout)
-            return conclude(fetch, FetchError(.timeout, detail, url: url))
-        case .follow, .replace, .stop: break
-        }
+        if case .fail(let error) = answer { return conclude(fetch, error) }
         fetch.engine.decided = DecidedRedirect(
             status: head.status, location: head.fields.reference("Location"), answer: answer)
         guard let lease else {

@@ -41,28 +41,29 @@ extension Supervisor {
         let trust = ServerTrust(origin, failure.certificates, problem: problem)
         let (mailbox, limit) = (mailbox, configuration.decisionTimeout)
         Task {
-            let choice = await FirstAnswer<TrustChoice>.within(limit) { await decisions.trust(trust) }
-            mailbox.post(.trustDecided(subject, choice))
+            let answer = await ProgramAnswer.about("the certificate", nil, within: limit) {
+                try await decisions.trust(trust)
+            }
+            mailbox.post(.trustDecided(subject, answer))
         }
         return true
     }
 
     /// The program has decided, or has not in time.
-    mutating func trustDecided(_ subject: TrustSubject, _ choice: TrustChoice?) {
+    mutating func trustDecided(_ subject: TrustSubject, _ answer: Result<TrustChoice, FetchError>) {
         for waiter in trustQuestions.removeValue(forKey: subject) ?? [] {
             guard let fetch = fetches[waiter.fetch], fetch.engine.question?.number == waiter.question,
                 !fetch.engine.life.isAnswered
             else { continue }
             withdrawQuestion(fetch)
-            let isGood = choice == .accept || choice == .asVerified && waiter.failure.kind == .tlsUndecided
-            if isGood {
+            switch answer {
+            case .success(.accept),
+                .success(.asVerified) where waiter.failure.kind == .tlsUndecided:
                 accept(subject)
                 begin(fetch, front: true)
-            } else if choice == nil {
-                let detail = "no decision about the certificate within \(configuration.decisionTimeout)"
-                conclude(fetch, FetchError(.timeout, detail, url: fetch.engine.target.text))
-            } else {
-                conclude(fetch, FetchError(waiter.failure, fetch: fetch))
+            case .success: conclude(fetch, FetchError(waiter.failure, fetch: fetch))
+            case .failure(let error):
+                conclude(fetch, FetchError(error.code, error.detail, url: fetch.engine.target.text))
             }
         }
     }

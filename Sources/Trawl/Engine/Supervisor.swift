@@ -286,11 +286,11 @@ struct Supervisor: ~Copyable {
         case .submit(let fetch): submit(fetch)
         case .submitAll(let fetches): for fetch in fetches { submit(fetch) }
         case .drive(let driver, let done): driving = Driving(driver.driver, done: done)
-        case .decided(let fetch, let lease, let order): decided(fetch, lease, order)
+        case .decided(let fetch, let lease, let answer): decided(fetch, lease, answer)
         case .redirectDecided(let fetch, let question, let answer): redirectDecided(fetch, question, answer)
         case .credentials(let request): request.perform(&credentials)
         case .told(let fetch, let question, let decision): told(fetch, question: question, decision)
-        case .trustDecided(let subject, let choice): trustDecided(subject, choice)
+        case .trustDecided(let subject, let answer): trustDecided(subject, answer)
         case .cancel(let fetch):
             conclude(fetch, FetchError(.cancelled, "", url: fetch.engine.target.text))
         case .controlChanged(let fetch): controlChanged(fetch)

@@ -1,8 +1,12 @@
 /// What a program may decide while a fetch runs. Each method has a default that leaves it to the rules.
 ///
-/// Called on no particular thread, for many fetches at once. The fetch waits, its clocks stand still, and other fetches
-/// go on. A decider of one fetch is let go of before the fetch ends, also when its handle is kept; one of a queue or
-/// coordinator with that.
+/// Called for many fetches at once, on no particular thread: a type that belongs to an actor, such as the main actor, is
+/// called on it. The fetch waits, its clocks stand still, and other fetches go on. A decider of one fetch is let go of
+/// before the fetch ends, also when its handle is kept; one of a queue or coordinator with that.
+///
+/// When a method throws, the fetch fails with ``FetchError/Code/hookFailed`` (ASI-EVT-05); when it does not return within
+/// ``Configuration/decisionTimeout``, with ``FetchError/Code/timeout``. Only a question for credentials may take as long
+/// as it takes: it may be a person who is asked.
 public protocol FetchDecisions: Sendable {
     /// A response from a server is about to be stored in the cache, as its head allows: whether it is, how, and with
     /// what data of the program's own.
@@ -15,17 +19,18 @@ public protocol FetchDecisions: Sendable {
     ///   - proposal: What happens otherwise.
     /// - Returns: How it is stored; nil for not at all.
     /// - Source: the URL Loading System's `willCacheResponse` (ULS-CACHE-06).
-    func storing(_ response: Response.ResponseHead, from url: String, proposal: StoringChoice) async -> StoringChoice?
+    func storing(
+        _ response: Response.ResponseHead, from url: String, proposal: StoringChoice
+    ) async throws -> StoringChoice?
 
     /// A redirect is about to be followed, from a server or out of the cache: whether it is, and to where.
     ///
-    /// Not asked about redirects that may not be followed; those fail. Without an answer within
-    /// ``Configuration/decisionTimeout`` the fetch fails with ``FetchError/Code/timeout``.
+    /// Not asked about redirects that may not be followed; those fail.
     ///
     /// - Parameter proposal: What happens otherwise.
     /// - Source: the URL Loading System's `willPerformHTTPRedirection` (ULS-LIFE-05), ASIHTTPRequest's
     ///   `willRedirectToURL` (ASI-RED-08).
-    func redirect(_ proposal: RedirectProposal) async -> RedirectChoice
+    func redirect(_ proposal: RedirectProposal) async throws -> RedirectChoice
 
     /// A server or proxy wants to know who asks, and neither request, URL, session, netrc nor vault say.
     ///
@@ -33,17 +38,16 @@ public protocol FetchDecisions: Sendable {
     /// ``Coordinator/sendBlocking(_:into:)``.
     ///
     /// - Source: the URL Loading System's authentication challenges (ULS-AUTH-05), ASIHTTPRequest's delegate.
-    func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision
+    func credentials(for challenge: AuthenticationChallenge) async throws -> CredentialDecision
 
     /// A server shows a certificate, and ``RequestOptions/TLS/question`` says that the program is asked: whether it is
     /// trusted.
     ///
     /// The handshake is over and the connection is closed meanwhile; nothing of the request has been sent. Fetches that
-    /// meet the same certificate wait for the one answer. Without one within ``Configuration/decisionTimeout`` they
-    /// fail with ``FetchError/Code/timeout``.
+    /// meet the same certificate wait for the one answer, and fail as the one that asks when none comes.
     ///
     /// - Source: the URL Loading System's challenge of server trust (ULS-LIFE-04).
-    func trust(_ server: ServerTrust) async -> TrustChoice
+    func trust(_ server: ServerTrust) async throws -> TrustChoice
 }
 
 extension FetchDecisions {

@@ -158,6 +158,11 @@ extension RequestOptions {
         public var addressFamily = AddressFamily.any
         /// Seconds an idle connection is kept, unless the server names another time. Default 60.
         public var idleLifetime = 60
+        /// Bytes read from a connection at a time, 1 KiB to 512 KiB; nil, the default, is 16 to 256 KiB, the more the fewer
+        /// fetches are in flight. HTTP/2 and limits of bandwidth have lengths of their own.
+        ///
+        /// - Source: ASIHTTPRequest's buffer (ASI-RSP-02), `CURLOPT_BUFFERSIZE`.
+        public var receiveBuffer: Int?
         /// `host:port:address[,address]` entries that replace name resolution, as in curl's `--resolve`.
         public var resolve: [String] = []
         /// `host:port:host:port` entries that replace the place connected to, as in curl's `--connect-to`.

@@ -19,6 +19,8 @@ final class DefaultCoordinator: Sendable {
         var state = State.absent
         /// That which starts it or started it; 0 while there is none.
         var process: pid_t = 0
+        /// The queue all share, once somebody wanted it.
+        var queue: FetchQueue?
     }
 
     /// What a caller does next.
@@ -57,6 +59,19 @@ final class DefaultCoordinator: Sendable {
                     .engineDown, "the default coordinator belongs to the process that this one was forked from")
             case .start(let configuration): return try start(configuration)
             }
+        }
+    }
+
+    func queue() throws(FetchError) -> FetchQueue {
+        let coordinator = try coordinator()
+        return values.withLock { values in
+            if let queue = values.queue { return queue }
+            var settings = FetchQueue.Settings()
+            settings.cancelsOthersOnFailure = false
+            let queue = FetchQueue(on: coordinator, settings)
+            queue.start()
+            values.queue = queue
+            return queue
         }
     }
 

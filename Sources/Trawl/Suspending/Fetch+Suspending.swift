@@ -54,12 +54,6 @@ extension Fetch: Identifiable {
         }
     }
 
-    /// A text of the program's own, for its logs.
-    public var label: String? {
-        get { control.label }
-        set { control.label = newValue }
-    }
-
     private func controlChanged() {
         switch maker {
         case .nobody: break

@@ -10,7 +10,14 @@ final class FetchControl: Sendable {
         var priority: Double
         var awaitsTurn = false
         var isCancelled = false
+        var notes = Notes()
+    }
+
+    /// The program's own.
+    struct Notes {
         var label: String?
+        var tag = 0
+        var userInfo: [String: any Sendable] = [:]
     }
 
     /// Unique among the fetches of a coordinator.
@@ -60,8 +67,11 @@ final class FetchControl: Sendable {
         set { values.withLock { $0.priority = newValue } }
     }
 
-    var label: String? {
-        get { values.withLock { $0.label } }
-        set { values.withLock { $0.label = newValue } }
+    var notes: Notes { values.withLock { $0.notes } }
+
+    func note<Value>(_ value: Value, as part: WritableKeyPath<Notes, Value> & Sendable) {
+        // What was there is let go of outside of the lock.
+        var value = value
+        values.withLock { swap(&$0.notes[keyPath: part], &value) }
     }
 }

@@ -115,6 +115,9 @@ struct ContentCodingTests {
         #expect(try await bed.get("/anything").seen().value("accept-encoding") == "gzip, deflate, br")
         let none = try await bed.get("/anything") { $0.acceptsCompressedResponses = false }
         #expect(try none.seen().values("accept-encoding").isEmpty)
+        // What a server codes all the same is undone.
+        let unasked = try await bed.get("/gzip") { $0.acceptsCompressedResponses = false }
+        #expect(unasked.contentCodings == ["gzip"] && !unasked.body.bytes.starts(with: [0x1F, 0x8B]))
         var request = Request(bed.url("/anything"))
         request.fields.set("Accept-Encoding", "identity")
         #expect(try await bed.coordinator.send(request).seen().values("accept-encoding") == ["identity"])

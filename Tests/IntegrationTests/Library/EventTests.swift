@@ -28,6 +28,25 @@ struct EventTests {
         #expect(words == ["started", "attempt 1", "redirected 302", "attempt 2", "head 200", "data", "ended"])
     }
 
+    @Test("what a program keeps with a fetch goes nowhere, ASI-RUN-04", .timeLimit(.minutes(2)))
+    func notes() async throws {
+        let answer: @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer = {
+            ScriptedOrigin.Answer(200, String(decoding: $0.head, as: UTF8.self))
+        }
+        try await withScene(answering: answer) { scene, coordinator in
+            let fetch = coordinator.start(Request(scene.origin.url("/kept")), suspended: true)
+            #expect(fetch.label == nil && fetch.tag == 0 && fetch.userInfo.isEmpty)
+            (fetch.label, fetch.tag) = ("labelled", 31337)
+            fetch.userInfo["planted"] = "nowhere"
+            fetch.resume()
+            let head = try await fetch.response.bodyText
+            #expect(head.contains("/kept"))
+            for kept in ["labelled", "31337", "planted", "nowhere"] { #expect(!head.contains(kept)) }
+            #expect(fetch.label == "labelled" && fetch.tag == 31337)
+            #expect(fetch.userInfo["planted"] as? String == "nowhere")
+        }
+    }
+
     @Test("a failure ends the events with the error that the response gives", .timeLimit(.minutes(2)))
     func failures() async throws {
         let bed = try Bed.current

@@ -78,6 +78,14 @@ struct ResponseTests {
         }
     }
 
+    @Test(
+        "a body is whole however much is read at a time, ASI-RSP-02", .timeLimit(.minutes(1)), arguments: [1, 1 << 20])
+    func readSizes(size: Int) async throws {
+        let bed = try Bed.current
+        let response = try await bed.get("/bytes/300000?seed=3") { $0.transport.receiveBuffer = size }
+        #expect(response.body.bytes == ReferenceBytes.bytes(300_000, seed: 3))
+    }
+
     @Test("a body that is dropped is still counted", .timeLimit(.minutes(1)))
     func discard() async throws {
         let bed = try Bed.current

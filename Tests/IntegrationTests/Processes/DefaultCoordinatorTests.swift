@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("The default coordinator, ASI-MISC-05", .timeLimit(.minutes(2)))
+@Suite("The default coordinator and the queue all share, ASI-RUN-02, ASI-MISC-05", .timeLimit(.minutes(2)))
 struct DefaultCoordinatorTests {
     @Test(
         "is one for all, configured before its first use, and ends with the program",
@@ -18,7 +18,8 @@ struct DefaultCoordinatorTests {
             while let line = program.readLine() { lines.append(line) }
             let status = program.exitStatus(within: 10_000)
             var expected = [
-                "nonsense bad_request", "unusable file", "same true", "late bad_request",
+                "nonsense bad_request", "unusable file", "unstarted file", "same true", "late bad_request",
+                "queue true 4 200 invalid_url 200",
             ]
             if ending == "fork" { expected += ["child engine_down", "child ended 0"] }
             expected.append("status 200")

@@ -5,13 +5,13 @@ import Trawl
 /// A program that trusts whom a test says.
 private struct Trusting: FetchDecisions {
     let asked = Locked([ServerTrust]())
-    let answer: @Sendable (ServerTrust) async -> TrustChoice
+    let answer: @Sendable (ServerTrust) async throws -> TrustChoice
 
-    init(_ answer: @escaping @Sendable (ServerTrust) async -> TrustChoice) { self.answer = answer }
+    init(_ answer: @escaping @Sendable (ServerTrust) async throws -> TrustChoice) { self.answer = answer }
 
-    func trust(_ server: ServerTrust) async -> TrustChoice {
+    func trust(_ server: ServerTrust) async throws -> TrustChoice {
         asked.withLock { $0.append(server) }
-        return await answer(server)
+        return try await answer(server)
     }
 
     var problems: [FetchError.Code?] { asked.withLock { $0.map { $0.problem?.code } } }
@@ -86,10 +86,11 @@ struct TrustDecisionTests {
         }
     }
 
-    @Test("without a decision in time the fetch fails; refusing what is good fails it too")
+    @Test("without a decision in time the fetch fails, and with one that throws; refusing what is good fails it too")
     func refusals() async throws {
         let decisions = Trusting { server in
             if server.problem == nil { return .refuse }
+            if server.problem?.code == .tlsCertificateDate { throw CancellationError() }
             try? await Task.sleep(for: .seconds(60))
             return .accept
         }
@@ -103,6 +104,10 @@ struct TrustDecisionTests {
                 try await coordinator.send(scene.request("alone") { $0.question = .unlessVerified })
             }
             #expect(late?.detail.contains("no decision") == true)
+            let thrown = await failure(.hookFailed) {
+                try await coordinator.send(scene.request("expired") { $0.question = .unlessVerified })
+            }
+            #expect(thrown?.url == scene.request("expired").url)
             await failure(.tlsUntrusted) { try await coordinator.send(scene.request("good") { $0.question = .always }) }
             #expect(try scene.origin.seen().isEmpty)
         }

@@ -1,0 +1,24 @@
+/// Asks a program for a decision about a fetch.
+enum ProgramAnswer {
+    /// What the program says, or what the fetch fails with: it threw, or said nothing in time.
+    ///
+    /// - Parameters:
+    ///   - subject: What it is asked about, as a person is told.
+    ///   - url: Of the hop.
+    ///   - limit: How long it may take; nil waits for as long as it takes.
+    static func about<Value: Sendable>(
+        _ subject: String, _ url: String?, within limit: Duration?,
+        _ question: @escaping @Sendable () async throws -> Value
+    ) async -> Result<Value, FetchError> {
+        let answer: @Sendable () async -> Result<Value, FetchError> = {
+            do {
+                return .success(try await question())
+            } catch {
+                return .failure(FetchError(.hookFailed, "the decision about \(subject) threw: \(error)", url: url))
+            }
+        }
+        guard let limit else { return await answer() }
+        return await FirstAnswer.within(limit, answer)
+            ?? .failure(FetchError(.timeout, "no decision about \(subject) within \(limit)", url: url))
+    }
+}
