@@ -55,6 +55,7 @@ extension Supervisor {
         Task {
             // A person may take as long as it takes.
             let answer = await ProgramAnswer.about("credentials", challenge.url, within: nil) {
+                () async throws -> CredentialDecision in
                 switch question.source {
                 case .decision: try await decisions?.credentials(for: challenge) ?? .useStored
                 case .prompt: try await prompt?.credential(for: challenge) ?? .useStored

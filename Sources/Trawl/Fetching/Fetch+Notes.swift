@@ -5,7 +5,7 @@ extension Fetch {
     /// - Source: `NSURLSessionTask.taskDescription`.
     public var label: String? {
         get { control.notes.label }
-        set { control.note(newValue, as: \.label) }
+        set { control.note { $0.label = newValue } }
     }
 
     /// A number; 0 before one is set.
@@ -13,7 +13,7 @@ extension Fetch {
     /// - Source: ASIHTTPRequest's `tag` (ASI-RUN-04).
     public var tag: Int {
         get { control.notes.tag }
-        set { control.note(newValue, as: \.tag) }
+        set { control.note { $0.tag = newValue } }
     }
 
     /// Anything else, by name. Of two changes at once one may be lost: it is set as a whole.
@@ -21,6 +21,6 @@ extension Fetch {
     /// - Source: ASIHTTPRequest's `userInfo` (ASI-RUN-04).
     public var userInfo: [String: any Sendable] {
         get { control.notes.userInfo }
-        set { control.note(newValue, as: \.userInfo) }
+        set { control.note { $0.userInfo = newValue } }
     }
 }

@@ -69,9 +69,13 @@ final class FetchControl: Sendable {
 
     var notes: Notes { values.withLock { $0.notes } }
 
-    func note<Value>(_ value: Value, as part: WritableKeyPath<Notes, Value> & Sendable) {
-        // What was there is let go of outside of the lock.
-        var value = value
-        values.withLock { swap(&$0.notes[keyPath: part], &value) }
+    func note(_ change: (inout Notes) -> Void) {
+        let old = values.withLock { values in
+            let old = values.notes
+            change(&values.notes)
+            return old
+        }
+        // What was there is the program's, and let go of outside of the lock.
+        withExtendedLifetime(old) {}
     }
 }

@@ -350,6 +350,30 @@ struct CacheCommandTests {
         }
     }
 
+    @Test(
+        "cache and cookies of a user outlive the process, in $XDG_CACHE_HOME or ~/.cache, ULS-SES-01",
+        arguments: ["XDG_CACHE_HOME", "HOME"])
+    func userDefault(variable: String) throws {
+        let origin = try ScriptedOrigin { seen in
+            let kept = [("Cache-Control", "max-age=60"), ("Set-Cookie", "kept=1; Max-Age=600")]
+            return seen.target == "/page"
+                ? ScriptedOrigin.Answer(200, "there", kept)
+                : ScriptedOrigin.Answer(200, seen.fields["cookie"] ?? "nobody")
+        }
+        defer { origin.stop() }
+        let environment = ["XDG_CACHE_HOME": "relative", "HOME": "/nowhere"].merging([variable: directory.path]) { $1 }
+        func get(_ target: String) throws -> String {
+            let run = try CommandRun(["get", "-w", " %{source}", origin.url(target)], environment: environment)
+            #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+            return run.text
+        }
+        #expect(try get("/page") == "there network")
+        #expect(try get("/page") == "there cache")
+        #expect(try get("/who") == "kept=1 network")
+        let place = directory.file(variable == "HOME" ? ".cache/trawl" : "trawl")
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: place)).isSuperset(of: ["cache", "state"]))
+    }
+
     @Test("a batch counts hits, validations and misses, and its records say where a response is from")
     func counts() async throws {
         try await withOrigin { origin in
