@@ -1,8 +1,8 @@
 /// What a program may decide while a fetch runs. Each method has a default that leaves it to the rules.
 ///
-/// Called for many fetches at once, on no particular thread: a type that belongs to an actor, such as the main actor, is
-/// called on it. The fetch waits, its clocks stand still, and other fetches go on. A decider of one fetch is let go of
-/// before the fetch ends, also when its handle is kept; one of a queue or coordinator with that.
+/// Called for many fetches at once, on no particular thread; a method that says `@MainActor`, or belongs to another actor,
+/// is called there. The fetch waits, its clocks stand still, and other fetches go on. A decider of one fetch is let go
+/// of before the fetch ends, also when its handle is kept; one of a queue or coordinator with that.
 ///
 /// When a method throws, the fetch fails with ``FetchError/Code/hookFailed`` (ASI-EVT-05); when it does not return within
 /// ``Configuration/decisionTimeout``, with ``FetchError/Code/timeout``. Only a question for credentials may take as long

@@ -40,7 +40,7 @@ private struct Breaking: FetchDecisions {
 @MainActor private final class OnMainActor: FetchDecisions {
     var count = 0
 
-    func redirect(_ proposal: RedirectProposal) async -> RedirectChoice {
+    @MainActor func redirect(_ proposal: RedirectProposal) async -> RedirectChoice {
         MainActor.assertIsolated()
         count += 1
         return .follow
@@ -105,7 +105,8 @@ struct DecisionFailureTests {
                 let haveAsked = await eventually { scene.count == 6 }
                 #expect(haveAsked)
                 decisions.gate.leave()
-                #expect(await broken?.detail.contains("credentials") == true)
+                let failed = await broken
+                #expect(failed?.detail.contains("credentials") == true)
                 decisions.gate.leave()
                 for try await text in group { #expect(text.hasPrefix("welcome")) }
             }
@@ -113,7 +114,7 @@ struct DecisionFailureTests {
         }
     }
 
-    @Test("decisions of a type that belongs to the main actor are called there")
+    @Test("decisions that belong to the main actor are called there")
     func mainActor() async throws {
         let decisions = await OnMainActor()
         try await withScene(adjust: { $0.decisions = decisions }, answering: Self.answer) { scene, coordinator in
