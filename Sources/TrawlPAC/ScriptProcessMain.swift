@@ -9,7 +9,8 @@ import TrawlPlatform
 package enum ScriptProcessMain {
     /// What a script may use.
     private static let memory = 32 << 20
-    /// Seconds after which this process ends by itself, should nobody be left to end it.
+    /// Seconds without a word from the coordinator after which this process ends by itself, should nobody be left to
+    /// end it.
     private static let longestRun: UInt32 = 30
 
     private enum Status {
@@ -90,7 +91,8 @@ package enum ScriptProcessMain {
         }
     }
 
-    /// Asks the coordinator on the script's behalf. The alarm goes on: a coordinator that does not answer is gone.
+    /// Asks the coordinator on the script's behalf. The alarm goes on while it does not answer: then it is gone. With
+    /// an answer it starts anew, since lookups do not count as the script's time.
     private static let answer: cpac_ask = { _, kind, name, room, length in
         guard let name, let room, length > 0 else { return -1 }
         let control = WorkerProcess.controlNumber
@@ -98,6 +100,7 @@ package enum ScriptProcessMain {
         guard ScriptFrame(.lookup, question).write(to: control), let frame = receive(control), frame.kind == .answer,
             frame.text.count < length
         else { return -1 }
+        cpac_set_alarm(longestRun)
         frame.text.withUnsafeBytes { text in
             if let base = text.baseAddress { memcpy(room, base, text.count) }
         }

@@ -8,6 +8,8 @@ package import TrawlHTTP
 package final class URLParser {
     /// Longer texts are refused, in bytes.
     package static let maximumLength = 65_535
+    /// Longer hosts are refused, in bytes: no name has more (RFC 1035 §2.3.4), and no address.
+    package static let maximumHostLength = 255
 
     /// Made when the first URL needs it: many never do, and libcurl is not loaded until then.
     private var handle: OpaquePointer?
@@ -85,6 +87,9 @@ package final class URLParser {
         if host.hasSuffix("]"), let zone = try part(handle, CURLUPART_ZONEID, flags: 0) {
             // RFC 6874 §2.
             host = host.dropLast() + "%25" + zone + "]"
+        }
+        guard host.utf8.count <= Self.maximumHostLength else {
+            throw .malformed(reason: "the host is longer than \(Self.maximumHostLength) bytes")
         }
         let port: UInt16
         if let digits = try part(handle, CURLUPART_PORT, flags: 0) {

@@ -87,6 +87,23 @@ struct URLParserTests {
     }
 
     @Test(
+        "a host has 255 bytes at most, whatever follows it",
+        arguments: [
+            (String(repeating: "a", count: 255), true), (String(repeating: "a", count: 256), false),
+            (String(repeating: "A", count: 9000), false), (String(repeating: "a.", count: 127) + "a", true),
+            (String(repeating: "a.", count: 128), false),
+        ])
+    func hostLength(host: String, isRight: Bool) throws {
+        for scheme in ["http", "https", "foo"] {
+            let target = try? URLParser().parse("\(scheme)://\(host)/\(String(repeating: "p", count: 20_000))")
+            #expect((target != nil) == isRight, "\(scheme)")
+            #expect(target.map { $0.origin.host == host } ?? true)
+        }
+        let base = try URLParser().parse("http://h/")
+        #expect(((try? URLParser().resolve("//\(host)/", against: base)) != nil) == isRight)
+    }
+
+    @Test(
         "a scheme is guessed on demand",
         arguments: [
             ("example.org", "http://example.org/"),

@@ -20,7 +20,7 @@ final class ScriptProcess {
     /// How long the script may reckon about one question, lookups of names not counted.
     static let longestRun = Duration.seconds(5)
     private static let longestLookup = Duration.seconds(3)
-    /// Names one question may have looked up.
+    /// Different lookups that one question may want. Each may cost seconds; one that is wanted again costs nothing.
     private static let mostLookups = 64
 
     private let process: WorkerProcess
@@ -66,24 +66,34 @@ final class ScriptProcess {
 
     /// Asks the script about a URL. After an error other than `threw` the child is of no more use.
     func find(url: String, host: String, isStopped: () -> Bool) throws(Fault) -> String {
-        guard ScriptFrame(.question, Array(url.utf8) + [0] + Array(host.utf8)).write(to: control.rawValue) else {
-            throw .died
-        }
+        let question = ScriptFrame(.question, Array(url.utf8) + [0] + Array(host.utf8))
+        // The child would take it for the end of the connection: the URL is at fault, and neither script nor child.
+        guard question.text.count <= ScriptFrame.longest else { throw .threw }
+        guard question.write(to: control.rawValue) else { throw .died }
         var deadline = MonotonicClock.now().advanced(by: Self.longestRun)
-        for _ in 0...Self.mostLookups {
+        // Scripts look up the host with each rule, and one question is to see one address throughout.
+        var answers: [[UInt8]: [UInt8]] = [:]
+        while true {
             let frame = try next(before: deadline)
             switch frame.kind {
             case .result: return String(decoding: frame.text, as: UTF8.self)
             case .failure: throw .threw
             case .lookup:
                 if isStopped() { throw .tookTooLong }
-                let began = MonotonicClock.now()
-                guard ScriptFrame(.answer, Self.answer(frame.text)).write(to: control.rawValue) else { throw .died }
-                deadline = deadline.advanced(by: began.duration(to: MonotonicClock.now()))
+                let answer: [UInt8]
+                if let known = answers[frame.text] {
+                    answer = known
+                } else {
+                    guard answers.count < Self.mostLookups else { throw .tookTooLong }
+                    let began = MonotonicClock.now()
+                    answer = Self.answer(frame.text)
+                    answers[frame.text] = answer
+                    deadline = deadline.advanced(by: began.duration(to: MonotonicClock.now()))
+                }
+                guard ScriptFrame(.answer, answer).write(to: control.rawValue) else { throw .died }
             case .question, .answer, .ready, .noEngine, .badScript: throw .died
             }
         }
-        throw .tookTooLong
     }
 
     /// Ends the child, whatever it does, and waits for that.

@@ -55,6 +55,52 @@ struct ProxyScriptTests {
         #expect(ProcessTree.children(withArgument: "pac").isEmpty)
     }
 
+    @Test("a name that rule after rule asks for is looked up once, and more rules than lookups are no fault")
+    func manyRules() async throws {
+        let one = try proxy("one")
+        defer { one.stop() }
+        let rules = (0..<100).map { "if (isInNet(host, '10.\($0).0.0', '255.255.0.0')) return 'DIRECT';" }
+        let script =
+            "function FindProxyForURL(url, host) { \(rules.joined(separator: "\n")) return 'PROXY \(one.place)'; }"
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator(workers: 1) { coordinator in
+            let body = try await answer("http://localhost/", script, on: coordinator, in: directory)
+            #expect(body == "one")
+            #expect(coordinator.proxyScriptProblem == nil)
+        }
+    }
+
+    @Test("a server that names hosts no name can have does not switch the script off")
+    func longHosts() async throws {
+        let one = try proxy("one")
+        defer { one.stop() }
+        let origin = try ScriptedOrigin { seen in
+            let host = String(repeating: "a", count: 8200) + seen.target.dropFirst()
+            return ScriptedOrigin.Answer(302, "", [("Location", "http://\(host)/")])
+        }
+        defer { origin.stop() }
+        let script = "function FindProxyForURL(u, h) { return h === '127.0.0.1' ? 'DIRECT' : 'PROXY \(one.place)'; }"
+        let directory = try TemporaryDirectory()
+        try directory.put("p.pac", Array(script.utf8))
+        let policy = ProxyPolicy(script: directory.file("p.pac"))
+        try await withTestCoordinator(workers: 1) { coordinator in
+            for number in 1...3 {
+                var request = Request(origin.url("/\(number)"))
+                request.options.proxy = policy
+                let sent = request
+                await failure(.redirectRefused) { try await coordinator.send(sent) }
+            }
+            // A long URL is none of the script's business, which is told the origin.
+            for url in ["http://a.test/" + String(repeating: "p", count: 20_000), "http://b.test/"] {
+                var request = Request(url)
+                request.options.proxy = policy
+                let response = try await coordinator.send(request)
+                #expect(response.bodyText == "one")
+            }
+            #expect(coordinator.proxyScriptProblem == nil)
+        }
+    }
+
     @Test(
         "a script that is of no use means no proxy, and is told",
         arguments: [
