@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct lookup {
+struct cplatform_lookup {
     struct gaicb request;
     struct addrinfo hints;
     char name[256];
@@ -22,8 +22,18 @@ static int32_t write_address(const struct sockaddr *address, char *text, size_t 
     return inet_ntop(address->sa_family, bytes, text, room) == NULL ? -errno : (int32_t)strlen(text);
 }
 
-int32_t cplatform_resolve(const char *name, int32_t ipv4_only, int32_t milliseconds, char *text, size_t room) {
-    struct lookup *lookup = calloc(1, sizeof *lookup);
+/* Not for one that is under way: it is written to. */
+static void give_back(cplatform_lookup *lookup) {
+    if (gai_error(&lookup->request) == 0) {
+        freeaddrinfo(lookup->request.ar_result);
+    }
+    free(lookup);
+}
+
+int32_t cplatform_resolve(
+    const char *name, int32_t ipv4_only, int32_t milliseconds, char *text, size_t room, cplatform_lookup **left) {
+    *left = NULL;
+    cplatform_lookup *lookup = calloc(1, sizeof *lookup);
     if (lookup == NULL || strlen(name) >= sizeof lookup->name || room == 0) {
         free(lookup);
         return -EINVAL;
@@ -41,13 +51,20 @@ int32_t cplatform_resolve(const char *name, int32_t ipv4_only, int32_t milliseco
     struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
     while (gai_error(&lookup->request) == EAI_INPROGRESS) {
         const struct gaicb *waited[] = {&lookup->request};
-        int result = gai_suspend(waited, 1, &limit);
-        if (result == EAI_AGAIN) {
-            /* One that cannot be called back is written to later: its memory is left to it. */
-            if (gai_cancel(&lookup->request) == EAI_CANCELED) {
-                free(lookup);
-            }
+        if (gai_suspend(waited, 1, &limit) != EAI_AGAIN) {
+            continue;
+        }
+        switch (gai_cancel(&lookup->request)) {
+        case EAI_CANCELED:
+            /* It had not begun. */
+            free(lookup);
             return -ETIMEDOUT;
+        case EAI_NOTCANCELED:
+            *left = lookup;
+            return -ETIMEDOUT;
+        default:
+            /* Meanwhile it has ended. */
+            break;
         }
     }
     int32_t written = 0;
@@ -62,11 +79,19 @@ int32_t cplatform_resolve(const char *name, int32_t ipv4_only, int32_t milliseco
             int32_t length = write_address(found->ai_addr, text + written, room - (size_t)written);
             written += length > 0 ? length : 0;
         }
-        freeaddrinfo(lookup->request.ar_result);
     }
-    free(lookup);
+    give_back(lookup);
     text[written] = 0;
     return written;
+}
+
+int32_t cplatform_lookup_ended(cplatform_lookup *lookup) {
+    /* Asked of the resolver's list, under its lock: one that is in it is still written to. */
+    if (gai_cancel(&lookup->request) == EAI_NOTCANCELED) {
+        return 0;
+    }
+    give_back(lookup);
+    return 1;
 }
 
 int32_t cplatform_own_address(int32_t ipv6, char *text, size_t room) {

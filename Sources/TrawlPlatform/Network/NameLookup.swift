@@ -1,21 +1,24 @@
 import CPlatform
 import Glibc
+import TrawlHTTP
 
 /// The system's resolver, with a limit of time.
 package enum NameLookup {
-    /// Questions that were given up and may still be under way: each keeps a thread of the resolver busy.
-    private static let abandoned = Guarded(0)
-    private static let mostAbandoned = 32
+    private static let abandoned = Guarded(AbandonedLookups<OpaquePointer>())
 
-    /// The addresses of a name, parted by semicolons; nil when there is none, or none came in time.
+    /// The addresses of a name, parted by semicolons; nil when there is none, or none came in time, or too many lookups
+    /// are under way for which none came.
     ///
     /// Blocks the calling thread.
     package static func addresses(of name: String, ipv4Only: Bool, within limit: Duration) -> String? {
-        guard abandoned.withLock({ $0 < mostAbandoned }), !name.utf8.contains(0) else { return nil }
-        let milliseconds = Int32(clamping: limit.components.seconds * 1000)
+        guard abandoned.withLock({ $0.haveRoom { cplatform_lookup_ended($0) != 0 } }), !name.utf8.contains(0) else {
+            return nil
+        }
+        let milliseconds = Int32(clamping: limit.clampedNanoseconds / 1_000_000)
         var text = [CChar](repeating: 0, count: 2048)
-        let length = cplatform_resolve(name, ipv4Only ? 1 : 0, milliseconds, &text, text.count)
-        if length == -ETIMEDOUT { abandoned.withLock { $0 += 1 } }
+        var left: OpaquePointer?
+        let length = cplatform_resolve(name, ipv4Only ? 1 : 0, milliseconds, &text, text.count, &left)
+        if let left { abandoned.withLock { $0.add(left) } }
         return length > 0 ? Self.text(text, length) : nil
     }
 
