@@ -47,6 +47,19 @@ struct RequestTests {
         #expect(read.fields.values("a") == ["1", "2"] && read.body.bytes == [0, 255])
     }
 
+    @Test("what is written of a proxy script's place has no user in it (ASI-PRX-05)")
+    func scriptPlace() throws {
+        var request = Request("http://a/")
+        for (given, kept) in [
+            ("http://me:hidden@h.test/p.pac", "http://h.test/p.pac"), ("/a:hid@den/p.pac", "/a:hid@den/p.pac"),
+        ] {
+            request.options.proxy = ProxyPolicy(script: given)
+            let written = try JSONEncoder().encode(request)
+            #expect(!String(decoding: written, as: UTF8.self).contains("hidden"))
+            #expect(try JSONDecoder().decode(Request.self, from: written).options.proxy?.script == kept)
+        }
+    }
+
     @Test("field lines keep order and spelling, compare without case, and refuse what would break a message")
     func fields() {
         var fields: Fields = ["Accept": "a", "X-One": "1", "accept": "b"]

@@ -16,7 +16,7 @@ public struct ProxyPolicy: Sendable, Hashable {
     public var exceptions: [String] = []
     /// A script that names the proxies of URLs for which there is none above: the URL of a proxy auto-configuration
     /// file (`http`, `https` or `file`), or the path of one. A script that cannot be had or says nothing of use means
-    /// no proxy.
+    /// no proxy. User and password in a URL are for the script's server; they are neither shown nor encoded.
     public var script: String?
     /// User and password for proxies that come without. Not encoded.
     package var credentials: Credentials?
@@ -108,7 +108,7 @@ extension ProxyPolicy: Codable {
         try container.encodeIfPresent(http, forKey: .http)
         try container.encodeIfPresent(https, forKey: .https)
         try container.encode(exceptions, forKey: .exceptions)
-        try container.encodeIfPresent(script, forKey: .script)
+        try container.encodeIfPresent(script.map(ScriptPlace.withoutUser), forKey: .script)
         try container.encode(schemes, forKey: .schemes)
         try container.encode(sendsAhead, forKey: .sendsAhead)
         try container.encode(tunnelsAll, forKey: .tunnelsAll)

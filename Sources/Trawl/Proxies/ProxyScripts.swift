@@ -204,7 +204,7 @@ private final class LoadedScript {
     }
 
     private func failure(_ text: String) -> FetchError {
-        FetchError(.proxy, "the proxy script \(place.terminalSafe): \(text)")
+        FetchError(.proxy, "the proxy script \(ScriptPlace.shown(place).terminalSafe): \(text)")
     }
 
     private func look(_ load: (String) throws(FetchError) -> [UInt8]) {

@@ -1,4 +1,5 @@
 import Glibc
+import TrawlSession
 
 /// Scripts in files, and their characters.
 enum ScriptFile {
@@ -10,12 +11,13 @@ enum ScriptFile {
         for prefix in ["file://localhost/", "file:///"] where place.lowercased().hasPrefix(prefix) {
             path = "/" + decoded(place.utf8.dropFirst(prefix.utf8.count))
         }
+        let shown = ScriptPlace.shown(path)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .file(path, errno) }
+        guard descriptor >= 0 else { throw .file(shown, errno) }
         defer { close(descriptor) }
         var info = stat()
-        guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { throw .file(path, EINVAL) }
-        guard info.st_size <= longest else { throw .file(path, EFBIG) }
+        guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { throw .file(shown, EINVAL) }
+        guard info.st_size <= longest else { throw .file(shown, EFBIG) }
         var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
         var count = 0
         while count < bytes.count {
@@ -23,7 +25,7 @@ enum ScriptFile {
                 pread(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count, off_t(count))
             }
             if got < 0, errno == EINTR { continue }
-            guard got >= 0 else { throw .file(path, errno) }
+            guard got >= 0 else { throw .file(shown, errno) }
             if got == 0 { break }
             count += got
         }

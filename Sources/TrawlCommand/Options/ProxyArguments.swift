@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Trawl
 import TrawlPlatform
+import TrawlSession
 
 /// The way to servers.
 struct ProxyArguments: ParsableArguments {
@@ -170,14 +171,15 @@ struct ProxyArguments: ParsableArguments {
         if !isURL, access(script, R_OK) != 0 {
             let number = errno
             throw CommandError(
-                "--pac: \(script.terminalSafe): \(SystemError.reason(number))", curlStatus: ExitStatus.Curl.readError)
+                "--pac: \(ScriptPlace.shown(script).terminalSafe): \(SystemError.reason(number))",
+                curlStatus: ExitStatus.Curl.readError)
         }
         return script
     }
 
-    private static func parse(_ text: String, _ option: String) throws(CommandError) -> Proxy {
+    private static func parse(_ text: String, _ option: String) throws(CommandError) -> Trawl.Proxy {
         do throws(FetchError) {
-            return try Proxy(text)
+            return try Trawl.Proxy(text)
         } catch {
             throw CommandError("\(option): \(error.detail)")
         }

@@ -140,6 +140,37 @@ struct ProxyScriptTests {
         }
     }
 
+    @Test("user and password in a script's place are told nobody, whatever goes wrong")
+    func secretPlace() async throws {
+        let scripts = [
+            "/none": "rubbish (", "/threw": "function FindProxyForURL() { throw 'x'; }",
+            "/long": "function FindProxyForURL() { for (;;) {} }", "/says": "function FindProxyForURL() { return 'x'; }",
+        ]
+        let origin = try ScriptedOrigin { seen in
+            scripts[seen.target].map { ScriptedOrigin.Answer(200, $0) } ?? ScriptedOrigin.Answer(404)
+        }
+        defer { origin.stop() }
+        let free = try ListeningSocket().port
+        let own = origin.url("").replacingOccurrences(of: "://", with: "://me:hidden@")
+        var places = scripts.keys.sorted().map { own + $0 }
+        places += [
+            own + "/missing", "http://me:hidden@127.0.0.1:\(free)/p.pac", "http://me:hidden@/p.pac",
+            "ftp://me:hidden@h.test/p.pac", "file://me:hidden@h.test/p.pac", "me:hidden@h.test/p.pac",
+        ]
+        try await withTestCoordinator(workers: 1) { coordinator in
+            for place in places {
+                var request = Request(origin.url("/\(place.hashValue)"))
+                request.options.proxy = ProxyPolicy(script: place)
+                _ = try await coordinator.send(request)
+                let problem = try #require(coordinator.proxyScriptProblem, "\(place)")
+                let texts = ["\(problem)", String(reflecting: problem), problem.detail, problem.url ?? ""]
+                #expect(!texts.contains { $0.contains("hidden") }, "\(texts)")
+            }
+        }
+        let run = try CommandRun(["get", origin.url("/x"), "--pac", "me:hidden@h.test/p.pac"])
+        #expect(run.status == 26 && !run.errors.contains("hidden"), "\(run.errors)")
+    }
+
     @Test("a server that keeps a script back holds nobody up for longer than the request's own limits")
     func silence() async throws {
         let peer = try ScriptedPeer { connection, _ in connection.drain() }
