@@ -166,7 +166,8 @@ let package = Package(
         .testTarget(
             name: "TrawlTests",
             dependencies: [
-                "TestSupport", "Trawl", "TrawlHTTP", "TrawlProtocol", "TrawlStore", "TrawlSupervision",
+                "TestSupport", "Trawl", "TrawlHTTP", "TrawlProtocol", "TrawlSession", "TrawlStore",
+                "TrawlSupervision",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: common),

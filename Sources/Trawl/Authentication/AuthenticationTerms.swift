@@ -77,15 +77,16 @@ struct AuthenticationTerms: Sendable {
 
     /// How a fetch looks for credentials of its proxy: those given with it, the session's, the vault's (ASI-AUTH-11),
     /// and who may be asked.
-    func policy(for fetch: RunningFetch, through proxies: ProxyTerms) -> SearchPolicy {
+    func policy(for fetch: RunningFetch, through way: HopWay) -> SearchPolicy {
         var policy = policy(for: fetch)
-        policy.rules.allowed = proxies.schemes
+        policy.rules.allowed = way.terms.schemes
         // How a proxy is spoken to was chosen with it, and one in clear has mostly nothing but Basic.
         policy.rules.allowsSecretInClear = true
         policy.sources.subtract([.url, .netrc])
         if hasVault { policy.sources.insert(.vault) }
         if asksPersonForProxies, fetch.asksProgram { policy.sources.insert(.prompt) }
-        policy.sendsBasicAhead = proxies.sendsAhead
+        // Whoever can change a script that comes in clear would name a proxy of his own.
+        policy.basicAhead = way.isByScript ? .never : way.terms.sendsAhead ? .always : .whenAlone
         return policy
     }
 

@@ -146,10 +146,8 @@ extension Supervisor {
 
     private func policy(_ side: AuthenticationSide, _ fetch: RunningFetch) -> SearchPolicy {
         let terms = fetch.plan.terms.authentication
-        guard side == .proxy, let proxies = fetch.engine.way?.terms else {
-            return terms.policy(for: fetch)
-        }
-        return terms.policy(for: fetch, through: proxies)
+        guard side == .proxy, let way = fetch.engine.way else { return terms.policy(for: fetch) }
+        return terms.policy(for: fetch, through: way)
     }
 }
 

@@ -53,7 +53,7 @@ extension Supervisor {
         guard let way = fetch.engine.way, let proxy = way.proxy, proxy.kind.speaksHTTP else { return nil }
         return FetchAuthentication.Side(
             CredentialSearch(
-                side: .proxy, policy: fetch.plan.terms.authentication.policy(for: fetch, through: way.terms),
+                side: .proxy, policy: fetch.plan.terms.authentication.policy(for: fetch, through: way),
                 home: proxy.origin, explicit: proxy.credentials), home: proxy.origin)
     }
 

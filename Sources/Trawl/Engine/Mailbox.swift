@@ -26,7 +26,7 @@ final class Mailbox: Sendable {
         /// A program has decided whether a server is trusted; nil when it has not in time.
         case trustDecided(TrustSubject, Result<TrustChoice, FetchError>)
         /// A proxy script has said, or could not say, what way there is to an origin.
-        case routed(ProxyScripts.Question, ProxyList)
+        case routed(ProxyScripts.Question, ProxyScripts.Answer)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
         /// The network is another one.

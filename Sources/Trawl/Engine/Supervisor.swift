@@ -295,7 +295,7 @@ struct Supervisor: ~Copyable {
             conclude(fetch, FetchError(.cancelled, "", url: fetch.engine.target.text))
         case .controlChanged(let fetch): controlChanged(fetch)
         case .storeOpened(let directory): storeOpened(directory)
-        case .routed(let question, let list): routed(question, list)
+        case .routed(let question, let answer): routed(question, answer)
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
         case .networkChanged: networkChanged()
         case .setHostRules(let origin, let rules): setHostRules(rules, of: origin)

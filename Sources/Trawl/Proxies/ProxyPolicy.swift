@@ -23,7 +23,7 @@ public struct ProxyPolicy: Sendable, Hashable {
     /// The schemes by which an HTTP proxy may be told who asks. Default Basic and Digest; Bearer is refused.
     public var schemes: RequestOptions.Authentication.Schemes = [.basic, .digest]
     /// Whether user and password that were given with the proxy go out by Basic before it asks for them, as long as
-    /// nothing stronger is known to work there. Default true.
+    /// nothing stronger is known to work there. Default true. A proxy that a script names has to ask for them.
     public var sendsAhead = true
     /// Whether `http` URLs go through a tunnel of an HTTP proxy too. Default false.
     public var tunnelsAll = false

@@ -6,7 +6,7 @@ import TrawlSession
 /// Asks proxy scripts, on a thread of its own: `trawl-pac`, started with the first question.
 ///
 /// The scripts run in a child without files and network. Answers go to the supervisor's mailbox; what goes wrong is an
-/// answer too, and means no proxy.
+/// answer too, and means no proxy for as long as asking again would be of no use.
 final class ProxyScripts: Sendable {
     /// A question with the limits of the fetch that asks it.
     private struct Asked {
@@ -18,6 +18,22 @@ final class ProxyScripts: Sendable {
     struct Question: Sendable, Hashable {
         let place: String
         let origin: Origin
+    }
+
+    /// What comes of a question.
+    enum Answer: Sendable {
+        /// What the script said.
+        case ways(ProxyList)
+        /// It said nothing of use, or could not be asked; it may be otherwise from then on.
+        case failure(until: MonotonicInstant)
+
+        /// The ways to try.
+        var list: ProxyList {
+            switch self {
+            case .ways(let list): list
+            case .failure: .direct
+            }
+        }
     }
 
     private struct State {
@@ -55,7 +71,7 @@ final class ProxyScripts: Sendable {
             if state.thread != nil { state.questions.append(Asked(question: question, limits: limits)) }
             return state.thread != nil
         }
-        if isRunning { bell.open() } else { mailbox.post(.routed(question, .direct)) }
+        if isRunning { bell.open() } else { mailbox.post(.routed(question, .failure(until: MonotonicClock.now()))) }
     }
 
     /// Ends the thread and its child, and waits for that.
@@ -73,31 +89,35 @@ final class ProxyScripts: Sendable {
 
     private func run() {
         var scripts: [String: LoadedScript] = [:]
-        while true {
+        while !isStopped {
             bell.wait()
-            let next: Asked? = state.withLock { state in
-                state.isStopped || state.questions.isEmpty ? nil : state.questions.removeFirst()
+            // All at once: taking the first out of many would move all others.
+            let questions = state.withLock { state in
+                defer { state.questions = [] }
+                return state.questions
             }
-            if isStopped { break }
-            guard let next else { continue }
-            // Few programs have a second script, and none needs many children for long.
-            let question = next.question
-            if scripts[question.place] == nil, scripts.count >= 4 { scripts.removeAll() }
-            let script = scripts[question.place] ?? LoadedScript(place: question.place)
-            scripts[question.place] = script
-            mailbox.post(.routed(question, answer(next, script)))
+            for asked in questions {
+                if isStopped { break }
+                let place = asked.question.place
+                // Few programs have a second script, and none needs many children for long.
+                if scripts[place] == nil, scripts.count >= 4 { scripts.removeAll() }
+                let script = scripts[place] ?? LoadedScript(place: place)
+                scripts[place] = script
+                mailbox.post(.routed(asked.question, answer(asked, script)))
+            }
         }
         for script in scripts.values { script.process?.end() }
     }
 
-    private func answer(_ asked: Asked, _ script: LoadedScript) -> ProxyList {
+    private func answer(_ asked: Asked, _ script: LoadedScript) -> Answer {
         do throws(FetchError) {
-            return try script.find(asked.question.origin, configuration, isStopped: { isStopped }) {
+            let list = try script.find(asked.question.origin, configuration, isStopped: { isStopped }) {
                 place throws(FetchError) in try load(place, asked.limits)
             }
+            return .ways(list)
         } catch {
             state.withLock { $0.problem = error }
-            return .direct
+            return .failure(until: script.nextLook)
         }
     }
 
@@ -133,7 +153,8 @@ final class ProxyScripts: Sendable {
 private final class LoadedScript {
     /// A text is asked for again after so long; the cache knows whether it is sent again.
     private static let freshness = Duration.seconds(300)
-    /// What could not be had is tried again after so long.
+    /// What could not be had is tried again after so long, and then after twice as long each time: a look at a server
+    /// that is silent may take as long, and all wait for it.
     private static let patience = Duration.seconds(30)
     /// Questions in a row it may take too long for, or die of. Each costs seconds, and all others wait.
     private static let mostFailures = 3
@@ -142,7 +163,9 @@ private final class LoadedScript {
     private let place: String
     private var text: [UInt8] = []
     private var problem: FetchError?
-    private var nextLook = MonotonicInstant(nanoseconds: 0)
+    /// When it is looked at again, at the next question.
+    private(set) var nextLook = MonotonicInstant(nanoseconds: 0)
+    private var nextPatience = LoadedScript.patience
     private var failures = 0
     /// How long it rests after the next failure, once there were too many.
     private var rest = LoadedScript.patience
@@ -219,10 +242,12 @@ private final class LoadedScript {
             text = loaded
             problem = nil
             nextLook = MonotonicClock.now().advanced(by: Self.freshness)
+            nextPatience = Self.patience
         } catch {
             // One that is known goes on.
             if text.isEmpty { problem = error }
-            nextLook = MonotonicClock.now().advanced(by: Self.patience)
+            nextLook = MonotonicClock.now().advanced(by: nextPatience)
+            nextPatience = min(nextPatience * 2, Self.freshness)
         }
     }
 }

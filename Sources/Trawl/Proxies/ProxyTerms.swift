@@ -51,10 +51,13 @@ struct HopWay {
     private(set) var index = 0
     /// What the proxies have in common.
     let terms: ProxyTerms
+    /// Whether a script named them: they are told a password when they ask for it, and not before.
+    let isByScript: Bool
 
-    init(_ choices: [TrawlSession.Proxy?], _ terms: ProxyTerms) {
+    init(_ choices: [TrawlSession.Proxy?], _ terms: ProxyTerms, isByScript: Bool = false) {
         self.choices = choices
         self.terms = terms
+        self.isByScript = isByScript
     }
 
     /// The proxy that is tried, with what it is told about us; nil is none.

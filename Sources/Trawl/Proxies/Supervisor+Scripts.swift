@@ -27,10 +27,12 @@ struct ScriptAnswers {
     /// Takes an answer.
     /// - Returns: Those who waited for it.
     mutating func take(
-        _ list: ProxyList, for question: ProxyScripts.Question, at now: MonotonicInstant
+        _ answer: ProxyScripts.Answer, for question: ProxyScripts.Question, at now: MonotonicInstant
     ) -> [(fetch: FetchKey, front: Bool)] {
         if known.count >= Self.most { known.removeAll() }
-        known[question] = (list, now.advanced(by: Self.lifetime))
+        var end = now.advanced(by: Self.lifetime)
+        if case .failure(let nextLook) = answer { end = min(end, nextLook) }
+        known[question] = (answer.list, end)
         return waiting.removeValue(forKey: question) ?? []
     }
 }
@@ -42,7 +44,7 @@ extension Supervisor {
     mutating func hasWay(_ fetch: RunningFetch, byScript place: String, _ terms: ProxyTerms, front: Bool) -> Bool {
         let question = ProxyScripts.Question(place: place, origin: fetch.engine.target.origin)
         if let list = scriptAnswers.answer(question, at: now) {
-            fetch.engine.way = HopWay(list.ways, terms)
+            fetch.engine.way = HopWay(list.ways, terms, isByScript: true)
             return true
         }
         if scriptAnswers.wait(fetch.engine.key, front: front, for: question) {
@@ -52,13 +54,13 @@ extension Supervisor {
     }
 
     /// A script has answered.
-    mutating func routed(_ question: ProxyScripts.Question, _ list: ProxyList) {
-        for (key, front) in scriptAnswers.take(list, for: question, at: now) {
+    mutating func routed(_ question: ProxyScripts.Question, _ answer: ProxyScripts.Answer) {
+        for (key, front) in scriptAnswers.take(answer, for: question, at: now) {
             // Meanwhile it may have been cancelled, or have gone on to elsewhere.
             guard let fetch = fetches[key], fetch.engine.life.isWaiting, fetch.engine.place == nil,
                 fetch.engine.way == nil, fetch.engine.target.origin == question.origin
             else { continue }
-            fetch.engine.way = HopWay(list.ways, fetch.plan.terms.proxies ?? proxies)
+            fetch.engine.way = HopWay(answer.list.ways, fetch.plan.terms.proxies ?? proxies, isByScript: true)
             enqueue(fetch, front: front)
         }
     }

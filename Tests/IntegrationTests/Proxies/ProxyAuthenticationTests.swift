@@ -96,6 +96,28 @@ struct ProxyAuthenticationTests {
         }
     }
 
+    @Test(
+        "a proxy that a script names is told a password when it asks for it, and not before",
+        arguments: [RequestOptions.Authentication.Schemes.basic, [.basic, .digest]])
+    func named(schemes: RequestOptions.Authentication.Schemes) async throws {
+        let directory = try TemporaryDirectory()
+        try await with(ChallengingProxy.taking(Self.right)) { proxy, coordinator in
+            let script = "function FindProxyForURL() { return 'PROXY \(proxy.place)'; }"
+            try directory.put("p.pac", Array(script.utf8))
+            var policy = ProxyPolicy(script: directory.file("p.pac"))
+            policy.setUser("me", password: "pass")
+            policy.schemes = schemes
+            for (target, statuses) in [("/a", [407, 200]), ("/b", [200])] {
+                var request = Request("http://origin.test\(target)")
+                request.options.proxy = policy
+                let response = try await coordinator.send(request)
+                #expect(response.metrics.map(\.status) == statuses)
+            }
+            // What worked goes ahead from then on.
+            #expect(credentials(proxy) == [nil, Self.right, Self.right])
+        }
+    }
+
     @Test("Digest proves the request as the proxy gets it (RFC 7616 §3.4.6)", arguments: [false, true])
     func digest(tunnels: Bool) async throws {
         try await with(ChallengingProxy.digest) { proxy, coordinator in

@@ -144,7 +144,8 @@ struct ProxyScriptTests {
     func secretPlace() async throws {
         let scripts = [
             "/none": "rubbish (", "/threw": "function FindProxyForURL() { throw 'x'; }",
-            "/long": "function FindProxyForURL() { for (;;) {} }", "/says": "function FindProxyForURL() { return 'x'; }",
+            "/long": "function FindProxyForURL() { for (;;) {} }",
+            "/says": "function FindProxyForURL() { return 'x'; }",
         ]
         let origin = try ScriptedOrigin { seen in
             scripts[seen.target].map { ScriptedOrigin.Answer(200, $0) } ?? ScriptedOrigin.Answer(404)

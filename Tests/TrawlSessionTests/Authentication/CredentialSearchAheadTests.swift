@@ -56,11 +56,13 @@ struct CredentialSearchAheadTests {
         "of a proxy's user Basic goes ahead where other schemes are allowed too, unless a stronger one is known to work"
     )
     func sendsBasicAhead() throws {
-        func proxy(_ allowed: SchemeSet = [.basic, .digest]) -> CredentialSearch {
+        func proxy(
+            _ allowed: SchemeSet = [.basic, .digest], _ basicAhead: SearchPolicy.BasicAhead = .always
+        ) -> CredentialSearch {
             var policy = SearchPolicy()
             policy.rules.allowed = allowed
             policy.rules.allowsSecretInClear = true
-            policy.sendsBasicAhead = true
+            policy.basicAhead = basicAhead
             return CredentialSearch(side: .proxy, policy: policy, home: plainOrigin, explicit: user("a"))
         }
         func ahead(_ search: CredentialSearch, _ entries: [SessionEntry]) -> String? {
@@ -72,6 +74,10 @@ struct CredentialSearchAheadTests {
         }
         #expect(ahead(proxy(), []) == "request Basic a ahead")
         #expect(ahead(proxy(.digest), []) == nil)
+        for allowed in [SchemeSet.basic, [.basic, .digest]] {
+            #expect(ahead(proxy(allowed, .never), []) == nil)
+            #expect(ahead(proxy(allowed, .never), [known("a", .basic)]) == "session Basic a ahead")
+        }
         #expect(ahead(proxy(), [known("a", .basic)]) == "request Basic a ahead")
         #expect(ahead(proxy(), [known("a", .digest)]) == "session Digest a ahead")
         #expect(ahead(proxy(), [known("b", .digest)]) == "request Basic a ahead")

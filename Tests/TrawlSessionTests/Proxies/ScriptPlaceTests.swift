@@ -20,7 +20,7 @@ struct ScriptPlaceTests {
         #expect(ScriptPlace.shown(place) == expected)
     }
 
-    @Test("a path stays what it is, and is shown without what may be a password", arguments: ["me:pw@h/p", "c:/a:b@h/p"])
+    @Test("a path stays what it is, and is shown without what may be a password", arguments: ["me:pw@h/p", "a:pw@b"])
     func paths(place: String) {
         #expect(ScriptPlace.withoutUser(place) == place)
         #expect(!ScriptPlace.shown(place).contains("pw"))

@@ -93,7 +93,7 @@ package struct CredentialSearch: Sendable {
     private func ahead(of target: TargetURI, _ entries: [SessionEntry]) -> Proposal? {
         let own = explicit ?? url
         // What is known to work by a stronger scheme is not given away by Basic.
-        if policy.sendsBasicAhead, own != nil, let known = remembered(own, for: target, entries),
+        if policy.basicAhead == .always, own != nil, let known = remembered(own, for: target, entries),
             known.scheme != .basic
         {
             return known
@@ -103,7 +103,7 @@ package struct CredentialSearch: Sendable {
             let scheme: AuthenticationScheme? =
                 switch own.kind {
                 case .bearer: .bearer
-                case .password: policy.rules.allowed == .basic || policy.sendsBasicAhead ? .basic : nil
+                case .password: sendsBasicAhead ? .basic : nil
                 case .ticket: nil
                 }
             if let scheme, policy.rules.allows(scheme, with: origin) {
@@ -113,6 +113,14 @@ package struct CredentialSearch: Sendable {
             }
         }
         return remembered(own, for: target, entries)
+    }
+
+    private var sendsBasicAhead: Bool {
+        switch policy.basicAhead {
+        case .never: false
+        case .whenAlone: policy.rules.allowed == .basic
+        case .always: true
+        }
     }
 
     /// What the session says to send ahead.

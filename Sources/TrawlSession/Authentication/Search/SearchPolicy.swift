@@ -7,9 +7,16 @@ package struct SearchPolicy: Sendable, Hashable {
     package var sources: Set<CredentialSource> = [.explicit, .url, .session, .decision]
     /// Whether credentials of the session are sent before a challenge.
     package var sendsAhead = true
-    /// Whether a password given with the request, or with the proxy, is sent by Basic before a challenge even where
-    /// other schemes are allowed too.
-    package var sendsBasicAhead = false
+    /// When a password given with the request, or with the proxy, is sent by Basic before a challenge.
+    package enum BasicAhead: Sendable, Hashable {
+        case never
+        /// Where no other scheme is allowed.
+        case whenAlone
+        /// Where Basic is allowed, until something stronger is known to work.
+        case always
+    }
+    /// When such a password goes ahead.
+    package var basicAhead = BasicAhead.whenAlone
     /// How many credentials may be refused before the fetch gives up.
     package var maxAttempts = 5
     /// Whether the caller wrote the field of credentials himself: then all answers are his business.

@@ -1,0 +1,31 @@
+import Testing
+import TrawlHTTP
+import TrawlSession
+
+@testable import Trawl
+
+@Suite("Answers of proxy scripts")
+struct ScriptAnswersTests {
+    private let question = ProxyScripts.Question(
+        place: "/p.pac", origin: Origin(scheme: "http", host: "a.test", port: 80))
+
+    private func at(_ seconds: UInt64) -> MonotonicInstant { MonotonicInstant(nanoseconds: seconds * 1_000_000_000) }
+
+    @Test("an answer holds for five minutes, and a failure no longer than until the script is looked at again")
+    func lifetimes() throws {
+        let list = try #require(ProxyList("PROXY p.test:1"))
+        let cases: [(answer: ProxyScripts.Answer, end: UInt64)] = [
+            (.ways(list), 310), (.failure(until: at(40)), 40), (.failure(until: at(4000)), 310),
+            (.failure(until: at(10)), 10),
+        ]
+        for (answer, end) in cases {
+            var answers = ScriptAnswers()
+            let isFirst = [1, 2].map { answers.wait(FetchKey(rawValue: $0), front: false, for: question) }
+            #expect(isFirst == [true, false])
+            let waited = answers.take(answer, for: question, at: at(10)).map { $0.fetch.rawValue }
+            #expect(waited == [1, 2])
+            #expect(end == 10 || answers.answer(question, at: at(end - 1)) == answer.list)
+            #expect(answers.answer(question, at: at(end)) == nil)
+        }
+    }
+}
