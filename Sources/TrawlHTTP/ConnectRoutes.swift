@@ -2,7 +2,7 @@
 ///
 /// Entries that replace name resolution become routes too. CURLOPT_RESOLVE would put them into the DNS cache that all
 /// profiles of a worker share; a route belongs to its transfer alone and keeps connections apart.
-package struct ConnectRoutes {
+package struct ConnectRoutes: Sendable {
     /// The routes, `host:port:host:port` each.
     package let entries: [String]
 

@@ -30,10 +30,7 @@ extension Supervisor {
 
     /// Where the options of a hop lead its connections, beside the URL: through a proxy that is a tunnel's matter.
     private func route(of fetch: RunningFetch) -> String? {
-        let transport = fetch.engine.terms.options.transport
-        guard !transport.resolve.isEmpty || !transport.connectTo.isEmpty else { return nil }
-        return ConnectRoutes(resolve: transport.resolve, connectTo: transport.connectTo)
-            .place(of: fetch.engine.target.origin)
+        fetch.engine.terms.routes?.place(of: fetch.engine.target.origin)
     }
 
     /// Whether the caller says by hand what the proxy is told: then its challenges are his business.

@@ -22,8 +22,7 @@ final class CookieBinding: Sendable {
     let repeatsManual: Bool
     private let source: Source
     private let conditions: CookieConditions
-    /// Whether the connection to a loopback address is one: there is no proxy.
-    private let trustsLoopback: Bool
+    private let proxies: ProxyRules
     private let fields = CookieFieldMemo()
     /// When the store had no cookie at all, by its count of changes, and until when that may be gone by.
     private let knownEmpty = Guarded((changes: UInt64.max, until: MonotonicInstant(nanoseconds: 0)))
@@ -40,11 +39,13 @@ final class CookieBinding: Sendable {
     }
 
     /// Nil when no cookie is ever sent or kept.
-    init?(_ options: RequestOptions, _ configuration: CookieSettings) {
+    ///
+    /// - Parameter proxies: The ways of these requests; nil are the coordinator's.
+    init?(_ options: RequestOptions, _ configuration: CookieSettings, proxies: ProxyRules?) {
         let cookies = options.cookies
         manual = cookies.manual.compactMap { try? ManualCookie($0.name, $0.value) }
         repeatsManual = cookies.repeatsManual
-        trustsLoopback = options.proxy.map { $0.namesNone } ?? configuration.usesNoProxy
+        self.proxies = proxies ?? configuration.proxies
         switch cookies.jar {
         case .none: source = .none
         case .shared where !configuration.isOn: source = .none
@@ -117,7 +118,7 @@ final class CookieBinding: Sendable {
             // Asked first, here and below: what changes meanwhile is seen the next time.
             let changes = jar.changes
             let field = jar.field(
-                for: target, trustsLoopback: trustsLoopback, manual: manual, at: WallClock.time())
+                for: target, trustsLoopback: trustsLoopback(target), manual: manual, at: WallClock.time())
             return Selection(field: field, changes: changes)
         case .store(let state, let name):
             guard let store = state.store() else { return Selection(field: Self.field(of: manual, target)) }
@@ -154,7 +155,7 @@ final class CookieBinding: Sendable {
         var steadyUntil: WallTime?
         let found = try? store.read(.cookies) { (snapshot) throws(StoreError) -> [UInt8]? in
             try CookieTarget.with(
-                target, trustsLoopback: trustsLoopback
+                target, trustsLoopback: trustsLoopback(target)
             ) { (target) throws(StoreError) -> [UInt8]? in
                 var selection = CookieSelection(for: target, at: now)
                 try CookieTable.offer(to: &selection, for: target, jar: jar, snapshot)
@@ -220,7 +221,14 @@ final class CookieBinding: Sendable {
     func receive(_ head: TrawlHTTP.ResponseHead, from target: TargetURI) {
         guard case .memory(let jar) = source, head.status != 407, head.fields.contains("Set-Cookie") else { return }
         jar.receive(
-            head.fields, from: target, trustsLoopback: trustsLoopback, under: conditions, at: WallClock.time())
+            head.fields, from: target, trustsLoopback: trustsLoopback(target), under: conditions, at: WallClock.time())
+    }
+
+    /// Whether the connection to a loopback address is one: there is no proxy. What a script will say is not known yet,
+    /// and taken for one.
+    private func trustsLoopback(_ target: TargetURI) -> Bool {
+        proxies.isDirect
+            || CookieTarget.isLoopback(target.origin.host) && proxies.choice(for: target.origin) == .direct
     }
 }
 

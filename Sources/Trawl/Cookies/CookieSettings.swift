@@ -8,8 +8,8 @@ struct CookieSettings: Sendable {
     let isOn: Bool
     /// What requests that do not say accept.
     let accepts: RequestOptions.Cookies.AcceptPolicy
-    /// Whether requests that do not say it go through no proxy.
-    let usesNoProxy: Bool
+    /// The ways of requests that do not say theirs.
+    let proxies: ProxyRules
     /// What the store remembers.
     let state: StateShelf
     /// The jars in memory.
@@ -21,7 +21,7 @@ struct CookieSettings: Sendable {
     init(_ configuration: Configuration, state: StateShelf) {
         isOn = configuration.cookies.isOn
         accepts = configuration.cookies.accepts
-        usesNoProxy = configuration.proxy.namesNone
+        proxies = configuration.proxy.rules
         self.state = state
         memory = MemoryJars()
     }

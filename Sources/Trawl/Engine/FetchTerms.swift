@@ -17,6 +17,8 @@ final class FetchTerms: Sendable {
     let allowsHTTPS: Bool
     /// The way to origins; nil is the coordinator's.
     let proxies: ProxyTerms?
+    /// Where connections go in place of where URLs say; nil where none goes elsewhere.
+    let routes: ConnectRoutes?
     /// What happens to connections. libcurl 7.88 fails the second request on an HTTP/2 connection made by prior
     /// knowledge ("Error in the HTTP2 framing layer"), so such a connection serves one.
     let reusesConnection: Bool
@@ -77,7 +79,8 @@ final class FetchTerms: Sendable {
         self.options = options
         self.shelf = shelf
         self.cookieSettings = cookieSettings
-        cookies = CookieBinding(options, cookieSettings)
+        proxies = options.proxy.map(ProxyTerms.init)
+        cookies = CookieBinding(options, cookieSettings, proxies: proxies?.rules)
         self.askable = askable
         authentication = AuthenticationTerms(options.authentication, askable, netrc: netrc)
         cache = shelf.binding(for: options)
@@ -90,7 +93,10 @@ final class FetchTerms: Sendable {
         self.profile = profile
         allowsHTTP = options.transport.allowsHTTP
         allowsHTTPS = options.transport.allowsHTTPS
-        proxies = options.proxy.map(ProxyTerms.init)
+        let transport = options.transport
+        routes =
+            transport.resolve.isEmpty && transport.connectTo.isEmpty
+            ? nil : ConnectRoutes(resolve: transport.resolve, connectTo: transport.connectTo)
         let isSingleUse = options.transport.version == .http2PriorKnowledge
         reusesConnection = options.reusesConnection && !isSingleUse
         keepsConnection = options.keepsConnection && !isSingleUse

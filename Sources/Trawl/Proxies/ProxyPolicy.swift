@@ -49,8 +49,15 @@ public struct ProxyPolicy: Sendable, Hashable {
         self.script = script
     }
 
-    /// Whether it never names a proxy.
-    var namesNone: Bool { http == nil && https == nil && script == nil }
+    /// What it says of ways, in the form hops use.
+    var rules: ProxyRules {
+        var rules = ProxyRules()
+        rules.http = http?.value
+        rules.https = https?.value
+        rules.bypass = BypassList(exceptions.joined(separator: ","))
+        rules.script = script
+        return rules
+    }
 
     /// User and password for proxies that come without.
     public mutating func setUser(_ user: String, password: String) {

@@ -18,12 +18,7 @@ final class ProxyTerms: Sendable {
     let fields: FieldLines
 
     init(_ policy: ProxyPolicy) {
-        var rules = ProxyRules()
-        rules.http = policy.http?.value
-        rules.https = policy.https?.value
-        rules.bypass = BypassList(policy.exceptions.joined(separator: ","))
-        rules.script = policy.script
-        self.rules = rules
+        rules = policy.rules
         isDirect = rules.isDirect
         credentials = policy.credentials
         schemes = SchemeSet(rawValue: policy.schemes.rawValue)

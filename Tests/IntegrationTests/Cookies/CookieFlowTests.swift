@@ -42,6 +42,24 @@ struct CookieFlowTests {
         }
     }
 
+    @Test(
+        "a secure cookie of this machine comes back to it where an exception keeps the proxy out",
+        arguments: Engine.allCases)
+    func exceptions(engine: Engine) async throws {
+        let free = try ListeningSocket().port
+        try await withScene(engine, answering: Self.answer) { scene, coordinator in
+            for jar in [RequestOptions.Cookies.Jar.shared, .memory("m")] {
+                var request = Request(scene.origin.url("/?a=1%3bSecure"))
+                request.options.proxy = ProxyPolicy(try Proxy("127.0.0.1:\(free)"), exceptions: ["127.0.0.1"])
+                request.options.cookies.jar = jar
+                _ = try await coordinator.send(request)
+                request.url = scene.origin.url("/")
+                let response = try await coordinator.send(request)
+                #expect(response.bodyText == "a=1")
+            }
+        }
+    }
+
     @Test("another coordinator sees it, and the next one what has a time", arguments: Engine.allCases)
     func shared(engine: Engine) async throws {
         try await withScene(answering: Self.answer) { scene in
