@@ -69,20 +69,7 @@ package struct SuggestedFileName: Sendable, Hashable {
 
     /// Escapes undone (RFC 3986 §2.1); as it was when that gives no text.
     private static func decoded(_ part: Substring.UTF8View) -> String {
-        var bytes: [UInt8] = []
-        var rest = part
-        while let byte = rest.popFirst() {
-            let digits = String(Substring(rest.prefix(2)))
-            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, digits.first != "+",
-                let value = UInt8(digits, radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self) ?? String(Substring(part))
+        String(validating: PercentEncoding.decoded(part), as: UTF8.self) ?? String(Substring(part))
     }
 
     /// Usual extensions of common media types (IANA's registrations).

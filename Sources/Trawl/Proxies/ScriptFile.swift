@@ -1,4 +1,5 @@
 import Glibc
+import TrawlHTTP
 import TrawlSession
 
 /// Scripts in files, and their characters.
@@ -9,7 +10,8 @@ enum ScriptFile {
     static func read(_ place: String) throws(FetchError) -> [UInt8] {
         var path = place
         for prefix in ["file://localhost/", "file:///"] where place.lowercased().hasPrefix(prefix) {
-            path = "/" + decoded(place.utf8.dropFirst(prefix.utf8.count))
+            let encoded = place.utf8.dropFirst(prefix.utf8.count)
+            path = "/" + String(decoding: PercentEncoding.decoded(encoded), as: UTF8.self)
         }
         let shown = ScriptPlace.shown(path)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -37,21 +39,5 @@ enum ScriptFile {
         let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         if String(validating: bytes, as: UTF8.self) != nil { return bytes }
         return bytes.flatMap { $0 < 0x80 ? [$0] : [0xC0 | $0 >> 6, 0x80 | $0 & 0x3F] }
-    }
-
-    /// RFC 3986 §2.1, for the paths of `file` URLs.
-    private static func decoded(_ text: some Sequence<UInt8>) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

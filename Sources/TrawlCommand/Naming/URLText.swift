@@ -1,4 +1,5 @@
 import Glibc
+import TrawlHTTP
 
 /// URLs as people write them.
 enum URLText {
@@ -17,16 +18,7 @@ enum URLText {
     /// Bytes as part of a query: those that are no ASCII percent-encoded, whether they are text or not, as libcurl
     /// encodes them.
     static func query(ofBytes bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var result: [UInt8] = []
-        for byte in bytes {
-            if byte < 0x80 {
-                result.append(byte)
-            } else {
-                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
+        PercentEncoding.text(of: bytes)
     }
 
     /// The URL with more at the end of its query.

@@ -44,30 +44,10 @@ extension Proxy {
     }
 
     private static func decoded(_ text: ArraySlice<UInt8>) throws(ProxyFault) -> String {
-        var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(hexadecimal), let low = rest.popFirst().flatMap(hexadecimal) else {
-                throw .userInformation
-            }
-            bytes.append(high << 4 | low)
-        }
-        guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }), let text = String(validating: bytes, as: UTF8.self)
+        guard let bytes = PercentEncoding.strictlyDecoded(text),
+            !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }), let decoded = String(validating: bytes, as: UTF8.self)
         else { throw .userInformation }
-        return text
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
+        return decoded
     }
 
     /// `host[:port]`; an IPv6 address stands in brackets.

@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// Writes a list of parameters as bytes.
 struct FieldWriter {
     private(set) var bytes: [UInt8]
@@ -34,16 +36,7 @@ struct FieldWriter {
 enum ExtendedValue {
     /// The bytes with all but `attr-char` as percent signs and digits (RFC 8187 §3.2.1).
     static func percentEncoded(_ bytes: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var text: [UInt8] = []
-        for byte in bytes {
-            if isPlain(byte) {
-                text.append(byte)
-            } else {
-                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return text
+        PercentEncoding.bytes(of: bytes, digits: .capital) { !isPlain($0) }
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
