@@ -92,7 +92,7 @@ final class ProxyScripts: Sendable {
         while !isStopped {
             bell.wait()
             // All at once: taking the first out of many would move all others.
-            let questions = state.withLock { state in
+            let questions: [Asked] = state.withLock { state in
                 defer { state.questions = [] }
                 return state.questions
             }

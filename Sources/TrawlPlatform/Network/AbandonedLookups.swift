@@ -16,7 +16,7 @@ struct AbandonedLookups<Lookup> {
     ///
     /// - Parameter hasEnded: Asked until it says so, and then never again about that lookup.
     mutating func haveRoom(hasEnded: (Lookup) -> Bool) -> Bool {
-        lookups.removeAll(where: hasEnded)
+        lookups = lookups.filter { !hasEnded($0) }
         return lookups.count < Self.most
     }
 }
