@@ -166,8 +166,7 @@ let package = Package(
         .testTarget(
             name: "TrawlTests",
             dependencies: [
-                "TestSupport", "Trawl", "TrawlHTTP", "TrawlProtocol", "TrawlSession", "TrawlStore",
-                "TrawlSupervision",
+                "TestSupport", "Trawl", "TrawlHTTP", "TrawlProtocol", "TrawlSession", "TrawlStore", "TrawlSupervision",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: common),

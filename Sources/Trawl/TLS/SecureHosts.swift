@@ -9,19 +9,36 @@ import TrawlStore
 /// share that use it, or without one those the coordinator has met.
 final class SecureHosts: Sendable {
     fileprivate struct Known {
-        var hosts: [String: KnownSecureHost] = [:]
-        /// What the store says of how often it changed, when it was last read.
-        var changes: UInt64? = 0
-        /// What is not committed yet, and stands over what is read meanwhile.
-        var pending: [UInt64: TransportSecurity.Change] = [:]
-        var lastChange: UInt64 = 0
+        /// What the store does not have, by name: not yet, since it could not be written, or since there is none. It
+        /// stands over what is read.
+        var own: [String: OwnChange] = [:]
+        var lastNumber: UInt64 = 0
+        /// What the store said lately, by host as it was asked for.
+        var looks: [String: Look] = [:]
+    }
+
+    fileprivate struct OwnChange {
+        let change: TransportSecurity.Change
+        let number: UInt64
+        var hasFailed = false
+    }
+
+    fileprivate struct Look {
+        let standing: TransportSecurity.Standing
+        /// What the store said before of how often it changed.
+        let changes: UInt64
+        let until: MonotonicInstant
     }
 
     private let known = Guarded(Known())
-    /// Most know none: asked on the way of every fetch.
-    private let hasSome = Atomic(false)
+    /// Most have none: asked on the way of every fetch.
+    private let hasOwn = Atomic(false)
     /// Nil for memory alone.
     private let state: StateShelf?
+
+    /// For so long an earlier look counts, if nothing is said to have changed: see `ChangeWords`.
+    private static let lookLifetime = Duration.seconds(1)
+    fileprivate static let mostLooks = 1024
 
     init(in state: StateShelf?) {
         self.state = state?.directory == nil ? nil : state
@@ -29,77 +46,131 @@ final class SecureHosts: Sendable {
 
     /// Whether a host takes secure transport only.
     func isSecure(_ host: String) -> Bool {
-        refresh()
-        guard hasSome.load(ordering: .relaxed) else { return false }
-        let now = WallClock.time()
-        return known.withLock { known in TransportSecurity.isSecure(host, at: now) { known.hosts[$0] } }
+        let standing = self.standing(of: host)
+        return standing.secureUntil != nil && standing.isSecure(at: WallClock.time())
     }
 
-    /// Takes what a response changes: it holds here at once, and elsewhere when it is committed.
-    func apply(_ change: TransportSecurity.Change) {
-        let number = known.withLock { known in
-            known.take(change)
-            hasSome.store(!known.hosts.isEmpty, ordering: .relaxed)
-            known.lastChange += 1
-            if state != nil { known.pending[known.lastChange] = change }
-            return known.lastChange
+    /// What is known of a host: a few rows are read, and none as long as nothing has changed.
+    private func standing(of host: String) -> TransportSecurity.Standing {
+        let store = state?.store()
+        let changes: UInt64? = store.map { $0.changes(of: .hosts) } ?? 0
+        if changes == 0, !hasOwn.load(ordering: .acquiring) { return .init() }
+        guard let store, changes != 0 else {
+            return known.withLock { known in TransportSecurity.standing(of: host) { known.own[$0]?.change.host } }
         }
-        guard let store = state?.store() else { return settled(number) }
+        // Taken before the store is read: what is committed meanwhile is in one of them.
+        let (own, look) = known.withLock { ($0.own, $0.looks[host]) }
+        let now = MonotonicClock.coarse()
+        if own.isEmpty, let look, look.changes == changes, now < look.until { return look.standing }
+        do throws(StoreError) {
+            let read = try store.read(.hosts) { (snapshot) throws(StoreError) -> TransportSecurity.Standing in
+                try TransportSecurity.standing(of: host) { (name) throws(StoreError) -> KnownSecureHost? in
+                    if let known = own[name] { return known.change.host }
+                    return try HostTable.host(named: name, snapshot)
+                }
+            }
+            let standing = read ?? .init()
+            if own.isEmpty, let changes {
+                let look = Look(
+                    standing: standing, changes: changes, until: now.advanced(by: Self.lookLifetime))
+                known.withLock { $0.keep(look, of: host) }
+            }
+            return standing
+        } catch {
+            // What cannot be read is as it was.
+            return look?.standing ?? TransportSecurity.standing(of: host) { own[$0]?.change.host }
+        }
+    }
+
+    /// Takes what a response changes, if anything: it holds here at once, and elsewhere when it is committed.
+    func apply(_ change: TransportSecurity.Change) {
         let now = WallClock.time()
+        let hasFailed = known.withLock { $0.own[change.name]?.hasFailed == true }
+        if !hasFailed, TransportSecurity.changesNothing(change, to: standing(of: change.name).host, at: now) { return }
+        let number = known.withLock { known in
+            let number = known.take(change, isAlone: state == nil)
+            hasOwn.store(!known.own.isEmpty, ordering: .releasing)
+            return number
+        }
+        guard let state else { return }
+        guard let store = state.store() else { return settled(change.name, number, isStored: false) }
         store.submit(.hosts) { (transaction) throws(StoreError) in
             try HostTable.make([change], at: now, in: transaction)
         } completion: { [self] result in
-            if case .failure(let error) = result { state?.lost("\(error)") }
-            settled(number)
+            switch result {
+            case .success: settled(change.name, number, isStored: true)
+            case .failure(let error):
+                state.lost("\(error)")
+                settled(change.name, number, isStored: false)
+            }
         }
     }
 
-    private func settled(_ number: UInt64) {
-        known.withLock { _ = $0.pending.removeValue(forKey: number) }
-    }
-
-    /// Reads what is stored, if it changed: other programs change it too.
-    private func refresh() {
-        guard let store = state?.store() else { return }
-        let changes = store.changes(of: .hosts)
-        guard changes == nil || known.withLock({ $0.changes }) != changes else { return }
-        // What cannot be read is as it was.
-        guard let stored = try? store.read(.hosts, HostTable.all) else { return }
+    /// A change is in the store, or could not be written: then the next response that says the same tries again.
+    private func settled(_ name: String, _ number: UInt64, isStored: Bool) {
         known.withLock { known in
-            known.changes = changes
-            known.hosts = [:]
-            for host in stored { known.hosts[host.name] = host }
-            for (_, change) in known.pending.sorted(by: { $0.key < $1.key }) { known.take(change) }
-            hasSome.store(!known.hosts.isEmpty, ordering: .relaxed)
+            guard known.own[name]?.number == number else { return }
+            if isStored {
+                known.own[name] = nil
+            } else {
+                known.own[name]?.hasFailed = true
+            }
+            hasOwn.store(!known.own.isEmpty, ordering: .releasing)
         }
     }
 
     /// Those that are known, by name.
     var all: [KnownSecureHost] {
-        refresh()
-        let now = WallClock.time()
-        return known.withLock { known in
-            known.hosts.values.filter { $0.expires > now }.sorted { $0.name < $1.name }
+        let own = known.withLock { $0.own }
+        var hosts: [String: KnownSecureHost] = [:]
+        // What cannot be read is not listed.
+        if let stored = try? state?.store()?.read(.hosts, HostTable.all) {
+            for host in stored { hosts[host.name] = host }
         }
+        for (name, own) in own { hosts[name] = own.change.host }
+        let now = WallClock.time()
+        return hosts.values.filter { $0.expires > now }.sorted { $0.name < $1.name }
     }
 
-    /// Takes hosts that were kept elsewhere.
+    /// Takes hosts that were kept elsewhere, in place of a store.
     func add(_ others: [KnownSecureHost]) {
-        for host in others { apply(.keep(host)) }
+        precondition(state == nil, "hosts of a file are kept beside no store")
+        known.withLock { known in
+            for host in others { known.own[host.name] = OwnChange(change: .keep(host), number: 0) }
+            known.makeRoom(for: HostTable.limit)
+            hasOwn.store(!known.own.isEmpty, ordering: .releasing)
+        }
     }
 }
 
 extension SecureHosts.Known {
-    /// Takes a change; when there are too many, the host that ends first makes room.
-    fileprivate mutating func take(_ change: TransportSecurity.Change) {
-        switch change {
-        case .keep(let host):
-            hosts[host.name] = host
-            if hosts.count > HostTable.limit, let first = hosts.values.min(by: { $0.expires < $1.expires }) {
-                hosts[first.name] = nil
-            }
-        case .forget(let name): hosts[name] = nil
+    /// Takes a change.
+    ///
+    /// - Parameter isAlone: Whether there is no store: then what is forgotten is not there.
+    /// - Returns: Its number.
+    fileprivate mutating func take(_ change: TransportSecurity.Change, isAlone: Bool) -> UInt64 {
+        lastNumber += 1
+        if isAlone, change.host == nil {
+            own[change.name] = nil
+        } else {
+            own[change.name] = SecureHosts.OwnChange(change: change, number: lastNumber)
+            // As in the store: not once more with each that comes.
+            if own.count > HostTable.limit { makeRoom(for: HostTable.limit * 9 / 10) }
         }
+        return lastNumber
+    }
+
+    /// When there are too many, those that end first go.
+    fileprivate mutating func makeRoom(for most: Int) {
+        let excess = own.count - most
+        guard excess > 0 else { return }
+        let ends = own.map { (name: $0.key, end: $0.value.change.host?.expires ?? WallTime(milliseconds: .min)) }
+        for (name, _) in ends.sorted(by: { $0.end < $1.end }).prefix(excess) { own[name] = nil }
+    }
+
+    fileprivate mutating func keep(_ look: SecureHosts.Look, of host: String) {
+        if looks.count >= SecureHosts.mostLooks { looks.removeAll() }
+        looks[host] = look
     }
 }
 
@@ -133,8 +204,7 @@ extension Coordinator {
 }
 
 extension SecureHosts {
-    /// The hosts of a file as curl's `--hsts` has them, beside those that are known. A file that is not there holds
-    /// none.
+    /// The hosts of a file as curl's `--hsts` has them, in place of a store. A file that is not there holds none.
     ///
     /// - Throws: ``FetchError/Code/file`` when it cannot be read.
     func read(_ path: String) throws(FetchError) {

@@ -31,6 +31,19 @@ package enum TransportSecurity {
         case keep(KnownSecureHost)
         /// The host of that name is forgotten.
         case forget(String)
+
+        /// The name of the host.
+        package var name: String {
+            switch self {
+            case .keep(let host): host.name
+            case .forget(let name): name
+            }
+        }
+
+        /// The host as it is known from now on; nil when it is not.
+        package var host: KnownSecureHost? {
+            if case .keep(let host) = self { host } else { nil }
+        }
     }
 
     /// The name a host is known by; nil when it cannot be: an address never is (RFC 6797 §8.1.1).
@@ -60,24 +73,57 @@ package enum TransportSecurity {
                 includesSubdomains: policy.includesSubdomains))
     }
 
-    /// Whether a host takes secure transport only.
+    /// Whether a change is none that counts: a host that is to be forgotten is not known, or one that is to be kept is
+    /// known with the same flag and nearly the same end.
+    ///
+    /// Ends are the same when they are less than 1 % of the new lifetime apart, and less than a day. Most servers send
+    /// the same policy with each response, and let its time begin anew (RFC 6797 §8.1).
+    ///
+    /// - Parameter known: What is known of the host of the change's name.
+    package static func changesNothing(_ change: Change, to known: KnownSecureHost?, at now: WallTime) -> Bool {
+        guard let host = change.host else { return known == nil }
+        guard let known, known.expires > now, known.includesSubdomains == host.includesSubdomains else { return false }
+        let grain = min(max(0, host.expires.milliseconds(since: now)) / 100, 86_400_000)
+        return host.expires.milliseconds(since: known.expires).magnitude < UInt64(grain)
+    }
+
+    /// What is known of a host and of those above it.
+    package struct Standing: Sendable, Hashable {
+        /// The host of that very name, if it is known.
+        package var host: KnownSecureHost?
+        /// When it no longer takes secure transport only; nil when it never did.
+        package var secureUntil: WallTime?
+
+        /// Nothing is known.
+        package init() {}
+
+        /// Whether the host takes secure transport only.
+        package func isSecure(at now: WallTime) -> Bool { secureUntil.map { now < $0 } ?? false }
+    }
+
+    /// How a host stands.
     ///
     /// - Parameter known: The host of that name, if it is known.
     /// - Source: RFC 6797 §8.2: the host itself, or one above it that includes those below. Every one of them is looked
     ///   at, since one that does not include them says nothing against one that does.
-    package static func isSecure(
-        _ host: String, at now: WallTime, known: (String) -> KnownSecureHost?
-    ) -> Bool {
-        guard let name = name(of: host) else { return false }
+    package static func standing<Failure: Error>(
+        of host: String, known: (String) throws(Failure) -> KnownSecureHost?
+    ) throws(Failure) -> Standing {
+        var standing = Standing()
+        guard let name = name(of: host) else { return standing }
         var rest = name[...]
         while !rest.isEmpty {
-            if let host = known(String(rest)), host.expires > now, host.includesSubdomains || rest.count == name.count {
-                return true
+            let isItself = rest.count == name.count
+            if let found = try known(String(rest)) {
+                if isItself { standing.host = found }
+                if isItself || found.includesSubdomains {
+                    standing.secureUntil = max(standing.secureUntil ?? found.expires, found.expires)
+                }
             }
-            guard let dot = rest.firstIndex(of: ".") else { return false }
+            guard let dot = rest.firstIndex(of: ".") else { break }
             rest = rest[rest.index(after: dot)...]
         }
-        return false
+        return standing
     }
 
     /// The reference that leads from an `http` target to the same by `https`.

@@ -20,6 +20,16 @@ package enum HostTable {
         return hosts
     }
 
+    /// The host of that very name, if it is known.
+    package static func host(
+        named name: String, _ snapshot: borrowing Snapshot
+    ) throws(StoreError) -> KnownSecureHost? {
+        try Array(name.utf8).span.withUnsafeBytes { (name) throws(StoreError) -> KnownSecureHost? in
+            guard let row = try snapshot.get(StateSchema.hosts, name) else { return nil }
+            return host(name, row)
+        }
+    }
+
     /// Makes the changes of responses, in their order.
     package static func make(
         _ changes: [TransportSecurity.Change], at now: WallTime, in transaction: borrowing Transaction

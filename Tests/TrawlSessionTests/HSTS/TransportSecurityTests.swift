@@ -102,8 +102,47 @@ struct TransportSecurityTests {
             KnownSecureHost(name: "1", expires: later, includesSubdomains: true),
         ]
         let now = WallTime(seconds: 50)
-        #expect(
-            TransportSecurity.isSecure(host, at: now) { name in known.first { $0.name == name } } == isSecure)
+        let standing = TransportSecurity.standing(of: host) { name in known.first { $0.name == name } }
+        #expect(standing.isSecure(at: now) == isSecure)
+    }
+
+    @Test("how a host stands tells the latest end of all that mean it, and what is known of itself")
+    func standing() {
+        let known = [
+            KnownSecureHost(name: "a.all.test", expires: WallTime(seconds: 60), includesSubdomains: false),
+            KnownSecureHost(name: "all.test", expires: WallTime(seconds: 70), includesSubdomains: true),
+        ]
+        func standing(_ host: String) -> TransportSecurity.Standing {
+            TransportSecurity.standing(of: host) { name in known.first { $0.name == name } }
+        }
+        #expect(standing("a.all.test").host == known[0])
+        #expect(standing("a.all.test").secureUntil == WallTime(seconds: 70))
+        #expect(standing("b.all.test").host == nil)
+        #expect(standing("b.all.test").secureUntil == WallTime(seconds: 70))
+        #expect(standing("127.0.0.1") == .init() && standing("other.test") == .init())
+    }
+
+    @Test("a policy that is repeated changes nothing; another flag, end or none does")
+    func repeated() {
+        let now = WallTime(seconds: 1_000_000)
+        func change(_ seconds: Int64, includes: Bool = false) -> TransportSecurity.Change {
+            .keep(
+                KnownSecureHost(
+                    name: "a.test", expires: WallTime(seconds: 1_000_000 + seconds), includesSubdomains: includes))
+        }
+        func changesNothing(_ new: TransportSecurity.Change, to old: TransportSecurity.Change?) -> Bool {
+            TransportSecurity.changesNothing(new, to: old?.host, at: now)
+        }
+        let year: Int64 = 31_536_000
+        #expect(changesNothing(change(year), to: change(year)))
+        #expect(changesNothing(change(year), to: change(year - 86_399)))
+        #expect(!changesNothing(change(year), to: change(year - 86_400)))
+        #expect(!changesNothing(change(year), to: change(year + 86_400)))
+        #expect(changesNothing(change(600), to: change(595)))
+        #expect(!changesNothing(change(600), to: change(594)))
+        #expect(!changesNothing(change(year), to: change(year, includes: true)))
+        #expect(!changesNothing(change(year), to: nil) && !changesNothing(change(1), to: change(0)))
+        #expect(changesNothing(.forget("a.test"), to: nil) && !changesNothing(.forget("a.test"), to: change(1)))
     }
 
     @Test("the port stays, unless it is http's own, §8.3")

@@ -37,6 +37,10 @@ struct HostTableTests {
             let wanted = [host("b.test", for: 900), host("c.test"), host("d.test", below: true)]
             let found = try state.read(.hosts, HostTable.all)
             #expect(found == wanted)
+            let one = try state.read(.hosts) { (snapshot) throws(StoreError) -> [KnownSecureHost?] in
+                [try HostTable.host(named: "c.test", snapshot), try HostTable.host(named: "a.test", snapshot)]
+            }
+            #expect(one == [host("c.test"), nil])
             #expect(state.changes(of: .cookies) == 0 || state.changes(of: .hosts) != 0)
         }
     }
