@@ -94,7 +94,10 @@ final class FetchPlanner: Sendable {
             target = try urls.withLock { parser throws(URLFailure) in
                 let target = try parser.parse(url)
                 guard let secure = securing(target) else { return target }
-                return try parser.parse(secure)
+                var secured = try parser.parse(secure)
+                // RFC 6797 §8.3: scheme and port alone are others; the text of a target is without these.
+                (secured.user, secured.password) = (target.user, target.password)
+                return secured
             }
         } catch {
             throw FetchError(error)

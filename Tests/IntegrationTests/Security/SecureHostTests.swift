@@ -49,6 +49,22 @@ struct SecureHostTests {
         }
     }
 
+    @Test("user and password of the URL stay, §8.3; those of a redirect are nobody's")
+    func userInformation() async throws {
+        try await TrustScene.with { scene, coordinator in
+            try scene.origin.reset()
+            _ = try await coordinator.send(request(scene, "good", hsts))
+            var named = request(scene, "good", "/?challenge=Basic%20realm%3Dr", scheme: "http")
+            named.url = named.url.replacingOccurrences(of: "//", with: "//me:pw@")
+            let redirected = try await coordinator.send(
+                request(scene, "good", "/go?status=302&to=" + named.url.percentEncoded))
+            #expect(redirected.status == 401 && redirected.url.hasPrefix("https://one.test:"))
+            let response = try await coordinator.send(named)
+            #expect(response.status == 200 && response.url.hasPrefix("https://one.test:"))
+            #expect(try scene.origin.seen().last?.values("authorization") == ["Basic bWU6cHc="])
+        }
+    }
+
     @Test("it is not believed in clear, from an address, without verification; max-age=0 ends it")
     func notBelieved() async throws {
         try await TrustScene.with { scene, coordinator in
