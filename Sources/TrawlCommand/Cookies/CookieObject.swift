@@ -59,8 +59,10 @@ enum CookieObject {
         SameSite.allCases.first { $0.word?.lowercased() == word.lowercased() } ?? .unset
     }
 
+    /// Seconds since 1970 as a time, kept within the range.
     private static func time(_ number: JSONNumber) -> WallTime {
         let milliseconds = (number.double * 1000).rounded()
-        return WallTime(milliseconds: abs(milliseconds) < 9e18 ? Int64(milliseconds) : .max)
+        if abs(milliseconds) < 9e18 { return WallTime(milliseconds: Int64(milliseconds)) }
+        return WallTime(milliseconds: milliseconds < 0 ? .min : .max)
     }
 }

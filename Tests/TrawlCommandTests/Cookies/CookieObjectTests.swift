@@ -50,6 +50,10 @@ struct CookieObjectTests {
         let over = try read(#"{"domain":"x.org","name":"a","value":"b","expires":1}"#).get()
         let sound = try read(#"{"domain":"x.org","name":"a","value":"b","expires":null,"extra":[1]}"#).get()
         #expect(!over && sound)
+        // Beyond what a time holds, in both directions.
+        let past = try read(#"{"domain":"x.org","name":"a","value":"b","expires":-1e20}"#).get()
+        let future = try read(#"{"domain":"x.org","name":"a","value":"b","expires":1e20}"#).get()
+        #expect(!past && future)
     }
 
     @Test(
