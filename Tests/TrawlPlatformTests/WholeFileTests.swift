@@ -38,6 +38,17 @@ struct WholeFileTests {
         #expect(names == ["new", "old"])
     }
 
+    @Test("what a killed process left is in nobody's way, whatever number it had")
+    func leftover() throws {
+        let directory = try TemporaryDirectory()
+        let leftovers = ["file.\(getpid()).part", ".file.abcdefghijk27.part"]
+        for name in leftovers { directory.put(name, "half") }
+        for text in ["one", "two"] { try WholeFile.write(Array(text.utf8), to: directory.file("file")) }
+        #expect(directory.content("file") == "two")
+        let names = try directory.names()
+        #expect(names == (leftovers + ["file"]).sorted())
+    }
+
     @Test("a pipe stays one, and its reader gets the text")
     func pipe() throws {
         let directory = try TemporaryDirectory()

@@ -13,16 +13,17 @@ extension PartFile {
     ///
     /// - Parameters:
     ///   - replacing: Whether a file of that name may be replaced; if not and there is one, the error is `EEXIST`.
+    ///   - keepsMode: Whether it gets the permissions of the one it replaces.
     ///   - sync: Whether content and name must survive a loss of power when this returns.
     /// - Throws: After an error nothing has appeared, except when syncing the directory failed. `publish` may be tried
     ///   again after `EEXIST`; otherwise discard.
-    package func publish(replacing: Bool, sync: Bool) throws(SystemError) {
+    package func publish(replacing: Bool, keepsMode: Bool = true, sync: Bool) throws(SystemError) {
         try prepare(sync: sync)
         let result = path.withBytes { path in
             let name = UnsafeRawBufferPointer(rebasing: path[nameStart...])
             let result = appear(as: name)
             guard result == -EEXIST, replacing else { return result }
-            keepMode(of: name)
+            if keepsMode { keepMode(of: name) }
             return replace(name)
         }
         _ = try check(result, "link")

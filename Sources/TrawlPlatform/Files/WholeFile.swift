@@ -1,3 +1,4 @@
+import CPlatform
 import Glibc
 
 /// Small files that are replaced as a whole, and unless said otherwise are their owner's alone: cookies, hosts, vaults.
@@ -18,7 +19,8 @@ package enum WholeFile {
     }
 
     /// Writes a file that appears complete or not at all, in place of one that is there. Devices, pipes and
-    /// terminals stay what they are, and are written to; a pipe is waited for until somebody reads it.
+    /// terminals stay what they are, and are written to; a pipe is waited for until somebody reads it. What a killed
+    /// process leaves of a file, if anything, is in nobody's way: see `PartFile`.
     ///
     /// - Parameters:
     ///   - mode: Who may read it, less the umask.
@@ -37,18 +39,14 @@ package enum WholeFile {
             return
         }
         let place = try Self.place(of: path)
-        // Not one of whoever else may make names there.
-        let part = "\(place).\(getpid()).part"
-        let opened = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
-        guard opened >= 0 else { throw SystemError(errno: errno, call: "open") }
-        let file = Descriptor(adopting: opened)
-        do throws(SystemError) {
-            try bytes.span.withUnsafeBytes { (bytes) throws(SystemError) in try file.writeAll(bytes) }
-            if syncs, fsync(file.rawValue) != 0 { throw SystemError(errno: errno, call: "fsync") }
-            if rename(part, place) != 0 { throw SystemError(errno: errno, call: "rename") }
-        } catch {
-            unlink(part)
-            throw error
-        }
+        let slash = place.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let parent = slash.map { String(place[...$0]) } ?? "."
+        let opened = cplatform_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0)
+        let directory = OpenDirectory(try Descriptor.adopt(opened, "openat"))
+        let nameStart = slash.map { place.utf8.distance(from: place.utf8.startIndex, to: $0) + 1 } ?? 0
+        // Let go of, it is discarded.
+        let part = try PartFile.create(in: directory, path: place, nameStart: nameStart, mode: mode)
+        try bytes.span.withUnsafeBytes { (bytes) throws(SystemError) in try part.write(bytes) }
+        try part.publish(replacing: true, keepsMode: false, sync: syncs)
     }
 }
