@@ -43,7 +43,15 @@ extension RequestOptions.TLS {
         for pin in pins where pin.utf8.count != 44 || !pin.utf8.allSatisfy(Self.isBase64) {
             return "a pin is the base64 form of a SHA-256 digest, not \(pin.prefix(64).description.terminalSafe)"
         }
-        let texts = [caFile, caDirectory, pinFile, ciphers, ciphers13, identity?.file, identity?.keyFile]
+        var texts = [caFile, caDirectory, pinFile, ciphers, ciphers13, identity?.file, identity?.keyFile]
+        for (key, identity) in identities {
+            // Hosts of targets are; another key would fit none.
+            guard key.utf8.allSatisfy({ $0 < 0x80 }), key == key.lowercased() else {
+                let name = key.prefix(64).description.terminalSafe
+                return "a host of `identities` is in lower case and ASCII form, not \(name)"
+            }
+            texts += [identity.file, identity.keyFile]
+        }
         if texts.contains(where: { $0?.utf8.contains(0) == true }) { return "a path or name of TLS holds a NUL" }
         return nil
     }
