@@ -107,7 +107,8 @@ package enum HTTPDate {
         return year * 365 + floorDivide(year, 4) - floorDivide(year, 100) + floorDivide(year, 400) + dayOfYear - 719_468
     }
 
-    private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    /// The date of a day, counted from 1970-01-01, in the Gregorian calendar.
+    package static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = floorDivide(shifted, 146_097)
         let dayOfEra = shifted - era * 146_097
@@ -128,7 +129,8 @@ package enum HTTPDate {
         return UInt32(text[start] | 0x20) << 16 | UInt32(text[start + 1] | 0x20) << 8 | UInt32(text[start + 2] | 0x20)
     }
 
-    private static func month(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int64? {
+    /// The month, from 1, whose name begins with three letters of a text, of either case; nil for none.
+    package static func month(_ text: UnsafeRawBufferPointer, _ start: Int) -> Int64? {
         // The letters as numbers: a search in tables takes several times as long, and dates are read with each
         // response.
         switch letters(text, start) {

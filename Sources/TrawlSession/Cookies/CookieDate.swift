@@ -87,24 +87,8 @@ package enum CookieDate {
     }
 
     private static func monthNumber(_ token: UnsafeRawBufferPointer) -> Int64? {
-        guard token.count >= 3 else { return nil }
-        let letters = UInt32(token[0] | 0x20) << 16 | UInt32(token[1] | 0x20) << 8 | UInt32(token[2] | 0x20)
-        // What is no letter may look like one after that.
-        guard token[0] >= 0x41, token[1] >= 0x41, token[2] >= 0x41 else { return nil }
-        switch letters {
-        case 0x6A616E: return 1
-        case 0x666562: return 2
-        case 0x6D6172: return 3
-        case 0x617072: return 4
-        case 0x6D6179: return 5
-        case 0x6A756E: return 6
-        case 0x6A756C: return 7
-        case 0x617567: return 8
-        case 0x736570: return 9
-        case 0x6F6374: return 10
-        case 0x6E6F76: return 11
-        case 0x646563: return 12
-        default: return nil
-        }
+        // What is no letter may look like one in lower case.
+        guard token.count >= 3, token[0] >= 0x41, token[1] >= 0x41, token[2] >= 0x41 else { return nil }
+        return HTTPDate.month(token, 0)
     }
 }

@@ -214,24 +214,6 @@ package struct CookieJar: Sendable {
         remove { $0.session == session }
     }
 
-    /// Removes those that do not outlive the session.
-    @discardableResult
-    package mutating func removeSessionCookies() -> Int {
-        remove { !$0.flags.contains(.persistent) }
-    }
-
-    /// Removes those whose time is over.
-    @discardableResult
-    package mutating func removeExpired(at now: WallTime) -> Int {
-        remove { $0.isExpired(at: now) }
-    }
-
-    /// Removes those made at that time or later.
-    @discardableResult
-    package mutating func remove(since moment: WallTime) -> Int {
-        remove { $0.creation >= moment }
-    }
-
     /// Removes all.
     package mutating func removeAll() {
         remove { _ in true }

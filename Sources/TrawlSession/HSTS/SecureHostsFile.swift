@@ -32,36 +32,22 @@ package enum SecureHostsFile {
         let digits = trimmed.utf8.filter { $0 >= 0x30 && $0 <= 0x39 }.map { Int64($0 - 0x30) }
         guard digits.count == 14, trimmed.utf8.count == 17 else { return nil }
         func number(_ range: Range<Int>) -> Int64 { digits[range].reduce(0) { $0 * 10 + $1 } }
-        let (month, day) = (number(4..<6), number(6..<8))
-        guard (1...12).contains(month), (1...31).contains(day), number(8..<10) < 24, number(10..<12) < 60,
-            number(12..<14) <= 60
-        else { return nil }
-        let days = self.days(number(0..<4), month, day)
-        return WallTime(seconds: days * 86400 + number(8..<10) * 3600 + number(10..<12) * 60 + number(12..<14))
+        let (hour, minute, second) = (number(8..<10), number(10..<12), number(12..<14))
+        let month = number(4..<6)
+        guard (1...12).contains(month), hour < 24, minute < 60, second <= 60 else { return nil }
+        return HTTPDate.moment(number(0..<4), month, number(6..<8), hour * 3600 + minute * 60 + second)
     }
 
     private static func date(_ time: WallTime) -> String {
         // Beyond this the form has no room for the year.
         guard time.seconds < 253_402_300_800, time.seconds >= 0 else { return "unlimited" }
         let (days, rest) = time.seconds.quotientAndRemainder(dividingBy: 86400)
-        var year: Int64 = 1970 + days / 366
-        while self.days(year + 1, 1, 1) <= days { year += 1 }
-        var month: Int64 = 12
-        while self.days(year, month, 1) > days { month -= 1 }
-        let day = days - self.days(year, month, 1) + 1
+        let date = HTTPDate.civil(fromDays: days)
         func padded(_ number: Int64, _ width: Int) -> String {
             let text = String(number)
             return String(repeating: "0", count: max(0, width - text.count)) + text
         }
-        return padded(year, 4) + padded(month, 2) + padded(day, 2) + " "
+        return padded(date.year, 4) + padded(date.month, 2) + padded(date.day, 2) + " "
             + [rest / 3600, rest / 60 % 60, rest % 60].map { padded($0, 2) }.joined(separator: ":")
-    }
-
-    /// Days from 1970 to a date of the Gregorian calendar.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        // Years begin in March here, so that a leap day ends one.
-        let year = month > 2 ? year : year - 1
-        let month = month > 2 ? month - 3 : month + 9
-        return 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 719_469
     }
 }

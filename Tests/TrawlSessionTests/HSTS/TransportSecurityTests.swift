@@ -178,6 +178,7 @@ struct SecureHostsFileTests {
             a.test
             127.0.0.1 "20300101 00:00:00"
             .x.test "20301301 00:00:00"
+            w.test "20300229 00:00:00"
             y.test "2030 00:00:00"
 
             .Z.test\t"20300101 00:00:00"\r
