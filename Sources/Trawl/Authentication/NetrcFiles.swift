@@ -13,19 +13,26 @@ final class NetrcFiles: Sendable {
         let nanoseconds: Int
     }
 
-    private struct Known {
-        let version: Version
+    /// What a file said when it was read.
+    struct Reading: Sendable {
         let netrc: Netrc
+        /// One of its own for each reading.
+        let number: UInt64
+    }
+
+    private struct Known {
+        var files: [String: (version: Version, reading: Reading)] = [:]
+        var lastNumber: UInt64 = 0
     }
 
     private static let mostFiles = 16
-    private let known = Guarded([String: Known]())
+    private let known = Guarded(Known())
 
     /// What an option's file says; nil for none.
     ///
     /// - Throws: ``FetchError/Code/file`` for a file that cannot be read, or is a pipe, ``FetchError/Code/badRequest``
     ///   with the line for one that makes no sense. Never what stands in it.
-    func netrc(_ option: RequestOptions.Authentication.NetrcFile) throws(FetchError) -> Netrc? {
+    func reading(_ option: RequestOptions.Authentication.NetrcFile) throws(FetchError) -> Reading? {
         switch option {
         case .none: return nil
         case .file(let path): return try read(path)
@@ -39,7 +46,7 @@ final class NetrcFiles: Sendable {
         }
     }
 
-    private func read(_ path: String) throws(FetchError) -> Netrc {
+    private func read(_ path: String) throws(FetchError) -> Reading {
         // Asked on the supervisor's thread, which waits for nobody.
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard opened >= 0 else { throw FetchError.file(path, errno) }
@@ -54,13 +61,15 @@ final class NetrcFiles: Sendable {
         let version = Version(
             device: info.st_dev, inode: info.st_ino, size: info.st_size, seconds: info.st_mtim.tv_sec,
             nanoseconds: info.st_mtim.tv_nsec)
-        if let found = known.withLock({ $0[path] }), found.version == version { return found.netrc }
+        if let found = known.withLock({ $0.files[path] }), found.version == version { return found.reading }
         let netrc = try parse(file, path)
-        known.withLock { known in
-            if known.count >= Self.mostFiles { known.removeAll() }
-            known[path] = Known(version: version, netrc: netrc)
+        return known.withLock { known in
+            known.lastNumber += 1
+            let reading = Reading(netrc: netrc, number: known.lastNumber)
+            if known.files.count >= Self.mostFiles { known.files.removeAll() }
+            known.files[path] = (version, reading)
+            return reading
         }
-        return netrc
     }
 
     private func parse(_ file: borrowing Descriptor, _ path: String) throws(FetchError) -> Netrc {

@@ -14,8 +14,8 @@ final class FetchPlanner: Sendable {
     private let urls = Guarded(URLParser())
     /// The generated lines of a request without lines of its own.
     private let plainFields: FieldLines
-    /// The terms of the latest request: most callers ask with the same options again and again.
-    private let latestTerms: Guarded<FetchTerms>
+    /// The terms of the latest requests: most callers ask with the same few options again and again.
+    private let latestTerms: Guarded<[KnownTerms]>
     private let shelf: CacheShelf
     private let cookies: CookieSettings
     private let askable: AuthenticationTerms.Askable
@@ -23,6 +23,14 @@ final class FetchPlanner: Sendable {
     /// Hosts that take secure transport only.
     let secureHosts: SecureHosts
     private let usesHSTS: Bool
+
+    /// Terms, and the reading of the netrc file that they were made with.
+    private struct KnownTerms: Sendable {
+        let terms: FetchTerms
+        let netrc: UInt64?
+    }
+
+    private static let mostTerms = 4
 
     init(configuration: Configuration, shelf: CacheShelf, cookies: CookieSettings, state: StateShelf) {
         self.shelf = shelf
@@ -33,7 +41,7 @@ final class FetchPlanner: Sendable {
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true, omitting: [])
-        latestTerms = Guarded(FetchTerms(.default, shelf, cookies, askable))
+        latestTerms = Guarded([KnownTerms(terms: FetchTerms(.default, shelf, cookies, askable), netrc: nil)])
     }
 
     /// The plan of a request.
@@ -64,15 +72,19 @@ final class FetchPlanner: Sendable {
     }
 
     private func terms(_ options: RequestOptions) throws(FetchError) -> FetchTerms {
-        let latest = latestTerms.withLock { $0 }
         // A file may have changed.
-        let isKept = options.authentication.netrc == .none
-        if isKept, latest.options == options { return latest }
+        let netrc = try netrcFiles.reading(options.authentication.netrc)
+        let latest = latestTerms.withLock { $0 }
+        if let known = latest.first(where: { $0.netrc == netrc?.number && $0.terms.options == options }) {
+            return known.terms
+        }
         if let problem = CookieBinding.problem(of: options) { throw problem }
         if let problem = options.tls.problem { throw FetchError(.badRequest, problem) }
-        let terms = FetchTerms(
-            options, shelf, cookies, askable, netrc: try netrcFiles.netrc(options.authentication.netrc))
-        latestTerms.withLock { $0 = terms }
+        let terms = FetchTerms(options, shelf, cookies, askable, netrc: netrc?.netrc)
+        latestTerms.withLock { latest in
+            if latest.count >= Self.mostTerms { latest.removeLast() }
+            latest.insert(KnownTerms(terms: terms, netrc: netrc?.number), at: 0)
+        }
         return terms
     }
 

@@ -27,6 +27,8 @@ final class StateShelf: Sendable {
     /// Whether cookies without a time end with the coordinator.
     let endsSessionCookies: Bool
     private let state = Guarded(State())
+    /// The state once it is open: asked for several times on the way of every fetch. Closed, it refuses everything.
+    private let opened = LateReference<StateStore>()
     /// Held while the state is opened.
     private let opening = Guarded(())
 
@@ -41,13 +43,11 @@ final class StateShelf: Sendable {
 
     /// The state, opened now if it is not yet; nil when it cannot be used.
     func store() -> StateStore? {
-        let (known, isOver) = state.withLock { state in
-            // Asked on the way of every fetch.
-            if let store = state.store { return (StateStore?.some(store), true) }
-            return (nil, state.isClosed || state.problem != nil && MonotonicClock.now() < state.nextTry)
+        if let store = opened.load() { return store }
+        let isOver = state.withLock { state in
+            state.isClosed || state.problem != nil && MonotonicClock.now() < state.nextTry
         }
-        if isOver { return known }
-        return opening.withLock { _ in open() }
+        return isOver ? nil : opening.withLock { _ in open() }
     }
 
     private func open() -> StateStore? {
@@ -75,7 +75,7 @@ final class StateShelf: Sendable {
         if mustPurge, let thread = try? NamedThread.start(name: "trawl-purge", { store.purgeDeadSessions() }) {
             state.withLock { $0.purge = thread }
         }
-        return store
+        return opened.set(store)
     }
 
     /// The state, if it is open: nobody has used it else.

@@ -31,6 +31,7 @@ package final class StateStore: Sendable {
     private static let patience = Duration.seconds(2)
     /// How often it is seen whether somebody put other files in the place of these.
     private static let lookInterval = Duration.seconds(1)
+    private static let never = MonotonicInstant(nanoseconds: .max)
 
     /// Opens the state of a store directory; both are made when they are not there.
     ///
@@ -53,7 +54,7 @@ package final class StateStore: Sendable {
         return try? ChangeWords(in: directory, hasData: access(directory + "/data.mdb", F_OK) == 0)
     }
 
-    /// Brings what must outlive the machine to the disk, and closes. Once; nobody uses it meanwhile or later.
+    /// Brings what must outlive the machine to the disk, and closes. Once. Who reads or writes later is refused.
     package func close() {
         let (writes, environment) = state.withLock { state in
             defer {
@@ -67,6 +68,8 @@ package final class StateStore: Sendable {
         // Asked for when all is over.
         if let problem = environment?.problem { state.withLock { $0.problem = $0.problem ?? problem } }
         environment?.close()
+        // The directory may be removed now, and is not made anew for who asks what has changed.
+        words.withLock { $0 = (nil, Self.never) }
     }
 
     /// Why the environment could not be opened, or not opened again, when it could not.
@@ -78,7 +81,7 @@ package final class StateStore: Sendable {
     // MARK: Changes
 
     /// How often something of a topic changed, over all processes: as long as it is the same, so is what was read. 0 as
-    /// long as nothing was ever stored; nil when it cannot be known.
+    /// long as nothing was ever stored; nil when it cannot be known, or this is closed.
     package func changes(of topic: StateTopic) -> UInt64? {
         let now = MonotonicClock.coarse()
         let (known, mustLook) = words.withLock { known in
@@ -88,7 +91,8 @@ package final class StateStore: Sendable {
         }
         guard mustLook, known?.isCurrent != true else { return known?[topic] }
         let found = Self.openWords(directory)
-        words.withLock { $0.words = found }
+        // It may have been closed meanwhile.
+        words.withLock { if $0.nextLook < Self.never { $0.words = found } }
         plainDomains.removeAll()
         return found?[topic]
     }

@@ -134,6 +134,17 @@ struct StateStoreTests {
         #expect(state.problem == problem)
     }
 
+    @Test("closed, it tells nothing, refuses everything, and makes no directory anew")
+    func closed() throws {
+        let state = try StateStore.open(store: store)
+        try state.set("a=1; Max-Age=60", from: "http://x.org/")
+        state.close()
+        CacheScratch.remove(store)
+        #expect(state.changes(of: .cookies) == nil)
+        #expect(throws: StoreError.self) { try state.perform(.cookies) { _ throws(StoreError) in } }
+        #expect(access(store, F_OK) != 0)
+    }
+
     @Test("cookies that end with a session go with it, or with the next coordinator's start when it died")
     func sessions() throws {
         let state = try StateStore.open(store: store)

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import Trawl
+
+@Suite("Plans of fetches")
+struct FetchPlannerTests {
+    private let planner: FetchPlanner
+
+    init() {
+        var configuration = Configuration()
+        configuration.store = .none
+        let shelf = CacheShelf(configuration)
+        let state = StateShelf(configuration, sessionID: shelf.sessionID)
+        planner = FetchPlanner(
+            configuration: configuration, shelf: shelf, cookies: CookieSettings(configuration, state: state),
+            state: state)
+    }
+
+    private func terms(_ adjust: (inout RequestOptions) -> Void) throws -> FetchTerms {
+        var options = RequestOptions()
+        adjust(&options)
+        return try planner.plan(Request("http://a.test/", options: options), into: .memory, wantsEvents: false).terms
+    }
+
+    @Test("requests that differ in few ways share what follows from their options")
+    func alternating() throws {
+        func limited(_ limit: Int) throws -> FetchTerms { try terms { $0.redirects.limit = limit } }
+        let (one, two) = (try limited(1), try limited(2))
+        #expect(one !== two)
+        for _ in 0..<3 {
+            #expect(try limited(1) === one)
+            #expect(try limited(2) === two)
+        }
+        // Not for ever: what was used once is let go of.
+        for limit in 3..<9 { _ = try limited(limit) }
+        #expect(try limited(1) !== one)
+    }
+
+    @Test("those with a netrc file share it until the file is another one")
+    func netrc() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("trawl-netrc-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func write(_ password: String) throws {
+            try Data("machine a.test login me password \(password)\n".utf8).write(to: URL(fileURLWithPath: path))
+        }
+        func named() throws -> FetchTerms { try terms { $0.authentication.netrc = .file(path) } }
+        try write("one")
+        let one = try named()
+        #expect(try named() === one)
+        try write("another")
+        let another = try named()
+        #expect(another !== one)
+        #expect(try named() === another)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(throws: FetchError.self) { try named() }
+    }
+
+    @Test("hosts of client certificates that fit none, and paths that are none, are told")
+    func identities() throws {
+        for (host, file) in [("A.test", "c"), ("bücher.test", "c"), ("a.test", "c\0d")] {
+            let failure = #expect(throws: FetchError.self) {
+                try terms { $0.tls.identities = [host: ClientIdentity(file: file)] }
+            }
+            #expect(failure?.code == .badRequest)
+        }
+        _ = try terms {
+            $0.tls.identities = ["a.test:8443": ClientIdentity(file: "c"), "[::1]": ClientIdentity(file: "d")]
+        }
+    }
+}
