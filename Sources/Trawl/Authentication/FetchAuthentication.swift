@@ -77,6 +77,8 @@ final class FetchAuthentication {
     var deliversNext: AuthenticationSide?
     /// What others may wait for this fetch to prove.
     var proving: CredentialSubject?
+    /// What proves the body, where a server insists on that.
+    var bodyDigests = BodyDigests()
 
     subscript(side: AuthenticationSide) -> Side? {
         get { side == .server ? server : proxy }

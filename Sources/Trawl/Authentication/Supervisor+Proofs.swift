@@ -81,15 +81,19 @@ extension Supervisor {
 
     /// RFC 7616 §3.4.3: only where the server insists on a digest of the body.
     func bodyHash(of fetch: RunningFetch, _ challenge: DigestChallenge?) -> [UInt8]? {
-        guard let function = bodyFunction(challenge) else { return nil }
-        guard fetch.engine.sendsBody else { return function(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        switch fetch.plan.body {
-        case .none: return function(UnsafeRawBufferPointer(start: nil, count: 0))
-        case .inline(let bytes): return bytes.withUnsafeBytes(function)
-        case .file(let body):
-            guard let mapped = try? MappedBytes(body.file.descriptor, limit: .max) else { return nil }
-            return mapped.withUnsafeBytes(function)
+        guard let challenge, let function = bodyFunction(challenge) else { return nil }
+        let body = fetch.body
+        func digest() -> [UInt8]? {
+            switch body {
+            case .none: return function(UnsafeRawBufferPointer(start: nil, count: 0))
+            case .inline(let bytes): return bytes.withUnsafeBytes(function)
+            case .file(let body):
+                guard let mapped = try? MappedBytes(body.file.descriptor, limit: .max) else { return nil }
+                return mapped.withUnsafeBytes(function)
+            }
         }
+        guard let authentication = fetch.engine.authentication else { return digest() }
+        return authentication.bodyDigests.digest(of: body, by: challenge.algorithm.hash, digest)
     }
 
     /// The same of no body, as CONNECT has none.
