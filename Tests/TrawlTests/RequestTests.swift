@@ -60,6 +60,38 @@ struct RequestTests {
         }
     }
 
+    @Test("printed, reflected or dumped it shows no secret; encoded it has those it is sent with (ASI-RUN-09)")
+    func secrets() throws {
+        var request = Request(
+            "http://me:planted1@a.test/path?key=planted2#planted3", fields: ["Authorization": "Bearer planted4"])
+        request.options.cookies.manual = [RequestCookie("session", "planted5")]
+        request.options.authentication.credential = Credential(user: "me", password: "planted6")
+        for value in [request, request.fields, request.options, request.options.cookies.manual[0]] as [Any] {
+            var text = "\(value) \(String(reflecting: value)) \([value])"
+            dump(value, to: &text)
+            #expect(!text.contains("planted"), "\(text)")
+            // Nor as bytes.
+            #expect(!text.contains("112, 108, 97"))
+        }
+        #expect("\(request)" == "GET http://a.test/path?…")
+        #expect("\(request.fields)" == "[Authorization]")
+        let encoded = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
+        for number in 1...5 { #expect(encoded.contains("planted\(number)")) }
+        #expect(!encoded.contains("planted6"))
+    }
+
+    @Test(
+        "what is shown of a URL, whether it is one or not",
+        arguments: [
+            ("http://a.test", "http://a.test"), ("https://u@a.test:8443/@x", "https://a.test:8443/@x"),
+            ("u:p@a.test/x", "a.test/x"), ("http:/u:p@a.test/", "http:/a.test/"), ("http://[::1]/", "http://[::1]/"),
+            ("http://u:p@x@[::1]:80/", "http://[::1]:80/"), ("http://u:p?w@a.test/", "http://…"),
+            ("http://u:p/w@a.test/", "http://…"), ("", ""), ("http://", "http://"), ("http://h#u", "http://h#…"),
+        ])
+    func shown(url: String, shown: String) {
+        #expect(Request.shown(url) == shown)
+    }
+
     @Test("field lines keep order and spelling, compare without case, and refuse what would break a message")
     func fields() {
         var fields: Fields = ["Accept": "a", "X-One": "1", "accept": "b"]

@@ -58,6 +58,15 @@ public struct RequestCookie: Sendable, Hashable, Codable {
     }
 }
 
+extension RequestCookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The name; never the value.
+    public var description: String { name.terminalSafe }
+    /// The name; never the value.
+    public var debugDescription: String { description }
+    /// A mirror that shows nothing else.
+    public var customMirror: Mirror { Mirror(self, children: ["name": description]) }
+}
+
 extension Configuration {
     /// How cookies are kept.
     public struct Cookies: Sendable, Hashable {

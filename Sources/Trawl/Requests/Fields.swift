@@ -114,6 +114,15 @@ public struct Fields: Sendable, Hashable {
     }
 }
 
+extension Fields: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names; never a value, which may be a password or a cookie. ``all`` has them.
+    public var description: String { "[\(all.map { $0.name.terminalSafe }.joined(separator: ", "))]" }
+    /// The names; never a value.
+    public var debugDescription: String { description }
+    /// A mirror that shows nothing else.
+    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
+}
+
 extension Fields: ExpressibleByDictionaryLiteral {
     /// Lines in the order of the literal; a name may occur more than once.
     public init(dictionaryLiteral elements: (String, String)...) {

@@ -1,10 +1,17 @@
 /// What a caller asks for: a value that can be kept, compared, stored and sent again.
 ///
 /// A coordinator takes a copy when the fetch starts; later changes have no effect on it.
+///
+/// Printed or reflected it shows neither user information and query of its URL nor values of field lines and cookies.
+/// Encoded it holds all of them, since it is to be sent again: the URL with its user and password, every field line,
+/// `Authorization` and `Cookie` among them, ``RequestOptions/Cookies/manual`` cookies and the body. Who keeps it keeps
+/// secrets. Left out are ``RequestOptions/Authentication/credential``, users and passwords of proxies, and passphrases
+/// of client certificates.
 public struct Request: Sendable, Hashable, Codable {
     /// The target, an absolute `http` or `https` URL.
     ///
-    /// User information in it is used for authentication only and never sent, logged or stored.
+    /// User information in it is used for authentication only and never sent, logged or stored; it is encoded with the
+    /// request.
     public var url: String
     /// The method; when nil, GET, or POST once there is a body.
     public var method: Method?
@@ -55,6 +62,48 @@ public struct Request: Sendable, Hashable, Codable {
     public var effectiveMethod: Method {
         method ?? (body.isEmpty ? .get : .post)
     }
+}
+
+extension Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method and the URL, without user information and query.
+    public var description: String { "\(effectiveMethod.name.terminalSafe) \(Self.shown(url))" }
+    /// The method and the URL, without user information and query.
+    public var debugDescription: String { description }
+    /// A mirror that shows no secret: of field lines the names alone, of the body how long it is.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": effectiveMethod, "url": Self.shown(url), "fields": fields, "bodyLength": body.bytes.count,
+                "options": options,
+            ])
+    }
+
+    /// A text that may be a URL, without what may be secret in it. It need not be one that can be requested.
+    static func shown(_ url: String) -> String {
+        let text = url.utf8
+        let end = text.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? text.endIndex
+        // Behind the scheme, however many slashes there are.
+        var start = text.startIndex
+        if let colon = text[..<end].firstIndex(of: UInt8(ascii: ":")) {
+            let rest = text[colon..<end].dropFirst()
+            if rest.first == slash { start = rest.firstIndex { $0 != slash } ?? end }
+        }
+        let path = text[start..<end].firstIndex(of: slash) ?? end
+        var authority = text[start..<path]
+        if let sign = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[sign...].dropFirst() }
+        // A port has digits alone: else it is the start of a password with a character that ends the authority.
+        if let colon = authority.lastIndex(of: UInt8(ascii: ":")), authority.last != UInt8(ascii: "]"),
+            !authority[colon...].dropFirst().allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
+        {
+            return String(url[..<start]).terminalSafe + "…"
+        }
+        let shown = String(url[..<start]) + String(decoding: authority, as: UTF8.self) + String(url[path..<end])
+        let rest = end == text.endIndex ? "" : String(UnicodeScalar(text[end])) + "…"
+        return shown.terminalSafe + rest
+    }
+
+    private static var slash: UInt8 { UInt8(ascii: "/") }
 }
 
 extension Request {
