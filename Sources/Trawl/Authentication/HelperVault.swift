@@ -59,7 +59,7 @@ public struct HelperVault: CredentialVault {
         _ = await ask("store", lines(of: item, credential))
     }
 
-    /// Forgets the credentials of a space.
+    /// Forgets the credentials of a space, or of one user there.
     public func remove(_ item: VaultItem) async {
         _ = await ask("erase", lines(of: item, nil))
     }
@@ -70,7 +70,9 @@ public struct HelperVault: CredentialVault {
     private func lines(of item: VaultItem, _ credential: Credential?) -> [UInt8]? {
         let port = item.port == (item.scheme == "https" ? 443 : 80) ? "" : ":\(item.port)"
         var values = [("protocol", item.scheme), ("host", item.host + port)]
-        if let credential { values += [("username", credential.user ?? ""), ("password", credential.secret ?? "")] }
+        // A helper answers for that user alone then, or not at all.
+        if let user = credential?.user ?? item.user { values.append(("username", user)) }
+        if let credential { values.append(("password", credential.secret ?? "")) }
         // A line's end in a value would be another line.
         if values.contains(where: { $0.1.utf8.contains(UInt8(ascii: "\n")) || $0.1.utf8.contains(0) }) { return nil }
         return Array(values.map { "\($0.0)=\($0.1)\n" }.joined().utf8) + [UInt8(ascii: "\n")]

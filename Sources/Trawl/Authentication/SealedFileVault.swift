@@ -37,8 +37,8 @@ public final class SealedFileVault: CredentialVault {
     private let path: String
     private let header: [UInt8]
     private let key: SealingKey
-    /// Held while the file is read and replaced.
-    private let turn = Guarded(())
+    /// For so long a change waits for that of another.
+    private static let patience = Duration.seconds(10)
 
     /// Opens a vault, or makes an empty one when there is no file.
     ///
@@ -70,43 +70,54 @@ public final class SealedFileVault: CredentialVault {
         _ = try entries(found)
     }
 
-    /// The credentials of a space, or nil when there are none, or nothing can be had.
+    /// The credentials of a space, or nil when there are none, or nothing can be had. Of several users' the latest,
+    /// unless the item names one.
     public func credential(for item: VaultItem) async -> Credential? {
-        let entries = (try? turn.withLock { _ in try self.entries(try Self.read(path)) }) ?? []
-        let found = entries.first { $0.item == item } ?? entries.first { $0.item == item.withoutRealm }
-        return found?.credential
+        await onThread { [self] () -> Credential? in
+            // Replaced as a whole, the file needs no lock to be read.
+            let entries = (try? self.entries(try Self.read(path))) ?? []
+            let found = entries.last { item.includes($0.item) } ?? entries.last { item.withoutRealm.includes($0.item) }
+            return found?.credential
+        } ?? nil
     }
 
     /// Keeps credentials, in place of others of their space; what fails is not told.
     public func save(_ credential: Credential, for item: VaultItem) async {
-        try? store(credential, for: item)
+        _ = await onThread { [self] in try? store(credential, for: item) }
     }
 
-    /// Forgets the credentials of a space.
+    /// Forgets the credentials of a space, or of one user there.
     public func remove(_ item: VaultItem) async {
-        _ = try? delete(item)
+        _ = await onThread { [self] in try? delete(item) }
     }
 
     /// What is kept.
-    public func items() async -> [VaultItem] { ((try? list()) ?? []).map(\.item) }
+    public func items() async -> [VaultItem] {
+        await onThread { [self] () -> [VaultItem] in ((try? list()) ?? []).map(\.item) } ?? []
+    }
 
-    /// Keeps credentials, in place of others of their space.
+    /// Keeps credentials, in place of others of their space; of those of that user alone, when the item names one.
+    ///
+    /// Waits for the disk, and up to ten seconds for another change.
     public func store(_ credential: Credential, for item: VaultItem) throws(Fault) {
+        var place = item
+        place.user = credential.user
+        let kept = place
         try change { entries in
-            entries.removeAll { $0.item == item }
-            entries.append(Entry(item: item, credential: credential))
+            entries.removeAll { item.includes($0.item) || $0.item == kept }
+            entries.append(Entry(item: kept, credential: credential))
         }
     }
 
-    /// Forgets credentials.
+    /// Forgets credentials of a space, or of one user there. Waits as ``store(_:for:)`` does.
     ///
     /// - Returns: Whether there were any.
     @discardableResult
     public func delete(_ item: VaultItem) throws(Fault) -> Bool {
         var isFound = false
         try change { entries in
-            isFound = entries.contains { $0.item == item }
-            entries.removeAll { $0.item == item }
+            isFound = entries.contains { item.includes($0.item) }
+            entries.removeAll { item.includes($0.item) }
         }
         return isFound
     }
@@ -116,22 +127,22 @@ public final class SealedFileVault: CredentialVault {
         try entries(try Self.read(path)).map { ($0.item, $0.credential.user) }
     }
 
+    /// Runs `body` on a thread of its own, since it waits for disks and for others; nil when there is no thread.
+    private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Value?, Never>) in
+            let thread = try? NamedThread.start(name: "trawl-vault") { continuation.resume(returning: body()) }
+            if thread == nil { continuation.resume(returning: nil) }
+        }
+    }
+
     // MARK: - The file
 
     private func change(_ body: (inout [Entry]) -> Void) throws(Fault) {
-        let result: Result<Void, Fault> = turn.withLock { _ in
-            do throws(Fault) {
-                let lock = try Self.lock(path)
-                defer { withExtendedLifetime(lock) {} }
-                var entries = try self.entries(try Self.read(path))
-                body(&entries)
-                try write(entries)
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
-        }
-        try result.get()
+        let lock = try Self.lock(path)
+        defer { withExtendedLifetime(lock) {} }
+        var entries = try self.entries(try Self.read(path))
+        body(&entries)
+        try write(entries)
     }
 
     private func entries(_ file: [UInt8]?) throws(Fault) -> [Entry] {
@@ -140,17 +151,24 @@ public final class SealedFileVault: CredentialVault {
         let plain = file[Self.headerSize...].withUnsafeBytes { key.open($0, context: header) }
         guard var plain else { throw .wrongPassphrase }
         defer { plain.withUnsafeMutableBytes(wipe) }
-        var entries: [Entry] = []
-        var rest = plain[...]
-        while !rest.isEmpty {
-            guard let entry = Self.entry(&rest) else { throw .notAVault }
-            entries.append(entry)
+        // Nothing keeps the bytes, so that these are the ones that are wiped.
+        let found = plain.withUnsafeBytes { (bytes) -> [Entry]? in
+            var entries: [Entry] = []
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                guard let entry = Self.entry(&rest) else { return nil }
+                entries.append(entry)
+            }
+            return entries
         }
-        return entries
+        guard let found else { throw .notAVault }
+        return found
     }
 
     private func write(_ entries: [Entry]) throws(Fault) {
         var plain: [UInt8] = []
+        // Grown, it would leave copies that nobody wipes.
+        plain.reserveCapacity(entries.reduce(0) { $0 + Self.size(of: $1) })
         defer { plain.withUnsafeMutableBytes(wipe) }
         for entry in entries { Self.append(entry, to: &plain) }
         guard let sealed = plain.withUnsafeBytes({ key.seal($0, context: header) }) else { throw .noCryptography }
@@ -161,13 +179,19 @@ public final class SealedFileVault: CredentialVault {
         }
     }
 
-    /// One who changes at a time; the file itself is replaced, so another is held.
+    /// One who changes at a time, in all processes; the file itself is replaced, so another is held.
+    ///
+    /// - Throws: `EWOULDBLOCK` when another does not come to its end.
     private static func lock(_ path: String) throws(Fault) -> Descriptor {
         let opened = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw .system(errno) }
         let file = Descriptor(adopting: opened)
-        while flock(file.rawValue, LOCK_EX) != 0 {
-            if errno != EINTR { throw .system(errno) }
+        let deadline = MonotonicClock.now().advanced(by: patience)
+        while flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 {
+            let number = errno
+            if number == EINTR { continue }
+            guard number == EWOULDBLOCK, MonotonicClock.now() < deadline else { throw .system(number) }
+            usleep(10_000)
         }
         return file
     }
@@ -190,22 +214,35 @@ public final class SealedFileVault: CredentialVault {
 
     // MARK: - Entries
 
-    private static func append(_ entry: Entry, to bytes: inout [UInt8]) {
+    private static func texts(of entry: Entry) -> [String] {
         let (item, credential) = (entry.item, entry.credential)
-        let flags: UInt8 = (item.isProxy ? 1 : 0) | (item.realm != nil ? 2 : 0) | (credential.isBearer ? 4 : 0)
-        let texts = [
+        return [
             item.scheme, item.host, String(item.port), item.realm ?? "", credential.user ?? "", credential.domain,
             credential.secret ?? "",
         ]
-        for part in [[flags]] + texts.map({ Array($0.utf8) }) {
-            let count = UInt32(part.count)
-            bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
-            bytes += part
+    }
+
+    /// What `append` appends: eight parts, the flags one of them.
+    private static func size(of entry: Entry) -> Int {
+        texts(of: entry).reduce(8 * 4 + 1) { $0 + $1.utf8.count }
+    }
+
+    private static func append(_ entry: Entry, to bytes: inout [UInt8]) {
+        let (item, credential) = (entry.item, entry.credential)
+        append(count: 1, to: &bytes)
+        bytes.append((item.isProxy ? 1 : 0) | (item.realm != nil ? 2 : 0) | (credential.isBearer ? 4 : 0))
+        for text in texts(of: entry) {
+            append(count: text.utf8.count, to: &bytes)
+            bytes.append(contentsOf: text.utf8)
         }
     }
 
-    private static func entry(_ bytes: inout ArraySlice<UInt8>) -> Entry? {
-        var parts: [ArraySlice<UInt8>] = []
+    private static func append(count: Int, to bytes: inout [UInt8]) {
+        for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
+    }
+
+    private static func entry(_ bytes: inout Slice<UnsafeRawBufferPointer>) -> Entry? {
+        var parts: [Slice<UnsafeRawBufferPointer>] = []
         for _ in 0..<8 {
             guard bytes.count >= 4 else { return nil }
             let count = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
@@ -217,19 +254,28 @@ public final class SealedFileVault: CredentialVault {
         guard let flags = parts[0].first else { return nil }
         let texts = parts.dropFirst().map { String(decoding: $0, as: UTF8.self) }
         guard let port = Int(texts[2]) else { return nil }
-        let item = VaultItem(
-            scheme: texts[0], host: texts[1], port: port, realm: flags & 2 == 0 ? nil : texts[3],
-            isProxy: flags & 1 != 0)
         let credential =
             flags & 4 != 0
             ? Credential(bearer: texts[6], persistence: .permanent)
             : Credential(user: texts[4], password: texts[6], domain: texts[5], persistence: .permanent)
+        let item = VaultItem(
+            scheme: texts[0], host: texts[1], port: port, realm: flags & 2 == 0 ? nil : texts[3],
+            isProxy: flags & 1 != 0, user: credential.user)
         return Entry(item: item, credential: credential)
     }
 }
 
 extension VaultItem {
     fileprivate var withoutRealm: VaultItem {
-        VaultItem(scheme: scheme, host: host, port: port, isProxy: isProxy)
+        var item = self
+        item.realm = nil
+        return item
+    }
+
+    /// Whether what is kept is of this space, and of this user if one is named.
+    fileprivate func includes(_ kept: VaultItem) -> Bool {
+        var kept = kept
+        if user == nil { kept.user = nil }
+        return kept == self
     }
 }

@@ -44,8 +44,9 @@ extension Supervisor {
         let mailbox = mailbox
         if question.source == .vault {
             let vault = configuration.vault
+            let item = VaultItem(question.candidate.space, user: question.subject.named?.user)
             authentication.lookUp = vaultWork.start {
-                let found = await vault?.credential(for: VaultItem(question.candidate.space))
+                let found = await vault?.credential(for: item)
                 let decision = found.map { CredentialDecision.use($0) } ?? .useStored
                 mailbox.post(.told(fetch, question: question.number, .success(decision)))
             }
@@ -165,8 +166,9 @@ extension Supervisor {
     /// Keeps what a caller wants kept for good.
     func saveInVault(_ entry: SessionEntry) {
         guard let vault = configuration.vault else { return }
-        let item = VaultItem(entry.space)
         let credential = Credential(entry.credentials)
+        // Others may be kept for who names them; who names nobody has the latest.
+        let item = VaultItem(entry.space, user: entry.named == nil ? nil : credential.user)
         vaultWork.start { await vault.save(credential, for: item) }
     }
 }

@@ -18,10 +18,15 @@ private final class Saying: FetchDecisions {
 /// A vault with one credential for everybody.
 private final class OneCredential: CredentialVault {
     let credential: Credential
+    /// For whom it was asked.
+    let users = Locked([String?]())
 
     init(_ credential: Credential) { self.credential = credential }
 
-    func credential(for item: VaultItem) async -> Credential? { credential }
+    func credential(for item: VaultItem) async -> Credential? {
+        users.withLock { $0.append(item.user) }
+        return credential
+    }
     func save(_ credential: Credential, for item: VaultItem) async {}
     func remove(_ item: VaultItem) async {}
     func items() async -> [VaultItem] { [] }
@@ -94,6 +99,8 @@ struct NamedUserTests {
                     #expect(Int(response.status) == status, "\(user)")
                 }
             }
+            let users = vault.users.withLock { $0 }
+            #expect(users == ["me", "other"])
         }
     }
 

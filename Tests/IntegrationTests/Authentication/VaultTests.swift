@@ -45,6 +45,54 @@ struct VaultTests {
         #expect(throws: SealedFileVault.Fault.notAVault) { try SealedFileVault(path: path, passphrase: "x") }
     }
 
+    @Test("a sealed file keeps several users of a space for who names one, and the latest for others")
+    func users() async throws {
+        let directory = try TemporaryDirectory()
+        let vault = try SealedFileVault(path: directory.file("vault"), passphrase: "open sesame")
+        func of(_ user: String?) -> VaultItem {
+            VaultItem(scheme: "https", host: "a.example", port: 443, realm: "r", user: user)
+        }
+        func found(_ user: String?) async -> [String?] {
+            let credential = await vault.credential(for: of(user))
+            return [credential?.user, credential?.secret]
+        }
+        for (user, password) in [("ann", "a1"), ("bob", "b1"), ("ann", "a2"), ("bob", "b2")] {
+            await vault.save(Credential(user: user, password: password), for: of(user))
+        }
+        let again = try SealedFileVault(path: directory.file("vault"), passphrase: "open sesame")
+        #expect(await again.items() == [of("ann"), of("bob")])
+        #expect(await found("ann") == ["ann", "a2"])
+        #expect(await found("bob") == ["bob", "b2"])
+        #expect(await found(nil) == ["bob", "b2"])
+        #expect(await found("eve") == [nil, nil])
+        await vault.remove(of("bob"))
+        #expect(await found(nil) == ["ann", "a2"])
+        // What is kept for nobody in particular takes the place of all.
+        await vault.save(Credential(user: "eve", password: "e"), for: of(nil))
+        #expect(await vault.items() == [of("eve")])
+    }
+
+    @Test("who changes a sealed file holds up no task, however many wait for it")
+    func blocked() async throws {
+        let directory = try TemporaryDirectory()
+        let vault = try SealedFileVault(path: directory.file("vault"), passphrase: "open sesame")
+        try vault.store(Credential(user: "me", password: "old"), for: item)
+        let lock = open(directory.file("vault.lock"), O_RDWR | O_CLOEXEC)
+        defer { close(lock) }
+        #expect(flock(lock, LOCK_EX) == 0)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<16 {
+                group.addTask { [item] in await vault.save(Credential(user: "me", password: "new"), for: item) }
+            }
+            // On a machine with fewer processors than that.
+            let found = await Task.detached { [item] in await vault.credential(for: item) }.value
+            #expect(found?.secret == "old")
+            flock(lock, LOCK_UN)
+        }
+        let found = await vault.credential(for: item)
+        #expect(found?.secret == "new")
+    }
+
     @Test("a link to a vault stays one, and what is removed through it is gone")
     func link() throws {
         let directory = try TemporaryDirectory()
@@ -79,6 +127,8 @@ struct VaultTests {
         let found = await vault.credential(for: VaultItem(scheme: "https", host: "a.example", port: 8443, realm: "r"))
         #expect(found?.user == "me" && found?.secret == "p=w")
         #expect(directory.content("said.get") == Array("protocol=https\nhost=a.example:8443\n\n".utf8))
+        _ = await vault.credential(for: VaultItem(scheme: "http", host: "a.example", port: 80, user: "ann"))
+        #expect(directory.content("said.get") == Array("protocol=http\nhost=a.example\nusername=ann\n\n".utf8))
         await vault.save(Credential(user: "u", password: "p"), for: item)
         #expect(
             directory.content("said.store")
