@@ -13,12 +13,14 @@ struct PipeFailure: Error, Equatable {
     /// A failure of the library's.
     init(_ error: FetchError) {
         let name = error.code.rawValue
-        switch error.code {
-        case .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate:
+        if error.isTLSFailure {
+            // Whatever finer ones there are: a program relies on this one.
             code = FetchError.Code.tls.rawValue
-        // To who asked it is the same: the program was told to end.
-        case .shutDown: code = FetchError.Code.cancelled.rawValue
-        default: code = name
+        } else if error.code == .shutDown {
+            // To who asked it is the same: the program was told to end.
+            code = FetchError.Code.cancelled.rawValue
+        } else {
+            code = name
         }
         kind = code == name ? nil : name
         message = error.detail.isEmpty ? code : error.detail

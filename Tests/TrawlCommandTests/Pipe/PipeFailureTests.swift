@@ -11,8 +11,10 @@ struct PipeFailureTests {
         arguments: [
             (.timeout, "timeout"), (.cannotConnect, "connect"), (.hostNotFound, "dns"), (.tls, "tls"),
             (.tlsUntrusted, "tls"), (.tlsCertificateDate, "tls"), (.tlsHostMismatch, "tls"),
-            (.tlsClientCertificate, "tls"), (.tooManyRedirects, "too_many_redirects"),
-            (.redirectRefused, "redirect_refused"), (.invalidURL, "invalid_url"), (.unsupportedURL, "unsupported_url"),
+            (.tlsClientCertificate, "tls"), (.tlsSelfSigned, "tls"), (.tlsPin, "tls"), (.tlsNotYetValid, "tls"),
+            (.tlsClientCertificateRequired, "tls"), (FetchError.Code(rawValue: "tls_of_later_versions"), "tls"),
+            (.tooManyRedirects, "too_many_redirects"), (.redirectRefused, "redirect_refused"),
+            (.invalidURL, "invalid_url"), (.unsupportedURL, "unsupported_url"),
             (.protocolViolation, "protocol"), (.decoding, "decoding"), (.tooLarge, "too_large"),
             (.workerLost, "worker_lost"), (.cancelled, "cancelled"), (.shutDown, "cancelled"),
             (.badRequest, "bad_request"), (.truncated, "truncated"), (.connectionLost, "connection_lost"),
