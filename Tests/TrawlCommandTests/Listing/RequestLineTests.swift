@@ -241,6 +241,12 @@ struct RequestKeyTests {
         #expect(keys.count == 8)
     }
 
+    @Test("paths that begin with a combining character are no user information: their requests are two")
+    func combining() {
+        let urls = ["http://127.0.0.1:2/\u{301}@x", "http://127.0.0.1:3/\u{301}other@x", "http://x"]
+        #expect(Set(urls.map { RequestKey(url: $0, out: nil) }).count == 3)
+    }
+
     @Test("a key is of the id, else of URL and file, else of the line without its margins")
     func chosen() {
         func key(_ text: String) -> RequestKey? {
