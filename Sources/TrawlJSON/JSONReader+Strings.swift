@@ -5,6 +5,9 @@ package struct JSONString: Sendable, Hashable {
     /// The closing quotation mark.
     let end: Int
     let hasEscapes: Bool
+
+    /// What is between the quotation marks.
+    package var place: Range<Int> { start..<end }
 }
 
 extension JSONReader {

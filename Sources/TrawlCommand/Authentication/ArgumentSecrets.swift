@@ -22,9 +22,6 @@ enum ArgumentSecrets {
         case operand
     }
 
-    /// Fields whose values are secret.
-    private static let fields = ["authorization:", "proxy-authorization:", "cookie:"]
-
     private static func kind(ofLetter letter: Character) -> Kind {
         switch letter {
         // As curl: of a certificate's file too, for the passphrase behind its colon.
@@ -117,9 +114,10 @@ enum ArgumentSecrets {
 
     /// The value of a field line that holds credentials.
     private static func fieldValue(_ line: Substring) -> Range<Int>? {
-        let text = line.lowercased()
-        guard let name = fields.first(where: text.hasPrefix) else { return nil }
-        return name.utf8.count..<line.utf8.count
+        guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), SecretFields.contains(line[..<colon]) else {
+            return nil
+        }
+        return line.utf8.distance(from: line.startIndex, to: colon) + 1..<line.utf8.count
     }
 
     /// The user information of a URL (RFC 3986 §3.2.1), which without a scheme begins with its authority.

@@ -20,15 +20,21 @@ struct RequestKey: Sendable, Hashable {
         self.init(tag: 1, id.json)
     }
 
-    /// Of a plain line: the URL as it is requested, with its scheme, and the file named after the tab.
+    /// Of a plain line: the URL as it is requested, with its scheme, the file named after the tab, and the user whom the
+    /// URL names.
     init(url: String, out: String?) {
         var bits = Self.mixed(Self.start, 2)
         // Results are no place for a password, not even for a digest of it.
         bits = Self.mixed(bits, URLText.withoutUserInformation(url))
-        if let out {
-            // Neither can hold a zero byte.
+        let user = URLText.user(in: url)
+        if out != nil || user != nil {
+            // None of them can hold a zero byte.
             bits = Self.mixed(bits, 0)
-            bits = Self.mixed(bits, out)
+            bits = Self.mixed(bits, out ?? "")
+        }
+        if let user {
+            bits = Self.mixed(bits, 0)
+            bits = Self.mixed(bits, user)
         }
         self.bits = bits
     }
@@ -38,12 +44,18 @@ struct RequestKey: Sendable, Hashable {
         self.init(tag: 3, line)
     }
 
-    /// Of a JSON line without an id whose credentials are its own: the URL and the user, and not the password.
-    init(url: String, user: String) {
-        var bits = Self.mixed(Self.start, 4)
-        bits = Self.mixed(bits, URLText.withoutUserInformation(url))
-        bits = Self.mixed(bits, 0)
-        self.bits = Self.mixed(bits, user)
+    /// Of a JSON line without an id that holds secrets: what it says without them.
+    ///
+    /// - Parameter secrets: The places of texts with secrets, in their order, and what is left of each.
+    init(line: UnsafeRawBufferPointer, without secrets: [(place: Range<Int>, rest: String)]) {
+        var bits = Self.mixed(Self.start, 5)
+        var start = 0
+        for secret in secrets {
+            bits = Self.mixed(bits, line[start..<secret.place.lowerBound])
+            bits = Self.mixed(bits, secret.rest)
+            start = secret.place.upperBound
+        }
+        self.bits = Self.mixed(bits, line[start...])
     }
 
     /// 32 hexadecimal digits, as in `hexadecimal`.

@@ -29,6 +29,8 @@ struct RequestObject {
     private var out: String?
     private var cacheMode: CacheMode?
     private var credential: Credential?
+    /// Where the line holds secrets, and what its key is made of in their place.
+    private var secrets: [(place: Range<Int>, rest: String)] = []
 
     init(_ form: RequestLine.Form) {
         self.form = form
@@ -56,12 +58,10 @@ struct RequestObject {
                 key: key(line)))
     }
 
-    /// A line with credentials in it is known by what is no secret.
+    /// A line with credentials in it is known by what is no secret: a digest of a password can be guessed from.
     private func key(_ line: UnsafeRawBufferPointer) -> RequestKey {
         if let id { return RequestKey(id: id) }
-        let url = url ?? ""
-        if credential == nil, URLText.withoutUserInformation(url) == url { return RequestKey(line: line) }
-        return RequestKey(url: url, user: credential?.user ?? "")
+        return secrets.isEmpty ? RequestKey(line: line) : RequestKey(line: line, without: secrets)
     }
 
     /// For a line that is refused.
@@ -88,9 +88,12 @@ struct RequestObject {
         switch member {
         case .id: try readID(&reader)
         case .url:
-            guard let text = try text(member, &reader) else { return }
+            guard let string = try string(member, &reader), let text = text(of: string, member, reader) else { return }
             if text.isEmpty { complain("url is empty") }
             url = text
+            if let user = URLText.user(in: text) {
+                secrets.append((string.place, "\(user)\0\(URLText.withoutUserInformation(text))"))
+            }
         case .method:
             guard let text = try text(member, &reader) else { return }
             if Method(text) == nil { complain("method is not a token") }
@@ -220,6 +223,7 @@ struct RequestObject {
                 complain("headers: \(error)")
                 continue
             }
+            if SecretFields.contains(String(decoding: name, as: UTF8.self)) { secrets.append((strings[1].place, "")) }
             append(name, value)
         }
     }
@@ -242,8 +246,13 @@ struct RequestObject {
                 complain(shape)
                 continue
             }
-            guard let text = try text(.auth, &reader) else { continue }
-            if isUser { user = text } else { password = text }
+            guard let string = try string(.auth, &reader), let text = text(of: string, .auth, reader) else { continue }
+            if isUser {
+                user = text
+            } else {
+                password = text
+                secrets.append((string.place, ""))
+            }
         }
         guard let user, let password else { return complain(shape) }
         credential = Credential(user: user, password: password)
@@ -285,6 +294,11 @@ struct RequestObject {
 
     private mutating func text(_ member: Member, _ reader: inout JSONReader) throws(JSONError) -> String? {
         guard let string = try string(member, &reader) else { return nil }
+        return text(of: string, member, reader)
+    }
+
+    /// What a string stands for, or a complaint.
+    private mutating func text(of string: JSONString, _ member: Member, _ reader: JSONReader) -> String? {
         var text: String?
         _ = complainsNot(member) { () throws(JSONError) in text = try reader.text(of: string) }
         return text

@@ -48,7 +48,7 @@ enum HeadText {
             // Without a value it is not sent, and keeps another from being.
             if value.isEmpty, FieldSyntax.equalIgnoringCase(name, "Expect") { return }
             let name = FieldLines.text(name)
-            let isSecret = ["authorization", "proxy-authorization", "cookie"].contains(name.lowercased())
+            let isSecret = SecretFields.contains(name)
             text += "\(prefix)\(name): \(isSecret ? "[not shown]" : FieldLines.text(value).terminalSafe)\n"
         }
         if let length = request.bodyLength { text += "\(prefix)Content-Length: \(length)\n" }

@@ -222,13 +222,23 @@ struct RequestLineTests {
 struct RequestKeyTests {
     private func key(line: String) -> RequestKey { Array(line.utf8).withUnsafeBytes { RequestKey(line: $0) } }
 
+    /// Of the request that a line of a list says.
+    private func key(_ text: String) -> RequestKey? {
+        let line = Array(text.utf8).withUnsafeBytes { RequestLine($0, .list) }
+        if case .request(let request) = line { return request.key }
+        return nil
+    }
+
     @Test("keys are the same in every build")
     func stable() {
-        // FNV-1a with 128 bits of the bytes 01 31, of 02 `http://h/`, of 02 `u` 00 `o`, of 03 `{}`.
+        // FNV-1a with 128 bits of the bytes 01 31, of 02 `http://h/`, of 02 `u` 00 `o`, of 03 `{}`; of
+        // 02 `http://h/` 00 00 `u`, of 05 `{"url":"u` 00 `http://h/"}`.
         #expect(RequestKey(id: RequestID(json: [0x31])).hexadecimal == "088094590aab1be95aa073305525f0f7")
         #expect(RequestKey(url: "http://h/", out: nil).hexadecimal == "2fea3aa1d19c43ccd1c1a056aec36baa")
         #expect(RequestKey(url: "u", out: "o").hexadecimal == "66ba0c77d6757277b806e8a0ea38ec15")
         #expect(key(line: "{}").hexadecimal == "a68bb82edc8b5822836dbc78c9293362")
+        #expect(RequestKey(url: "http://u:p@h/", out: nil).hexadecimal == "67128df9ba8060d1484a29d6d7e9f815")
+        #expect(key(#"{"url":"http:\/\/u:p@h/"}"#)?.hexadecimal == "ad04b53dcf870e5363e7342470bdf2e3")
     }
 
     @Test("different requests have different keys")
@@ -249,15 +259,44 @@ struct RequestKeyTests {
 
     @Test("a key is of the id, else of URL and file, else of the line without its margins")
     func chosen() {
-        func key(_ text: String) -> RequestKey? {
-            let line = Array(text.utf8).withUnsafeBytes { RequestLine($0, .list) }
-            if case .request(let request) = line { return request.key }
-            return nil
-        }
         #expect(key(#"{"id":1,"url":"a"}"#) == RequestKey(id: RequestID(json: [0x31])))
         #expect(key(#"{"url":"b","id": 1 }"#) == RequestKey(id: RequestID(json: [0x31])))
         #expect(key("h/\tx") == RequestKey(url: "http://h/", out: "x"))
         #expect(key(" {\"url\":\"a\"}\t\r") == self.key(line: #"{"url":"a"}"#))
+    }
+
+    @Test(
+        "a secret of a line is not in its key, by which it could be guessed",
+        arguments: [
+            "http://u:SECRET@h/x", "http://u:SECRET@h/x\tfile", #"{"url":"http://u:SECRET@h/x"}"#,
+            #"{"url":"h","auth":{"username":"u","password":"SECRET"}}"#,
+            #"{"url":"h","auth":{"password":"SECRET","username":"u"},"method":"PUT"}"#,
+            #"{"url":"h","headers":[["Authorization","Bearer SECRET"]]}"#,
+            #"{"headers":[["X","y"],["cookie","a=SECRET"],["PROXY-AUTHORIZATION","SECRET"]],"url":"h"}"#,
+        ])
+    func secrets(line: String) throws {
+        let keys = ["one", "another\\u0021", ""].map { key(line.replacing("SECRET", with: $0)) }
+        let first = try #require(keys[0])
+        #expect(keys == [first, first, first])
+    }
+
+    @Test("lines with secrets that differ otherwise have different keys")
+    func otherwise() {
+        let lines = [
+            "http://h/x", "http://a:p@h/x", "http://b:p@h/x", "http://a:p@h/y", "http://a:p@h/x\tfile",
+            "http://h/x\ta", #"{"url":"http://h/x"}"#, #"{"url":"http://a:p@h/x"}"#, #"{"url":"http://b:p@h/x"}"#,
+            #"{"url":"http://a:p@h/x","method":"PUT"}"#, #"{"url":"http://a:p@h/x","out":"file"}"#,
+            #"{"url":"http://h/x","auth":{"username":"a","password":"p"}}"#,
+            #"{"url":"http://h/x","auth":{"username":"b","password":"p"}}"#,
+            #"{"url":"http://h/y","auth":{"username":"a","password":"p"}}"#,
+            #"{"url":"http://h/x","headers":[["Authorization","p"]]}"#,
+            #"{"url":"http://h/x","headers":[["Cookie","p"]]}"#,
+            #"{"url":"http://h/x","headers":[["Cookie","p"],["X","a"]]}"#,
+            #"{"url":"http://h/x","headers":[["Cookie","p"],["X","b"]]}"#,
+            #"{"url":"http://h/x","body":"a"}"#, #"{"url":"http://h/x","body":"b"}"#,
+        ]
+        let keys = lines.compactMap { key($0) }
+        #expect(keys.count == lines.count && Set(keys).count == lines.count)
     }
 
     @Test("keys are written as 32 digits and read again")
