@@ -109,7 +109,7 @@ struct BatchJob {
 
     /// From now on lines that cannot start are set aside, so that others can.
     private mutating func beginSettingAside() {
-        guard let directory = plan.asideDirectory, !cannotSetAside, !isStopping, !isInputOver, !table.isFullOfBodies
+        guard let directory = plan.asideDirectory, !cannotSetAside, !isStopping, !isInputOver, !table.isFullOfLines
         else { return }
         do throws(SystemError) {
             let aside = try LinesAside(in: directory, share: plan.originShare, at: now)

@@ -1,4 +1,5 @@
 import TrawlHTTP
+import TrawlProtocol
 
 /// A request of the list that is not over.
 final class FetchInFlight {
@@ -31,9 +32,10 @@ struct FetchesInFlight {
     private var places: [FetchInFlight?] = []
     private var free: [Int] = []
 
-    /// Bodies of requests that are kept, in bytes and in number: each large one takes a descriptor.
-    private var bodyBytes = 0
-    private var bodies = 0
+    /// What the requests' lines take in memory, in bytes.
+    private var lineBytes = 0
+    /// Bodies among that which are too long for a message to a worker: each takes a descriptor.
+    private var longBodies = 0
 
     /// How many there are.
     var count: Int { places.count - free.count }
@@ -45,19 +47,19 @@ struct FetchesInFlight {
     ///     busy does not keep the rest of the list waiting. There is an end to that, too.
     ///   - mostWaiting: How many of these, at most.
     func hasRoom(for most: Int, waiting: Int = 0, mostWaiting: Int = FetchesInFlight.mostWaiting) -> Bool {
-        count - min(waiting, mostWaiting) < most && !isFullOfBodies
+        count - min(waiting, mostWaiting) < most && !isFullOfLines
     }
 
     /// A few hundred bytes each.
     static let mostWaiting = 16_384
 
-    private static let mostBodyBytes = 64 << 20
-    private static let mostBodies = 256
+    private static let mostLineBytes = 64 << 20
+    private static let mostLongBodies = 256
 
     var isEmpty: Bool { count == 0 }
 
-    /// Whether bodies take as much as they may.
-    var isFullOfBodies: Bool { bodyBytes >= Self.mostBodyBytes || bodies >= Self.mostBodies }
+    /// Whether lines, and the bodies in them, take as much as they may.
+    var isFullOfLines: Bool { lineBytes >= Self.mostLineBytes || longBodies >= Self.mostLongBodies }
 
     /// All of them, in no order.
     func forEach(_ body: (FetchInFlight) -> Void) {
@@ -65,10 +67,8 @@ struct FetchesInFlight {
     }
 
     mutating func insert(_ fetch: FetchInFlight) -> UInt64 {
-        if let body = fetch.request.own?.body {
-            bodyBytes += body.count
-            bodies += 1
-        }
+        lineBytes += fetch.request.byteCount
+        if Self.hasLongBody(fetch) { longBodies += 1 }
         if let place = free.popLast() {
             places[place] = fetch
             return UInt64(place)
@@ -86,10 +86,12 @@ struct FetchesInFlight {
     mutating func remove(_ tag: UInt64) -> FetchInFlight {
         guard let fetch = places[Int(tag)].take() else { preconditionFailure("an answer without a request") }
         free.append(Int(tag))
-        if let body = fetch.request.own?.body {
-            bodyBytes -= body.count
-            bodies -= 1
-        }
+        lineBytes -= fetch.request.byteCount
+        if Self.hasLongBody(fetch) { longBodies -= 1 }
         return fetch
+    }
+
+    private static func hasLongBody(_ fetch: FetchInFlight) -> Bool {
+        (fetch.request.own?.body?.count ?? 0) > WireProtocol.maximumInlineBody
     }
 }

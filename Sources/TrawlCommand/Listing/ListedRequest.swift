@@ -27,6 +27,9 @@ struct ListedRequest: Sendable, Equatable {
         self.key = key
     }
 
+    /// About how many bytes of memory what it says takes.
+    var byteCount: Int { url.utf8.count + (id?.json.count ?? 0) + (out?.utf8.count ?? 0) + (own?.byteCount ?? 0) }
+
     var method: String? { own?.method }
     var headers: FieldLines { own?.headers ?? FieldLines() }
     var body: [UInt8]? { own?.body }
@@ -71,6 +74,9 @@ extension ListedRequest {
             self.cacheMode = cacheMode
             self.credential = credential
         }
+
+        /// About how many bytes of memory it takes.
+        var byteCount: Int { (method?.utf8.count ?? 0) + headers.packed.count + (body?.count ?? 0) }
 
         static func == (left: OwnTerms, right: OwnTerms) -> Bool {
             left.method == right.method && left.headers == right.headers && left.body == right.body

@@ -13,32 +13,34 @@ struct PipeResponse: Sendable {
     let load: Int
 
     init(_ id: RequestID?, url: String?, _ result: Result<Response, FetchError>) {
-        self.id = id
         switch result {
         case .success(let response):
-            self.url = response.url
-            self.result = .success(response)
-            load = Self.weight(response) + (id?.json.count ?? 0)
+            self.init(id, response.url, .success(response), load: 2048 + Self.weight(response))
         case .failure(let error):
-            self.url = error.url ?? url
-            self.result = .failure(PipeFailure(error))
-            load = 1024 + (id?.json.count ?? 0)
+            self.init(id, error.url ?? url, .failure(PipeFailure(error)), load: 1024)
         }
     }
 
-    /// Body, heads and what goes with them.
+    /// - Parameter load: That of the result.
+    private init(_ id: RequestID?, _ url: String?, _ result: Result<Response, PipeFailure>, load: Int) {
+        self.id = id
+        self.url = url
+        self.result = result
+        // Both are as long as a program likes: a line of its own may hold nothing else.
+        self.load = load + (id?.json.count ?? 0) + (url?.utf8.count ?? 0)
+    }
+
+    /// Body, heads and the way there.
     private static func weight(_ response: Response) -> Int {
+        let way = response.redirects.reduce(0) { $0 + $1.url.utf8.count }
         let heads = response.interim + response.redirects.map(\.head)
         let fields = heads.reduce(response.fields.byteCount + response.trailers.byteCount) { $0 + $1.fields.byteCount }
-        return 2048 + response.body.count + fields + 256 * heads.count
+        return response.body.count + fields + way + 256 * heads.count
     }
 
     /// The answer to a request that was not made.
     init(_ id: RequestID?, url: String?, badRequest reason: String) {
-        self.id = id
-        self.url = url
-        result = .failure(PipeFailure(badRequest: reason))
-        load = 1024 + (id?.json.count ?? 0)
+        self.init(id, url, .failure(PipeFailure(badRequest: reason)), load: 1024)
     }
 
     /// Appends the line up to the body's value, which is its last: a large one is written in pieces.

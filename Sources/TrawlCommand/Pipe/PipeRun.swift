@@ -11,6 +11,8 @@ import TrawlPlatform
 final class PipeRun {
     /// Lines taken before answers are looked at again.
     private static let linesInARow = 256
+    /// Answers made here that wait for others of their group, in bytes.
+    private static let largestGroup = 1 << 20
 
     private let plan: PipePlan
     private let coordinator: Coordinator
@@ -23,6 +25,8 @@ final class PipeRun {
 
     private var table = FetchesInFlight()
     private var responses: [PipeResponse?] = []
+    /// Of those that `answer` put there, in bytes.
+    private var groupLoad = 0
     /// Requests that were read, on their way to the coordinator.
     private var fetches: [PreparedFetch] = []
     private var isInputOver = false
@@ -106,7 +110,7 @@ final class PipeRun {
             for answer in taken { finish(answer) }
             // What is written is to be let go, and not to wait here for the next answer.
             taken.removeAll(keepingCapacity: true)
-            output.add(&responses)
+            handOver()
         }
     }
 
@@ -130,7 +134,7 @@ final class PipeRun {
         wantsInput = false
         mayHaveLines = false
         defer {
-            output.add(&responses)
+            handOver()
             if !fetches.isEmpty {
                 coordinator.submit(fetches)
                 fetches.removeAll(keepingCapacity: true)
@@ -159,7 +163,7 @@ final class PipeRun {
             }
             switch line {
             case .nothing: break
-            case .bad(let bad): responses.append(PipeResponse(bad.id, url: bad.url, badRequest: bad.reason))
+            case .bad(let bad): answer(PipeResponse(bad.id, url: bad.url, badRequest: bad.reason))
             case .request(let request): start(request)
             }
         }
@@ -168,8 +172,7 @@ final class PipeRun {
 
     private func start(_ request: ListedRequest) {
         if let engineFailure {
-            responses.append(
-                PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(engineFailure)))
+            answer(PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(engineFailure)))
             return
         }
         do throws(FetchError) {
@@ -178,9 +181,20 @@ final class PipeRun {
             let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
             fetches.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
         } catch {
-            responses.append(
-                PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(error)))
+            answer(PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(error)))
         }
+    }
+
+    /// Answers a line without a fetch. What waits here takes no room in the output yet: it must not be much.
+    private func answer(_ response: PipeResponse) {
+        responses.append(response)
+        groupLoad += response.load
+        if groupLoad >= Self.largestGroup { handOver() }
+    }
+
+    private func handOver() {
+        output.add(&responses)
+        groupLoad = 0
     }
 
     // MARK: Ending

@@ -49,6 +49,25 @@ struct PipeLifeTests {
         }
     }
 
+    @Test("long lines that are answered at once hold the input up as well")
+    func longLines() async throws {
+        let pipe = try PipeProcess(["--max-memory", "1M"])
+        let line = #"{"url":"\#(String(repeating: "x", count: 1 << 20))","bogus":1}"#
+        async let writing: Void = pipe.write(Array(repeating: line, count: 96), ends: true)
+        var before = -1
+        #expect(
+            await eventually {
+                let now = ProcessTree.anonymousMemory(of: pipe.pid)
+                defer { before = now }
+                try? await Task.sleep(for: .milliseconds(300))
+                return now > 2 << 20 && now == before
+            })
+        #expect(before < 64 << 20, "\(before)")
+        pipe.closeOutput()
+        #expect(await pipe.exitStatus() == 0)
+        await writing
+    }
+
     @Test("long bodies that nobody reads take little more memory than short ones, files in memory included")
     func longBodies() async throws {
         try await withOrigin { origin in

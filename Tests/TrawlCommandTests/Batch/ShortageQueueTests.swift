@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import TrawlHTTP
+import TrawlProtocol
 
 @testable import TrawlCommand
 
@@ -89,5 +90,48 @@ struct FetchesInFlightTests {
         #expect(!table.hasRoom(for: 100, waiting: 16_484))
         #expect(!table.hasRoom(for: 16_300, waiting: 300, mostWaiting: 100))
         #expect(table.hasRoom(for: 16_300, waiting: 300, mostWaiting: 200))
+    }
+
+    private func fetch(_ url: String = "http://h/", body: [UInt8]? = nil) -> FetchInFlight {
+        let own = ListedRequest.OwnTerms(
+            method: nil, headers: FieldLines(), body: body, follows: nil, maxRedirects: nil, timeout: nil)
+        return FetchInFlight(
+            ListedRequest(url: url, id: nil, out: nil, own: own, key: RequestKey(url: url, out: nil)), line: 1,
+            at: MonotonicInstant(nanoseconds: 0))
+    }
+
+    @Test("only bodies that take a descriptor are counted as such, and places they leave are free")
+    func bodies() {
+        var table = FetchesInFlight()
+        for _ in 0..<1000 {
+            _ = table.insert(fetch(body: []))
+            _ = table.insert(fetch(body: [1]))
+        }
+        #expect(table.hasRoom(for: 5000))
+        let short = [UInt8](repeating: 1, count: WireProtocol.maximumInlineBody)
+        for _ in 0..<300 { _ = table.insert(fetch(body: short)) }
+        #expect(table.hasRoom(for: 5000))
+        var tags: [UInt64] = []
+        for _ in 0..<256 {
+            #expect(table.hasRoom(for: 5000))
+            tags.append(table.insert(fetch(body: short + [1])))
+        }
+        #expect(table.isFullOfLines && !table.hasRoom(for: 5000))
+        table.remove(tags[0])
+        #expect(table.hasRoom(for: 5000))
+    }
+
+    @Test("what lines say takes 64 MiB at most, and the one that goes beyond it")
+    func lines() {
+        var table = FetchesInFlight()
+        let long = String(repeating: "x", count: 1 << 20)
+        var last: UInt64 = 0
+        for _ in 0..<64 {
+            #expect(table.hasRoom(for: 100))
+            last = table.insert(fetch(long))
+        }
+        #expect(!table.hasRoom(for: 100))
+        table.remove(last)
+        #expect(table.hasRoom(for: 100))
     }
 }
