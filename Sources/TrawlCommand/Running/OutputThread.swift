@@ -152,7 +152,7 @@ final class OutputThread<Item: Sendable>: Sendable {
     private func written(_ load: Int) {
         let wakes = state.withLock { state in
             state.load -= load
-            guard state.wantsRoom, state.load < mostLoad / 2 else { return false }
+            guard state.wantsRoom, state.load <= mostLoad / 2 else { return false }
             state.wantsRoom = false
             return true
         }

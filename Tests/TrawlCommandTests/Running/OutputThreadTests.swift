@@ -68,4 +68,27 @@ struct OutputThreadTests {
         #expect(wait(for: changed))
         #expect(thread.failure?.errno == EPIPE && thread.isOver)
     }
+
+    @Test("where next to nothing may wait there is room again all the same", arguments: [1, 2, 3])
+    func leastRoom(mostLoad: Int) throws {
+        let pipe = try Pipe()
+        let changed = try WakeUp()
+        let end = pipe.ends[1]
+        let thread = try OutputThread(mostLoad: mostLoad) {
+            LineWriter(descriptor: end)
+        } changed: {
+            changed.signal()
+        }
+        // More than a pipe holds: it is not written before it is read.
+        let lines = [UInt8](repeating: 7, count: 256 << 10)
+        for _ in 0..<3 {
+            thread.add(lines)
+            #expect(!thread.hasRoom())
+            #expect(pipe.read(lines.count, other: 7) == 0)
+            #expect(wait(for: changed))
+            #expect(thread.hasRoom())
+        }
+        thread.end()
+        #expect(wait(for: changed) && thread.isOver)
+    }
 }
