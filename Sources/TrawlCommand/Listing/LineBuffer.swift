@@ -4,6 +4,10 @@ import Glibc
 ///
 /// Bound to one thread. What it lends is valid until the next call that adds bytes.
 final class LineBuffer {
+    private static let firstSize = 128 << 10
+    /// More than that is kept for long lines alone.
+    private static let mostKept = 1 << 20
+
     private let longest: Int
     private var space: UnsafeMutableRawBufferPointer
     private var start = 0
@@ -14,7 +18,7 @@ final class LineBuffer {
     /// - Parameter longest: The length of the longest line that must fit.
     init(longest: Int) {
         self.longest = longest
-        space = .allocate(byteCount: min(longest + 2, 128 << 10), alignment: 16)
+        space = .allocate(byteCount: min(longest + 2, Self.firstSize), alignment: 16)
     }
 
     deinit { space.deallocate() }
@@ -73,17 +77,27 @@ final class LineBuffer {
     }
 
     private func makeRoom(_ room: Int) {
-        guard space.count - end < room else { return }
-        let kept = count
-        if kept + room <= space.count, start > 0 {
-            space.copyMemory(from: UnsafeRawBufferPointer(rebasing: space[start..<end]))
-        } else {
-            let larger = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: max(kept + room, min(space.count * 2, longest + (128 << 10))), alignment: 16)
-            larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: space[start..<end]))
-            space.deallocate()
-            space = larger
+        let needed = count + room
+        if space.count > Self.mostKept, needed <= space.count / 4 {
+            // The line it was for has gone.
+            move(to: .allocate(byteCount: max(2 * needed, Self.firstSize), alignment: 16))
+            return
         }
+        guard space.count - end < room else { return }
+        if needed <= space.count, start > 0 {
+            move(to: space)
+        } else {
+            let size = max(needed, min(space.count * 2, longest + Self.firstSize))
+            move(to: .allocate(byteCount: size, alignment: 16))
+        }
+    }
+
+    /// Puts what is kept at the start of this space, which may be the one it is in.
+    private func move(to other: UnsafeMutableRawBufferPointer) {
+        let kept = count
+        other.copyMemory(from: UnsafeRawBufferPointer(rebasing: space[start..<end]))
+        if other.baseAddress != space.baseAddress { space.deallocate() }
+        space = other
         searched -= start
         start = 0
         end = kept

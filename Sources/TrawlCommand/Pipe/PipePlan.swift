@@ -2,7 +2,7 @@ import Trawl
 
 /// What a `pipe` is to do, checked.
 struct PipePlan {
-    /// The longest line, in bytes: a body of 190 MB in Base64. Memory is taken as lines are that long, not before.
+    /// The longest line, in bytes: a body of 190 MB in Base64. Memory is taken as lines are that long, and given back.
     static let longestLine = 256 << 20
 
     let template: Request
