@@ -193,8 +193,11 @@ final class ResultsFile {
     private func keepWholeRecords(from start: Int64) -> Int64 {
         var info = stat()
         guard fstat(descriptor.rawValue, &info) == 0 else { return start }
+        let size = Int64(info.st_size)
+        // Somebody else has cut it off: there is nothing of ours to cut, and nothing to lengthen.
+        guard size > start else { return size }
         var end = start
-        if let written = try? read(at: start, count: Int(Int64(info.st_size) - start)),
+        if let written = try? read(at: start, count: Int(size - start)),
             let newline = written.lastIndex(of: 0x0A)
         {
             end = start + Int64(newline) + 1

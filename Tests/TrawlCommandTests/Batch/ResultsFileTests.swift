@@ -163,6 +163,27 @@ struct ResultsFileTests {
         }
     }
 
+    @Test("a write that fails after somebody cut the file off leaves it so")
+    func cutOff() async throws {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let directory = try ScratchDirectory()
+            let file = try ResultsFile(directory.path + "/results")
+            var writer = JSONWriter()
+            for _ in 0..<3 {
+                Array(#"{"v":1,"key":"0123456789"}"#.utf8).withUnsafeBytes { writer.raw($0) }
+                writer.endLine()
+            }
+            try file.append(writer)
+            truncate(directory.path + "/results", 0)
+            var limit = rlimit(rlim_cur: 20, rlim_max: rlim_t.max)
+            setrlimit(__rlimit_resource_t(1), &limit)
+            var failure: SystemError?
+            do throws(SystemError) { try file.append(writer) } catch { failure = error }
+            guard failure?.errno == EFBIG, directory.text("results").utf8.count == 20 else { exit(1) }
+        }
+    }
+
     @Test("a device without room says so, and is no earlier run's")
     func fullDevice() throws {
         let file = try ResultsFile("/dev/full")
