@@ -43,6 +43,9 @@ struct GetPlan {
     let parallel: Int
     let configuration: Configuration
     let cookieFiles: CookieFiles?
+    /// Whether what keeps one body from being written, as a full disk, keeps the others: files that `-o` names one by
+    /// one may be on as many disks.
+    var sharesOutput: Bool { output != .named }
 
     init(_ command: GetCommand) throws(CommandError) {
         try Self.checkCounts(command)

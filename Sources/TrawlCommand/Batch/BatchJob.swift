@@ -138,7 +138,8 @@ struct BatchJob {
             return true
         default: break
         }
-        if error.isOfTheWholeOutput || error.isLackOfDescriptors {
+        // Files that `-o` names one by one may be on as many disks.
+        if error.isLackOfDescriptors || (error.isOfTheWholeOutput && plan.files != .named) {
             breakOff(FailureText.of(error))
             return true
         }

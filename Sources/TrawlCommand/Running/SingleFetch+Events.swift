@@ -176,7 +176,7 @@ extension SingleFetch {
 
     /// - Parameter name: That of what is written to, safe on a terminal.
     private mutating func failed(_ error: SystemError, _ name: String, _ fetch: Fetch) {
-        outputIsBroken = error.isOfTheWholeOutput
+        outputIsBroken = plan.sharesOutput && error.isOfTheWholeOutput
         refuse(fetch, "\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
     }
 

@@ -168,14 +168,14 @@ struct SingleFetch {
             do throws(SystemError) {
                 try complete(response)
             } catch {
-                outputIsBroken = error.isOfTheWholeOutput
+                outputIsBroken = plan.sharesOutput && error.isOfTheWholeOutput
                 let name = writer?.name ?? path?.terminalSafe ?? "the file"
                 return fail("\(name): \(SystemError.reason(error.errno))", ExitStatus.Curl.writeError)
             }
             writer = nil
             return isFailure ? fail(failure, ExitStatus.Curl.httpError) : ExitStatus.success
         case .failure(let error):
-            outputIsBroken = error.isOfTheWholeOutput
+            outputIsBroken = plan.sharesOutput && error.isOfTheWholeOutput
             if error.code == .cancelled { return fail(nil, ExitStatus.curlCode(for: error)) }
             return fail(FailureText.of(error), ExitStatus.curlCode(for: error))
         case nil where isEnough:

@@ -49,6 +49,19 @@ struct GetListTests {
         }
     }
 
+    @Test("-o of a disk without room fails alone", arguments: [["-j", "1"], ["-v"]])
+    func fullOutput(options: [String]) async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let run = try get(
+                options + ["-o", "/dev/full", "-o", directory.file("a"), "-o", directory.file("b")]
+                    + (1...3).map { origin.url("/bytes/10\($0)") })
+            #expect(run.status == 1 && run.errors.contains("No space left on device"), "\(run.errors)")
+            #expect(directory.content("a") == ReferenceBytes.bytes(102))
+            #expect(directory.content("b") == ReferenceBytes.bytes(103))
+        }
+    }
+
     @Test("a name of two -o is given once, and a device takes all", arguments: [[], ["-v"]])
     func sameOutputs(options: [String]) async throws {
         try await withOrigin { origin in
