@@ -7,8 +7,8 @@ struct BatchCommand: FetchingCommand {
         abstract: "Fetch a list of any length into files, every URL exactly once.",
         discussion: """
             The list has one URL a line, or URL, a tab and a file name, or one JSON object a line with url and, where \
-            wanted, id, method, headers, body or body_base64, out, timeout, redirect and max_redirects. It is read as it \
-            is needed, compressed by gzip or not.
+            wanted, id, method, headers, body or body_base64, out, timeout, redirect, max_redirects, cache_policy and \
+            auth. It is read as it is needed, compressed by gzip or not.
 
             Bodies are written beneath --out, by default to HOST/PATH. A file that is there already is never replaced: \
             the new one is NAME.1. With --results each request leaves one JSON record; a run with the same results file \

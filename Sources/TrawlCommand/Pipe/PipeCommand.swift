@@ -7,8 +7,9 @@ struct PipeCommand: FetchingCommand {
         abstract: "Answer requests of another program: JSON lines in, JSON lines out.",
         discussion: """
             Each line of standard input is a request, a JSON object with url and, where wanted, id, method, headers, body \
-            or body_base64, redirect, max_redirects and timeout. Each is answered by one line of standard output, as soon \
-            as it is there: id, url, status, reason, headers, from_cache, error and body_base64. docs/pipe.md has it all.
+            or body_base64, redirect, max_redirects, timeout, cache_policy and auth. Each is answered by one line of \
+            standard output, as soon as it is there: id, url, status, reason, headers, from_cache, error and body_base64. \
+            docs/pipe.md has it all.
 
             128 fetches run at a time (-j), without a limit for one host (--per-host). Redirects are followed unless a \
             request says otherwise.

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -44,5 +45,14 @@ struct MemberTableTests {
         for name in pipe { #expect(isTaken(name, .pipe), "\(name)") }
         for name in lists { #expect(isTaken(name, .list), "\(name)") }
         #expect(!isTaken("out", .pipe) && !isTaken("no_such_member", .list))
+    }
+
+    @Test("the commands' help names them all")
+    func help() {
+        func words(_ text: String) -> Set<String> {
+            Set(text.split { !$0.isLetter && $0 != "_" && !$0.isNumber }.map { String($0) })
+        }
+        #expect(words(PipeCommand.configuration.discussion).isSuperset(of: Self.members))
+        #expect(words(BatchCommand.configuration.discussion).isSuperset(of: Self.members + ["out"]))
     }
 }
