@@ -24,15 +24,7 @@ package struct JSONReader {
     /// - Throws: `notUTF8`, with the place of the first wrong byte (RFC 8259 §8.1).
     package init(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
         self.bytes = bytes
-        let wrong: Int? = bytes.withMemoryRebound(to: UInt8.self) { bytes in
-            do throws(UTF8.ValidationError) {
-                _ = try UTF8Span(validating: bytes.span)
-                return nil
-            } catch {
-                return error.byteOffsets.lowerBound
-            }
-        }
-        if let wrong { throw JSONError(.notUTF8, at: wrong) }
+        if let wrong = UTF8Bytes.firstFault(in: bytes) { throw JSONError(.notUTF8, at: wrong) }
     }
 
     // MARK: Values

@@ -89,8 +89,7 @@ package struct JSONWriter {
 
     /// A string of these bytes as UTF-8; each sequence that is none becomes U+FFFD.
     package mutating func string(lossyUTF8 text: UnsafeRawBufferPointer) {
-        let isValid = text.withMemoryRebound(to: UInt8.self) { (try? UTF8Span(validating: $0.span)) != nil }
-        if isValid {
+        if UTF8Bytes.areValid(text) {
             utf8(text)
         } else {
             string(String(decoding: text, as: UTF8.self))

@@ -184,25 +184,8 @@ struct FinishedRecord {
 }
 
 extension RequestKey {
-    /// The hexadecimal digit of the last four bits.
-    @inline(__always)
-    private static func digit(_ bits: UInt64) -> UInt8 {
-        let value = UInt8(truncatingIfNeeded: bits & 15)
-        return value < 10 ? 0x30 &+ value : 0x57 &+ value
-    }
-
     /// Writes the hexadecimal digits as a string.
     func write(to writer: inout JSONWriter) {
-        withUnsafeTemporaryAllocation(byteCount: 34, alignment: 1) { text in
-            text[0] = UInt8(ascii: "\"")
-            text[33] = UInt8(ascii: "\"")
-            var halves = (UInt64(truncatingIfNeeded: bits), UInt64(truncatingIfNeeded: bits >> 64))
-            for index in 0..<16 {
-                text[32 - index] = Self.digit(halves.0)
-                text[16 - index] = Self.digit(halves.1)
-                halves = (halves.0 >> 4, halves.1 >> 4)
-            }
-            writer.raw(UnsafeRawBufferPointer(text))
-        }
+        withQuotedDigits { writer.raw($0) }
     }
 }

@@ -1,3 +1,5 @@
+import TrawlJSON
+
 /// What the bytes of a line are, told in one pass.
 enum LineBytes {
     case text
@@ -26,7 +28,6 @@ enum LineBytes {
         guard index < line.count else { return answer }
         let rest = UnsafeRawBufferPointer(rebasing: line[index...])
         if rest.contains(0) { return .zero }
-        let isValid = rest.withMemoryRebound(to: UInt8.self) { (try? UTF8Span(validating: $0.span)) != nil }
-        return isValid ? answer : .notUTF8
+        return UTF8Bytes.areValid(rest) ? answer : .notUTF8
     }
 }

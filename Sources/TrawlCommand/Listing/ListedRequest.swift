@@ -29,17 +29,6 @@ struct ListedRequest: Sendable, Equatable {
 
     /// About how many bytes of memory what it says takes.
     var byteCount: Int { url.utf8.count + (id?.json.count ?? 0) + (out?.utf8.count ?? 0) + (own?.byteCount ?? 0) }
-
-    var method: String? { own?.method }
-    var headers: FieldLines { own?.headers ?? FieldLines() }
-    var body: [UInt8]? { own?.body }
-    /// Whether redirects are followed.
-    var follows: Bool? { own?.follows }
-    var maxRedirects: Int? { own?.maxRedirects }
-    /// For the whole exchange; greater than zero.
-    var timeout: Duration? { own?.timeout }
-    /// What may answer from the cache.
-    var cacheMode: CacheMode? { own?.cacheMode }
 }
 
 extension ListedRequest {
@@ -48,9 +37,12 @@ extension ListedRequest {
         let method: String?
         let headers: FieldLines
         let body: [UInt8]?
+        /// Whether redirects are followed.
         let follows: Bool?
         let maxRedirects: Int?
+        /// For the whole exchange; greater than zero.
         let timeout: Duration?
+        /// What may answer from the cache.
         let cacheMode: CacheMode?
         /// Who it is made as, when the server asks.
         let credential: Credential?

@@ -76,9 +76,28 @@ struct RequestKey: Sendable, Hashable {
     }
 
     /// 32 lower-case hexadecimal digits.
-    var hexadecimal: String {
-        let digits = String(bits, radix: 16)
-        return String(repeating: "0", count: 32 - digits.utf8.count) + digits
+    var hexadecimal: String { withQuotedDigits { String(decoding: $0[1..<33], as: UTF8.self) } }
+
+    /// Lends the digits with a quotation mark at either end.
+    func withQuotedDigits<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+        withUnsafeTemporaryAllocation(byteCount: 34, alignment: 1) { text in
+            text[0] = UInt8(ascii: "\"")
+            text[33] = UInt8(ascii: "\"")
+            var halves = (UInt64(truncatingIfNeeded: bits), UInt64(truncatingIfNeeded: bits >> 64))
+            for index in 0..<16 {
+                text[32 - index] = Self.digit(halves.0)
+                text[16 - index] = Self.digit(halves.1)
+                halves = (halves.0 >> 4, halves.1 >> 4)
+            }
+            return body(UnsafeRawBufferPointer(text))
+        }
+    }
+
+    /// The hexadecimal digit of the last four bits.
+    @inline(__always)
+    private static func digit(_ bits: UInt64) -> UInt8 {
+        let value = UInt8(truncatingIfNeeded: bits & 15)
+        return value < 10 ? 0x30 &+ value : 0x57 &+ value
     }
 
     /// One step: exclusive or with the byte, then the product with the prime.

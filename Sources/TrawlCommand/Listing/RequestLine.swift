@@ -45,22 +45,11 @@ enum RequestLine: Equatable {
         let line = trimmed(start)
         guard line.first == UInt8(ascii: "{") else { return nil }
         var object = RequestObject(.pipe)
-        switch object.read(UnsafeRawBufferPointer(rebasing: line[..<validLength(line)])) {
+        switch object.read(UnsafeRawBufferPointer(rebasing: line[..<(UTF8Bytes.firstFault(in: line) ?? line.count)])) {
         case .bad(let bad): return bad.id
         // What follows is wrong, or too much.
         case .request(let request): return request.id
         case .nothing: return nil
-        }
-    }
-
-    private static func validLength(_ bytes: UnsafeRawBufferPointer) -> Int {
-        bytes.withMemoryRebound(to: UInt8.self) { bytes in
-            do throws(UTF8.ValidationError) {
-                _ = try UTF8Span(validating: bytes.span)
-                return bytes.count
-            } catch {
-                return error.byteOffsets.lowerBound
-            }
         }
     }
 

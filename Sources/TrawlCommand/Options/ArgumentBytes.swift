@@ -1,4 +1,5 @@
 import Glibc
+import TrawlJSON
 
 /// The arguments as the system handed them over.
 enum ArgumentBytes {
@@ -11,7 +12,7 @@ enum ArgumentBytes {
         for number in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[number] else { return nil }
             let text = String(cString: argument)
-            if !isUTF8(UnsafeRawBufferPointer(start: argument, count: strlen(argument))) {
+            if !UTF8Bytes.areValid(UnsafeRawBufferPointer(start: argument, count: strlen(argument))) {
                 return name(of: text, after: previous) ?? "argument \(number)"
             }
             previous = text
@@ -38,12 +39,5 @@ enum ArgumentBytes {
             let letter = argument.indices.dropFirst().first(where: { OptionTable.takesValue(short: argument[$0]) })
         else { return nil }
         return ("-\(argument[letter])", argument.index(after: letter) == argument.endIndex)
-    }
-
-    /// Whether bytes are UTF-8.
-    static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        bytes.withMemoryRebound(to: UInt8.self) { bytes in
-            (try? UTF8Span(validating: bytes.span)) != nil
-        }
     }
 }

@@ -81,25 +81,26 @@ struct RequestLineTests {
              "body":"é\u0000", "redirect":"manual", "max_redirects":0, "timeout":2.5, "out":"a/b"}
             """#
         let request = try #require(parsed(text))
-        #expect(request.url == "http://h/ä" && request.method == "POST" && request.out == "a/b")
+        let own = try #require(request.own)
+        #expect(request.url == "http://h/ä" && own.method == "POST" && request.out == "a/b")
         #expect(request.id == RequestID(json: Array("1.50".utf8)) && request.id?.text == "1.50")
-        #expect(lines(request.headers) == ["A: b", "a: \u{FF}\u{80}\u{E9}", "Empty: "])
-        #expect(request.body == [0xC3, 0xA9, 0])
-        #expect(request.follows == false && request.maxRedirects == 0 && request.timeout == .milliseconds(2500))
+        #expect(lines(own.headers) == ["A: b", "a: \u{FF}\u{80}\u{E9}", "Empty: "])
+        #expect(own.body == [0xC3, 0xA9, 0])
+        #expect(own.follows == false && own.maxRedirects == 0 && own.timeout == .milliseconds(2500))
     }
 
     @Test("what is not given, or null, is not there")
     func absent() throws {
         let bare = try #require(parsed(#"{"url":"x"}"#, .pipe))
-        #expect(bare.url == "x" && bare.id == nil && bare.method == nil && bare.headers.isEmpty && bare.body == nil)
-        #expect(bare.follows == nil && bare.maxRedirects == nil && bare.timeout == nil && bare.out == nil)
+        #expect(bare.url == "x" && bare.id == nil && bare.out == nil && bare.own == nil)
         let nulls = try #require(
             parsed(
                 #"{"url":"x","id":null,"method":null,"headers":null,"body":null,"body_base64":"aGk=","timeout":null,"auth":null}"#,
                 .pipe))
-        #expect(nulls.id == nil && nulls.body == Array("hi".utf8))
-        #expect(try #require(parsed(#"{"url":"x","body":""}"#)).body == [])
-        #expect(try #require(parsed(#"{"url":"x","redirect":"follow"}"#)).follows == true)
+        #expect(nulls.id == nil && nulls.own?.body == Array("hi".utf8))
+        #expect(nulls.own?.method == nil && nulls.own?.timeout == nil && nulls.own?.headers.isEmpty == true)
+        #expect(try #require(parsed(#"{"url":"x","body":""}"#)).own?.body == [])
+        #expect(try #require(parsed(#"{"url":"x","redirect":"follow"}"#)).own?.follows == true)
     }
 
     @Test(
