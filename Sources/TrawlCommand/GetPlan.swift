@@ -101,7 +101,7 @@ struct GetPlan {
         writeOut = try RunSetup.writeOut(report)
         parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(requests.count, 64) : 64)
         var configuration = try RunSetup.configuration(
-            command, parallel: parallel,
+            command, name: "get", parallel: parallel,
             root: !isSequential && output == .remoteNames ? directory : nil)
         configuration.transfersInAll = parallel
         command.tls.apply(to: &configuration)

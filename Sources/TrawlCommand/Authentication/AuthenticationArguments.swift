@@ -43,6 +43,12 @@ struct AuthenticationArguments: ParsableArguments {
         help: ArgumentHelp("As --netrc, with this file.", valueName: "file"), completion: .file())
     var netrcFile: String?
 
+    /// The option by which a netrc file was asked for.
+    var netrcOption: String {
+        if netrcFile != nil { return "--netrc-file" }
+        return netrcOptional ? "--netrc-optional" : "--netrc"
+    }
+
     @Flag(
         name: .customLong("ask"),
         help: "Ask at the terminal when a server wants credentials and there are none; as it is done for proxies.")

@@ -7,10 +7,14 @@ import TrawlSession
 enum NetrcInput {
     /// Throws when it cannot be read or makes no sense. A pipe, such as that of a shell's `<(…)`, has its content once:
     /// in its place fetches read a copy in memory, which is there as long as this process.
-    static func settle(_ option: inout RequestOptions.Authentication.NetrcFile) throws(CommandError) {
+    ///
+    /// - Parameter name: The option that was given, for messages.
+    static func settle(
+        _ file: inout RequestOptions.Authentication.NetrcFile, option name: String
+    ) throws(CommandError) {
         let path: String
         var info = stat()
-        switch option {
+        switch file {
         case .none:
             return
         case .file(let named):
@@ -19,7 +23,6 @@ enum NetrcInput {
             path = named
             if stat(path, &info) != 0, errno == ENOENT { return }
         }
-        let name = "--netrc-file"
         let limits = Netrc.Limits()
         let text = try StandardStreams.readAll(path == "-" ? "./-" : path, limit: limits.bytes, option: name)
         let fault: NetrcFault? = text.withUnsafeBytes { bytes in
@@ -39,7 +42,7 @@ enum NetrcInput {
             let copy = try MemoryFile(name: "netrc")
             try text.span.withUnsafeBytes { (bytes) throws(SystemError) in try copy.write(bytes) }
             let number = try copy.descriptor.duplicated(atLeast: 3).release()
-            option = .file("/proc/self/fd/\(number)")
+            file = .file("/proc/self/fd/\(number)")
         } catch {
             throw CommandError(file: path, error.errno, option: name, curlStatus: ExitStatus.Curl.readError)
         }

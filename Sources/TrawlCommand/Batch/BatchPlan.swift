@@ -93,11 +93,11 @@ struct BatchPlan {
         originShare = max(64, 2 * (perHost == 0 ? parallel : perHost))
         asideDirectory = Self.asideDirectory(beside: results, orIn: directory)
         var configuration = try RunSetup.configuration(
-            command, parallel: parallel, root: files == .new ? directory : nil, longestRetryAfter: .seconds(600))
-        configuration.connectionsPerHost = perHost
+            command, name: "batch", parallel: parallel, perHost: perHost, root: files == .new ? directory : nil,
+            longestRetryAfter: .seconds(600))
         configuration.transfersInAll = parallel
         command.tls.apply(to: &configuration)
-        try command.watch.apply(to: &configuration, name: "batch")
+        try command.watch.apply(to: &configuration)
         self.configuration = configuration
     }
 

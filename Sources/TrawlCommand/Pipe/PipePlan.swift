@@ -32,15 +32,14 @@ struct PipePlan {
         let parallel = command.pool.parallel?.value ?? 128
         lookAhead = 2 * parallel
         var configuration = try RunSetup.configuration(
-            command, parallel: parallel, root: nil, longestRetryAfter: .zero)
-        configuration.connectionsPerHost = command.pool.perHost?.value ?? 0
+            command, name: "pipe", parallel: parallel, perHost: 0, root: nil, longestRetryAfter: .zero)
         configuration.transfersInAll = parallel
         memory = command.pipe.memory ?? 64 << 20
         configuration.memoryBudget = memory
         // A program speaks here: what its proxy asks is no business of a person who happens to have a terminal.
         if !command.authentication.asksForServers { configuration.prompt = nil }
         command.tls.apply(to: &configuration)
-        try command.watch.apply(to: &configuration, name: "pipe")
+        try command.watch.apply(to: &configuration)
         self.configuration = configuration
     }
 }

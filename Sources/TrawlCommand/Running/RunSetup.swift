@@ -27,7 +27,7 @@ enum RunSetup {
             to: &request.options.authentication, home: getenv("HOME").map { String(cString: $0) }
         ) { user throws(CommandError) in try password(of: user, "--user", "", by: command.authentication.storage.asker)
         }
-        try NetrcInput.settle(&request.options.authentication.netrc)
+        try NetrcInput.settle(&request.options.authentication.netrc, option: command.authentication.netrcOption)
         try command.cookies.apply(to: &request.options)
         try fill(&request)
         if request.isByHand("Cookie") { request.options.cookies.manual = [] }
@@ -77,11 +77,14 @@ enum RunSetup {
     }
 
     /// - Parameters:
+    ///   - name: What the run is called where its status is told.
     ///   - parallel: Fetches at a time over all workers.
+    ///   - perHost: Connections to one host where the user does not say it; nil is what the library has.
     ///   - root: The directory workers write files beneath; nil when they write none by themselves.
     ///   - longestRetryAfter: What `Retry-After` is taken for at most, where the user does not say it.
     static func configuration(
-        _ command: some FetchingCommand, parallel: Int, root: String?, longestRetryAfter: Duration = .seconds(60)
+        _ command: some FetchingCommand, name: String, parallel: Int, perHost: Int? = nil, root: String?,
+        longestRetryAfter: Duration = .seconds(60)
     ) throws(CommandError) -> Configuration {
         var configuration: Configuration
         do throws(FetchError) {
@@ -98,7 +101,7 @@ enum RunSetup {
         configuration.workers = max(1, configuration.workers)
         configuration.transfersPerWorker = max(
             1, min(1024, (parallel + configuration.workers - 1) / configuration.workers))
-        if let perHost = command.pool.perHost?.value { configuration.connectionsPerHost = perHost }
+        if let perHost = command.pool.perHost?.value ?? perHost { configuration.connectionsPerHost = perHost }
         if configuration.workerExecutable == nil {
             configuration.workerExecutable = OwnExecutable.path()
             configuration.workerArguments = ["worker"]
@@ -118,7 +121,7 @@ enum RunSetup {
         configuration.cookies.endsSessionCookies = false
         try command.authentication.apply(to: &configuration)
         configuration.validationGrace = .seconds(5)
-        configuration.programName = "get"
+        configuration.programName = name
         // Who is told is known when there is a console.
         if command.debug.text != nil { configuration.debugLog = DebugLog(command.debug.categories) { _ in } }
         return configuration

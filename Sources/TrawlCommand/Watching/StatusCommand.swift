@@ -23,7 +23,7 @@ struct StatusCommand: RunnableCommand {
     var json = false
 
     func execute() throws(CommandError) -> Int32 {
-        let runs = WatchedRuns(watched)
+        let runs = WatchedRuns.asking(watched)
         var lines = ResultLines()
         let width = Terminal.isTerminal(STDOUT_FILENO) ? Terminal.columns(STDOUT_FILENO) : 200
         for (index, report) in runs.reports.enumerated() {

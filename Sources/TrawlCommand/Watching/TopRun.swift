@@ -54,7 +54,7 @@ final class TopRun: Sendable {
         var wasSeen = false
         var count = 0
         while true {
-            let runs = WatchedRuns(watched, patience: Self.patience)
+            let runs = WatchedRuns.asking(watched, patience: Self.patience)
             if isOver(runs, &wasSeen) { return .over(runs, wasSeen: wasSeen) }
             count += 1
             var size = screen.size
@@ -127,7 +127,7 @@ final class TopRun: Sendable {
         var wasSeen = false
         var count = 0
         while true {
-            let runs = WatchedRuns(watched, patience: Self.patience)
+            let runs = WatchedRuns.asking(watched, patience: Self.patience)
             if isOver(runs, &wasSeen) { return tell(runs, wasSeen) }
             let lines = TopFrame.lines(runs, width: 200, height: 1000)
             do throws(SystemError) {

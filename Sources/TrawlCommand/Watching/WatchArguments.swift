@@ -36,10 +36,7 @@ struct WatchArguments: ParsableArguments {
     }
 
     /// Fills in what a run does for those that look on.
-    ///
-    /// - Parameter name: What the run is called there.
-    func apply(to configuration: inout Configuration, name: String) throws(CommandError) {
-        configuration.programName = name
+    func apply(to configuration: inout Configuration) throws(CommandError) {
         do throws(SystemError) {
             switch socket {
             case nil: configuration.statusSocket = .standard

@@ -24,10 +24,18 @@ struct WatchedRuns {
     /// What the others did.
     private(set) var failures: [(message: String, status: Int32)] = []
 
-    /// Asks those that an argument names.
+    private init() {}
+
+    /// Asks those that an argument names, one after the other, and waits for what they say.
     ///
     /// - Parameter patience: How long each may take.
-    init(_ argument: WatchedArgument, patience: Duration = .seconds(3)) {
+    static func asking(_ argument: WatchedArgument, patience: Duration = .seconds(3)) -> WatchedRuns {
+        var runs = WatchedRuns()
+        runs.ask(argument, patience)
+        return runs
+    }
+
+    private mutating func ask(_ argument: WatchedArgument, _ patience: Duration) {
         guard let name = argument.run else {
             ask(RunningTrawl.all(), isNamed: false, patience)
             return

@@ -40,6 +40,11 @@ struct AuthCommandTests {
             }
             let corrupt = try run(["--netrc-file", directory.file("corrupt"), url])
             #expect(corrupt.status != 0 && corrupt.errors.contains("line 1") && !corrupt.errors.contains("\"me"))
+            try directory.put(".netrc", Array("machine 127.0.0.1 login \"me\n".utf8))
+            for (option, name) in [("-n", "--netrc: "), ("--netrc-optional", "--netrc-optional: ")] {
+                let home = try CommandRun([option, url], environment: ["HOME": directory.path])
+                #expect(home.status == 26 && home.errors.contains(name), "\(home.errors)")
+            }
             let optional = try run(["--netrc-optional", "--netrc-file", directory.file("none"), url])
             #expect(optional.text == "who?")
             let verbose = try run(["-v", "-u", "me:pass", url])
