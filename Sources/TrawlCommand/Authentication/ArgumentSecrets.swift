@@ -126,6 +126,7 @@ enum ArgumentSecrets {
         while start + 3 <= bytes.count, !bytes[start...].starts(with: "://".utf8) { start += 1 }
         if start + 3 <= bytes.count {
             start += 3
+            while start < bytes.count, bytes[start] == UInt8(ascii: "/") { start += 1 }
         } else {
             if needsScheme { return nil }
             start = 0

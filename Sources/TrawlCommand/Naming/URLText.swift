@@ -82,14 +82,16 @@ enum URLText {
         return start..<sign
     }
 
-    /// Whether the first slash, question mark or number sign is the first of `://`.
+    /// Whether the first slash, question mark or number sign is the first of `://`, or that of `http:/` or `https:/`: who
+    /// wrote that means no host of this name, which would be sent the rest, user information too, as a path.
     private static func hasScheme(_ text: UnsafeRawBufferPointer) -> Bool {
         for index in 0..<text.count {
             switch text[index] {
             case UInt8(ascii: "?"), UInt8(ascii: "#"): return false
             case UInt8(ascii: "/"):
-                return index > 0 && text[index - 1] == UInt8(ascii: ":") && index + 1 < text.count
-                    && text[index + 1] == UInt8(ascii: "/")
+                guard index > 0, text[index - 1] == UInt8(ascii: ":") else { return false }
+                if index + 1 < text.count, text[index + 1] == UInt8(ascii: "/") { return true }
+                return ["http", "https"].contains(String(decoding: text[..<(index - 1)], as: UTF8.self).lowercased())
             default: continue
             }
         }

@@ -9,7 +9,8 @@ struct ArgumentSecretsTests {
         arguments: [
             ("-uann:pw", "ann:pw"), ("--user=ann:pw", "ann:pw"), ("--oauth2-bearer=tok", "tok"), ("-oan-u", nil),
             ("-o", nil), ("--output=u", nil), ("word", nil), ("http://ann:pw@h/x", "ann:pw"),
-            ("https://ann@h", "ann"), ("http://h/a@b", nil), ("http://@h", nil), ("--proxy=http://p:q@h", "p:q"),
+            ("https://ann@h", "ann"), ("http://h/a@b", nil), ("http://@h", nil),
+            ("http:///ann:pw@h/", "ann:pw"), ("--proxy=http://p:q@h", "p:q"),
             ("-HAuthorization: Basic x", " Basic x"), ("Cookie: a=b", " a=b"),
             ("--header=authorization:tok", "tok"), ("X-Mine: 1", nil), ("", nil), ("-", nil), ("--", nil),
             ("ann:pw@h:80/x@y", "ann:pw"), ("h/x@y", nil), ("-xp:q@h:3128", "p:q"), ("--socks5=p:q@h", "p:q"),

@@ -38,7 +38,8 @@ struct URLTextTests {
         arguments: [
             ("example.org", "http://example.org"), ("localhost:8080/x", "http://localhost:8080/x"),
             ("https://h/", "https://h/"), ("h/http://x", "http://h/http://x"), ("h?u=http://x", "http://h?u=http://x"),
-            ("mailto:x", "http://mailto:x"), ("//h/x", "http:////h/x"),
+            ("mailto:x", "http://mailto:x"), ("//h/x", "http:////h/x"), ("localhost:/x", "http://localhost:/x"),
+            ("https:/u:pw@h/", "https:/u:pw@h/"), ("HTTP:/h", "HTTP:/h"), ("http:h/x", "http://http:h/x"),
         ])
     func completed(text: String, url: String) {
         #expect(URLText.completed(text) == url)
