@@ -60,7 +60,7 @@ struct PipeLifeTests {
                 let now = ProcessTree.anonymousMemory(of: pipe.pid)
                 defer { before = now }
                 try? await Task.sleep(for: .milliseconds(300))
-                return now > 2 << 20 && now == before
+                return now > 1 << 20 && now == before
             })
         #expect(before < 64 << 20, "\(before)")
         pipe.closeOutput()
