@@ -134,7 +134,7 @@ struct Signals: Sendable {
 
     /// Ends the process by the signal, so that a shell sees what it was; the terminal is as it was before.
     static func die(of number: Int32) -> Never {
-        TerminalHold.endForGood()
+        TerminalHold.endForGood(isDying: true)
         signal(number, SIG_DFL)
         var set = sigset_t()
         sigemptyset(&set)

@@ -1,3 +1,4 @@
+import Glibc
 import TrawlPlatform
 
 /// What changes how this process's terminal behaves, and can change that back.
@@ -15,6 +16,8 @@ enum TerminalHold {
     private struct State {
         var holder: (any TerminalHolder)?
         var isOver = false
+        /// Whether a signal is about to end the process.
+        var isDying = false
     }
 
     private static let state = Guarded(State())
@@ -23,20 +26,29 @@ enum TerminalHold {
     ///
     /// - Returns: Whether it was taken: not when the process is ending.
     static func begin(_ holder: any TerminalHolder) -> Bool {
-        state.withLock { state in
-            if state.isOver { return false }
+        let (isTaken, isDying) = state.withLock { state in
+            if state.isOver { return (false, state.isDying) }
             state.holder = holder
             holder.enter()
-            return true
+            return (true, false)
         }
+        if isDying { awaitDeath() }
+        return isTaken
     }
 
-    /// Gives it back.
+    /// Gives it back. Does not return when a signal is ending the process: who was asking would go on without an answer,
+    /// and end it by another status.
     static func end(_ holder: any TerminalHolder) {
-        state.withLock { state in
+        let isDying = state.withLock { state in
             holder.leave(isForGood: false)
             if state.holder === holder { state.holder = nil }
+            return state.isDying
         }
+        if isDying { awaitDeath() }
+    }
+
+    private static func awaitDeath() -> Never {
+        while true { Glibc.pause() }
     }
 
     /// The process is about to stop.
@@ -54,9 +66,12 @@ enum TerminalHold {
     }
 
     /// The process ends: the terminal is given back and not taken again.
-    static func endForGood() {
+    ///
+    /// - Parameter isDying: Whether a signal ends it now, whatever else goes on.
+    static func endForGood(isDying: Bool = false) {
         state.withLock { state in
             state.isOver = true
+            if isDying { state.isDying = true }
             if let holder = state.holder { holder.leave(isForGood: true) }
             state.holder = nil
         }
