@@ -122,6 +122,20 @@ public final class SealedFileVault: CredentialVault {
         return isFound
     }
 
+    /// Forgets the credentials of a server or proxy, for whatever realms they are.
+    ///
+    /// - Returns: Whether there were any.
+    @discardableResult
+    public func deleteAll(of item: VaultItem) throws(Fault) -> Bool {
+        let place = item.withoutRealm
+        var isFound = false
+        try change { entries in
+            isFound = entries.contains { $0.item.withoutRealm == place }
+            entries.removeAll { $0.item.withoutRealm == place }
+        }
+        return isFound
+    }
+
     /// What is kept, each with its user; nil for a token.
     public func list() throws(Fault) -> [(item: VaultItem, user: String?)] {
         try entries(try Self.read(path)).map { ($0.item, $0.credential.user) }

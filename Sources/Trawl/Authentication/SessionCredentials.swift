@@ -5,10 +5,12 @@ import TrawlSession
 ///
 /// Bound to the supervisor thread, which alone hands out counts.
 struct SessionCredentials {
+    /// Entries that are kept of one server or proxy. One that names another realm each time has no more.
+    private static let mostEntries = 32
+    /// About how many bytes the credentials of all servers may take, and as many those of all proxies.
+    private static let mostBytes = 16 << 20
     /// Nonces that are remembered of one user in one space. A server that gives a new one to each request has many.
     private static let mostNonces = 64
-    /// Spaces and users whose nonces are remembered.
-    private static let mostExchanges = 4096
 
     private struct Exchange: Hashable {
         let space: ProtectionSpace
@@ -16,18 +18,18 @@ struct SessionCredentials {
     }
 
     /// What servers take; callers' threads are told whether there is anything, for what they answer from the cache.
-    private var servers: [Origin: [SessionEntry]] = [:] {
-        didSet { if oldValue.isEmpty != servers.isEmpty { state.set(isKept: !servers.isEmpty) } }
-    }
+    private var servers = RecentTable<Origin, [SessionEntry]>(limit: Self.mostBytes)
     /// What proxies take.
-    private var proxies: [Origin: [SessionEntry]] = [:]
+    private var proxies = RecentTable<Origin, [SessionEntry]>(limit: Self.mostBytes)
+    /// What the vault was given last, by space.
+    private var saved = RecentTable<ProtectionSpace, Credentials.Kind>(limit: Self.mostBytes)
     /// How often what is kept has changed.
     private(set) var changes: UInt64 = 0 {
         didSet { state.tell(changes) }
     }
     private let state: CredentialState
     /// The latest nonce last.
-    private var digests: [Exchange: [DigestSession]] = [:]
+    private var digests = RecentTable<Exchange, [DigestSession]>(limit: Self.mostBytes)
     // Not before the first challenge of Digest: a library is loaded for it.
     private lazy var hashes = DigestHashes.libcrypto
 
@@ -44,8 +46,13 @@ struct SessionCredentials {
         (side == .server ? servers[origin] : proxies[origin]) ?? []
     }
 
+    /// The same for a hop to it, so that what hops use stays.
+    mutating func use(_ origin: Origin, _ side: AuthenticationSide) -> [SessionEntry] {
+        (side == .server ? servers.use(origin) : proxies.use(origin)) ?? []
+    }
+
     /// All that is kept.
-    var all: [SessionEntry] { servers.values.flatMap { $0 } + proxies.values.flatMap { $0 } }
+    var all: [SessionEntry] { (servers.values + proxies.values).flatMap { $0 } }
 
     /// What is kept for a space.
     func entry(for space: ProtectionSpace) -> SessionEntry? {
@@ -54,8 +61,11 @@ struct SessionCredentials {
 
     /// Keeps credentials that worked, in place of others of their space.
     mutating func keep(_ entry: SessionEntry) {
+        // For the session: how long its source keeps them is told by that.
+        var entry = SessionEntry(
+            space: entry.space, credentials: Credentials(entry.credentials.kind, persistence: .session),
+            scope: entry.scope, named: entry.named)
         var list = entries(of: entry.space.origin, entry.space.side)
-        var entry = entry
         if let place = list.firstIndex(where: { $0.space == entry.space }) {
             let known = list.remove(at: place)
             if known.credentials.provesSame(as: entry.credentials) {
@@ -66,9 +76,22 @@ struct SessionCredentials {
                     entry.scope = entry.scope ?? known.scope
                 }
             }
+            // What works again is no news to those that wait.
+            if entry == known { return }
         }
         list.append(entry)
+        if list.count > Self.mostEntries { list.removeFirst() }
         set(list, of: entry.space)
+    }
+
+    /// Takes down that credentials are given to the vault.
+    ///
+    /// - Returns: Whether they are others than it was given last for their space. What it was given and somebody removed
+    ///   is not to come back, and to write the same for each request takes time.
+    mutating func noteSaved(_ entry: SessionEntry) -> Bool {
+        if saved.use(entry.space) == entry.credentials.kind { return false }
+        saved.set(entry.credentials.kind, for: entry.space, size: entry.size)
+        return true
     }
 
     /// Forgets credentials that were refused, if they still are what is there.
@@ -88,13 +111,15 @@ struct SessionCredentials {
     }
 
     private mutating func set(_ list: [SessionEntry], of space: ProtectionSpace) {
-        // What works again is no news to those that wait.
-        if list != entries(of: space.origin, space.side) { changes += 1 }
-        let list = list.isEmpty ? nil : list
-        switch space.side {
-        case .server: servers[space.origin] = list
-        case .proxy: proxies[space.origin] = list
+        changes += 1
+        let size = list.reduce(0) { $0 + $1.size }
+        switch (space.side, list.isEmpty) {
+        case (.server, false): servers.set(list, for: space.origin, size: size)
+        case (.server, true): servers.remove(space.origin)
+        case (.proxy, false): proxies.set(list, for: space.origin, size: size)
+        case (.proxy, true): proxies.remove(space.origin)
         }
+        state.set(isKept: !servers.isEmpty)
     }
 
     /// The coordinator ends.
@@ -103,7 +128,10 @@ struct SessionCredentials {
     /// Forgets all credentials. Nonces stay: their counts must not be handed out again.
     mutating func removeAll() {
         changes += 1
-        (servers, proxies) = ([:], [:])
+        servers.removeAll()
+        proxies.removeAll()
+        saved.removeAll()
+        state.set(isKept: false)
     }
 
     /// Proves a request by Digest, with the next count of the nonce.
@@ -114,15 +142,14 @@ struct SessionCredentials {
     ) throws(CredentialsFault) -> DigestProof {
         guard let space = proposal.space else { throw .kind }
         let exchange = Exchange(space: space, kind: proposal.credentials.kind)
-        var sessions = digests.removeValue(forKey: exchange) ?? []
-        defer { digests[exchange] = sessions }
+        var sessions = digests.remove(exchange) ?? []
+        defer { remember(sessions, of: exchange) }
         if let challenge = proposal.digest {
             if let place = sessions.firstIndex(where: { $0.nonce == challenge.nonce }) {
                 // A nonce that many are given has one counter.
                 sessions.append(sessions.remove(at: place))
             } else {
                 if sessions.count == Self.mostNonces { sessions.removeFirst() }
-                if digests.count >= Self.mostExchanges { digests.removeAll() }
                 var random = SystemRandomNumberGenerator()
                 sessions.append(
                     try DigestSession(
@@ -140,7 +167,15 @@ struct SessionCredentials {
     ) {
         guard let space = proposal.space else { return }
         let exchange = Exchange(space: space, kind: proposal.credentials.kind)
-        guard let place = digests[exchange]?.firstIndex(where: { $0.nonce == proof.nonce }) else { return }
-        _ = digests[exchange]?[place].finish(proof, fields, from: side)
+        guard var sessions = digests.remove(exchange) else { return }
+        if let place = sessions.firstIndex(where: { $0.nonce == proof.nonce }) {
+            _ = sessions[place].finish(proof, fields, from: side)
+        }
+        remember(sessions, of: exchange)
+    }
+
+    private mutating func remember(_ sessions: [DigestSession], of exchange: Exchange) {
+        if sessions.isEmpty { return }
+        digests.set(sessions, for: exchange, size: sessions.reduce(0) { $0 + $1.size })
     }
 }

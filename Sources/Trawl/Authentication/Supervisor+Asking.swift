@@ -163,9 +163,9 @@ extension Supervisor {
 
     // MARK: - The vault
 
-    /// Keeps what a caller wants kept for good.
-    func saveInVault(_ entry: SessionEntry) {
-        guard let vault = configuration.vault else { return }
+    /// Keeps what a caller wants kept for good: once, however often it works.
+    mutating func saveInVault(_ entry: SessionEntry) {
+        guard let vault = configuration.vault, credentials.noteSaved(entry) else { return }
         let credential = Credential(entry.credentials)
         // Others may be kept for who names them; who names nobody has the latest.
         let item = VaultItem(entry.space, user: entry.named == nil ? nil : credential.user)

@@ -80,7 +80,7 @@ extension Supervisor {
         guard var state = authentication[side], !state.isBegun, let origin = origin(of: side, fetch) else { return nil }
         state.isBegun = true
         let proposal = state.search.began(
-            fetch.engine.target, at: origin, entries: credentials.entries(of: origin, side))
+            fetch.engine.target, at: origin, entries: credentials.use(origin, side))
         authentication[side] = state
         if let proposal { tellProposal(proposal, to: side, fetch) }
         guard case .failure(let fault) = say(proposal, side, authentication) else { return nil }
@@ -173,11 +173,15 @@ extension Supervisor {
             authentication[side]?.proof = nil
         }
         tellAnswer(head.status, from: side, fetch)
-        switch authentication[side]?.search.accepted(status: isTunnelled ? 200 : head.status) ?? .nothing {
+        let acceptance = authentication[side]?.search.accepted(
+            status: isTunnelled ? 200 : head.status,
+            kept: origin(of: side, fetch).map { credentials.entries(of: $0, side) } ?? [])
+        switch acceptance ?? .nothing {
         case .nothing: break
         case .keep(let entry, let permanently):
             credentials.keep(entry)
             if permanently { saveInVault(entry) }
+        case .save(let entry): saveInVault(entry)
         }
         if let subject = authentication.proving, subject.space.side == side {
             authentication.proving = nil

@@ -218,4 +218,33 @@ struct AuthCommandTests {
             #expect(unanswered.text == "who?")
         }
     }
+
+    @Test("what was removed from a vault does not come back, whatever realms have made of it (ASI-AUTH-11)")
+    func removed() async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
+            let directory = scene.directory
+            try directory.put("passphrase", Array("open sesame\n".utf8))
+            let storage = ["--vault", directory.file("vault"), "--vault-passphrase-file", directory.file("passphrase")]
+            let (first, second) = (scene.origin.url("/a/x"), scene.origin.url("/b/x"))
+            let set = try run(["auth", "set", first, "-u", "me:pass"] + storage)
+            #expect(set.status == 0, "\(set.errors)")
+            let fetched = try run(storage + [first, second])
+            #expect(fetched.status == 0, "\(fetched.errors)")
+            #expect(scene.origin.seen("/b/x").last?.fields["authorization"] == Self.right)
+            let list = try run(["auth", "ls"] + storage)
+            #expect(list.text.split(separator: "\n").count == 1, "\(list.text)")
+            // Without a realm all of that origin go, with one that alone; other origins stay.
+            for (realm, url) in [("here", first), ("there", first), ("here", "http://b.test/")] {
+                let added = try run(["auth", "set", url, "--realm", realm, "-u", "me:pass"] + storage)
+                #expect(added.status == 0, "\(added.errors)")
+            }
+            for (arguments, left) in [(["rm", first, "--realm", "there"], 3), (["rm", first], 1)] {
+                let done = try run(["auth"] + arguments + storage)
+                let rest = try run(["auth", "ls"] + storage)
+                #expect(done.status == 0 && rest.text.split(separator: "\n").count == left, "\(rest.text)")
+            }
+            let unanswered = try run(storage + [first])
+            #expect(unanswered.text == "who?", "\(unanswered.errors)")
+        }
+    }
 }

@@ -3,6 +3,16 @@ import Glibc
 import Testing
 import Trawl
 
+/// A vault that keeps nothing and counts what it is given.
+private final class CountingVault: CredentialVault {
+    let saved = Locked(0)
+
+    func credential(for item: VaultItem) async -> Credential? { nil }
+    func save(_ credential: Credential, for item: VaultItem) async { saved.withLock { $0 += 1 } }
+    func remove(_ item: VaultItem) async {}
+    func items() async -> [VaultItem] { [] }
+}
+
 @Suite("Vaults, ASI-AUTH-11", .timeLimit(.minutes(2)))
 struct VaultTests {
     private let item = VaultItem(scheme: "https", host: "a.example", port: 443, realm: "r")
@@ -238,5 +248,34 @@ struct VaultTests {
             }
             #expect(empty.status == 401 && empty.bodyText == "who?")
         }
+    }
+
+    @Test("what is kept for good is given to the vault once, with the session and without", arguments: [true, false])
+    func once(usesSession: Bool) async throws {
+        let vault = CountingVault()
+        let right = ChallengingOrigin.basic("me", "pass")
+        try await withScene(
+            adjust: { $0.vault = vault },
+            answering: { seen in
+                seen.fields["authorization"] == "Bearer tok"
+                    ? ScriptedOrigin.Answer(200, "token") : ChallengingOrigin.taking(right)(seen)
+            }
+        ) { scene, coordinator in
+            for credential in [
+                Credential(bearer: "tok", persistence: .permanent),
+                Credential(user: "me", password: "pass", persistence: .permanent),
+            ] {
+                for number in 0..<4 {
+                    let response = try await coordinator.get(scene.origin.url("/\(number)/x"), .doNotRead) {
+                        $0.authentication.credential = credential
+                        $0.authentication.allowsClearText = true
+                        $0.authentication.usesSession = usesSession
+                    }
+                    #expect(response.status == 200)
+                }
+            }
+        }
+        // All that was begun is over with the coordinator.
+        #expect(vault.saved.withLock { $0 } == 2)
     }
 }

@@ -299,6 +299,48 @@ struct CredentialSearchAheadTests {
             Issue.record("kept in the vault it came from")
             return
         }
+
+        // What the session has may have come out of the vault, and somebody may have removed it there.
+        var session = search { $0.sources = [.session] }
+        _ = session.began(.at("/"), at: secureOrigin, entries: [])
+        _ = session.challenged(by: try ChallengeList(Self.basic))
+        #expect(sent(session.answered(.use(user("a", .permanent)))) == "session Basic a")
+        guard case .keep(_, permanently: false) = session.accepted(status: 200) else {
+            Issue.record("kept in the vault out of the session")
+            return
+        }
+    }
+
+    @Test("without the session what is to be kept for good goes into the vault all the same")
+    func savedAlone() throws {
+        for (persistence, isSaved) in [(Credentials.Persistence.permanent, true), (.session, false), (.none, false)] {
+            var search = search({ $0.sources = [.explicit] }, explicit: user("a", persistence))
+            _ = search.began(.at("/a/b"), at: secureOrigin, entries: [])
+            #expect(sent(search.challenged(by: try ChallengeList(Self.basic)).action) == "request Basic a")
+            switch search.accepted(status: 200) {
+            case .save(let entry): #expect(isSaved && entry.space.realmText == "r")
+            case .nothing: #expect(!isSaved)
+            case .keep: Issue.record("kept in the session")
+            }
+        }
+    }
+
+    @Test("what the session has for that place already is not kept once more")
+    func keptBefore() throws {
+        let credentials = user("a", .permanent)
+        for (explicit, path, isKept) in [
+            (user("a"), "/a/b", false), (user("a"), "/c/d", true), (user("b"), "/a/b", true),
+            (credentials, "/a/b", true),
+        ] {
+            var search = search({ $0.rules.allowed = .basic }, explicit: explicit)
+            _ = search.began(.at(path), at: secureOrigin, entries: [])
+            let space = ProtectionSpace(side: .server, origin: secureOrigin, scheme: .basic, realm: nil)
+            let known = SessionEntry(
+                space: space, credentials: user("a"), scope: PreemptionScope(space, for: .at("/a/x"), digest: nil),
+                named: NamedUser(explicit: explicit, url: nil, user: nil))
+            let acceptance = search.accepted(status: 200, kept: [known])
+            #expect((acceptance != .nothing) == isKept, "\(path)")
+        }
     }
 
     @Test("Basic that worked ahead of any challenge is kept for a realm nobody knows")

@@ -49,6 +49,16 @@ package struct Credentials: Sendable, Hashable {
         if case .password(let user, _, _) = kind { user } else { nil }
     }
 
+    /// How many bytes of text they are.
+    package var size: Int {
+        switch kind {
+        case .password(let user, let password, let domain):
+            user.utf8.count + password.revealed.utf8.count + domain.utf8.count
+        case .bearer(let token): token.revealed.utf8.count
+        case .ticket: 0
+        }
+    }
+
     /// Whether they prove the same, however long they are kept.
     package func provesSame(as other: Credentials) -> Bool { kind == other.kind }
 

@@ -47,6 +47,12 @@ package struct DigestSession: Sendable {
         userField = try Self.userField(user, challenge, hashes)
     }
 
+    /// About how many bytes it takes.
+    package var size: Int {
+        1024 + challenge.realm.count + challenge.nonce.count + (challenge.opaque?.count ?? 0) + challenge.domain.count
+            + userField.count + nonce.count
+    }
+
     /// The nonce that is used now.
     package var nonce: [UInt8] { counter.nonce }
 

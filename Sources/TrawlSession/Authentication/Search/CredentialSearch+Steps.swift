@@ -68,6 +68,8 @@ extension CredentialSearch {
     package enum Acceptance: Equatable, Sendable {
         /// Keep these in the session store, in place of others of their space; and in the vault.
         case keep(SessionEntry, permanently: Bool)
+        /// Keep these in the vault alone: the fetch does not use the session.
+        case save(SessionEntry)
         /// Nothing to keep.
         case nothing
     }

@@ -318,22 +318,38 @@ package struct CredentialSearch: Sendable {
     }
 
     /// A response came that does not challenge on this side.
-    package mutating func accepted(status: UInt16) -> Acceptance {
+    ///
+    /// - Parameter kept: What the session store has for whoever was spoken to.
+    package mutating func accepted(status: UInt16, kept: @autoclosure () -> [SessionEntry] = []) -> Acceptance {
         guard case .sent(let proposal) = state else { return .nothing }
         // A proxy's answer says nothing about the server, and a failure nothing about anybody.
         guard status != side.status, side == .proxy || status != 407, status < 500 else { return .nothing }
         state = .idle
         renewals = 0
         let credentials = proposal.credentials
-        guard policy.sources.contains(.session), credentials.persistence != .none, credentials.kind != .ticket,
+        let usesSession = policy.sources.contains(.session)
+        // What came out of the vault, or out of a session that has it from there, is no news to it: whoever removed it
+        // meanwhile wants it removed.
+        let isForVault =
+            credentials.persistence == .permanent && proposal.source != .vault && proposal.source != .session
+        guard usesSession ? credentials.persistence != .none : isForVault, credentials.kind != .ticket,
             let target, !(proposal.isAhead && proposal.source == .session)
         else { return .nothing }
         let space =
             proposal.space
             ?? ProtectionSpace(side: side, origin: origin, scheme: proposal.scheme, realm: nil)
+        // Most have worked before, and for this place.
+        let named = named
+        let isKnown =
+            !isForVault
+            && kept().contains {
+                $0.space == space && $0.credentials.provesSame(as: credentials) && $0.named == named
+                    && $0.scope?.depth(of: target) != nil
+            }
+        if isKnown { return .nothing }
         let entry = SessionEntry(
             space: space, credentials: credentials,
             scope: PreemptionScope(space, for: target, digest: proposal.digest), named: named)
-        return .keep(entry, permanently: credentials.persistence == .permanent && proposal.source != .vault)
+        return usesSession ? .keep(entry, permanently: isForVault) : .save(entry)
     }
 }

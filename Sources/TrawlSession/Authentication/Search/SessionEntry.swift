@@ -22,6 +22,11 @@ package struct SessionEntry: Sendable, Hashable {
         self.scope = scope
     }
 
+    /// About how many bytes it takes.
+    package var size: Int {
+        256 + (space.realm?.count ?? 0) + credentials.size + (scope?.paths ?? []).reduce(0) { $0 + $1.count }
+    }
+
     /// The entry to send ahead for a target: of those whose scope it is in, the one that says most about it.
     static func best(of entries: [SessionEntry], for target: TargetURI, where isUsable: (SessionEntry) -> Bool)
         -> SessionEntry?

@@ -1,0 +1,77 @@
+import Testing
+import TrawlHTTP
+import TrawlSession
+
+@testable import Trawl
+
+@Suite("What worked in a session, ASI-AUTH-09, 11")
+struct SessionCredentialsTests {
+    private static let origin = Origin(scheme: "https", host: "a.test", port: 443)
+
+    private func entry(
+        _ password: String = "p", realm: String? = "r", origin: Origin = Self.origin, paths: [String] = ["/"],
+        persistence: Credentials.Persistence = .session
+    ) -> SessionEntry {
+        let space = ProtectionSpace(
+            side: .server, origin: origin, scheme: .basic, realm: realm.map { Array($0.utf8) })
+        return SessionEntry(
+            space: space, credentials: Credentials(user: "u", password: password, persistence: persistence),
+            scope: PreemptionScope(side: .server, origin: origin, paths: paths.map { Array($0.utf8) }))
+    }
+
+    @Test("what works again changes nothing, and what is wider or other does")
+    func changes() {
+        var credentials = SessionCredentials(CredentialState())
+        credentials.keep(entry())
+        credentials.keep(entry("q", realm: "s"))
+        #expect(credentials.changes == 2)
+        credentials.keep(entry())
+        credentials.keep(entry(paths: ["/a/"], persistence: .permanent))
+        #expect(credentials.changes == 2)
+        credentials.keep(entry("other"))
+        #expect(credentials.changes == 3 && credentials.all.count == 2)
+        let narrow = entry("n", realm: "t", paths: ["/a/"])
+        credentials.keep(narrow)
+        credentials.keep(entry("n", realm: "t", paths: ["/b/"]))
+        #expect(credentials.changes == 5)
+        #expect(credentials.entry(for: narrow.space)?.scope?.paths?.count == 2)
+    }
+
+    @Test("what the session hands on is kept for the session, wherever it came from")
+    func persistence() {
+        var credentials = SessionCredentials(CredentialState())
+        credentials.keep(entry(persistence: .permanent))
+        #expect(credentials.all.map(\.credentials.persistence) == [.session])
+    }
+
+    @Test("a vault is given the same once, and other credentials of the space again")
+    func saved() {
+        var credentials = SessionCredentials(CredentialState())
+        #expect(credentials.noteSaved(entry()))
+        #expect(!credentials.noteSaved(entry()))
+        #expect(credentials.noteSaved(entry(realm: "s")))
+        #expect(credentials.noteSaved(entry("q")))
+        #expect(!credentials.noteSaved(entry("q")))
+        #expect(credentials.noteSaved(entry()))
+        credentials.removeAll()
+        #expect(credentials.noteSaved(entry()))
+    }
+
+    // Work that grows with what was kept before would take minutes.
+    @Test("realms and servers without number take bounded room and time", .timeLimit(.minutes(1)))
+    func bounded() {
+        var credentials = SessionCredentials(CredentialState())
+        for number in 0..<100_000 { credentials.keep(entry(realm: "\(number)")) }
+        #expect(credentials.all.count == 32)
+        #expect(credentials.entry(for: entry(realm: "99999").space) != nil)
+        let used = Origin(scheme: "https", host: "used.test", port: 443)
+        credentials.keep(entry(origin: used))
+        for number in 0..<100_000 {
+            credentials.keep(entry(origin: Origin(scheme: "https", host: "h\(number).test", port: 443)))
+            if number % 1000 == 0 { #expect(credentials.use(used, .server).count == 1) }
+        }
+        #expect(credentials.all.count < 70_000)
+        #expect(credentials.entries(of: used, .server).count == 1)
+        #expect(credentials.entries(of: Self.origin, .server).isEmpty)
+    }
+}
