@@ -8,4 +8,7 @@ package enum ResultSource: UInt8, Sendable, Hashable, CaseIterable {
     case revalidated = 2
     /// The store, although stale.
     case stale = 3
+
+    /// Whether it is the store's word alone: no server was asked, or none answered.
+    package var isStoreAlone: Bool { self == .cache || self == .stale }
 }

@@ -5,8 +5,9 @@ package enum WorkerMessage: Sendable, Hashable {
     case ready(Ready)
     /// A 1xx response.
     case interim(lease: UInt64, ResponseHead)
-    /// The final head; the transfer rests until an answer comes, or does not.
-    case head(lease: UInt64, ResponseHead, asks: HeadQuestions)
+    /// The final head; the transfer rests until an answer comes, or does not. A stored one is of a response that no
+    /// server was asked about, or answered.
+    case head(lease: UInt64, ResponseHead, asks: HeadQuestions, isStored: Bool = false)
     /// A piece of a streamed body.
     case data(lease: UInt64, [UInt8])
     case ended(LeaseEnd)
@@ -47,10 +48,10 @@ package enum WorkerMessage: Sendable, Hashable {
                 payload.write(lease)
                 payload.write(head)
             }
-        case .head(let lease, let head, let questions):
+        case .head(let lease, let head, let questions, let isStored):
             return writer.frame(.head) { payload in
                 payload.write(lease)
-                payload.write(questions.rawValue)
+                payload.write(questions.rawValue | (isStored ? 4 : 0))
                 payload.write(head)
             }
         case .data(let lease, let bytes):
@@ -116,11 +117,12 @@ package enum WorkerMessage: Sendable, Hashable {
             self = .interim(lease: lease, head)
         case .head:
             let lease = try reader.uint64()
-            let questions = HeadQuestions(rawValue: try reader.byte())
+            let bits = try reader.byte()
+            let questions = HeadQuestions(rawValue: bits & ~4)
             guard questions.isSubset(of: .all) else { throw .reservedBits }
             let head = try reader.head()
             guard !head.isInterim else { throw .invalid(.status) }
-            self = .head(lease: lease, head, asks: questions)
+            self = .head(lease: lease, head, asks: questions, isStored: bits & 4 != 0)
         case .data:
             let lease = try reader.uint64()
             let bytes = try reader.data()

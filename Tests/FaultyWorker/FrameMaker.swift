@@ -143,7 +143,7 @@ extension WorkerMessage {
     var lease: UInt64? {
         switch self {
         case .ready, .connections, .closed: nil
-        case .interim(let lease, _), .head(let lease, _, _), .data(let lease, _), .unshared(let lease),
+        case .interim(let lease, _), .head(let lease, _, _, _), .data(let lease, _), .unshared(let lease),
             .wants(let lease, _), .forwards(let lease, _):
             lease
         case .ended(let end): end.lease

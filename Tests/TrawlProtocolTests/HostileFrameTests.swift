@@ -122,7 +122,7 @@ struct HostileFrameTests {
         #expect(throws: FrameError.invalid(.count)) { try workerMessages(frame(WorkerMessage.ended(end))) }
     }
 
-    @Test("a head that asks for what is not known is refused", arguments: [4, 0x80, 0xFF] as [UInt8])
+    @Test("a head that asks for what is not known is refused", arguments: [8, 0x80, 0xFF] as [UInt8])
     func questions(bits: UInt8) {
         let head = ResponseHead(status: 200, version: .http1_1, reason: "", fields: FieldLines())
         var bytes = frame(WorkerMessage.head(lease: 1, head, asks: []))

@@ -48,7 +48,7 @@ extension WorkerMessage {
         case 2:
             .head(
                 lease: random.integer(), .random(using: &random),
-                asks: random.pick([[], .storing, .disposition, .all]))
+                asks: random.pick([[], .storing, .disposition, .all]), isStored: random.bool())
         case 3: .data(lease: random.integer(), random.bytes(upTo: 300) + [7])
         case 4: .unshared(lease: random.integer())
         case 5: .connections(origin: random.integer(), open: random.integer())

@@ -180,7 +180,7 @@ struct SinkTests {
             for choice in 0..<4 {
                 let lease = try worker.lease(target) { $0.heads = .answered }
                 worker.send(.lease(lease))
-                guard case .head(lease.id, let head, _)? = try worker.next()?.0 else {
+                guard case .head(lease.id, let head, _, _)? = try worker.next()?.0 else {
                     Issue.record("no head")
                     return
                 }

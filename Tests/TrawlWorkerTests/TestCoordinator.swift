@@ -171,7 +171,7 @@ final class TestCoordinator {
             switch message {
             case .interim(lease, let head):
                 exchange.interim.append(head)
-            case .head(lease, let head, _):
+            case .head(lease, let head, _, _):
                 exchange.earlyHead = head
             case .data(lease, let bytes):
                 exchange.streamed += bytes

@@ -154,7 +154,8 @@ extension Supervisor {
         begin(fetch, front: true)
     }
 
-    /// A head came that is the answer or a redirect: what was said was right, as far as it says anything about that.
+    /// A head came from a server or proxy that is the answer or a redirect: what was said was right, as far as it says
+    /// anything about that. What is stored says nothing, and does not come here.
     mutating func learn(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) {
         guard fetch.engine.authentication != nil else { return }
         for side in AuthenticationSide.allCases { learn(side, head, fetch) }

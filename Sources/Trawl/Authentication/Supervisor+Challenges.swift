@@ -33,9 +33,11 @@ extension Supervisor {
 
     /// A head came that may challenge.
     ///
-    /// - Parameter isOfTunnel: Whether it is what a proxy answered to CONNECT.
+    /// - Parameters:
+    ///   - isOfTunnel: Whether it is what a proxy answered to CONNECT.
+    ///   - isStored: Whether it comes out of the store, and says nothing about who asks now.
     mutating func meet(
-        _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch, isOfTunnel: Bool = false
+        _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch, isOfTunnel: Bool = false, isStored: Bool = false
     ) -> ChallengeStep {
         guard let side = AuthenticationSide(status: head.status),
             answersChallenges(side, fetch), let origin = origin(of: side, fetch)
@@ -43,7 +45,7 @@ extension Supervisor {
         // What comes out of a tunnel is the server's, a 407 too: it has no business with the proxy's credentials.
         guard side == .proxy ? isOfTunnel == isTunnelled(fetch) : !isOfTunnel else { return .deliver }
         // A proxy that hands on a challenge has nothing against us.
-        if side == .server { learn(.proxy, head, fetch) }
+        if side == .server, !isStored { learn(.proxy, head, fetch) }
         let authentication = authentication(side, of: fetch)
         if var state = authentication[side], !state.isBegun {
             state.isBegun = true

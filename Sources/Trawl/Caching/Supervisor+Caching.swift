@@ -134,7 +134,7 @@ extension Supervisor {
             }
         }
         // No proxy has said what is stored.
-        if hit.head.status == 401, meet(hit.head, fetch) == .goOn {
+        if hit.head.status == 401, meet(hit.head, fetch, isStored: true) == .goOn {
             _ = goOn(fetch)
             return false
         }

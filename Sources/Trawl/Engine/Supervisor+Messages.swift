@@ -22,7 +22,7 @@ extension Supervisor {
             let head = Response.ResponseHead(head)
             fetch.engine.interim.append(head)
             fetch.channel?.post(.interim(head))
-        case .head(let lease, let head, let questions):
+        case .head(let lease, let head, let questions, let isStored):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             guard fetch.engine.head == nil else {
                 refuse(link, "a second head")
@@ -32,8 +32,8 @@ extension Supervisor {
             tell(.status, fetch, "head: status \(head.status)")
             // Nobody waits for its body, or answers it, any more.
             guard fetch.engine.ending == nil else { return true }
-            let challenge = meet(head, fetch)
-            if challenge == .deliver { learn(head, fetch) }
+            let challenge = meet(head, fetch, isStored: isStored)
+            if challenge == .deliver, !isStored { learn(head, fetch) }
             let isTriedAgain =
                 challenge == .deliver && questions.contains(.disposition) && triesAgain(after: head, fetch)
             if fetch.channel != nil, !isTriedAgain, redirect(of: head, fetch) == nil, challenge == .deliver,
@@ -243,7 +243,10 @@ extension Supervisor {
         case .complete(let delivery):
             guard let head else { preconditionFailure("an end without a head was accepted") }
             // Of one that came before its end it is known already.
-            if end.head != nil, fetch.engine.delivered == 0, meet(head, fetch) == .deliver { learn(head, fetch) }
+            if end.head != nil, fetch.engine.delivered == 0 {
+                let isStored = end.cache.source.isStoreAlone
+                if meet(head, fetch, isStored: isStored) == .deliver, !isStored { learn(head, fetch) }
+            }
             foundName(fetch)
             overtakeLeaders(of: fetch, head)
             if answersChallenge(fetch) { return revalidateIfWanted(fetch, end.cache) }

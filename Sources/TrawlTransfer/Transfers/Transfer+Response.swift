@@ -108,7 +108,7 @@ extension Transfer {
         }
         if lease.cache.contains(.asks), keeper?.mayBeDecided == true { asks.insert(.storing) }
         if lease.heads != .withEnd || !asks.isEmpty {
-            loop.output.send(.head(lease: lease.id, head, asks: asks))
+            loop.output.send(.head(lease: lease.id, head, asks: asks, isStored: report.source.isStoreAlone))
             isHeadSent = true
             questions = asks
             if awaitsAnswer { rest() }

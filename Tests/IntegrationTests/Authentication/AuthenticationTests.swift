@@ -234,6 +234,42 @@ struct AuthenticationTests {
         }
     }
 
+    @Test("an answer out of the store proves nothing about who asks (ASI-AUTH-09)", arguments: [true, false])
+    func stored(isStreamed: Bool) async throws {
+        let body = String(repeating: "x", count: 200_000)
+        try await withScene(answering: { seen in
+            switch seen.target {
+            case "/pub": ScriptedOrigin.Answer(200, body, [("Cache-Control", "public, max-age=600")])
+            case "/old" where seen.number > 1: ScriptedOrigin.Answer(503, "gone")
+            case "/old":
+                ScriptedOrigin.Answer(
+                    200, body, [("Cache-Control", "public, max-age=0, stale-if-error=600"), ("ETag", "\"1\"")])
+            default: ScriptedOrigin.Answer(200, "open")
+            }
+        }) { scene, coordinator in
+            for target in ["/pub", "/old"] {
+                _ = try await coordinator.get(scene.origin.url(target))
+                var request = Request(scene.origin.url(target))
+                Self.options(password: "wrong") { $0.schemes = .basic }(&request.options)
+                if isStreamed {
+                    let read = try await readStream(coordinator.start(request, into: .stream))
+                    #expect(read.count == body.utf8.count)
+                } else {
+                    let response = try await coordinator.send(request)
+                    #expect(response.status == 200 && response.source == (target == "/pub" ? .cache : .stale))
+                }
+                let kept = await coordinator.credentials.list()
+                #expect(kept.isEmpty, "\(target)")
+                _ = try await coordinator.get(scene.origin.url("/other"), Self.clear)
+                #expect(scene.origin.seen("/other").allSatisfy { $0.fields["authorization"] == nil })
+            }
+            // What the server says itself counts.
+            _ = try await coordinator.get(scene.origin.url("/open"), Self.options { $0.schemes = .basic })
+            let kept = await coordinator.credentials.list()
+            #expect(kept.count == 1)
+        }
+    }
+
     @Test("no count of a nonce is used twice, whichever worker sends it (ASI-AUTH-05)")
     func nonceCounts() async throws {
         let challenge = #"Digest realm="d", nonce="the same for all", qop="auth", algorithm=SHA-256"#
