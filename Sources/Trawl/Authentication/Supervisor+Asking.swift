@@ -19,16 +19,17 @@ extension Supervisor {
                 authentication)
         }
         questions += 1
-        authentication.question = FetchAuthentication.Question(
-            number: questions, side: side, candidate: candidate,
-            subject: CredentialSubject(candidate.space, named: authentication[side]?.search.named), source: source,
-            failures: failures)
-        if let question = authentication.question { tellQuestion(question, fetch) }
+        let subject = CredentialSubject(candidate.space, named: authentication[side]?.search.named)
+        let question = FetchAuthentication.Question(
+            number: questions, side: side, candidate: candidate, subject: subject, source: source, failures: failures)
+        authentication.question = question
+        tellQuestion(question, fetch)
         authentication.proving = nil
         stopClock(of: fetch)
+        // Of what it asked about before it needs no answer any more.
+        leaveQuestions(of: fetch) { $0 != subject }
         // A vault answers each; a person is asked once.
         if source == .vault { return put(fetch, authentication) }
-        guard let subject = authentication.question?.subject else { return }
         switch broker.ask(subject, by: fetch.engine.key) {
         case .ask: put(fetch, authentication)
         case .wait: break
@@ -104,8 +105,7 @@ extension Supervisor {
     ) {
         switch action {
         case .none: break
-        case .ask(let key):
-            if let fetch = fetches[key], let authentication = fetch.engine.authentication { put(fetch, authentication) }
+        case .ask(let key): askNext(key, subject)
         case .prove(let key, let credentials): resume(key, with: credentials, proving: subject)
         case .resume(let keys, let credentials): for key in keys { resume(key, with: credentials, proving: nil) }
         case .fail(let keys):
@@ -115,6 +115,22 @@ extension Supervisor {
                 else { continue }
                 resume(fetch, authentication, question, with: .cancel)
             }
+        }
+    }
+
+    /// One that waited asks, unless credentials have been found meanwhile; then the one behind it does.
+    private mutating func askNext(_ key: FetchKey, _ subject: CredentialSubject) {
+        var key = key
+        while let fetch = fetches[key], let authentication = fetch.engine.authentication,
+            let question = authentication.question
+        {
+            guard let found = credentials.entry(for: question.candidate.space),
+                authentication[question.side]?.search.takes(found) == true
+            else { return put(fetch, authentication) }
+            let action = broker.left(subject, by: key)
+            resume(fetch, authentication, question, with: .use(found.credentials))
+            guard case .ask(let next) = action else { return }
+            key = next
         }
     }
 
@@ -140,8 +156,13 @@ extension Supervisor {
     mutating func endAuthentication(of fetch: RunningFetch) {
         guard let authentication = fetch.engine.authentication else { return }
         authentication.lookUp?.cancel()
+        leaveQuestions(of: fetch) { _ in true }
+    }
+
+    /// A fetch needs no answer about some subjects any more: of those that wait for one another takes its place.
+    mutating func leaveQuestions(of fetch: RunningFetch, where isLeft: (CredentialSubject) -> Bool) {
         if broker.isIdle { return }
-        for (subject, action) in broker.ended(fetch.engine.key) { perform(action, for: subject) }
+        for (subject, action) in broker.left(by: fetch.engine.key, where: isLeft) { perform(action, for: subject) }
     }
 
     // MARK: - Clocks

@@ -177,8 +177,8 @@ extension Supervisor {
         let acceptance = authentication[side]?.search.accepted(
             status: isTunnelled ? 200 : head.status,
             kept: origin(of: side, fetch).map { credentials.entries(of: $0, side) } ?? [])
-        switch acceptance ?? .nothing {
-        case .nothing: break
+        switch acceptance ?? .unjudged {
+        case .nothing, .unjudged: break
         case .keep(let entry, let permanently):
             credentials.keep(entry)
             if permanently { saveInVault(entry) }
@@ -186,8 +186,10 @@ extension Supervisor {
         }
         if let subject = authentication.proving, subject.space.side == side {
             authentication.proving = nil
-            perform(broker.proved(subject, by: fetch.engine.key), for: subject)
+            if acceptance != .unjudged { perform(broker.proved(subject, by: fetch.engine.key), for: subject) }
         }
+        // What was not judged the next one tries; where others were found it asks, unless it finds them too.
+        leaveQuestions(of: fetch) { $0.space.side == side }
     }
 
     /// A redirect leads on: the next hop says what belongs there.

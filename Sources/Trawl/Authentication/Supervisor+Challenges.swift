@@ -58,10 +58,18 @@ extension Supervisor {
             let step = authentication[side]?.search.challenged(
                 by: challenges, sentNonce: authentication[side]?.proof?.nonce)
         else { return .deliver }
-        tellChallenge(challenges, from: side, isRefusal: authentication[side]?.search.attempts != attempts, fetch)
+        let isRefusal = authentication[side]?.search.attempts != attempts
+        tellChallenge(challenges, from: side, isRefusal: isRefusal, fetch)
+        if isRefusal, let subject = authentication.proving, subject.space.side == side {
+            authentication.proving = nil
+            broker.refused(subject, by: fetch.engine.key)
+        }
         if let forgotten = step.forgotten { credentials.forget(forgotten) }
         authentication.head = head
-        return prepare(step.action, side, fetch, authentication)
+        let next = prepare(step.action, side, fetch, authentication)
+        // Nobody is asked any more, and the body of the challenge may take its time.
+        if next == .deliver { leaveQuestions(of: fetch) { $0.space.side == side } }
+        return next
     }
 
     /// Looks where it can be looked at once; what takes longer, and what is sent, is for when the hop is over.

@@ -177,8 +177,10 @@ extension Supervisor {
     /// Which heads are told before the end, and which of them wait for an answer.
     private func addQuestions(about fetch: RunningFetch, to lease: inout Lease) {
         lease.heads = fetch.plan.wantsEvents ? .early : .withEnd
-        // Others wait for what it proves, and not for its body.
-        if fetch.engine.authentication?.proving != nil, lease.heads == .withEnd { lease.heads = .early }
+        // Others wait for what it proves, or finds, and not for its body.
+        if lease.heads == .withEnd, fetch.engine.authentication != nil, broker.knows(fetch.engine.key) {
+            lease.heads = .early
+        }
         if fetch.engine.resumable?.looksAtHead == true { lease.heads = .answered }
         lease.asksAboutChallenges = answersChallenges(fetch)
         lease.asksAboutFailures = mayTryAgain(fetch)

@@ -191,6 +191,83 @@ struct CredentialQuestionTests {
         }
     }
 
+    @Test("what was refused, or that nobody has judged, is tried by one alone")
+    func unproved() async throws {
+        let (wrong, count) = (ChallengingOrigin.basic("me", "wrong"), 20)
+        // What is told first is wrong; a fetch may be refused once, or the first answer to it is a failure.
+        for (isJudged, attempts) in [(true, 1), (false, 5)] {
+            let gate = Gate(width: 0)
+            let asked = Locked(0)
+            let answering = Answering { _ in
+                await gate.enter()
+                let number = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                return .use(number == 1 ? Credential(user: "me", password: "wrong") : Self.credential)
+            }
+            let tried = Locked(0)
+            let origin: @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer = { seen in
+                guard seen.fields["authorization"] == wrong else { return ChallengingOrigin.taking(Self.right)(seen) }
+                let number = tried.withLock { tried in
+                    tried += 1
+                    return tried
+                }
+                return isJudged || number > 1 ? ChallengingOrigin.challenge() : ScriptedOrigin.Answer(503, "later")
+            }
+            try await run(answering, origin: origin) { scene, coordinator in
+                let statuses = try await withThrowingTaskGroup(of: Int.self) { group -> [Int] in
+                    for number in 0..<count {
+                        group.addTask {
+                            try await self.get(coordinator, scene.origin.url("/u/\(number)")) {
+                                $0.authentication.maxAttempts = attempts
+                                $0.authentication.whenRefused = .delivers
+                            }.status
+                        }
+                    }
+                    #expect(await eventually { scene.count == count })
+                    for _ in 0..<count { gate.leave() }
+                    return try await group.reduce(into: [Int]()) { $0.append($1) }
+                }
+                #expect(statuses.filter { $0 == 200 }.count == count - 1, "\(statuses)")
+                #expect(statuses.contains(isJudged ? 401 : 503), "\(statuses)")
+                // By the one that was told; by the next, too, as long as nobody knows whether it is right.
+                let (tries, questions) = (tried.withLock { $0 }, asked.withLock { $0 })
+                #expect(tries <= (isJudged ? 1 : 2) && questions == 2)
+            }
+        }
+    }
+
+    @Test("when others are found in the session after a refusal, those that wait find them, and not what was refused")
+    func foundElsewhere() async throws {
+        let wrong = ChallengingOrigin.basic("me", "wrong")
+        let gate = Gate(width: 0)
+        let session = Locked<(Coordinator, VaultItem)?>(nil)
+        let answering = Answering { _ in
+            await gate.enter()
+            if let (coordinator, item) = session.withLock({ $0 }) {
+                try? await coordinator.credentials.set(Self.credential, for: item, scheme: "Basic")
+            }
+            return .use(Credential(user: "me", password: "wrong"))
+        }
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            let item = VaultItem(scheme: "http", host: "127.0.0.1", port: Int(scene.origin.port), realm: "here")
+            session.withLock { $0 = (coordinator, item) }
+            defer { session.withLock { $0 = nil } }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<10 {
+                    group.addTask { try await self.get(coordinator, scene.origin.url("/f/\(number)")).status }
+                }
+                #expect(await eventually { scene.count == 10 })
+                for _ in 0..<10 { gate.leave() }
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(answering.challenges.count == 1)
+            let tries = scene.origin.seen().filter { $0.fields["authorization"] == wrong }
+            #expect(tries.count == 1)
+        }
+    }
+
     @Test("a challenge says whom the request names, and what was refused is not proposed, ULS-AUTH-04")
     func namedUser() async throws {
         let answering = Answering { _ in .use(Self.credential) }

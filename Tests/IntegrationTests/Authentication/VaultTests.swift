@@ -276,6 +276,7 @@ struct VaultTests {
             }
         }
         // All that was begun is over with the coordinator.
-        #expect(vault.saved.withLock { $0 } == 2)
+        let saved = vault.saved.withLock { $0 }
+        #expect(saved == 2)
     }
 }

@@ -43,6 +43,42 @@ struct AuthenticationBrokerTests {
         #expect(broker.waiting(for: space) == 3)
     }
 
+    @Test("what was refused is handed to nobody, whatever becomes of the one that tried it")
+    func refused() {
+        for isLast in [true, false] {
+            var broker = broker()
+            _ = broker.told(credentials, for: space, to: 1)
+            // Who does not have the turn refuses nothing.
+            broker.refused(space, by: 2)
+            broker.refused(other, by: 1)
+            broker.refused(space, by: 1)
+            // What works after that is something else.
+            #expect(broker.proved(space, by: 1) == .none)
+            #expect(broker.waiting(for: space) == 4)
+            if isLast {
+                #expect(broker.ended(1).map(\.action) == [.ask(2)])
+            } else {
+                #expect(broker.ask(space, by: 1) == .ask)
+                #expect(broker.told(credentials, for: space, to: 1) == .prove(1, credentials))
+                #expect(broker.proved(space, by: 1) == .resume([2, 3, 4, 5], credentials))
+            }
+        }
+    }
+
+    @Test("a fetch that goes on to another space leaves the first to those that wait for it")
+    func goesOn() {
+        var broker = broker()
+        let (space, other) = (space, other)
+        let stays = broker.left(by: 1) { $0 != space }
+        let leaves = broker.left(by: 1) { $0 != other }
+        #expect(stays.isEmpty && leaves.map(\.action) == [.ask(2)])
+        #expect(!broker.knows(1) && broker.knows(2) && broker.knows(5) && !broker.knows(6))
+        #expect(broker.ask(other, by: 1) == .ask)
+        // One that only waited is gone from the line.
+        let isGone = broker.left(by: 3) { $0 == space }
+        #expect(isGone.isEmpty && broker.waiting(for: space) == 2)
+    }
+
     @Test("spaces have nothing to do with each other")
     func apart() {
         var broker = broker()
@@ -141,7 +177,10 @@ struct AuthenticationBrokerTests {
             let space = generator.pick(spaces)
             let asker = Int.random(in: 0..<12, using: &generator)
             let isHolder = holders[space] == asker
-            switch generator.next() % 6 {
+            switch generator.next() % 7 {
+            case 6:
+                broker.refused(space, by: asker)
+                if isHolder { proving[space] = nil }
             case 0, 1:
                 let turn = broker.ask(space, by: asker)
                 if holders[space] == nil {

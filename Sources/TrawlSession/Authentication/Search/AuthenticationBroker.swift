@@ -51,6 +51,9 @@ package struct AuthenticationBroker<Subject: Hashable & Sendable, Asker: Hashabl
     /// Whether nobody asks, tries or waits.
     package var isIdle: Bool { questions.isEmpty && places.isEmpty }
 
+    /// Whether a fetch asks, tries or waits.
+    package func knows(_ asker: Asker) -> Bool { places[asker] != nil }
+
     /// How many wait for an answer.
     package func waiting(for subject: Subject) -> Int { questions[subject]?.waiting.count ?? 0 }
 
@@ -78,6 +81,12 @@ package struct AuthenticationBroker<Subject: Hashable & Sendable, Asker: Hashabl
         guard questions[subject]?.holder == asker else { return .none }
         questions[subject]?.phase = .proving(credentials)
         return .prove(asker, credentials)
+    }
+
+    /// The credentials that one tried were refused: nobody else tries them. It keeps its place, and may ask again.
+    package mutating func refused(_ subject: Subject, by asker: Asker) {
+        guard questions[subject]?.holder == asker else { return }
+        questions[subject]?.phase = .asking
     }
 
     /// The credentials that one tried worked.
@@ -134,8 +143,17 @@ package struct AuthenticationBroker<Subject: Hashable & Sendable, Asker: Hashabl
     ///
     /// - Returns: What others are to do, with the subject it is about.
     package mutating func ended(_ asker: Asker) -> [(subject: Subject, action: Action)] {
+        left(by: asker) { _ in true }
+    }
+
+    /// A fetch needs no answer about some subjects any more; legal at any time, as its end is.
+    ///
+    /// - Returns: What others are to do, with the subject it is about.
+    package mutating func left(
+        by asker: Asker, where isLeft: (Subject) -> Bool
+    ) -> [(subject: Subject, action: Action)] {
         guard let subjects = places[asker] else { return [] }
-        return subjects.map { ($0, left($0, by: asker)) }.filter { $0.1 != .none }
+        return subjects.filter(isLeft).map { ($0, left($0, by: asker)) }.filter { $0.1 != .none }
     }
 
     private mutating func forget(_ asker: Asker, _ subject: Subject) {

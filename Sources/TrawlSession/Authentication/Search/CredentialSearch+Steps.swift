@@ -70,7 +70,9 @@ extension CredentialSearch {
         case keep(SessionEntry, permanently: Bool)
         /// Keep these in the vault alone: the fetch does not use the session.
         case save(SessionEntry)
-        /// Nothing to keep.
+        /// They worked, and there is nothing to keep.
         case nothing
+        /// It proves nothing: a failure, or an answer to nothing that was said.
+        case unjudged
     }
 }

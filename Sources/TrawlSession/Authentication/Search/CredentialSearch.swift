@@ -321,9 +321,9 @@ package struct CredentialSearch: Sendable {
     ///
     /// - Parameter kept: What the session store has for whoever was spoken to.
     package mutating func accepted(status: UInt16, kept: @autoclosure () -> [SessionEntry] = []) -> Acceptance {
-        guard case .sent(let proposal) = state else { return .nothing }
+        guard case .sent(let proposal) = state else { return .unjudged }
         // A proxy's answer says nothing about the server, and a failure nothing about anybody.
-        guard status != side.status, side == .proxy || status != 407, status < 500 else { return .nothing }
+        guard status != side.status, side == .proxy || status != 407, status < 500 else { return .unjudged }
         state = .idle
         renewals = 0
         let credentials = proposal.credentials
