@@ -21,8 +21,9 @@ extension Supervisor {
         if fetch.engine.authentication?.server == nil {
             // Most fetches have nothing to say, and nobody asks them.
             let isOwn = !fetch.engine.hasLeftOrigin && terms.maySendOwnAhead(for: target)
-            guard isOwn || (terms.readsSession && !credentials.isEmpty(.server)), !fetch.isByHand else { return nil }
+            guard isOwn || (terms.readsSession && !credentials.isEmpty(.server)) else { return nil }
         }
+        if fetch.engine.isByHand { return nil }
         return begin(.server, fetch).map {
             FetchError(.authentication, $0.explanation, url: target.text)
         }
@@ -61,7 +62,7 @@ extension Supervisor {
     private func serverSide(_ fetch: RunningFetch) -> FetchAuthentication.Side {
         let terms = fetch.plan.terms.authentication
         var policy = terms.policy(for: fetch)
-        policy.isByHand = fetch.isByHand
+        policy.isByHand = fetch.engine.isByHand
         // Credentials of the request and its URL belong to where the fetch began.
         let isHome = !fetch.engine.hasLeftOrigin
         let home = fetch.plan.target.origin
@@ -199,5 +200,22 @@ extension Supervisor {
             authentication[side]?.isBegun = false
             authentication[side]?.clear()
         }
+    }
+
+    /// A fetch begins anew with its first hop: the credentials of its request and its URL are its own again, and it is
+    /// nobody whom other origins took it for.
+    mutating func restartCredentials(of fetch: RunningFetch) {
+        guard let authentication = fetch.engine.authentication else { return }
+        turnCredentials(fetch)
+        authentication.deliversNext = nil
+        authentication.proving = nil
+        if let earlier = authentication.server {
+            var side = serverSide(fetch)
+            side.search.takeOver(earlier.search)
+            side.rounds = earlier.rounds
+            authentication.server = side
+        }
+        // It may wait for long before it asks or proves anything again.
+        leaveQuestions(of: fetch) { _ in true }
     }
 }

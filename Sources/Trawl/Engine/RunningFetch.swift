@@ -22,8 +22,6 @@ final class RunningFetch: @unchecked Sendable {
     let channel: (any FetchEventSink)?
     /// What its caller says about it while it runs; nil when the caller has no handle.
     let control: FetchControl?
-    /// Whether the caller wrote the field of credentials: then it goes out as it is.
-    let isByHand: Bool
     /// Whether the program may be asked for decisions.
     let asksProgram: Bool
 
@@ -37,7 +35,6 @@ final class RunningFetch: @unchecked Sendable {
         decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true, control: FetchControl? = nil
     ) {
         engine = .beginning(plan, decisions)
-        isByHand = plan.fields.contains("Authorization")
         self.plan = plan
         self.reply = reply
         self.channel = channel
@@ -90,6 +87,9 @@ final class RunningFetch: @unchecked Sendable {
         var fields: FieldLines
         /// What goes on the wire; see `EffectiveRequest`.
         var sent: FieldLines
+        /// Whether the caller, or a program in place of a redirect, wrote the hop's field of credentials: then it goes
+        /// out as it is.
+        private(set) var isByHand: Bool
         /// The certificate its worker was told to trust; empty for none.
         var trusted: [UInt8] = []
         /// Whether its cookies are those that all who use the store have.
@@ -184,13 +184,19 @@ final class RunningFetch: @unchecked Sendable {
         /// When it came here, where somebody wants to know how long it takes.
         var begunAt: MonotonicInstant?
 
+        /// The fields of the hop are others than before.
+        mutating func noteWhetherByHand() { isByHand = Self.isByHand(fields) }
+
+        private static func isByHand(_ fields: FieldLines) -> Bool { fields.contains("Authorization") }
+
         /// Before the first hop. (Made in one go, and not in an initializer: that would copy it once more.)
         static func beginning(_ plan: borrowing FetchPlan, _ decisions: (any FetchDecisions)?) -> EngineState {
             let isPaced = if case .opened(let destination) = plan.sink { destination.isPaced } else { false }
             let sendsBody = if case .none = plan.body { false } else { true }
             return EngineState(
                 terms: plan.terms, target: plan.target, method: plan.method, fields: plan.fields, sent: plan.fields,
-                sendsBody: sendsBody, decisions: decisions, resumable: ResumablePart.beginning(plan), isPaced: isPaced)
+                isByHand: isByHand(plan.fields), sendsBody: sendsBody, decisions: decisions,
+                resumable: ResumablePart.beginning(plan), isPaced: isPaced)
         }
     }
 }

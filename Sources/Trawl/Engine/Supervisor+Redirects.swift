@@ -64,6 +64,7 @@ extension Supervisor {
                 from: fetch.engine.fields, changesOrigin: target.origin != fetch.engine.target.origin)
             fetch.engine.sendsBody = fetch.engine.sendsBody && redirect.keepsBody
         }
+        fetch.engine.noteWhetherByHand()
         fetch.engine.decided = nil
         if target.origin != fetch.engine.target.origin { fetch.engine.hasLeftOrigin = true }
         turnCredentials(fetch)

@@ -90,12 +90,13 @@ extension Supervisor {
     }
 
     /// Makes the first hop of a fetch the next one again.
-    private func rewind(_ fetch: RunningFetch) {
+    private mutating func rewind(_ fetch: RunningFetch) {
         let plan = fetch.plan
         fetch.engine.redirects = []
         fetch.engine.target = plan.target
         fetch.engine.method = plan.method
         fetch.engine.fields = plan.fields
+        fetch.engine.noteWhetherByHand()
         fetch.engine.terms = plan.terms
         fetch.engine.sendsBody = plan.body != .none
         fetch.engine.otherBody = nil
@@ -103,7 +104,7 @@ extension Supervisor {
         fetch.engine.hasLeftOrigin = false
         fetch.engine.way = nil
         fetch.engine.access = .nothing
-        turnCredentials(fetch)
+        restartCredentials(of: fetch)
     }
 
     // MARK: Waiting

@@ -2,6 +2,13 @@ import Foundation
 import Testing
 import Trawl
 
+/// A program that follows redirects with a token of its own.
+private final class WritingByHand: FetchDecisions {
+    func redirect(_ proposal: RedirectProposal) async -> RedirectChoice {
+        .send(Request(proposal.request.url, fields: ["Authorization": "Bearer X"]))
+    }
+}
+
 @Suite("Challenges are answered, ASI-AUTH-01, 02, 05, 09, 10, 12, 13, 19, ULS-AUTH-06", .timeLimit(.minutes(2)))
 struct AuthenticationTests {
     private static let right = ChallengingOrigin.basic("me", "pass")
@@ -212,6 +219,61 @@ struct AuthenticationTests {
             }
             #expect(other.seen().allSatisfy { $0.fields["authorization"] == nil } && other.seen().count == 3)
             #expect(scene.origin.seen("/home").allSatisfy { $0.fields["authorization"] == nil })
+        }
+    }
+
+    @Test(
+        "a fetch that begins anew after a redirect is made as who it was made as (ASI-AUTH-09)",
+        arguments: [true, false])
+    func begunAnew(isOtherKnown: Bool) async throws {
+        let other = try ScriptedOrigin { seen in
+            seen.number == 1 ? ScriptedOrigin.Answer(503, "later") : ScriptedOrigin.Answer(200, "there")
+        }
+        defer { other.stop() }
+        let known = [Self.right, ChallengingOrigin.basic("bob", "b")]
+        try await withScene(answering: { seen in
+            guard let field = seen.fields["authorization"], known.contains(field) else {
+                return ChallengingOrigin.challenge()
+            }
+            return seen.target == "/start"
+                ? ScriptedOrigin.Answer(302, "", [("Location", other.url("/b"))]) : ScriptedOrigin.Answer(200, "in")
+        }) { scene, coordinator in
+            if isOtherKnown {
+                let bob = try await coordinator.get(
+                    scene.origin.url("/bob"), Self.options(user: "bob", password: "b"))
+                #expect(bob.status == 200)
+            }
+            var request = Request(scene.origin.url("/start"))
+            Self.options {
+                $0.credential = Credential(user: "me", password: "pass", persistence: .none)
+                $0.usesSession = isOtherKnown
+            }(&request.options)
+            request.options.retry = .init(1)
+            request.options.retry.delay = .milliseconds(10)
+            let response = try await coordinator.send(request)
+            #expect(response.bodyText == "there" && response.retryCount == 1)
+            let fields = scene.origin.seen("/start").compactMap { $0.fields["authorization"] }
+            #expect(fields == [Self.right, Self.right])
+        }
+    }
+
+    @Test("what a program writes by hand in place of a redirect's request is left alone (ULS-AUTH-06)")
+    func byHandInRedirect() async throws {
+        try await withScene(
+            adjust: { $0.decisions = WritingByHand() },
+            answering: { seen in
+                switch seen.target {
+                case "/from": ScriptedOrigin.Answer(302, "", [("Location", "/to")])
+                default: ChallengingOrigin.taking(Self.right)(seen)
+                }
+            }
+        ) { scene, coordinator in
+            let kept = try await coordinator.get(scene.origin.url("/in"), Self.options())
+            #expect(kept.status == 200)
+            let response = try await coordinator.get(scene.origin.url("/from"), Self.clear)
+            #expect(response.status == 401 && response.authentication == nil)
+            #expect(scene.origin.seen("/from").map { $0.fields["authorization"] } == [Self.right])
+            #expect(scene.origin.seen("/to").map { $0.fields["authorization"] } == ["Bearer X"])
         }
     }
 

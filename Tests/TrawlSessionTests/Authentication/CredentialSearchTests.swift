@@ -290,10 +290,10 @@ struct CredentialSearchTests {
     func late() throws {
         var search = search(policy())
         #expect(search.answered(.use(user("a"))) == .none)
-        #expect(search.accepted(status: 200) == .nothing)
+        #expect(search.accepted(status: 200) == .unjudged)
         #expect(asked(search.challenged(by: try ChallengeList(Self.basic)).action) == .session)
         #expect(search.challenged(by: try ChallengeList(Self.basic)) == .init(forgotten: nil, action: .none))
-        #expect(search.accepted(status: 200) == .nothing)
+        #expect(search.accepted(status: 200) == .unjudged)
         #expect(sent(search.answered(.use(user("a")))) == "session Basic a")
         #expect(search.answered(.cancel) == .none)
     }
@@ -313,7 +313,7 @@ struct CredentialSearchTests {
         #expect(kept.space.side == .proxy)
         #expect(sent(server.challenged(by: try ChallengeList(Self.basic)).action) == "request Basic s")
         // A proxy's 407 says nothing about the server.
-        #expect(server.accepted(status: 407) == .nothing)
+        #expect(server.accepted(status: 407) == .unjudged)
         #expect(server.challenged(by: try ChallengeList(Self.basic)).action == .giveUp(.refused))
         #expect(server.attempts == 1 && proxy.attempts == 0)
         #expect(server.lastSpace?.side == .server)

@@ -68,6 +68,14 @@ package struct CredentialSearch: Sendable {
         origin = home
     }
 
+    /// The fetch begins anew, and this is its new search: what was refused stays refused, and counts.
+    package mutating func takeOver(_ earlier: CredentialSearch) {
+        attempts = earlier.attempts
+        refused = earlier.refused
+        rejected = earlier.rejected
+        lastSpace = earlier.lastSpace
+    }
+
     /// A hop begins.
     ///
     /// - Parameters:
