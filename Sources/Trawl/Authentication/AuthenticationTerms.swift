@@ -92,9 +92,12 @@ struct AuthenticationTerms: Sendable {
 
     /// The credentials in a URL the caller gave; nil when there are none.
     ///
-    /// A user without a password is looked for in netrc when there is one.
-    func url(of target: TargetURI) -> Credentials? {
-        guard let user = target.user, !(target.password == nil && netrc != nil) else { return nil }
+    /// A user without a password is looked for where one may be found. Where nobody could know it, it is empty, as with
+    /// curl.
+    func url(of target: TargetURI, _ policy: SearchPolicy) -> Credentials? {
+        guard let user = target.user else { return nil }
+        let isLookedFor = !policy.sources.isDisjoint(with: CredentialSource.knowsPasswords)
+        if target.password == nil, isLookedFor { return nil }
         return Credentials(user: user, password: target.password ?? "")
     }
 

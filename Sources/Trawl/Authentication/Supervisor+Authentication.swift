@@ -65,12 +65,12 @@ extension Supervisor {
         policy.isByHand = fetch.engine.isByHand
         // Credentials of the request and its URL belong to where the fetch began.
         let isHome = !fetch.engine.hasLeftOrigin
-        let home = fetch.plan.target.origin
+        let target = fetch.plan.target
         return FetchAuthentication.Side(
             CredentialSearch(
-                side: .server, policy: policy, home: home, explicit: isHome ? terms.explicit : nil,
-                url: isHome ? terms.url(of: fetch.plan.target) : nil, user: isHome ? fetch.plan.target.user : nil),
-            home: home)
+                side: .server, policy: policy, home: target.origin, explicit: isHome ? terms.explicit : nil,
+                url: isHome ? terms.url(of: target, policy) : nil, user: isHome ? target.user : nil),
+            home: target.origin)
     }
 
     /// Tells one search that the hop begins, once.

@@ -283,8 +283,8 @@ struct CredentialQuestionTests {
             }
             #expect(unnamed.status == 200)
             #expect(answering.challenges.map(\.user) == ["me", "you", nil])
-            // A user without a password has an empty one, as in curl.
-            #expect(answering.challenges.map(\.previousFailures) == [1, 1, 0])
+            // For a user without a password the program is asked before an empty one is tried.
+            #expect(answering.challenges.map(\.previousFailures) == [0, 1, 0])
         }
     }
 

@@ -104,6 +104,28 @@ struct NamedUserTests {
         }
     }
 
+    @Test("for a user in the URL without a password an empty one is tried last, and at once where nobody could know it")
+    func emptyPassword() async throws {
+        let empty = ChallengingOrigin.basic("me", "")
+        for (user, usesVault, expected) in [
+            ("me", true, [Self.right]), ("other", true, [empty]), ("me", false, [empty]),
+        ] {
+            let vault = OneCredential(Credential(user: user, password: "pass"))
+            try await withScene(adjust: { $0.vault = vault }, answering: ChallengingOrigin.taking(Self.right)) {
+                scene, coordinator in
+                let url = scene.origin.url("/a").replacingOccurrences(of: "//", with: "//me@")
+                let response = try await coordinator.get(url) {
+                    Self.named("x", "x") {
+                        $0.credential = nil
+                        $0.usesVault = usesVault
+                    }(&$0)
+                }
+                #expect(Int(response.status) == (expected == [empty] ? 401 : 200))
+                #expect(scene.origin.seen().compactMap { $0.fields["authorization"] } == expected, "\(user)")
+            }
+        }
+    }
+
     @Test("who is asked may say anything, and is asked once on behalf of whoever names the same")
     func asked() async throws {
         let saying = Saying(Credential(user: "me", password: "pass"))

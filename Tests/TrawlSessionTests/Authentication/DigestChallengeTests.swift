@@ -93,4 +93,10 @@ struct DigestChallengeTests {
     func domain(text: String, expected: [String]?) {
         #expect(DigestDomain.paths(text.raw, at: secureOrigin)?.map(\.shown) == expected)
     }
+
+    @Test("of a long list of a domain the first 32 paths of the origin are taken")
+    func longDomain() {
+        let text = "https://b.example/ " + (0..<2_000).map { "/\($0)/" }.joined(separator: " ")
+        #expect(DigestDomain.paths(text.raw, at: secureOrigin)?.map(\.shown) == (0..<32).map { "/\($0)/" })
+    }
 }

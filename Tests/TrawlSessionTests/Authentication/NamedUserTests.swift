@@ -94,6 +94,17 @@ struct NamedUserTests {
         #expect(ahead == ["u", nil])
     }
 
+    @Test("a user alone whom nobody knows has an empty password, tried once and last")
+    func unknown() throws {
+        var search = search(user: "u")
+        let challenges = try ChallengeList(Self.basic)
+        for isFirst in [true, false] {
+            var action = search.challenged(by: challenges).action
+            while asked(action) != nil { action = search.answered(.none) }
+            if isFirst { #expect(sent(action) == "URL u") } else { #expect(action == .giveUp(.refused)) }
+        }
+    }
+
     @Test("a request that names nobody, or not here, takes what there is")
     func nobody() throws {
         #expect(try isSent(user("v"), from: .session, search()))

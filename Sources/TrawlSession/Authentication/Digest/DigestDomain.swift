@@ -6,10 +6,12 @@ import TrawlHTTP
 /// proxy the list says nothing.
 enum DigestDomain {
     /// The paths at the origin that the list names; nil when it is for all of the origin.
-    static func paths(_ domain: [UInt8], at origin: Origin) -> [[UInt8]]? {
+    ///
+    /// - Parameter limit: How many are read at most. What a longer list names besides is asked about again.
+    static func paths(_ domain: [UInt8], at origin: Origin, limit: Int = PreemptionScope.mostPaths) -> [[UInt8]]? {
         let members = domain.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         if members.isEmpty { return nil }
-        return members.compactMap { path(Array($0), at: origin) }
+        return Array(members.lazy.compactMap { path(Array($0), at: origin) }.prefix(limit))
     }
 
     private static func path(_ reference: [UInt8], at origin: Origin) -> [UInt8]? {

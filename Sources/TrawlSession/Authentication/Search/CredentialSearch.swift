@@ -234,8 +234,17 @@ package struct CredentialSearch: Sendable {
             question.source = source
             question.index = 0
         }
+        if let action = guess(for: question) { return action }
         state = .idle
         return .giveUp(attempts == 0 ? .noCredentials : .refused)
+    }
+
+    /// An empty password for a user in the URL that nobody has one for, as curl sends it; nil when it was tried.
+    private mutating func guess(for question: Question) -> Action? {
+        guard explicit == nil, url == nil, let user else { return nil }
+        return propose(
+            Credentials(user: user, password: ""),
+            from: Question(candidates: question.candidates, source: .url, index: 0))
     }
 
     /// What a source is to do; nil when it has nothing for any candidate.

@@ -18,6 +18,9 @@ package enum CredentialSource: UInt8, Sendable, Hashable, CaseIterable, CustomSt
     /// Whether it is asked anew each time, and may know better then.
     var isAsked: Bool { self == .decision || self == .prompt }
 
+    /// Those that may know the password of a user who is named without one.
+    package static let knowsPasswords: Set<CredentialSource> = [.netrc, .vault, .decision, .prompt]
+
     /// For logs.
     package var description: String {
         switch self {

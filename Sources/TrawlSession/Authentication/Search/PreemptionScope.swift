@@ -7,7 +7,7 @@ package import TrawlHTTP
 /// connection and send nothing ahead.
 package struct PreemptionScope: Sendable, Hashable {
     /// Paths that are kept of one scope. A site with more of them is asked again now and then.
-    private static let mostPaths = 32
+    static let mostPaths = 32
 
     /// The server or proxy.
     package let side: AuthenticationSide
