@@ -3,9 +3,24 @@ import TrawlPlatform
 
 /// Asks the person for user and password, at the terminal or by a program (ASI-AUTH-17).
 ///
-/// One question at a time, on a thread of its own, since a person takes time.
+/// One question at a time, on a thread of its own, since a person takes time. Who has no answer (the end of input, or no
+/// user) is not asked again for the same: of a thousand URLs of one server each would ask.
 final class PersonPrompt: CredentialPrompt {
+    /// What a person is asked about: a server or proxy, its realm, and the user that is named.
+    private struct Subject: Hashable {
+        let place: [String]
+        let realm: String?
+        let user: String?
+
+        init(_ challenge: AuthenticationChallenge) {
+            place = [challenge.isProxy ? "proxy" : "", challenge.scheme, challenge.host, String(challenge.port)]
+            realm = challenge.realm
+            user = challenge.user
+        }
+    }
+
     private let turn = Guarded(())
+    private let declined = Guarded(Set<Subject>())
     private let asker: SecretAsker
     let asksForServers: Bool
 
@@ -16,7 +31,8 @@ final class PersonPrompt: CredentialPrompt {
     }
 
     func credential(for challenge: AuthenticationChallenge) async -> CredentialDecision {
-        await withCheckedContinuation { continuation in
+        if isDeclined(challenge) { return .useStored }
+        return await withCheckedContinuation { continuation in
             let thread = try? NamedThread.start(name: "trawl-prompt") { [self] in
                 continuation.resume(returning: turn.withLock { _ in ask(challenge) })
             }
@@ -24,10 +40,19 @@ final class PersonPrompt: CredentialPrompt {
         }
     }
 
+    private func isDeclined(_ challenge: AuthenticationChallenge) -> Bool {
+        declined.withLock { $0.contains(Subject(challenge)) }
+    }
+
     private func ask(_ challenge: AuthenticationChallenge) -> CredentialDecision {
-        guard asker.isThere, let user = user(for: challenge), !user.isEmpty,
+        // Perhaps while it waited for its turn.
+        guard asker.isThere, !isDeclined(challenge) else { return .useStored }
+        guard let user = user(for: challenge), !user.isEmpty,
             let password = asker.read(passwordQuestion(user, challenge))
-        else { return .useStored }
+        else {
+            declined.withLock { _ = $0.insert(Subject(challenge)) }
+            return .useStored
+        }
         return .use(Credential(user: user, password: password))
     }
 

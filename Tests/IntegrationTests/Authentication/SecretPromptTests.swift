@@ -142,6 +142,29 @@ struct SecretPromptTests {
         #expect(terminal.exitCode == 1 && !terminal.text.contains("User: "), "\(terminal.text)")
     }
 
+    @Test("who gives no user, or ends the input, is not asked again for that realm", arguments: ["\n", "\u{4}"])
+    func declined(key: String) async throws {
+        try await withScene(answering: { seen in
+            ChallengingOrigin.challenge(#"Basic realm="\#(seen.target.hasPrefix("/a") ? "one" : "two")""#)
+        }) { scene in
+            let directory = scene.directory
+            let urls = (0..<10).flatMap { [scene.origin.url("/a\($0)"), scene.origin.url("/b\($0)")] }
+            try directory.put("list", Array(urls.joined(separator: "\n").utf8))
+            let terminal = try trawl(
+                [
+                    "batch", "-q", "--ask", "--noproxy", "*", "--store", scene.store, "--no-files", "--results",
+                    directory.file("results"), directory.file("list"),
+                ])
+            func questions() -> Int { terminal.text.components(separatedBy: "User: ").count - 1 }
+            for number in 1...2 {
+                #expect(await eventually { questions() == number }, "\(terminal.text)")
+                terminal.type(key)
+            }
+            #expect(await eventually { terminal.status != nil }, "\(terminal.text)")
+            #expect(questions() == 2 && scene.origin.seen().allSatisfy { $0.fields["authorization"] == nil })
+        }
+    }
+
     @Test("a list that is being stopped waits for no answer")
     func stoppedList() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in

@@ -291,6 +291,25 @@ struct DigestSessionTests {
         #expect(try session.prove(request).fieldValue.shown.contains("nc=00000002,"))
     }
 
+    @Test("a nonce that comes again goes on with its counts, RFC 7616 §3.4")
+    func alternating() throws {
+        var session = try session(#"Digest realm="r", nonce="n0", qop=auth"#)
+        let request = DigestRequest(method: .get, target: "/".raw)
+        var sent: [String] = []
+        for next in ["n1", "n0", "n1", "n0", "n2", "n1"] {
+            let proof = try session.prove(request)
+            sent.append("\(proof.nonce.shown) \(proof.count)")
+            _ = session.finish(proof, try FieldLines("Authentication-Info", #"nextnonce="\#(next)""#), from: .server)
+        }
+        #expect(sent == ["n0 1", "n1 1", "n0 2", "n1 2", "n0 3", "n2 1"])
+        // Nonces without number take bounded room.
+        for number in 0..<1_000 {
+            let info = try FieldLines("Authentication-Info", #"nextnonce="m\#(number)""#)
+            _ = session.finish(try session.prove(request), info, from: .server)
+        }
+        #expect(session.size < 2_000)
+    }
+
     @Test("what cannot be computed or sent is refused")
     func refused() throws {
         let plain = #"Digest realm="r", nonce="n""#

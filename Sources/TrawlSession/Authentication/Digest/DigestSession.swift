@@ -9,8 +9,13 @@ package import TrawlHTTP
 package struct DigestSession: Sendable {
     /// The challenge that began it.
     package let challenge: DigestChallenge
+    /// Nonces before the one in use whose counts are remembered.
+    private static let mostEarlier = 8
+
     /// The counts of the nonce that is used now.
     private var counter: NonceCounter
+    /// Those of nonces before it, the latest last: a server may come back to one.
+    private var earlier: [NonceCounter] = []
     private let clientNonce: [UInt8]
     /// H(A1), in hexadecimal.
     private let key: Secret
@@ -50,7 +55,7 @@ package struct DigestSession: Sendable {
     /// About how many bytes it takes.
     package var size: Int {
         1024 + challenge.realm.count + challenge.nonce.count + (challenge.opaque?.count ?? 0) + challenge.domain.count
-            + userField.count + nonce.count
+            + userField.count + earlier.reduce(nonce.count) { $0 + $1.nonce.count }
     }
 
     /// The nonce that is used now.
@@ -165,10 +170,18 @@ extension DigestSession {
         func value(_ name: String) -> [UInt8]? { parameters.first { $0.name == name }?.value }
         let verdict = verdict(on: proof, value, bodyHash: bodyHash)
         // A nonce of somebody who is not the server is not used.
-        if verdict != .wrong, let next = value("nextnonce"), !next.isEmpty, next != nonce {
-            counter = NonceCounter(nonce: next)
-        }
+        if verdict != .wrong, let next = value("nextnonce"), !next.isEmpty, next != nonce { turn(to: next) }
         return verdict
+    }
+
+    /// Goes on with another nonce. RFC 7616 §3.4: `nc` counts all requests with a nonce, also when it comes again.
+    private mutating func turn(to nonce: [UInt8]) {
+        let place = earlier.firstIndex { $0.nonce == nonce }
+        let next = place.map { earlier[$0] } ?? NonceCounter(nonce: nonce)
+        if let place { earlier.remove(at: place) }
+        earlier.append(counter)
+        if earlier.count > Self.mostEarlier { earlier.removeFirst() }
+        counter = next
     }
 
     private func verdict(
