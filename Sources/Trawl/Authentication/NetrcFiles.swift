@@ -47,7 +47,7 @@ final class NetrcFiles: Sendable {
     }
 
     private func read(_ path: String) throws(FetchError) -> Reading {
-        // Asked on the supervisor's thread, which waits for nobody.
+        // On the caller's thread, which is not to wait for whoever writes into a pipe.
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard opened >= 0 else { throw FetchError.file(path, errno) }
         let file = Descriptor(adopting: opened)

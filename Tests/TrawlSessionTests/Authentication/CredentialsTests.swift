@@ -92,12 +92,6 @@ struct CredentialsTests {
         #expect(throws: CredentialsFault.kind) { try BearerScheme.fieldValue(Credentials(user: "a", password: "b")) }
     }
 
-    @Test("a challenge says what is wrong with a token")
-    func bearerRefusal() throws {
-        let list = try ChallengeList(#"Bearer realm="a", error="invalid_token""#, "Bearer", "Bearer error=odd")
-        #expect(list.challenges.map(BearerScheme.refusal) == [.invalidToken, nil, nil])
-    }
-
     @Test(
         "the domain of NTLM is given, or stands before a backslash",
         arguments: [

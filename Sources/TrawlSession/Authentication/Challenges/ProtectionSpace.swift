@@ -37,24 +37,4 @@ package struct ProtectionSpace: Sendable, Hashable, CustomStringConvertible {
         let realm = realmText.map { " \"\($0)\"" } ?? ""
         return "\(side == .proxy ? "proxy " : "")\(place)\(realm) (\(scheme.name))"
     }
-
-    /// Bytes that are the same for equal spaces in every process and version, and different for different ones.
-    ///
-    /// Version 1: `1`, side, scheme, port (big endian), then URI scheme, host and realm, each after its length in 32
-    /// bits (big endian). A realm that is not there has the length 2^32 - 1. As long as the realm: to be digested, not
-    /// to be a key of a table itself.
-    package var key: [UInt8] {
-        var key: [UInt8] = [1, side.rawValue, scheme.rawValue, UInt8(origin.port >> 8), UInt8(origin.port & 0xFF)]
-        func append(length: UInt32) {
-            for shift in [24, 16, 8, 0] as [UInt32] { key.append(UInt8(length >> shift & 0xFF)) }
-        }
-        func append(_ bytes: some Collection<UInt8>) {
-            append(length: UInt32(truncatingIfNeeded: bytes.count))
-            key.append(contentsOf: bytes)
-        }
-        append(origin.scheme.utf8)
-        append(origin.host.utf8)
-        if let realm { append(realm) } else { append(length: .max) }
-        return key
-    }
 }

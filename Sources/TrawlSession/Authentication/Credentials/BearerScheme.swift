@@ -1,17 +1,7 @@
-/// The field value of Bearer, and what its challenges say about a token.
+/// The field value of Bearer.
 ///
 /// - Source: RFC 6750.
 package enum BearerScheme {
-    /// Why a token was refused (RFC 6750 §3.1).
-    package enum Refusal: String, Sendable, Hashable {
-        /// The request was wrong, whatever the token.
-        case invalidRequest = "invalid_request"
-        /// The token has expired, was revoked or is none.
-        case invalidToken = "invalid_token"
-        /// The token is good for less than this.
-        case insufficientScope = "insufficient_scope"
-    }
-
     /// What `Authorization` or `Proxy-Authorization` is to say.
     ///
     /// RFC 6750 §2.1 wants a token68. Servers give out others, with bars or colons, and want them back: any visible
@@ -33,10 +23,5 @@ package enum BearerScheme {
             throw .token
         }
         return bytes
-    }
-
-    /// What a challenge says about the token that was sent, or nil when it says nothing known.
-    package static func refusal(in challenge: Challenge) -> Refusal? {
-        challenge.value("error").flatMap { Refusal(rawValue: String(decoding: $0, as: UTF8.self)) }
     }
 }

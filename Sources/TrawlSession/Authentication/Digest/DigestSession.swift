@@ -33,14 +33,15 @@ package struct DigestSession: Sendable {
     }
 
     init(
-        _ challenge: DigestChallenge, _ credentials: Credentials, clientNonce: [UInt8], hashes: DigestHashes
+        _ challenge: DigestChallenge, _ credentials: Credentials, clientNonce: [UInt8], after count: UInt32 = 0,
+        hashes: DigestHashes
     ) throws(CredentialsFault) {
         guard case .password(let name, let password, _) = credentials.kind else { throw .kind }
         let (user, secret) = (Array(name.utf8), Array(password.revealed.utf8))
         if user.contains(where: \.isControl) || secret.contains(where: \.isControl) { throw .controlCharacter }
         self.challenge = challenge
         self.hashes = hashes
-        counter = NonceCounter(nonce: challenge.nonce)
+        counter = NonceCounter(nonce: challenge.nonce, after: count)
         self.clientNonce = clientNonce
         let hash = challenge.algorithm.hash
         // RFC 7616 §3.4.2: A1. Text is UTF-8 whether or not the challenge says so: nothing else is meant today.
@@ -64,19 +65,6 @@ package struct DigestSession: Sendable {
     /// Proves a request with the next count of the nonce.
     package mutating func prove(_ request: DigestRequest) throws(CredentialsFault) -> DigestProof {
         guard let count = counter.next() else { throw .nonceUsedUp }
-        return try prove(request, count: count)
-    }
-
-    /// Takes counts for another holder of this session, who may use them as it likes; nil when there are none left.
-    package mutating func block(of count: UInt32) -> NonceBlock? { counter.block(of: count) }
-
-    /// Proves a request with a count of a block.
-    package func prove(_ request: DigestRequest, with block: inout NonceBlock) throws(CredentialsFault) -> DigestProof {
-        guard block.nonce == counter.nonce, let count = block.next() else { throw .nonceUsedUp }
-        return try prove(request, count: count)
-    }
-
-    private func prove(_ request: DigestRequest, count: UInt32) throws(CredentialsFault) -> DigestProof {
         guard let protection = challenge.protection(canHashBody: request.bodyHash != nil) else { throw .bodyDigest }
         let response = try response(
             nonce: nonce, count: count, protection: protection,

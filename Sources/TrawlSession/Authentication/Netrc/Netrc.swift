@@ -21,23 +21,18 @@ package struct Netrc: Sendable {
         package var login: String?
         /// The password, or nil.
         package var password: Secret?
-        /// What some servers of old wanted besides, or nil. Not used by HTTP.
-        package var account: String?
         /// Where it begins, from 1.
         package let line: Int
     }
 
     /// The entries in the file's order.
     package private(set) var entries: [Entry]
-    /// Lines with words that mean nothing here, the first 16 of them; perhaps a password with a space in it.
-    package let strangeLines: [Int]
     /// Entries by host, in order.
     private let places: [String: [Int]]
     private let defaults: [Int]
 
-    init(entries: [Entry], strangeLines: [Int]) {
+    init(entries: [Entry]) {
         self.entries = entries
-        self.strangeLines = strangeLines
         var places: [String: [Int]] = [:]
         var defaults: [Int] = []
         for (place, entry) in entries.enumerated() {

@@ -5,7 +5,7 @@ import TrawlHTTP
 /// Words stand apart by spaces and ends of lines. `machine NAME`, `default`, `login NAME`, `password WORD`, `account
 /// WORD`, in whatever case; `macdef NAME` and all up to an empty line is skipped. A word may be quoted, with `\n`,
 /// `\r`, `\t` and a backslash before any other character; it ends on its line. A word that begins with `#` ends its
-/// line. Other words mean nothing and are told by their line.
+/// line. Other words mean nothing and are passed over.
 package struct NetrcParser {
     private enum Value {
         case host
@@ -16,7 +16,6 @@ package struct NetrcParser {
 
     private let limits: Netrc.Limits
     private var entries: [Netrc.Entry] = []
-    private var strangeLines: [Int] = []
     /// What the next word is.
     private var expected: Value?
     private var isInMacro = false
@@ -29,7 +28,7 @@ package struct NetrcParser {
         guard bytes.count <= limits.bytes else { throw NetrcFault(reason: .tooLarge, line: 0) }
         var parser = NetrcParser(limits: limits)
         try parser.read(bytes)
-        return Netrc(entries: parser.entries, strangeLines: parser.strangeLines)
+        return Netrc(entries: parser.entries)
     }
 
     private init(limits: Netrc.Limits) {
@@ -111,8 +110,7 @@ package struct NetrcParser {
         case "login" where !entries.isEmpty: expected = .login
         case "password" where !entries.isEmpty: expected = .password
         case "account" where !entries.isEmpty: expected = .account
-        default:
-            if strangeLines.count < 16, strangeLines.last != line { strangeLines.append(line) }
+        default: break
         }
     }
 
@@ -127,7 +125,8 @@ package struct NetrcParser {
         case .host: entries[last].host = word.lowercased()
         case .login: entries[last].login = word
         case .password: entries[last].password = Secret(word)
-        case .account: entries[last].account = word
+        // What some servers of old wanted besides; HTTP has no use for it.
+        case .account: break
         }
     }
 
