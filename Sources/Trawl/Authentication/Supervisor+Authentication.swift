@@ -175,10 +175,13 @@ extension Supervisor {
             authentication[side]?.proof = nil
         }
         tellAnswer(head.status, from: side, fetch)
-        let acceptance = authentication[side]?.search.accepted(
-            status: isTunnelled ? 200 : head.status,
-            kept: origin(of: side, fetch).map { credentials.entries(of: $0, side) } ?? [])
-        switch acceptance ?? .unjudged {
+        var kept: [SessionEntry] = []
+        if proposal.source != .session, let origin = origin(of: side, fetch) {
+            kept = credentials.entries(of: origin, side)
+        }
+        let status = isTunnelled ? 200 : head.status
+        let acceptance = authentication[side]?.search.accepted(status: status, kept: kept) ?? .unjudged
+        switch acceptance {
         case .nothing, .unjudged: break
         case .keep(let entry, let permanently):
             credentials.keep(entry)

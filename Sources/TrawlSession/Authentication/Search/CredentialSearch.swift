@@ -337,7 +337,7 @@ package struct CredentialSearch: Sendable {
     /// A response came that does not challenge on this side.
     ///
     /// - Parameter kept: What the session store has for whoever was spoken to.
-    package mutating func accepted(status: UInt16, kept: @autoclosure () -> [SessionEntry] = []) -> Acceptance {
+    package mutating func accepted(status: UInt16, kept: [SessionEntry] = []) -> Acceptance {
         guard case .sent(let proposal) = state else { return .unjudged }
         // A proxy's answer says nothing about the server, and a failure nothing about anybody.
         guard status != side.status, side == .proxy || status != 407, status < 500 else { return .unjudged }
@@ -359,7 +359,7 @@ package struct CredentialSearch: Sendable {
         let named = named
         let isKnown =
             !isForVault
-            && kept().contains {
+            && kept.contains {
                 $0.space == space && $0.credentials.provesSame(as: credentials) && $0.named == named
                     && $0.scope?.depth(of: target) != nil
             }
