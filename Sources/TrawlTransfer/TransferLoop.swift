@@ -267,7 +267,7 @@ package final class TransferLoop {
     package func turn() {
         counters.beat()
         turnNumber &+= 1
-        if !heldEnds.isEmpty { tellCommitted() }
+        tellCommitted()
         if !throttled.isEmpty { giveBandwidth() }
         if !unfinished.isEmpty {
             let waiting = unfinished
@@ -377,6 +377,9 @@ package final class TransferLoop {
         gavePlaceBack()
     }
 
+    /// Takes what has been committed, in each turn: the keeper wakes this thread for the first commit that lies there
+    /// alone, so what nobody takes would keep the next one waiting for the end of a wait. And a change that a head has
+    /// asked for, of a response whose end comes later, is seen to be done by then.
     private func tellCommitted() {
         guard let keeper else { return }
         for (commit, isStored) in keeper.takeCommitted() {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TrawlPlatform
 import TrawlStore
+import TrawlTransfer
 
 @testable import TrawlWorker
 
@@ -30,5 +31,35 @@ struct CacheKeeperTests {
         #expect(try store.cache.statistics().records == 1)
         store.cache.close()
         #expect(keeper.change([], in: store) == nil)
+    }
+
+    @Test("each turn takes what was committed, whether an end waits for it or not, and the next commit wakes again")
+    func eachTurn() throws {
+        try #require(GlobalLibcurl.isReady)
+        let directory = NSTemporaryDirectory() + "trawl-keeper-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let store = try ResponseStore.open(directory: directory, settings: CacheSettings())
+        let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1)
+        let commits = CommitLog()
+        let keeper = CacheKeeper(commits: commits)
+        let loop = try #require(
+            TransferLoop(
+                leases: 1, roots: [], segment: segment, slot: 0, output: TransferOutput(), keeper: keeper))
+        let wakes = Guarded(0)
+        commits.onCommit { wakes.withLock { $0 += 1 } }
+        for round in 1...3 {
+            // What the head of an answer to POST asks for, long before the end of its body.
+            let change = keeper.change([.removeAll(CacheDigest(8, 8))], in: store)
+            #expect(change != nil && keeper.commit(of: change) == change)
+            // What comes later is told later.
+            let isDone = DispatchSemaphore(value: 0)
+            store.cache.submit(.removeAll(CacheDigest(9, 9))) { _ in isDone.signal() }
+            isDone.wait()
+            loop.turn()
+            #expect(keeper.commit(of: change) == nil)
+            let woken = wakes.withLock { $0 }
+            #expect(woken == round)
+        }
+        store.cache.close()
     }
 }
