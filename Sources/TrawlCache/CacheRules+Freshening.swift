@@ -197,19 +197,14 @@ extension CacheRules {
         }
         // Which names that the rules know there are, a bit for each.
         var known: UInt64 = 0
-        var hasOthers = false
+        var others = FieldNames()
         new.forEach { name, _ in
-            if let field = KnownField(name) { known |= 1 << UInt64(field.rawValue) } else { hasOthers = true }
+            if let field = KnownField(name) { known |= 1 << UInt64(field.rawValue) } else { others.insert(name) }
         }
         var result = stored
         result.removeAll { name in
             if let field = KnownField(name) { return known & 1 << UInt64(field.rawValue) != 0 }
-            guard hasOthers else { return false }
-            var isReplaced = false
-            new.forEach { newName, _ in
-                if newName.count == name.count, FieldSyntax.equalIgnoringCase(newName, name) { isReplaced = true }
-            }
-            return isReplaced
+            return others.contains(name)
         }
         result.append(contentsOf: new)
         return result

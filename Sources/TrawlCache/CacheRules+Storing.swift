@@ -119,17 +119,17 @@ extension CacheRules {
     ///
     /// - Source: RFC 9111 §3.1, §5.2.2.4.
     func storable(_ fields: FieldLines, arrival: WallTime, hasDate: Bool) -> FieldLines {
-        var listed: [[UInt8]] = []
+        var listed = FieldNames()
         fields.forEach { name, value in
             switch KnownField(name) {
             // Fields named by Connection belong to the connection (RFC 9110 §7.6.1). Some go anyway, and `close` is
             // none.
             case .connection:
                 value.forEachMember { member in
-                    if !member.isToken("close"), KnownField(member)?.isHopByHop != true { listed.append(Array(member)) }
+                    if !member.isToken("close"), KnownField(member)?.isHopByHop != true { listed.insert(member) }
                 }
             // Fields named by no-cache are not to be used without asking; they are not kept, and the rest may be used.
-            case .cacheControl: CacheControl.forEachNoCacheField(value) { listed.append(Array($0)) }
+            case .cacheControl: CacheControl.forEachNoCacheField(value) { listed.insert($0) }
             default: break
             }
         }
@@ -141,7 +141,7 @@ extension CacheRules {
                 // Without these the stored bytes would be taken for others.
                 if field.saysWhatTheBytesAre { return false }
             }
-            return !listed.isEmpty && listed.contains { $0.withUnsafeBytes { FieldSyntax.equalIgnoringCase($0, name) } }
+            return listed.contains(name)
         }
         if !hasDate { result.add("Date", HTTPDate.format(arrival)) }
         return result
