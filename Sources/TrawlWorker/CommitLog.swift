@@ -5,6 +5,8 @@ final class CommitLog: Sendable {
     private struct State {
         var last: UInt64 = 0
         var done: [(commit: UInt64, isStored: Bool)] = []
+        /// How many of them are the cache's.
+        var ofCache = 0
         var wake: (@Sendable () -> Void)?
     }
 
@@ -26,19 +28,27 @@ final class CommitLog: Sendable {
     }
 
     /// A commit is done.
-    func add(_ commit: UInt64, isStored: Bool) {
+    ///
+    /// - Parameter isOfCache: Whether the cache asked for it; else it is about a user.
+    func add(_ commit: UInt64, isStored: Bool, isOfCache: Bool = false) {
         state.withLock { state in
             state.done.append((commit, isStored))
+            if isOfCache { state.ofCache += 1 }
             if state.done.count == 1 { state.wake?() }
         }
     }
 
-    /// What was committed since the last call.
-    func take() -> [(commit: UInt64, isStored: Bool)] {
-        state.withLock { state in
-            if state.done.isEmpty { return [] }
-            defer { state.done = [] }
-            return state.done
+    /// Takes what was committed since the last call.
+    ///
+    /// - Parameter commits: What was taken before; its memory is used for what comes.
+    /// - Returns: How many of them are the cache's.
+    func take(into commits: inout [(commit: UInt64, isStored: Bool)]) -> Int {
+        commits.removeAll(keepingCapacity: true)
+        return state.withLock { state in
+            if state.done.isEmpty { return 0 }
+            swap(&state.done, &commits)
+            defer { state.ofCache = 0 }
+            return state.ofCache
         }
     }
 }

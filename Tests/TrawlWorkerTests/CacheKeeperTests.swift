@@ -62,4 +62,43 @@ struct CacheKeeperTests {
         }
         store.cache.close()
     }
+
+    @Test("commits about users are none of the cache's, and leave its count of what it waits for alone")
+    func foreign() throws {
+        let directory = NSTemporaryDirectory() + "trawl-keeper-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let store = try ResponseStore.open(directory: directory, settings: CacheSettings())
+        let commits = CommitLog()
+        let keeper = CacheKeeper(commits: commits)
+        let record = NewRecord(digest: CacheDigest(7, 7), header: [1], body: .inline([1]), stored: 1)
+        var numbers = [keeper.write(.append(record), to: store)]
+        if let change = keeper.change([.removeAll(CacheDigest(8, 8)), .removeAll(CacheDigest(9, 9))], in: store) {
+            numbers.append(change)
+        }
+        #expect(keeper.waiting == 2)
+        for _ in 0..<100 {
+            let number = commits.next()
+            commits.add(number, isStored: true)
+            numbers.append(number)
+        }
+        // All that was accepted is told before it is closed.
+        store.cache.close()
+        #expect(keeper.takeCommitted().map(\.commit).sorted() == numbers)
+        #expect(keeper.waiting == 0)
+        #expect(keeper.takeCommitted().isEmpty)
+    }
+
+    @Test(
+        "a write that is alone is committed at once; of many, when most wait: a third where it is about a validation",
+        arguments: [(1, false), (7, false), (8, true), (52, true)])
+    func haste(busy: Int, waits: Bool) {
+        let record = NewRecord(digest: CacheDigest(7, 7), header: [1], body: .inline([1]), stored: 1)
+        let storing = CacheKeeper.haste(of: .append(record), busy: busy)
+        #expect(storing.urgency == (waits ? .soon : .now))
+        #expect(storing.enough == busy * 3 / 4)
+        let use = CacheUse(digest: CacheDigest(7, 7), sequence: 1)
+        let validation = CacheKeeper.haste(of: .replaceHeader(use, header: [1], stored: 1), busy: busy)
+        #expect(validation.urgency == storing.urgency)
+        #expect(validation.enough == busy / 3)
+    }
 }

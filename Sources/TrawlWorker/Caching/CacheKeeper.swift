@@ -19,10 +19,12 @@ final class CacheKeeper: ResponseKeeper {
     /// What is stored after such a change, and commits that are held back until that is done.
     private var successors: [UInt64: UInt64] = [:]
     private var heldBack: [(commit: UInt64, isStored: Bool)] = []
+    /// What was taken last of what is committed.
+    private var taken: [(commit: UInt64, isStored: Bool)] = []
     /// The exchanges under way.
     private let crowd = Crowd()
-    /// Commits that are waited for.
-    private var waiting = 0
+    /// Commits of the cache that are waited for.
+    private(set) var waiting = 0
     /// Where pieces of stored bodies lie while they are handed on.
     let memory = ChunkMemory()
 
@@ -85,11 +87,10 @@ final class CacheKeeper: ResponseKeeper {
     func stopWaking() { commits.onCommit(nil) }
 
     func takeCommitted() -> [(commit: UInt64, isStored: Bool)] {
-        var committed = commits.take()
-        waiting -= committed.count
-        if !changes.isEmpty { for (commit, _) in committed { changes.remove(commit) } }
-        if successors.isEmpty { return committed }
-        committed += heldBack
+        waiting -= commits.take(into: &taken)
+        if !changes.isEmpty { for (commit, _) in taken { changes.remove(commit) } }
+        if successors.isEmpty { return taken }
+        var committed = taken + heldBack
         heldBack = []
         committed.removeAll { end in
             guard let change = successors[end.commit] else { return false }
@@ -112,7 +113,9 @@ final class CacheKeeper: ResponseKeeper {
         waiting += 1
         self.changes.insert(number)
         if changes.count == 1 {
-            submit(changes[0], to: store) { [commits] _ in commits.add(number, isStored: false) }
+            submit(changes[0], to: store) { [commits] _ in
+                commits.add(number, isStored: false, isOfCache: true)
+            }
             return number
         }
         // Each is done in its own time: a long one in many commits.
@@ -124,7 +127,7 @@ final class CacheKeeper: ResponseKeeper {
                     left -= 1
                     return left == 0
                 }
-                if isLast { commits.add(number, isStored: false) }
+                if isLast { commits.add(number, isStored: false, isOfCache: true) }
             }
         }
         return number
@@ -150,23 +153,29 @@ final class CacheKeeper: ResponseKeeper {
         let commits = commits
         submit(write, to: store) { outcome in
             if case .stored = outcome {
-                commits.add(number, isStored: true)
+                commits.add(number, isStored: true, isOfCache: true)
             } else {
-                commits.add(number, isStored: false)
+                commits.add(number, isStored: false, isOfCache: true)
             }
         }
         return number
     }
 
-    /// One that is alone is not kept waiting; many are cheaper together. When most of those there are wait, nothing
-    /// more is to come before some of them are done.
     private func submit(
         _ write: CacheWrite, to store: ResponseStore, then: @escaping @Sendable (CacheOutcome) -> Void
     ) {
-        let all = crowd.count + waiting
+        let (urgency, enough) = Self.haste(of: write, busy: crowd.count + waiting)
+        store.cache.submit(write, urgency, enough: enough, then: then)
+    }
+
+    /// When a write is committed. One that is alone is not kept waiting; many are cheaper together. When most of those
+    /// there are wait, nothing more is to come before some of them are done.
+    ///
+    /// - Parameter busy: How many exchanges the cache takes part in, and commits of it that are waited for.
+    static func haste(of write: CacheWrite, busy: Int) -> (urgency: GroupedWrites.Urgency, enough: Int) {
         // What a validation brings is written in fewer steps than a response, so that fewer make up for a transaction.
-        let enough = if case .replaceHeader = write { all / 3 } else { all * 3 / 4 }
-        store.cache.submit(write, all >= Self.manyExchanges ? .soon : .now, enough: enough, then: then)
+        let enough = if case .replaceHeader = write { busy / 3 } else { busy * 3 / 4 }
+        return (busy >= manyExchanges ? .soon : .now, enough)
     }
 
     /// The store of a directory; nil when it cannot be used, which costs nothing but the cache.
