@@ -44,6 +44,8 @@ final class CacheShelf: Sendable {
     let sessionID = SessionID.make()
     /// Whether the coordinator's cache is in the store, and not the program's own.
     private let hasOwnCache: Bool
+    /// What programs have done by hand.
+    let work = StoreWork()
     private let state = Guarded(State())
     /// Held while a session is begun.
     private let beginning = Guarded(())
@@ -199,14 +201,19 @@ final class CacheShelf: Sendable {
     /// - Throws: `storeUnusable` when that failed in one of them; it is done in the others.
     func clearSession() async throws(FetchError) {
         let stores = state.withLock { state in state.stores.values.filter { $0.session != nil }.map(\.store) }
-        var problem: FetchError?
-        for store in stores {
-            let outcome = await store.change(.removeMatching(CacheFilter(storageClass: .session(sessionID))))
-            if case .notDone(let reason) = outcome {
-                problem = FetchError(.storeUnusable, "what is stored for the session cannot be removed: \(reason)")
+        if stores.isEmpty { return }
+        let filter = CacheFilter(storageClass: .session(sessionID))
+        try await work.run { () throws(FetchError) in
+            var problem: FetchError?
+            for store in stores {
+                do throws(FetchError) {
+                    _ = try store.remove(.removeMatching(filter))
+                } catch {
+                    problem = error
+                }
             }
+            if let problem { throw problem }
         }
-        if let problem { throw problem }
     }
 
     /// Runs `body` while nobody is in the middle of a write to one of the caches; after a second all the same.
@@ -217,6 +224,7 @@ final class CacheShelf: Sendable {
 
     /// Writes what hits left behind, and closes.
     func close() {
+        work.close()
         // Asked for when all is over.
         let problem = problem
         let (stores, purges) = state.withLock { state in

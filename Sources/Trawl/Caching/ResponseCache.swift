@@ -7,6 +7,10 @@ import TrawlStore
 /// A response cache, for programs that look into it or change it by hand.
 ///
 /// All coordinators and workers that use its directory see what is done here, and what they do is seen here.
+///
+/// Looking is done on the calling thread, which opens the store when that is not open yet. Changes are made on a thread
+/// of their own. They wait for another process that writes for five seconds; who is cancelled does not wait, and the
+/// change is made all the same.
 public struct ResponseCache: Sendable {
     private let shelf: CacheShelf
     private let planner: FetchPlanner
@@ -63,7 +67,7 @@ public struct ResponseCache: Sendable {
     ///     when its fields do not.
     ///   - metadata: Data of the program's own, at most 64 KiB.
     /// - Throws: ``FetchError/Code/badRequest`` when the response may not be stored, or `metadata` is too long;
-    ///   ``FetchError/Code/storeUnusable`` when the store cannot.
+    ///   ``FetchError/Code/storeUnusable`` when the store cannot; ``FetchError/Code/cancelled``.
     public func insert(
         status: Int = 200, fields: Fields, body: [UInt8], for request: Request, metadata: [UInt8] = []
     ) async throws(FetchError) {
@@ -73,38 +77,20 @@ public struct ResponseCache: Sendable {
         guard metadata.count <= StoringChoice.longestMetadata else {
             throw FetchError(.badRequest, "\(metadata.count) bytes of metadata are more than can be stored")
         }
-        let (plan, store, binding) = try prepare(request, policy: .askServerIfStale)
-        guard binding.mayStore else {
-            throw FetchError(.storeUnusable, "a session cannot be begun in the store", url: plan.target.text)
+        try await shelf.work.run { () throws(FetchError) in
+            try put(status, fields, body, for: request, metadata)
         }
-        guard let (cacheRequest, _) = binding.request(plan.method, plan.target, plan.fields, hasBody: false) else {
-            throw unusable
-        }
-        let now = WallClock.time()
-        let head = TrawlHTTP.ResponseHead(
-            status: UInt16(status), version: .http1_1, reason: "", fields: fields.lines)
-        let decision = store.rules.storing(cacheRequest, head, requestTime: now, responseTime: now) { _ in nil }
-        guard case .store(let storing) = decision,
-            let response = store.rules.finished(
-                storing, received: UInt64(body.count), isComplete: true, metadata: metadata)
-        else { throw FetchError(.badRequest, "the response may not be stored", url: plan.target.text) }
-        let spool = BodySpool(in: store.cache.blobs, longest: store.cache.longestBody)
-        body.withUnsafeBytes { spool.append($0) }
-        guard let spooled = spool.finish() else {
-            throw FetchError(.storeUnusable, "the body cannot be stored", url: plan.target.text)
-        }
-        let record = store.record(of: response, body: spooled, binding.storageClass, replacing: [])
-        let outcome = await store.change(.append(record))
-        if case .notDone(.outweighed) = outcome {
-            throw FetchError(.badRequest, "more of the response is stored", url: plan.target.text)
-        }
-        guard case .stored = outcome else { throw FetchError(.storeUnusable, "\(outcome)", url: plan.target.text) }
     }
 
     /// Removes everything that is stored for a request's URL, all variants.
+    ///
+    /// - Throws: What makes the request impossible; ``FetchError/Code/storeUnusable`` when it is not removed, because the
+    ///   store cannot be written or another process is in the way; ``FetchError/Code/cancelled``.
     public func remove(_ request: Request) async throws(FetchError) {
-        let (plan, store, _) = try prepare(request, policy: [])
-        _ = await store.change(.removeAll(CacheDigest(of: CacheKey(plan.target))))
+        try await shelf.work.run { () throws(FetchError) in
+            let (plan, store, _) = try prepare(request, policy: [])
+            _ = try store.remove(.removeAll(CacheDigest(of: CacheKey(plan.target))))
+        }
     }
 
     /// Removes what fits all that is given; everything when nothing is.
@@ -114,11 +100,12 @@ public struct ResponseCache: Sendable {
     ///     ``RequestOptions/Caching/Storage/session`` only this one's goes.
     ///   - since: Milliseconds since 1970: what was stored then or later.
     /// - Returns: How many responses went.
+    /// - Throws: ``FetchError/Code/storeUnusable`` when not all of it is removed, because the store cannot be written or
+    ///   another process is in the way; ``FetchError/Code/cancelled``.
     @discardableResult
     public func removeAll(
         storage: RequestOptions.Caching.Storage? = nil, storedSince since: UInt64? = nil
     ) async throws(FetchError) -> Int {
-        guard let store = shelf.store(directory) else { throw unusable }
         let storageClass: CacheFilter.Class? =
             switch storage {
             case nil: nil
@@ -126,8 +113,10 @@ public struct ResponseCache: Sendable {
             case .session: .session(shelf.sessionID)
             }
         let filter = CacheFilter(storageClass: storageClass, storedSince: since)
-        guard case .removed(let count) = await store.change(.removeMatching(filter)) else { return 0 }
-        return count
+        return try await shelf.work.run { () throws(FetchError) in
+            guard let store = shelf.store(directory) else { throw unusable }
+            return try store.remove(.removeMatching(filter))
+        }
     }
 
     /// What it holds.
@@ -166,6 +155,39 @@ public struct ResponseCache: Sendable {
         return (store.lookup(cacheRequest, at: WallClock.time()), store)
     }
 
+    /// Stores a response by hand, on the calling thread.
+    private func put(
+        _ status: Int, _ fields: Fields, _ body: [UInt8], for request: Request, _ metadata: [UInt8]
+    ) throws(FetchError) {
+        let (plan, store, binding) = try prepare(request, policy: .askServerIfStale)
+        guard binding.mayStore else {
+            throw FetchError(.storeUnusable, "a session cannot be begun in the store", url: plan.target.text)
+        }
+        guard let (cacheRequest, _) = binding.request(plan.method, plan.target, plan.fields, hasBody: false) else {
+            throw unusable
+        }
+        let now = WallClock.time()
+        let head = TrawlHTTP.ResponseHead(
+            status: UInt16(status), version: .http1_1, reason: "", fields: fields.lines)
+        let decision = store.rules.storing(cacheRequest, head, requestTime: now, responseTime: now) { _ in nil }
+        guard case .store(let storing) = decision,
+            let response = store.rules.finished(
+                storing, received: UInt64(body.count), isComplete: true, metadata: metadata)
+        else { throw FetchError(.badRequest, "the response may not be stored", url: plan.target.text) }
+        let spool = BodySpool(in: store.cache.blobs, longest: store.cache.longestBody)
+        body.withUnsafeBytes { spool.append($0) }
+        guard let spooled = spool.finish() else {
+            throw FetchError(.storeUnusable, "the body cannot be stored", url: plan.target.text)
+        }
+        let record = store.record(of: response, body: spooled, binding.storageClass, replacing: [])
+        switch store.cache.perform(.append(record)) {
+        case .stored: break
+        case .notDone(.outweighed):
+            throw FetchError(.badRequest, "more of the response is stored", url: plan.target.text)
+        case let outcome: throw FetchError(.storeUnusable, "\(outcome)", url: plan.target.text)
+        }
+    }
+
     private func prepare(
         _ request: Request, policy: CachePolicy
     ) throws(FetchError) -> (FetchPlan, ResponseStore, CacheBinding) {
@@ -192,10 +214,12 @@ extension Coordinator {
 }
 
 extension ResponseStore {
-    /// Makes a change and waits until it is committed.
-    func change(_ write: CacheWrite) async -> CacheOutcome {
-        await withCheckedContinuation { continuation in
-            cache.submit(write) { continuation.resume(returning: $0) }
+    /// Removes on the calling thread, and waits for other processes that write: how many responses.
+    func remove(_ change: CacheWrite) throws(FetchError) -> Int {
+        do throws(StoreError) {
+            return try cache.perform(change).removedCount()
+        } catch {
+            throw FetchError(.storeUnusable, "what is stored cannot be removed: \(error)")
         }
     }
 }

@@ -26,14 +26,26 @@ final class FirstAnswer<Value: Sendable>: Sendable {
             asking.cancel()
             timer.cancel()
         }
-        return await withTaskCancellationHandler {
-            await answer.wait()
+        return await answer.orNil()
+    }
+
+    /// The value that `begin` has somebody settle, from whatever thread, or nil when the asking task is cancelled before.
+    static func settled(by begin: (FirstAnswer) -> Void) async -> Value? {
+        let answer = FirstAnswer()
+        begin(answer)
+        return await answer.orNil()
+    }
+
+    private func orNil() async -> Value? {
+        await withTaskCancellationHandler {
+            await wait()
         } onCancel: {
-            answer.settle(nil)
+            settle(nil)
         }
     }
 
-    private func settle(_ value: Value?) {
+    /// The first value counts.
+    func settle(_ value: Value?) {
         let waiter: CheckedContinuation<Value?, Never>? = state.withLock { state in
             guard !state.isSettled else { return nil }
             state.isSettled = true

@@ -109,7 +109,7 @@ extension CacheStore {
 
 extension CacheOutcome {
     /// How many records went.
-    func removedCount() throws(StoreError) -> Int {
+    package func removedCount() throws(StoreError) -> Int {
         switch self {
         case .removed(let count): return count
         case .notDone(.failed(let error)): throw error

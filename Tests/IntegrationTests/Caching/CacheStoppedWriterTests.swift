@@ -83,17 +83,77 @@ struct CacheStoppedWriterTests {
         }
     }
 
+    /// What a change fails with; nil when it does not.
+    private func failure(of change: () async throws(FetchError) -> Void) async -> FetchError.Code? {
+        do throws(FetchError) {
+            try await change()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("a change by hand says that it cannot be made, and who is cancelled does not wait for it")
+    func byHand() async throws {
+        try await withScene(.workers, answering: { page("one", to: $0) }) { scene, coordinator in
+            let cache = try #require(coordinator.cache)
+            let request = Request(scene.origin.url("/page"))
+            _ = try await coordinator.send(request)
+            _ = try await coordinator.get(scene.origin.url("/session")) { $0.caching.storage = .session }
+            #expect(try cache.usage().responses == 2)
+            let hammer = try Hammer("cache-hold", scene.store + "/cache")
+            #expect(hammer.line() == "ready")
+            #expect(await failure { try await cache.remove(request) } == .storeUnusable)
+            #expect(await failure { try await coordinator.clearSession() } == .storeUnusable)
+            let removing = Task { await failure { _ = try await cache.removeAll() } }
+            removing.cancel()
+            #expect(await removing.value == .cancelled)
+            #expect(try cache.usage().responses == 2)
+            hammer.end()
+            #expect(await failure { try await cache.remove(request) } == nil)
+            #expect(await failure { try await coordinator.clearSession() } == nil)
+            #expect(try cache.usage().responses == 0)
+        }
+    }
+
+    /// Has a store locked as by a process that is stopped while it opens the files, until the descriptor is closed.
+    private func keepFromOpening(_ store: String) -> Int32 {
+        let lock = open(store + "/cache/environment.lock", O_RDWR | O_CLOEXEC)
+        #expect(lock >= 0)
+        var range = flock()
+        range.l_type = Int16(F_WRLCK)
+        range.l_len = 1
+        // F_OFD_SETLK
+        #expect(fcntl(lock, 37, &range) == 0)
+        return lock
+    }
+
+    @Test("a change by hand waits on no thread of its caller's")
+    func mainActor() async throws {
+        try await withScene(answering: { page("one", to: $0) }) { scene in
+            try await scene.withCoordinator { _ = try await $0.get(scene.origin.url("/first")) }
+            let lock = keepFromOpening(scene.store)
+            try await scene.withCoordinator { coordinator in
+                let cache = try #require(coordinator.cache)
+                let request = Request(scene.origin.url("/page"))
+                let inserting = Task { @MainActor in
+                    try await cache.insert(
+                        fields: ["Cache-Control": "max-age=60"], body: Array("by hand".utf8), for: request)
+                }
+                // The main actor is free before the store is.
+                await MainActor.run {}
+                close(lock)
+                try await inserting.value
+                #expect(summary(try await coordinator.send(request)) == "cache 200 by hand")
+            }
+        }
+    }
+
     @Test("who keeps the store from being opened delays only fetches that want it", arguments: Engine.allCases)
     func notOpened(engine: Engine) async throws {
         try await withScene(answering: { page("one", to: $0) }) { scene in
             try await scene.withCoordinator(engine) { _ = try await $0.get(scene.origin.url("/first")) }
-            let lock = open(scene.store + "/cache/environment.lock", O_RDWR | O_CLOEXEC)
-            #expect(lock >= 0)
-            var range = flock()
-            range.l_type = Int16(F_WRLCK)
-            range.l_len = 1
-            // F_OFD_SETLK: as another process has it that is stopped while it opens the files.
-            #expect(fcntl(lock, 37, &range) == 0)
+            let lock = keepFromOpening(scene.store)
             try await scene.withCoordinator(engine) { coordinator in
                 let isOver = Guarded(false)
                 async let waiting = {
