@@ -123,7 +123,7 @@ final class CookieBinding: Sendable {
         case .store(let state, let name):
             guard let store = state.store() else { return Selection(field: Self.field(of: manual, target)) }
             let changes = store.changes(of: .cookies)
-            let found = changes.flatMap { remembered(for: target, in: store, at: $0, name, manual) }
+            let found = remembered(for: target, in: store, at: changes, name, manual)
             return Selection(field: found ?? Self.field(of: manual, target), changes: changes)
         }
     }
@@ -136,17 +136,21 @@ final class CookieBinding: Sendable {
     }
 
     /// As above, from the store or from what it said lately; nil when nothing is stored, or it cannot be read.
+    ///
+    /// - Parameter changes: The jar's count; nil when that cannot be known, and then nothing said lately counts.
     private func remembered(
-        for target: TargetURI, in store: StateStore, at changes: UInt64, _ jar: String, _ manual: [ManualCookie]
+        for target: TargetURI, in store: StateStore, at changes: UInt64?, _ jar: String, _ manual: [ManualCookie]
     ) -> [UInt8]? {
-        if changes == 0 || isEmpty(at: changes) { return nil }
+        if let changes, changes == 0 || isEmpty(at: changes) { return nil }
         let now = WallClock.time()
-        if manual.isEmpty, let known = fields.entry(for: target.origin, at: changes, now) { return known.field }
+        if let changes, manual.isEmpty, let known = fields.entry(for: target.origin, at: changes, now) {
+            return known.field
+        }
         return stored(for: target, in: store, at: changes, jar, manual, now)
     }
 
     private func stored(
-        for target: TargetURI, in store: StateStore, at changes: UInt64, _ jar: String, _ manual: [ManualCookie],
+        for target: TargetURI, in store: StateStore, at changes: UInt64?, _ jar: String, _ manual: [ManualCookie],
         _ now: WallTime
     ) -> [UInt8]? {
         var stale: [CookieRecord] = []
@@ -173,10 +177,10 @@ final class CookieBinding: Sendable {
                 return selection.field(manual: manual, limit: CookieTable.limits.fieldLength)
             }
         }
-        if isEmpty, store.changes(of: .cookies) == changes {
+        if isEmpty, let changes, store.changes(of: .cookies) == changes {
             knownEmpty.withLock { $0 = (changes, MonotonicClock.now().advanced(by: .seconds(1))) }
         }
-        if isForAllPaths, manual.isEmpty {
+        if isForAllPaths, manual.isEmpty, let changes {
             fields.keep(found ?? nil, for: target.origin, at: changes, now, steadyUntil: steadyUntil)
         }
         if !stale.isEmpty {

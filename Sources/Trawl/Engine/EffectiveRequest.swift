@@ -94,7 +94,8 @@ extension Supervisor {
     /// for its turn, so that it sees those of fetches that ended in that time.
     func settleRequestAgain(of fetch: RunningFetch) {
         if fetch.engine.isSettled {
-            guard let cookies = fetch.plan.terms.cookies, cookies.changes != fetch.engine.settledChanges else { return }
+            guard let cookies = fetch.plan.terms.cookies else { return }
+            if let changes = cookies.changes, changes == fetch.engine.settledChanges { return }
         }
         settleRequest(of: fetch)
     }

@@ -32,6 +32,19 @@ struct CookieFlowTests {
         }
     }
 
+    @Test("where nobody can count changes, the jar is looked up each time", arguments: Engine.allCases)
+    func uncounted(engine: Engine) async throws {
+        try await withScene(answering: Self.answer) { scene in
+            // In the place of the file that counts.
+            _ = try scene.directory.makeDirectory("store/state/changes")
+            try await scene.withCoordinator(engine) { coordinator in
+                #expect(try await coordinator.get(scene.origin.url("/?a=1")).bodyText == "none")
+                #expect(try await coordinator.get(scene.origin.url("/?a=2")).bodyText == "a=1")
+                #expect(try await coordinator.get(scene.origin.url("/")).bodyText == "a=2")
+            }
+        }
+    }
+
     @Test("a cookie without a path is for that of its request, parameters and all", arguments: Engine.allCases)
     func parameters(engine: Engine) async throws {
         try await withScene(engine, answering: Self.answer) { scene, coordinator in
