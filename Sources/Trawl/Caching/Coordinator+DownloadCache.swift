@@ -144,8 +144,8 @@ extension FetchPlan {
         var options = options
         options.caching.policy = options.caching.policy.validating
         return FetchPlan(
-            originalURL: originalURL, target: target, method: method, fields: fields, body: body, sink: .memory,
-            fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)
+            originalURL: originalURL, target: target, method: .get, fields: fields.ofValidation, body: .none,
+            sink: .memory, fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)
     }
 
     /// The terms of the next hop: credentials of the request do not leave its origin, and do not come back.

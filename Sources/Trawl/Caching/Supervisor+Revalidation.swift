@@ -65,21 +65,10 @@ extension Supervisor {
 }
 
 extension RunningFetch {
-    /// Fields of a request that say what its caller has, or wants a part of.
-    private static let ofTheCaller = [
-        "Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
-    ]
-
     /// A fetch that validates what is stored, for nobody.
     static func revalidation(
         of plan: FetchPlan, _ target: TargetURI, _ fields: FieldLines, _ terms: FetchTerms, sendsManual: Bool
     ) -> RunningFetch {
-        var fields = fields
-        for name in ofTheCaller { fields.removeAll(name) }
-        // Whose caller does not want the network waits for none of it.
-        if fields.values("Cache-Control").contains(where: { $0.lowercased().contains("only-if-cached") }) {
-            fields.removeAll("Cache-Control")
-        }
         var options = terms.options
         options.caching.policy = options.caching.policy.validating
         options.redirects.mode = .manual
@@ -88,7 +77,7 @@ extension RunningFetch {
         if target.text != plan.target.text { options.authentication.credential = nil }
         return RunningFetch(
             plan: FetchPlan(
-                originalURL: target.text, target: target, method: .get, fields: fields, body: .none,
+                originalURL: target.text, target: target, method: .get, fields: fields.ofValidation, body: .none,
                 sink: .discard, fileOptions: .init(), path: nil, terms: terms.changed(to: options),
                 wantsEvents: false),
             reply: .nobody, asksProgram: false)

@@ -255,6 +255,25 @@ struct DownloadCacheTests {
         }
     }
 
+    @Test(
+        "what is validated with nobody waiting is all that is stored, whatever its caller has or wants",
+        arguments: [("Range", "bytes=0-0"), ("Cache-Control", "only-if-cached")])
+    func validation(name: String, value: String) async throws {
+        let cache = MemoryCache()
+        try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) { request in
+            let control = request.number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60"
+            return page(request.number == 1 ? "one" : "two", control, to: request)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            #expect(try await coordinator.get(url, fields: [name: value]).source == .stale)
+            #expect(try await eventually { try await summary(coordinator.get(url)) == "cache 200 two" })
+            let asked = try #require(scene.origin.seen().dropFirst().first)
+            #expect(asked.fields["range"] == nil && asked.fields["if-none-match"] == "\"one\"")
+            #expect(scene.count == 2)
+        }
+    }
+
     @Test("redirects are followed through it, with what every hop took, in the time of one fetch")
     func redirects() async throws {
         let cache = MemoryCache()
