@@ -14,6 +14,8 @@ final class CacheKeeper: ResponseKeeper {
     private let commits: CommitLog
     private var stores: [String: OpenedStore] = [:]
     private var uses: UInt64 = 0
+    /// Stores that make room for others are closed in it, which waits for their writes and for disks.
+    private let closing = BackgroundWork(name: "trawl-close")
     /// The changes that heads asked for and that are not committed yet.
     private var changes: Set<UInt64> = []
     /// What is stored after such a change, and commits that are held back until that is done.
@@ -44,6 +46,7 @@ final class CacheKeeper: ResponseKeeper {
 
     deinit {
         for opened in stores.values { opened.store?.cache.close() }
+        closing.finish()
     }
 
     func begin(_ lease: Lease, _ profile: TransferProfile, _ terms: CacheTerms, at now: WallTime) -> KeeperStart {
@@ -194,7 +197,7 @@ final class CacheKeeper: ResponseKeeper {
         // An exchange that is under way there stores nothing any more.
         if stores.count >= Self.mostStores, let least = stores.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             stores[least.key] = nil
-            least.value.store?.cache.close()
+            if let store = least.value.store { closing.add { store.cache.close() } }
         }
         stores[terms.directory] = OpenedStore(store, uses, nextTry: MonotonicClock.now().advanced(by: Self.patience))
         return store
