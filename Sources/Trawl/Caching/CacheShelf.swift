@@ -48,7 +48,7 @@ final class CacheShelf: Sendable {
     let work = StoreWork()
     private let state = Guarded(State())
     /// Held while a session is begun.
-    private let beginning = Guarded(())
+    private let beginning = PlainMutex()
 
     init(_ configuration: Configuration) {
         settings = configuration.cache
@@ -122,7 +122,7 @@ final class CacheShelf: Sendable {
     func holdsSession(_ directory: String) -> Bool {
         if state.withLock({ $0.stores[directory]?.session != nil }) { return true }
         guard let store = openStore(directory) else { return false }
-        return beginning.withLock { _ in
+        return beginning.holding {
             if state.withLock({ $0.stores[directory]?.session != nil }) { return true }
             guard let session = try? store.cache.beginSession(sessionID) else { return false }
             let isKept = state.withLock { state in

@@ -30,7 +30,7 @@ final class StateShelf: Sendable {
     /// The state once it is open: asked for several times on the way of every fetch. Closed, it refuses everything.
     private let opened = LateReference<StateStore>()
     /// Held while the state is opened.
-    private let opening = Guarded(())
+    private let opening = PlainMutex()
 
     /// For so long nobody tries again to open what could not be opened.
     private static let patience = Duration.seconds(2)
@@ -47,7 +47,7 @@ final class StateShelf: Sendable {
         let isOver = state.withLock { state in
             state.isClosed || state.problem != nil && MonotonicClock.now() < state.nextTry
         }
-        return isOver ? nil : opening.withLock { _ in open() }
+        return isOver ? nil : opening.holding { open() }
     }
 
     private func open() -> StateStore? {
@@ -103,7 +103,7 @@ final class StateShelf: Sendable {
     /// Removes what ends with the coordinator, and closes.
     func close() {
         // Whoever is opening it now is waited for.
-        let (store, session, purge) = opening.withLock { _ in
+        let (store, session, purge) = opening.holding {
             state.withLock { state in
                 defer {
                     state.store = nil

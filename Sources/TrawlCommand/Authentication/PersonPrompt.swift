@@ -19,7 +19,7 @@ final class PersonPrompt: CredentialPrompt {
         }
     }
 
-    private let turn = Guarded(())
+    private let turn = PlainMutex()
     private let declined = Guarded(Set<Subject>())
     private let asker: SecretAsker
     let asksForServers: Bool
@@ -34,7 +34,7 @@ final class PersonPrompt: CredentialPrompt {
         if isDeclined(challenge) { return .useStored }
         return await withCheckedContinuation { continuation in
             let thread = try? NamedThread.start(name: "trawl-prompt") { [self] in
-                continuation.resume(returning: turn.withLock { _ in ask(challenge) })
+                continuation.resume(returning: turn.holding { ask(challenge) })
             }
             if thread == nil { continuation.resume(returning: .useStored) }
         }
