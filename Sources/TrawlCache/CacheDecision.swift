@@ -82,7 +82,7 @@ package struct Sending: Sendable, Hashable {
     }
 }
 
-/// Why a request is sent on as it is; for logs and counters.
+/// Why a request is sent on as it is. Whatever it is, the request is sent: it tells which rule has spoken.
 package enum ForwardReason: UInt8, Sendable, Hashable {
     /// A method, body, scheme or precondition the store cannot answer.
     case notEligible
@@ -108,7 +108,7 @@ package enum StoreDecision: Sendable, Hashable {
     case no(NoStoreReason)
 }
 
-/// Why a response is not stored; for logs and counters.
+/// Why a response is not stored. Whatever it is, nothing is: it tells which rule has spoken.
 package enum NoStoreReason: UInt8, Sendable, Hashable {
     /// The policy, or a method, scheme or body that is not stored.
     case notEligible

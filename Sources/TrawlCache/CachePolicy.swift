@@ -1,9 +1,6 @@
 package import TrawlHTTP
 
 /// What a caller wants of the cache for one request.
-///
-/// The cache's default fills in what a request leaves open. Presets carry the names of the libraries and standards
-/// whose promises they keep.
 package struct CachePolicy: Sendable, Hashable {
     /// Choices that combine. Values and meaning are those of the classic download cache.
     package struct Options: OptionSet, Sendable, Hashable {
@@ -65,7 +62,7 @@ package struct CachePolicy: Sendable, Hashable {
         }
     }
 
-    /// The combinable choices; empty takes the cache's default.
+    /// The combinable choices; empty is asking when stale.
     package var options: Options = []
     /// What other caches are told, unless the request has a `Cache-Control` of its own.
     package var reload: Reload = .none
@@ -82,7 +79,7 @@ package struct CachePolicy: Sendable, Hashable {
     /// Whether a 200 that came in answer to a question counts as a 304 when its strong entity tag is the stored one.
     package var stopsAtEqualTag = false
 
-    /// A policy that takes the cache's default.
+    /// The protocol's rules.
     package init() {}
 
     /// A policy of its options.
@@ -92,11 +89,8 @@ package struct CachePolicy: Sendable, Hashable {
     }
 
     /// This policy with nothing left open.
-    ///
-    /// - Parameter standard: The cache's default; empty means asking when stale.
-    package func resolved(default standard: Options = []) -> CachePolicy {
+    package func resolved() -> CachePolicy {
         var policy = self
-        if policy.options.isEmpty { policy.options = standard }
         policy.options = policy.options.settled
         if policy.options.isDisjoint(with: [.askServerIfModified, .onlyLoadIfNotCached, .doNotLoad]) {
             policy.options.insert(.askServerIfModifiedWhenStale)
@@ -106,31 +100,6 @@ package struct CachePolicy: Sendable, Hashable {
 }
 
 extension CachePolicy {
-    // The URL Loading System's request policies.
-
     /// The protocol's rules.
     package static let useProtocolCachePolicy = CachePolicy([.askServerIfModifiedWhenStale])
-    /// Stored responses are not used.
-    package static let reloadIgnoringLocalCacheData = CachePolicy([.doNotRead])
-    /// Neither ours nor those of caches on the way.
-    package static let reloadIgnoringLocalAndRemoteCacheData = CachePolicy([.doNotRead], reload: .endToEnd)
-    /// A stored response of any age, else the network.
-    package static let returnCacheDataElseLoad = CachePolicy([.onlyLoadIfNotCached])
-    /// A stored response of any age, else nothing.
-    package static let returnCacheDataDontLoad = CachePolicy([.doNotLoad])
-    /// The stored response once it has been validated.
-    package static let reloadRevalidatingCacheData = CachePolicy([.askServerIfModified])
-
-    /// The policy of a cache mode of the Fetch standard, or nil when the name is not one.
-    package init?(fetchMode name: String) {
-        switch name {
-        case "default": self.init([.askServerIfModifiedWhenStale])
-        case "no-store": self.init([.doNotRead, .doNotWrite], reload: .endToEnd)
-        case "reload": self.init([.doNotRead], reload: .endToEnd)
-        case "no-cache": self.init([.askServerIfModified], reload: .validate)
-        case "force-cache": self.init([.onlyLoadIfNotCached])
-        case "only-if-cached": self.init([.doNotLoad])
-        default: return nil
-        }
-    }
 }

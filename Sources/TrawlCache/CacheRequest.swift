@@ -54,15 +54,14 @@ package final class CacheRequest: Sendable {
     /// - Parameter tag: Makes tags of secrets; called for those and `trust` only.
     package init(
         method: Method, target: TargetURI, fields: FieldLines, policy: CachePolicy = CachePolicy(),
-        default standard: CachePolicy.Options = [], credentials: SecretTag? = nil, sharesCookies: Bool = false,
-        trust: [UInt8] = [],
-        hasBody: Bool = false, decodesContent: Bool = true, tag: (UnsafeRawBufferPointer) -> SecretTag
+        credentials: SecretTag? = nil, sharesCookies: Bool = false, trust: [UInt8] = [], hasBody: Bool = false,
+        decodesContent: Bool = true, tag: (UnsafeRawBufferPointer) -> SecretTag
     ) {
         self.method = method
         self.target = target
         key = CacheKey(target)
         self.fields = fields
-        self.policy = policy.resolved(default: standard)
+        self.policy = policy.resolved()
         self.decodesContent = decodesContent
         isGet = method == .get
         isHead = method == .head

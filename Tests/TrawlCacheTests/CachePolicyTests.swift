@@ -57,34 +57,37 @@ struct CachePolicyTests {
         }
     }
 
-    @Test("an empty policy takes the cache's default, and that asks when stale")
+    @Test("a policy that says nothing else asks when stale")
     func defaults() {
-        #expect(CachePolicy().resolved().options == .askServerIfModifiedWhenStale)
-        #expect(CachePolicy().resolved(default: .askServerIfModified).options == .askServerIfModified)
-        #expect(CachePolicy([.doNotLoad]).resolved(default: .askServerIfModified).options == .doNotLoad)
-        #expect(
-            CachePolicy([.doNotWrite]).resolved(default: .doNotLoad).options
-                == [.doNotWrite, .askServerIfModifiedWhenStale])
+        #expect(CachePolicy().resolved() == .useProtocolCachePolicy)
+        #expect(CachePolicy([.doNotLoad]).resolved().options == .doNotLoad)
+        #expect(CachePolicy([.doNotWrite]).resolved().options == [.doNotWrite, .askServerIfModifiedWhenStale])
     }
 
+    /// As modes of the Fetch standard combine them.
     @Test(
-        "modes of the Fetch standard",
+        "what caches on the way are told, and what is stored",
         arguments: [
-            ("default", ["forward nothingStored", "cache", "validate"], nil, true),
-            ("no-store", ["forward policy", "forward policy", "forward policy"], "no-cache", false),
-            ("reload", ["forward policy", "forward policy", "forward policy"], "no-cache", true),
-            ("no-cache", ["forward nothingStored", "validate", "validate"], "max-age=0", true),
-            ("force-cache", ["forward nothingStored", "cache", "stale"], nil, true),
-            ("only-if-cached", ["unsatisfiable", "cache", "stale"], nil, true),
-        ] as [(String, [String], String?, Bool)])
-    func fetchModes(name: String, expected: [String], control: String?, stores: Bool) throws {
-        let policy = try #require(CachePolicy(fetchMode: name))
+            (
+                [.doNotRead, .doNotWrite], .endToEnd, ["forward policy", "forward policy", "forward policy"],
+                "no-cache"
+            ),
+            ([.doNotRead], .endToEnd, ["forward policy", "forward policy", "forward policy"], "no-cache"),
+            ([.askServerIfModified], .validate, ["forward nothingStored", "validate", "validate"], "max-age=0"),
+            ([.onlyLoadIfNotCached], .none, ["forward nothingStored", "cache", "stale"], nil),
+        ] as [(CachePolicy.Options, CachePolicy.Reload, [String], String?)])
+    func onTheWay(
+        options: CachePolicy.Options, reload: CachePolicy.Reload, expected: [String], control: String?
+    ) throws {
+        let policy = CachePolicy(options, reload: reload)
         #expect(try outcomes(policy) == expected)
-        if case .send(let sending) = lookUp(request(policy: policy), nil, at: noon) {
-            #expect(sending.fields.first("Cache-Control") == control)
+        guard case .send(let sending) = lookUp(request(policy: policy), nil, at: noon) else {
+            Issue.record("nothing is sent")
+            return
         }
-        #expect((stored([("Cache-Control", "max-age=60")], for: request(policy: policy)) != nil) == stores)
-        #expect(CachePolicy(fetchMode: "other") == nil)
+        #expect(sending.fields.first("Cache-Control") == control)
+        let isStored = stored([("Cache-Control", "max-age=60")], for: request(policy: policy)) != nil
+        #expect(isStored == !options.contains(.doNotWrite))
     }
 
     @Test("what the caller says in Cache-Control is not overridden")
@@ -94,15 +97,6 @@ struct CachePolicyTests {
         guard case .send(let sending) = lookUp(asked, nil, at: noon) else { return }
         #expect(sending.fields.isEmpty)
         #expect(rules.fieldsToSend(asked, sending) == asked.fields)
-    }
-
-    @Test("policies of the URL Loading System")
-    func presets() throws {
-        #expect(try outcomes(.useProtocolCachePolicy) == ["forward nothingStored", "cache", "validate"])
-        #expect(try outcomes(.reloadIgnoringLocalCacheData)[1] == "forward policy")
-        #expect(try outcomes(.returnCacheDataElseLoad) == ["forward nothingStored", "cache", "stale"])
-        #expect(try outcomes(.returnCacheDataDontLoad) == ["unsatisfiable", "cache", "stale"])
-        #expect(try outcomes(.reloadRevalidatingCacheData)[1] == "validate")
     }
 
     @Test("any age is used even of what should be validated, when the policy says so")
