@@ -1,4 +1,5 @@
 import Testing
+import TrawlProtocol
 
 @testable import Trawl
 
@@ -20,6 +21,13 @@ struct FetchErrorTests {
         #expect(error.legacyCode == legacy)
         #expect(error.urlErrorCode == loading)
         #expect(error.isTLSFailure == code.rawValue.hasPrefix("tls"))
+    }
+
+    @Test(
+        "a failure is an outage by its code, too, and nothing else is (RFC 9111 §4.2.4)",
+        arguments: HopFailure.Kind.allCases)
+    func outages(kind: HopFailure.Kind) {
+        #expect(kind.code.isOutage == kind.isOutage)
     }
 
     @Test("a URL without a host has a number of its own")

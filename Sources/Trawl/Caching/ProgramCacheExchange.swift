@@ -121,7 +121,7 @@ struct ProgramCacheExchange {
         do throws(FetchError) {
             answer = try await coordinator.fetchOnce(plan, with: rules.fieldsToSend(request, sending), until: deadline)
         } catch {
-            guard let chosen, error.isOutage,
+            guard let chosen, error.code.isOutage,
                 let reuse = rules.fallback(request, chosen.response, after: .unreachable, at: WallClock.time())
             else { throw error }
             return stored(chosen, chosen.response, reuse)
@@ -237,17 +237,5 @@ struct ProgramCacheExchange {
         let beginning = request.target.origin.keyStart
         await cache.removeEntries { $0.hasPrefix(beginning) }
         return true
-    }
-}
-
-extension FetchError {
-    /// Whether the server could not be reached or did not answer (RFC 9111 §4.2.4). A certificate that is not trusted
-    /// is no outage, nor is a limit of ours.
-    fileprivate var isOutage: Bool {
-        switch code {
-        case .hostNotFound, .cannotConnect, .tls, .timeout, .connectionLost, .truncated, .protocolViolation, .proxy:
-            true
-        default: false
-        }
     }
 }

@@ -8,58 +8,24 @@ extension FetchError {
     init(_ failure: HopFailure, fetch: RunningFetch) {
         let isRepeatable = fetch.engine.method.isIdempotent || !failure.requestSent
         var detail = failure.detail.terminalSafe
-        let code: Code
         var mayPass = false
         switch failure.kind {
-        case .hostNotFound:
-            code = .hostNotFound
-            mayPass = true
-        case .cannotConnect:
-            code = .cannotConnect
-            mayPass = true
-        case .tlsHandshake: code = .tls
-        case .tlsUntrusted: code = .tlsUntrusted
-        case .tlsCertificateDate: code = .tlsCertificateDate
-        case .tlsHostMismatch: code = .tlsHostMismatch
-        case .tlsClientCertificate: code = .tlsClientCertificate
-        case .tlsNotYetValid: code = .tlsNotYetValid
-        case .tlsSelfSigned: code = .tlsSelfSigned
-        case .tlsPin: code = .tlsPin
-        case .tlsClientCertificateRequired: code = .tlsClientCertificateRequired
-        case .tlsUndecided: code = .tlsUntrusted
+        case .hostNotFound, .cannotConnect, .inactive, .connectionLost, .truncated, .proxy: mayPass = true
         case .connectTimedOut:
-            code = .timeout
             detail = "no connection within \(fetch.plan.options.timeLimits.connect)"
             if let proxy = fetch.engine.way?.proxy { detail += " through the proxy \(proxy.text)" }
             mayPass = true
-        case .inactive:
-            code = .timeout
-            mayPass = true
         case .timedOut:
-            code = .timeout
             detail = "the fetch took longer than \(fetch.engine.limit)"
             mayPass = true
-        case .connectionLost:
-            code = .connectionLost
-            mayPass = true
-        case .truncated:
-            code = .truncated
-            mayPass = true
-        case .malformedResponse: code = .protocolViolation
-        case .headTooLarge, .bodyTooLarge: code = .tooLarge
-        case .decoding: code = .decoding
         case .file:
-            code = .file
             let reason = failure.systemError == 0 ? detail : SystemError.text(of: failure.systemError)
             detail = "\((fetch.plan.path ?? "the body").terminalSafe): \(reason)"
-        case .requestBody: code = .badRequest
-        case .cancelled: code = .cancelled
-        case .unsupportedScheme: code = .unsupportedURL
-        case .malformedRequest: code = .badRequest
-        case .proxy:
-            code = .proxy
-            mayPass = true
-        case .outOfMemory, .internalError, .storedResponse: code = .internalError
+        case .tlsHandshake, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate,
+            .tlsNotYetValid, .tlsSelfSigned, .tlsPin, .tlsClientCertificateRequired, .tlsUndecided, .malformedResponse,
+            .headTooLarge, .bodyTooLarge, .decoding, .requestBody, .cancelled, .unsupportedScheme, .malformedRequest,
+            .outOfMemory, .internalError, .storedResponse:
+            break
         }
         let cause: SystemFailure? =
             if failure.systemError != 0 {
@@ -70,8 +36,47 @@ extension FetchError {
                 nil
             }
         self.init(
-            code, detail, cause: cause, url: fetch.engine.target.text, isRetryable: mayPass && isRepeatable)
+            failure.kind.code, detail, cause: cause, url: fetch.engine.target.text,
+            isRetryable: mayPass && isRepeatable)
     }
+}
+
+extension HopFailure.Kind {
+    /// The code of the public error.
+    var code: FetchError.Code {
+        switch self {
+        case .hostNotFound: .hostNotFound
+        case .cannotConnect: .cannotConnect
+        case .tlsHandshake: .tls
+        case .tlsUntrusted, .tlsUndecided: .tlsUntrusted
+        case .tlsCertificateDate: .tlsCertificateDate
+        case .tlsHostMismatch: .tlsHostMismatch
+        case .tlsClientCertificate: .tlsClientCertificate
+        case .tlsNotYetValid: .tlsNotYetValid
+        case .tlsSelfSigned: .tlsSelfSigned
+        case .tlsPin: .tlsPin
+        case .tlsClientCertificateRequired: .tlsClientCertificateRequired
+        case .connectTimedOut, .inactive, .timedOut: .timeout
+        case .connectionLost: .connectionLost
+        case .truncated: .truncated
+        case .malformedResponse: .protocolViolation
+        case .headTooLarge, .bodyTooLarge: .tooLarge
+        case .decoding: .decoding
+        case .file: .file
+        case .requestBody, .malformedRequest: .badRequest
+        case .cancelled: .cancelled
+        case .unsupportedScheme: .unsupportedURL
+        case .proxy: .proxy
+        case .outOfMemory, .internalError, .storedResponse: .internalError
+        }
+    }
+}
+
+extension FetchError.Code {
+    private static let outages = Set(HopFailure.Kind.allCases.filter(\.isOutage).map(\.code))
+
+    /// Whether it means that the server cannot be reached or does not answer (RFC 9111 §4.2.4).
+    var isOutage: Bool { Self.outages.contains(self) }
 }
 
 extension RequestOptions.Redirects.Mode {

@@ -106,3 +106,21 @@ package struct HopFailure: Error, Sendable, Hashable {
         for _ in 0..<(try reader.byte()) { certificates.append(try reader.data()) }
     }
 }
+
+extension HopFailure.Kind {
+    /// Whether a failure of this kind means that the server cannot be reached or does not answer (RFC 9111 §4.2.4).
+    ///
+    /// A certificate that is not trusted is no outage, nor is a limit of ours.
+    package var isOutage: Bool {
+        switch self {
+        case .hostNotFound, .cannotConnect, .tlsHandshake, .connectTimedOut, .inactive, .timedOut, .connectionLost,
+            .truncated, .malformedResponse, .proxy:
+            true
+        case .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate, .tlsNotYetValid,
+            .tlsSelfSigned, .tlsPin, .tlsClientCertificateRequired, .tlsUndecided, .headTooLarge, .bodyTooLarge,
+            .decoding, .file, .requestBody, .cancelled, .unsupportedScheme, .malformedRequest, .outOfMemory,
+            .internalError, .storedResponse:
+            false
+        }
+    }
+}
