@@ -14,6 +14,8 @@ final class CacheKeeper: ResponseKeeper {
     private let commits: CommitLog
     private var stores: [String: OpenedStore] = [:]
     private var uses: UInt64 = 0
+    /// The last one: nearly always there is no other.
+    private var last: (directory: String, store: ResponseStore)?
     /// Stores that make room for others are closed in it, which waits for their writes and for disks.
     private let closing = BackgroundWork(name: "trawl-close")
     /// The changes that heads asked for and that are not committed yet.
@@ -183,10 +185,15 @@ final class CacheKeeper: ResponseKeeper {
 
     /// The store of a directory; nil when it cannot be used, which costs nothing but the cache.
     private func store(of terms: CacheTerms) -> ResponseStore? {
+        if let last, last.directory == terms.directory { return last.store }
         uses += 1
+        if let last { stores[last.directory]?.lastUse = uses }
         if let known = stores[terms.directory] {
             known.lastUse = uses
-            if known.store != nil || MonotonicClock.now() < known.nextTry { return known.store }
+            if known.store != nil || MonotonicClock.now() < known.nextTry {
+                last = known.store.map { (terms.directory, $0) }
+                return known.store
+            }
         }
         var settings = CacheSettings()
         settings.budget = terms.budget
@@ -200,6 +207,7 @@ final class CacheKeeper: ResponseKeeper {
             if let store = least.value.store { closing.add { store.cache.close() } }
         }
         stores[terms.directory] = OpenedStore(store, uses, nextTry: MonotonicClock.now().advanced(by: Self.patience))
+        last = store.map { (terms.directory, $0) }
         return store
     }
 }
@@ -209,7 +217,7 @@ private final class OpenedStore {
     let store: ResponseStore?
     /// When to try again what could not be opened.
     let nextTry: MonotonicInstant
-    /// When it was last asked for, counted in such questions.
+    /// When it was last asked for, counted in such questions; those for the same store as before do not count.
     var lastUse: UInt64
 
     init(_ store: ResponseStore?, _ use: UInt64, nextTry: MonotonicInstant) {
