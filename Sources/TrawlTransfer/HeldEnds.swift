@@ -4,22 +4,22 @@ import TrawlProtocol
 ///
 /// An end waits for the commit of its response, for those of what its heads said about the user, or for both. Each commit
 /// is said to be over once, in time or not; an end is ready after the last of its own.
+///
+/// There are at most as many as leases, and commits come in their order nearly always: what is looked for in an array is
+/// its first element.
 struct HeldEnds {
-    /// Those that wait, each under the numbers of one commit or several.
-    private var waiting: [UInt64: HeldEnd] = [:]
+    /// Those that wait, each as often as it has commits to come.
+    private var waiting: [(number: UInt64, end: HeldEnd)] = []
     /// What was said about users and is not committed yet.
-    private var changes: Set<UInt64> = []
+    private var changes: [UInt64] = []
     /// Whether one of these was not stored, and nobody was told yet.
     private var hasLostChange = false
     /// How many ends wait.
     private(set) var count = 0
 
-    /// Whether no commit is waited for.
-    var isEmpty: Bool { waiting.isEmpty && changes.isEmpty }
-
     /// A change about a user is on its way to the store.
     mutating func began(_ change: UInt64) {
-        changes.insert(change)
+        changes.append(change)
     }
 
     /// Those of the changes that are not committed yet.
@@ -29,8 +29,8 @@ struct HeldEnds {
 
     /// Lets an end wait for its commits, of which there is one at least.
     mutating func hold(_ end: HeldEnd) {
-        if let commit = end.commit { waiting[commit] = end }
-        for change in end.changes { waiting[change] = end }
+        if let commit = end.commit { waiting.append((commit, end)) }
+        for change in end.changes { waiting.append((change, end)) }
         count += 1
     }
 
@@ -39,7 +39,7 @@ struct HeldEnds {
     /// - Returns: The end that waited for it, when it was its last.
     mutating func committed(_ number: UInt64, isStored: Bool) -> HeldEnd? {
         // One whose end was told meanwhile is late, and no harm.
-        if changes.remove(number) != nil, !isStored { hasLostChange = true }
+        if forget(number), !isStored { hasLostChange = true }
         return settled(number, isStored: isStored)
     }
 
@@ -47,16 +47,25 @@ struct HeldEnds {
     ///
     /// - Parameter now: Of the loop's running clock.
     mutating func overdue(at now: UInt64) -> [HeldEnd] {
-        waiting.filter { $0.value.deadline <= now }.keys.compactMap { number in
-            changes.remove(number)
-            return settled(number, isStored: false)
+        var ends: [HeldEnd] = []
+        for (number, end) in waiting where end.deadline <= now {
+            _ = forget(number)
+            if let end = settled(number, isStored: false) { ends.append(end) }
         }
+        return ends
+    }
+
+    /// Whether it was a change about a user that was not over.
+    private mutating func forget(_ change: UInt64) -> Bool {
+        guard let place = changes.firstIndex(of: change) else { return false }
+        changes.remove(at: place)
+        return true
     }
 
     private mutating func settled(_ number: UInt64, isStored: Bool) -> HeldEnd? {
-        guard let end = waiting.removeValue(forKey: number), end.isReady(after: number, isStored: isStored) else {
-            return nil
-        }
+        guard let place = waiting.firstIndex(where: { $0.number == number }) else { return nil }
+        let end = waiting.remove(at: place).end
+        guard end.isReady(after: number, isStored: isStored) else { return nil }
         count -= 1
         return end
     }

@@ -33,7 +33,7 @@ struct HeldEndsTests {
         #expect(loop.commits(2, isStored: true) == nil)
         let told = loop.commits(1, isStored: isStored)
         #expect(told?.lease == 7 && told?.isStored == isStored)
-        #expect(loop.ends.isEmpty && loop.ends.count == 0)
+        #expect(loop.ends.count == 0)
         #expect(!loop.takeLostChange())
     }
 
@@ -49,7 +49,7 @@ struct HeldEndsTests {
             #expect((told == nil) == (place < 2))
             if let told { #expect(told.isStored) }
         }
-        #expect(loop.ends.isEmpty)
+        #expect(loop.ends.count == 0 && loop.ends.open(among: [1, 2, 3]).isEmpty)
         #expect(loop.takeLostChange())
         #expect(!loop.takeLostChange())
     }
@@ -59,7 +59,7 @@ struct HeldEndsTests {
         let loop = Loop()
         loop.ends.began(1)
         loop.ends.began(2)
-        #expect(!loop.ends.isEmpty)
+        #expect(loop.ends.open(among: [1, 2]) == [1, 2])
         #expect(loop.commits(1, isStored: true) == nil)
         #expect(loop.ends.open(among: [1, 2]) == [2])
     }
