@@ -1,5 +1,6 @@
 import Glibc
 import TrawlCrypto
+import TrawlHTTP
 import TrawlPlatform
 
 /// A vault in one file, sealed with a key made of a passphrase.
