@@ -79,6 +79,12 @@ package struct JSONWriter {
     /// Ends a text and its line.
     package mutating func endLine() { append(0x0A) }
 
+    /// Part of a text as it is written, with its commas: names and values that are always the same, in one piece.
+    package mutating func verbatim(_ text: StaticString) {
+        let (source, length) = (text.utf8Start, text.utf8CodeUnitCount)
+        withRoom(length) { $0.update(from: source, count: length) }
+    }
+
     // MARK: Values
 
     /// A string of this text.
@@ -89,7 +95,7 @@ package struct JSONWriter {
 
     /// A string of these bytes as UTF-8; each sequence that is none becomes U+FFFD.
     package mutating func string(lossyUTF8 text: UnsafeRawBufferPointer) {
-        if UTF8Bytes.areValid(text) {
+        if Self.plainEnd(of: text, from: 0) == text.count || UTF8Bytes.areValid(text) {
             utf8(text)
         } else {
             string(String(decoding: text, as: UTF8.self))
@@ -172,13 +178,13 @@ package struct JSONWriter {
     /// `true` or `false`
     package mutating func bool(_ value: Bool) {
         separate()
-        word(value ? "true" : "false")
+        verbatim(value ? "true" : "false")
     }
 
     /// `null`
     package mutating func null() {
         separate()
-        word("null")
+        verbatim("null")
     }
 
     /// A value that is JSON already, such as an id to be echoed.
@@ -204,19 +210,10 @@ package struct JSONWriter {
         separate()
         append(UInt8(ascii: "\""))
         var start = 0
-        var index = 0
+        var index = Self.plainEnd(of: text, from: 0)
         while index < text.count {
-            // Eight bytes at a time as long as all of them stand for themselves.
-            if index + 8 <= text.count, Self.arePlain(text.loadUnaligned(fromByteOffset: index, as: UInt64.self)) {
-                index += 8
-                continue
-            }
-            let byte = text[index]
-            if Self.isPlain(byte) || (byte >= 0x80 && byte != 0xC2) {
-                index += 1
-                continue
-            }
-            if byte == 0xC2 {
+            switch text[index] {
+            case 0xC2:
                 // U+0080 to U+009F are C2 80 to C2 9F.
                 if index + 1 < text.count, text[index + 1] < 0xA0 {
                     append(text, start, index)
@@ -224,12 +221,15 @@ package struct JSONWriter {
                     start = index + 2
                 }
                 index += 2
-            } else {
+            case 0x80...:
+                index += 1
+            case let byte:
                 append(text, start, index)
                 escape(byte)
                 index += 1
                 start = index
             }
+            index = Self.plainEnd(of: text, from: index)
         }
         append(text, start, text.count)
         append(UInt8(ascii: "\""))
@@ -244,7 +244,7 @@ package struct JSONWriter {
         case 0x0D: append(UInt8(ascii: "r"))
         case 0x09: append(UInt8(ascii: "t"))
         default:
-            word("u00")
+            verbatim("u00")
             append(Self.hexDigit(byte >> 4))
             append(Self.hexDigit(byte & 15))
         }
@@ -252,11 +252,6 @@ package struct JSONWriter {
 
     private static func hexDigit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-    }
-
-    private mutating func word(_ text: StaticString) {
-        let (source, length) = (text.utf8Start, text.utf8CodeUnitCount)
-        withRoom(length) { $0.update(from: source, count: length) }
     }
 
     private mutating func append(_ text: UnsafeRawBufferPointer, _ start: Int, _ end: Int) {
@@ -307,7 +302,18 @@ package struct JSONWriter {
         storage += [UInt8](repeating: 0, count: max(count, storage.count, 4096))
     }
 
-    /// Whether eight bytes are ASCII and stand for themselves; it may say no where the answer is yes.
+    /// Where the first byte is, from a place on, that is not ASCII or does not stand for itself; the end when there is
+    /// none.
+    private static func plainEnd(of text: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var index = start
+        while index + 8 <= text.count, arePlain(text.loadUnaligned(fromByteOffset: index, as: UInt64.self)) {
+            index += 8
+        }
+        while index < text.count, isPlain(text[index]) { index += 1 }
+        return index
+    }
+
+    /// Whether eight bytes are ASCII and stand for themselves.
     @inline(__always)
     private static func arePlain(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101

@@ -53,6 +53,7 @@ struct JSONWriterTests {
             ("a\"b\\c/", #""a\"b\\c/""#), ("\n\r\t\u{0}\u{1b}\u{7f}", #""\n\r\t\u0000\u001b\u007f""#),
             ("ä€🚀", "\"ä€🚀\""), ("\u{80}\u{9f}\u{a0}\u{a9}", "\"\\u0080\\u009f\u{a0}\u{a9}\""), ("", "\"\""),
             ("x\u{9b}", "\"x\\u009b\""),
+            ("12345678\"", #""12345678\"""#), ("1234567é\t123456789", #""1234567é\t123456789""#),
         ])
     func strings(value: String, expected: String) {
         #expect(text { $0.string(value) } == expected)
@@ -90,6 +91,19 @@ struct JSONWriterTests {
         ])
     func seconds(duration: Duration, expected: String) {
         #expect(text { $0.seconds(duration) } == expected)
+    }
+
+    @Test("what is always the same is written in one piece, and values follow it")
+    func verbatim() {
+        let written = text { writer in
+            writer.verbatim(#"{"v":1,"line":"#)
+            writer.integer(2)
+            writer.verbatim(#","ok":true"#)
+            writer.key("url")
+            writer.string("u")
+            writer.verbatim("}\n")
+        }
+        #expect(written == #"{"v":1,"line":2,"ok":true,"url":"u"}"# + "\n")
     }
 
     @Test("Base64 of every length, with its padding")

@@ -110,10 +110,9 @@ extension BatchJob {
         if plan.writeOut != nil { writeOut(fetch, result, failure, file: file) }
         guard outputs.results != nil else { return }
         ResultRecord(
-            request: fetch.request, line: fetch.line, result: result, file: file, isSuccess: failure == nil,
-            isAgain: fetch.isAgain, attempts: fetch.attempts, time: time,
+            fetch: fetch, file: file, isSuccess: failure == nil, time: time,
             elapsed: (now.nanoseconds - fetch.started.nanoseconds) / 1000
-        ).write(to: &outputs.records)
+        ).write(result, to: &outputs.records)
     }
 
     /// With `--fail`: why the response is none, if it is.

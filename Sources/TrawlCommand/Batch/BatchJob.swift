@@ -37,8 +37,8 @@ struct BatchJob {
     var leavesRequests = false
     /// The time of this turn.
     private(set) var now = MonotonicClock.now()
-    /// Microseconds since 1970.
-    private(set) var time: UInt64 = 0
+    /// The same by the clock of dates.
+    private(set) var time = RecordTime()
     var warnings = RunWarnings()
 
     init(
@@ -70,7 +70,7 @@ struct BatchJob {
         waiting = load.waiting
         lookAhead.adapt(hasIdleWorkers: load.hasIdleWorkers)
         let wall = WallClock.now()
-        time = UInt64(max(0, wall.seconds)) * 1_000_000 + UInt64(wall.nanoseconds / 1000)
+        time.set(microseconds: UInt64(max(0, wall.seconds)) * 1_000_000 + UInt64(wall.nanoseconds / 1000))
         checkOutputs()
         finish(answers)
         if load.hasIdleWorkers, lookAhead.isExhausted, aside == nil { beginSettingAside() }

@@ -6,77 +6,58 @@ import TrawlPlatform
 ///
 /// The members and their meaning are in docs/results.md; a change of meaning is a new `v`.
 struct ResultRecord {
-    /// The version of the format.
-    static let version = 1
     /// How every record begins, so that a file of something else is never mended or appended to.
     static let beginning = Array(#"{"v":1,"#.utf8)
 
-    let request: ListedRequest
-    let line: Int
-    let result: Result<Response, FetchError>
+    let fetch: FetchInFlight
     /// Relative to the output directory; nil when no file was written.
     let file: String?
     /// Whether it counts as fetched.
     let isSuccess: Bool
-    /// Whether it takes the place of an earlier run's record of a failure.
-    let isAgain: Bool
-    /// Retries included.
-    let attempts: Int
-    /// When it ended, in microseconds since 1970.
-    let time: UInt64
+    /// When it ended.
+    let time: RecordTime
     /// From the reading of its line to its end, waiting included, in microseconds.
     let elapsed: UInt64
 
     /// Appends the record as one line.
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("v")
-        writer.integer(Self.version)
-        writeRequest(to: &writer)
-        writer.key("ok")
-        writer.bool(isSuccess)
+    ///
+    /// - Parameter result: What the request came to.
+    func write(_ result: Result<Response, FetchError>, to writer: inout JSONWriter) {
+        Self.begin(fetch.line, fetch.request.id, &writer)
+        writer.verbatim(#","url":"#)
+        writer.string(URLText.withoutUserInformation(fetch.request.url))
+        writer.verbatim(#","key":"#)
+        fetch.request.key.write(to: &writer)
+        writer.verbatim(isSuccess ? #","ok":true"# : #","ok":false"#)
         switch result {
         case .success(let response): write(response, to: &writer)
         case .failure(let error): Self.write(error, to: &writer)
         }
-        if isAgain { Self.writeAgain(to: &writer) }
-        if attempts > 1 {
+        if fetch.isAgain { Self.writeAgain(to: &writer) }
+        if fetch.attempts > 1 {
             writer.key("attempts")
-            writer.integer(attempts)
+            writer.integer(fetch.attempts)
         }
-        writer.key("time")
-        writer.seconds(microseconds: time)
-        writer.key("seconds")
+        time.write(to: &writer)
+        writer.verbatim(#","seconds":"#)
         writer.seconds(microseconds: elapsed)
-        writer.endObject()
-        writer.endLine()
+        writer.verbatim("}\n")
     }
 
     /// Appends the record of a line that is no request.
-    static func write(_ bad: BadLine, line: Int, isAgain: Bool, time: UInt64, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("v")
-        writer.integer(version)
-        writer.key("line")
-        writer.integer(line)
-        if let id = bad.id {
-            writer.key("id")
-            id.json.withUnsafeBytes { writer.raw($0) }
-        }
+    static func write(_ bad: BadLine, line: Int, isAgain: Bool, time: RecordTime, to writer: inout JSONWriter) {
+        begin(line, bad.id, &writer)
         if let url = bad.url {
             writer.key("url")
             writer.string(url)
         }
         writer.key("key")
         Self.key(of: bad, line: line).write(to: &writer)
-        writer.key("ok")
-        writer.bool(false)
+        writer.verbatim(#","ok":false"#)
         write(FetchError(.badRequest, bad.reason), to: &writer)
         if isAgain { writeAgain(to: &writer) }
-        writer.key("time")
-        writer.seconds(microseconds: time)
-        writer.endObject()
-        writer.endLine()
+        time.write(to: &writer)
+        writer.verbatim("}\n")
     }
 
     /// What a second run knows a line by that is no request: its place and what is wrong with it.
@@ -84,23 +65,18 @@ struct ResultRecord {
         RequestKey(bytes: "\(line) \(bad.reason)".utf8)
     }
 
-    private func writeRequest(to writer: inout JSONWriter) {
-        writer.key("line")
+    private static func begin(_ line: Int, _ id: RequestID?, _ writer: inout JSONWriter) {
+        writer.verbatim(#"{"v":1,"line":"#)
         writer.integer(line)
-        if let id = request.id {
-            writer.key("id")
-            id.json.withUnsafeBytes { writer.raw($0) }
-        }
-        writer.key("url")
-        writer.string(URLText.withoutUserInformation(request.url))
-        writer.key("key")
-        request.key.write(to: &writer)
+        guard let id else { return }
+        writer.key("id")
+        id.json.withUnsafeBytes { writer.raw($0) }
     }
 
     private func write(_ response: Response, to writer: inout JSONWriter) {
-        writer.key("status")
+        writer.verbatim(#","status":"#)
         writer.integer(response.status)
-        if response.url != request.url {
+        if response.url != fetch.request.url {
             writer.key("final_url")
             writer.string(response.url)
         }
@@ -109,10 +85,10 @@ struct ResultRecord {
             writer.integer(response.redirects.count)
         }
         if let file {
-            writer.key("file")
+            writer.verbatim(#","file":"#)
             writer.string(file)
         }
-        writer.key("bytes")
+        writer.verbatim(#","bytes":"#)
         writer.integer(response.receivedLength)
         if response.source != .network {
             writer.key("source")
@@ -120,7 +96,7 @@ struct ResultRecord {
         }
         response.fields.withFirst("Content-Type") { type in
             guard let type else { return }
-            writer.key("content_type")
+            writer.verbatim(#","content_type":"#)
             writer.string(lossyUTF8: type)
         }
     }
@@ -138,6 +114,30 @@ struct ResultRecord {
         writer.key("message")
         writer.string(error.detail)
         writer.endObject()
+    }
+}
+
+/// When requests ended, as their records tell it: all of a turn have the time in common, and it is printed once.
+struct RecordTime {
+    /// The member of that name.
+    private var member = JSONWriter()
+
+    /// - Parameter microseconds: Since 1970.
+    init(microseconds: UInt64 = 0) {
+        set(microseconds: microseconds)
+    }
+
+    /// Another time takes its place.
+    ///
+    /// - Parameter microseconds: Since 1970.
+    mutating func set(microseconds: UInt64) {
+        member.removeAll()
+        member.key("time")
+        member.seconds(microseconds: microseconds)
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        member.withUnsafeBytes { writer.raw($0) }
     }
 }
 

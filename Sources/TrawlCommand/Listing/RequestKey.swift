@@ -83,21 +83,25 @@ struct RequestKey: Sendable, Hashable {
         withUnsafeTemporaryAllocation(byteCount: 34, alignment: 1) { text in
             text[0] = UInt8(ascii: "\"")
             text[33] = UInt8(ascii: "\"")
-            var halves = (UInt64(truncatingIfNeeded: bits), UInt64(truncatingIfNeeded: bits >> 64))
-            for index in 0..<16 {
-                text[32 - index] = Self.digit(halves.0)
-                text[16 - index] = Self.digit(halves.1)
-                halves = (halves.0 >> 4, halves.1 >> 4)
+            for index in 0..<4 {
+                let digits = Self.digits(UInt32(truncatingIfNeeded: bits >> (96 - 32 * index)))
+                text.storeBytes(of: digits.bigEndian, toByteOffset: 1 + 8 * index, as: UInt64.self)
             }
             return body(UnsafeRawBufferPointer(text))
         }
     }
 
-    /// The hexadecimal digit of the last four bits.
+    /// Eight hexadecimal digits, the first in the highest byte.
     @inline(__always)
-    private static func digit(_ bits: UInt64) -> UInt8 {
-        let value = UInt8(truncatingIfNeeded: bits & 15)
-        return value < 10 ? 0x30 &+ value : 0x57 &+ value
+    private static func digits(_ bits: UInt32) -> UInt64 {
+        // Four bits in each byte.
+        var digits = UInt64(bits)
+        digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
+        digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
+        digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // 1 in those above 9, which are letters.
+        let letters = (digits &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return digits &+ 0x3030_3030_3030_3030 &+ letters &* 0x27
     }
 
     /// One step: exclusive or with the byte, then the product with the prime.

@@ -21,9 +21,9 @@ struct ResultRecordTests {
                 defaultCharset: "ISO-8859-1"))
     }
 
-    private func text(_ record: ResultRecord) -> [UInt8] {
+    private func text(_ record: ResultRecord, _ result: Result<Response, FetchError>) -> [UInt8] {
         var writer = JSONWriter()
-        record.write(to: &writer)
+        record.write(result, to: &writer)
         return writer.withUnsafeBytes { Array($0) }
     }
 
@@ -41,11 +41,12 @@ struct ResultRecordTests {
             url: "http://h/ü\"", id: RequestID(json: Array(#""i\u0041""#.utf8)), out: file, own: nil,
             key: RequestKey(bytes: file.utf8))
         let response = try response(status: 204, url: "http://h/%C3%BC", type: Array("text/ü\"".utf8) + [0xFF])
+        let fetch = FetchInFlight(request, line: 7, isAgain: true, at: MonotonicInstant(nanoseconds: 0))
+        fetch.attempts = 3
         let bytes = text(
             ResultRecord(
-                request: request, line: 7, result: .success(response), file: file, isSuccess: true, isAgain: true,
-                attempts: 3,
-                time: 1_795_266_000_000_001, elapsed: 21_338))
+                fetch: fetch, file: file, isSuccess: true, time: RecordTime(microseconds: 1_795_266_000_000_001),
+                elapsed: 21_338), .success(response))
         let members = try parsed(bytes)
         #expect(members["v"] as? Int == 1 && members["line"] as? Int == 7 && members["id"] as? String == "iA")
         #expect(members["url"] as? String == "http://h/ü\"" && members["final_url"] as? String == "http://h/%C3%BC")
@@ -59,13 +60,31 @@ struct ResultRecordTests {
         #expect(record.key == request.key && record.isSuccess && record.isAgain && record.file == file)
     }
 
-    @Test("a failure tells its code and why")
-    func failure() throws {
-        let request = ListedRequest(url: "http://h/", out: nil)
+    @Test("members stand in their order, and those that say nothing are left out")
+    func order() throws {
+        let key = try #require(RequestKey(hexadecimal: "0123456789abcdef00000000ffffffff"))
+        let fetch = FetchInFlight(
+            ListedRequest(url: "http://h/", id: nil, out: nil, own: nil, key: key), line: 3,
+            at: MonotonicInstant(nanoseconds: 0))
+        let response = try response(status: 404, url: "http://h/", type: Array("text/html; charset=utf-8".utf8))
         let bytes = text(
             ResultRecord(
-                request: request, line: 1, result: .failure(FetchError(.hostNotFound, "no \"h\"\u{1b}")), file: nil,
-                isSuccess: false, isAgain: false, attempts: 1, time: 0, elapsed: 0))
+                fetch: fetch, file: "h/index", isSuccess: false, time: RecordTime(microseconds: 1_500_000),
+                elapsed: 20), .success(response))
+        #expect(
+            String(decoding: bytes, as: UTF8.self)
+                == #"{"v":1,"line":3,"url":"http://h/","key":"0123456789abcdef00000000ffffffff","ok":false,"#
+                + #""status":404,"file":"h/index","bytes":12,"content_type":"text/html; charset=utf-8","#
+                + #""time":1.5,"seconds":0.00002}"# + "\n")
+    }
+
+    @Test("a failure tells its code and why")
+    func failure() throws {
+        let fetch = FetchInFlight(
+            ListedRequest(url: "http://h/", out: nil), line: 1, at: MonotonicInstant(nanoseconds: 0))
+        let bytes = text(
+            ResultRecord(fetch: fetch, file: nil, isSuccess: false, time: RecordTime(), elapsed: 0),
+            .failure(FetchError(.hostNotFound, "no \"h\"\u{1b}")))
         let members = try parsed(bytes)
         #expect((members["error"] as? [String: String]) == ["code": "dns", "message": "no \"h\"\u{1b}"])
         #expect(members["attempts"] == nil && members["status"] == nil && members["file"] == nil)
@@ -77,7 +96,7 @@ struct ResultRecordTests {
     func bad() throws {
         var writer = JSONWriter()
         let bad = BadLine(reason: "no \u{0} url", id: RequestID(json: Array("1e3".utf8)))
-        ResultRecord.write(bad, line: 9, isAgain: false, time: 5, to: &writer)
+        ResultRecord.write(bad, line: 9, isAgain: false, time: RecordTime(microseconds: 5), to: &writer)
         let bytes = writer.withUnsafeBytes { Array($0) }
         let members = try parsed(bytes)
         #expect(members["line"] as? Int == 9 && members["id"] as? Double == 1000 && members["url"] == nil)
