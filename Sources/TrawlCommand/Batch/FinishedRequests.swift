@@ -39,7 +39,7 @@ struct FinishedRequests {
         if (used + 1) * 4 > entries.count * 3 { try grow() }
         let place = place(of: key)
         if entries[place].fetched == 0, entries[place].failed == 0 { used += 1 }
-        (entries[place].low, entries[place].high) = Self.halves(key)
+        (entries[place].low, entries[place].high) = (key.low, key.high)
         switch ending {
         case .fetched: entries[place].fetched += 1
         case .failed: entries[place].failed += 1
@@ -86,19 +86,14 @@ struct FinishedRequests {
         RequestKey(bytes: "file \(name)".utf8)
     }
 
-    private static func halves(_ key: RequestKey) -> (low: UInt64, high: UInt64) {
-        (UInt64(truncatingIfNeeded: key.bits), UInt64(truncatingIfNeeded: key.bits >> 64))
-    }
-
     private static let spent: UInt32 = 1 << 31
 
     /// Where the key is, or the free place where it would be.
     private func place(of key: RequestKey) -> Int {
         let mask = entries.count - 1
-        let (low, high) = Self.halves(key)
-        var place = Int(truncatingIfNeeded: low) & mask
+        var place = Int(truncatingIfNeeded: key.low) & mask
         while entries[place].fetched != 0 || entries[place].failed != 0 {
-            if entries[place].low == low, entries[place].high == high { return place }
+            if entries[place].low == key.low, entries[place].high == key.high { return place }
             place = (place + 1) & mask
         }
         return place

@@ -9,7 +9,18 @@
 struct RequestKey: Sendable, Hashable {
     private static let start: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
 
-    let bits: UInt128
+    // In halves: a `UInt128` lies at multiples of sixteen bytes, and an object with one in it comes from
+    // `posix_memalign`, not from the blocks that `malloc` keeps at hand.
+    private(set) var high: UInt64 = 0
+    private(set) var low: UInt64 = 0
+
+    private(set) var bits: UInt128 {
+        get { UInt128(high) << 64 | UInt128(low) }
+        set {
+            high = UInt64(truncatingIfNeeded: newValue >> 64)
+            low = UInt64(truncatingIfNeeded: newValue)
+        }
+    }
 
     init(bits: UInt128) {
         self.bits = bits
