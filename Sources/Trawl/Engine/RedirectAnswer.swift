@@ -85,11 +85,18 @@ struct RedirectReplacement: Sendable {
     }
 }
 
-/// A decision about a redirect, kept until the hop is over: it may begin anew after its worker died.
-struct DecidedRedirect: Sendable {
+/// A decision about a redirect, kept until the hop is over: it may begin anew after its worker died. A class, since
+/// few fetches have one.
+final class DecidedRedirect: Sendable {
     let status: UInt16
     let location: String?
     let answer: RedirectAnswer
+
+    init(status: UInt16, location: String?, answer: RedirectAnswer) {
+        self.status = status
+        self.location = location
+        self.answer = answer
+    }
 
     /// Whether it was about that response.
     func isAbout(_ head: TrawlHTTP.ResponseHead) -> Bool {
@@ -97,14 +104,21 @@ struct DecidedRedirect: Sendable {
     }
 }
 
-/// Something that a program is being asked while a fetch waits.
-struct OpenQuestion: Sendable {
+/// Something that a program is being asked while a fetch waits. A class, since few fetches have one.
+final class OpenQuestion: Sendable {
     /// Unique for the life of the coordinator.
     let number: UInt64
     let askedAt: MonotonicInstant
     let about: Subject
     /// The one who asks, when it asks for this fetch alone.
-    var task: Task<Void, Never>?
+    let task: Task<Void, Never>?
+
+    init(number: UInt64, askedAt: MonotonicInstant, about: Subject, task: Task<Void, Never>? = nil) {
+        self.number = number
+        self.askedAt = askedAt
+        self.about = about
+        self.task = task
+    }
 
     enum Subject: Sendable {
         /// A redirect, and the lease that rests at its head; nil when it is a stored one.

@@ -76,6 +76,8 @@ final class RunningFetch: @unchecked Sendable {
         case nobody
     }
 
+    /// What is large and rarely there is an object of its own, so that a fetch is no larger than the blocks that
+    /// `malloc` keeps at hand.
     struct EngineState {
         var key = FetchKey(rawValue: 0)
         var life = FetchLife()
