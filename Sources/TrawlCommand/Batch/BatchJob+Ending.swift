@@ -17,32 +17,37 @@ extension BatchJob {
     /// Deals with the answers of a turn.
     mutating func finish(_ answers: [FetchAnswer]) {
         if !answers.isEmpty { warnings.tell(coordinator, on: console) }
-        for answer in answers {
-            if isShortage(answer) {
-                table[answer.tag].shortages += 1
-                shortages.insert(answer.tag, at: now.advanced(by: .seconds(1)))
-            } else if isUnfinished(answer.result) {
-                leavesRequests = true
-                remove(answer.tag)
-            } else {
-                table[answer.tag].attempts = answer.attempts
-                if case .success(let response) = answer.result, isGivenUp(response) { removeFile(of: response) }
-                end(answer.tag, answer.result)
-            }
-        }
+        for answer in answers { finish(answer.tag, answer.result, attempts: answer.attempts) }
     }
 
-    /// Whether nothing was wrong but that too many files were open, which may pass.
-    private func isShortage(_ answer: FetchAnswer) -> Bool {
-        guard case .failure(let error) = answer.result else { return false }
-        return error.isLackOfDescriptors && table[answer.tag].shortages < Self.mostShortages
+    private mutating func finish(_ tag: UInt64, _ result: Result<Response, FetchError>, attempts: Int) {
+        let fetch = table[tag]
+        switch result {
+        case .success(let response):
+            if isGivenUp(response) { removeFile(of: response) }
+        case .failure(let error):
+            // Nothing was wrong but that too many files were open, which may pass.
+            if error.isLackOfDescriptors, fetch.shortages < Self.mostShortages {
+                fetch.shortages += 1
+                shortages.insert(tag, at: now.advanced(by: .seconds(1)))
+                return
+            }
+            if isUnfinished(error) {
+                leavesRequests = true
+                remove(tag)
+                return
+            }
+        }
+        fetch.attempts = attempts
+        remove(tag)
+        end(fetch, result)
     }
 
     /// Whether the response is one after which the request was tried again, and no try was left.
     private func isGivenUp(_ response: Response) -> Bool {
+        guard plan.failsAfterRetries else { return false }
         // What nobody said will not be said otherwise.
-        plan.failsAfterRetries && response.source != .generated
-            && plan.template.options.retry.mayPass(status: response.status)
+        return response.source != .generated && plan.template.options.retry.mayPass(status: response.status)
     }
 
     /// The body of such a response is not what the request was for. One that was taken over from another request's
@@ -72,9 +77,8 @@ extension BatchJob {
         return own
     }
 
-    /// A request is over: it is counted, told and recorded.
-    mutating func end(_ tag: UInt64, _ result: Result<Response, FetchError>) {
-        let fetch = remove(tag)
+    /// A request is over, and none of those in flight any more: it is counted, told and recorded.
+    mutating func end(_ fetch: FetchInFlight, _ result: Result<Response, FetchError>) {
         var failure: Failure?
         var file: String?
         switch result {

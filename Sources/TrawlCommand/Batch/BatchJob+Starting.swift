@@ -18,7 +18,7 @@ extension BatchJob {
             for tag in shortages.removeAll() { table.remove(tag) }
             return
         }
-        while let tag = shortages.takeDue(at: now) { prepare(tag, nil, into: &turn.start) }
+        while let tag = shortages.takeDue(at: now) { prepare(table[tag], tag, nil, into: &turn.start) }
         if aside != nil { startSetAside(into: &turn.start) }
         defer { if aside != nil { awaitReading(&turn) } }
         var lines = Self.linesInATurn
@@ -55,27 +55,25 @@ extension BatchJob {
     ///
     /// - Parameter target: What its URL is, if that is known.
     mutating func start(_ fetch: FetchInFlight, _ target: TargetURI? = nil, into prepared: inout [PreparedFetch]) {
-        prepare(table.insert(fetch), target, into: &prepared)
+        prepare(fetch, table.insert(fetch), target, into: &prepared)
     }
 
     /// Makes the fetch of a request, or ends it when it cannot be one.
-    private mutating func prepare(_ tag: UInt64, _ target: TargetURI?, into prepared: inout [PreparedFetch]) {
+    private mutating func prepare(
+        _ fetch: FetchInFlight, _ tag: UInt64, _ target: TargetURI?, into prepared: inout [PreparedFetch]
+    ) {
         do throws(FetchError) {
-            let template = try templates.template(for: table[tag].request)
+            let template = try templates.template(for: fetch.request.own, isNamed: fetch.request.out != nil)
             let known: TargetURI
             if let target {
                 known = target
             } else {
-                known = try coordinator.target(of: table[tag].request.url, template)
+                known = try coordinator.target(of: fetch.request.url, template)
             }
-            prepared.append(try prepare(table[tag], known, template, tag))
+            prepared.append(try prepare(fetch, known, template, tag))
         } catch {
-            if isUnfinished(.failure(error)) {
-                leavesRequests = true
-                remove(tag)
-            } else {
-                end(tag, .failure(error))
-            }
+            remove(tag)
+            if isUnfinished(error) { leavesRequests = true } else { end(fetch, .failure(error)) }
         }
     }
 

@@ -88,7 +88,9 @@ struct BatchJob {
 
     /// Whether no fetch is started any more.
     var isStopping: Bool {
-        stopping.count > 0 || tally.engineIsDown || tally.outputIsBroken || tally.outputIsClosed
+        // The right side of an operator would take a copy of the whole job along.
+        if tally.isBrokenOff { return true }
+        return stopping.count > 0
     }
 
     /// Whether one more request may be read ahead.
@@ -127,9 +129,8 @@ struct BatchJob {
         table.forEach { $0.originNumber = -1 }
     }
 
-    /// Whether the answer says nothing about the request, which the next run does again.
-    mutating func isUnfinished(_ result: Result<Response, FetchError>) -> Bool {
-        guard case .failure(let error) = result else { return false }
+    /// Whether the failure says nothing about the request, which the next run does again.
+    mutating func isUnfinished(_ error: FetchError) -> Bool {
         switch error.code {
         case .shutDown, .cancelled: return true
         case .engineDown:

@@ -32,11 +32,15 @@ final class RequestTemplates {
     }
 
     /// The template of a request of the list.
-    func template(for request: ListedRequest) throws(FetchError) -> RequestTemplate {
+    ///
+    /// - Parameters:
+    ///   - own: What its line says beside the URL.
+    ///   - isNamed: Whether its line names its file.
+    func template(for own: ListedRequest.OwnTerms?, isNamed: Bool = false) throws(FetchError) -> RequestTemplate {
         // A name of the line's own is the name.
-        let isNamed = namesFromHeads && request.out != nil
-        if request.own == nil && !isNamed { return plain }
-        let whole = request.own.map(base.changed) ?? base
+        let isNamed = namesFromHeads && isNamed
+        if own == nil && !isNamed { return plain }
+        let whole = own.map(base.changed) ?? base
         return try coordinator.template(
             of: whole,
             files: Self.files(

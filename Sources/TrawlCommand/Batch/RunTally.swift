@@ -15,6 +15,9 @@ struct RunTally: Equatable {
     /// Somebody asked it to stop, and something is left for the next run.
     var wasStopped = false
 
+    /// Whether something came that no request can be brought to an end with.
+    var isBrokenOff: Bool { engineIsDown || outputIsBroken || outputIsClosed }
+
     var status: Int32 {
         if outputIsClosed { return ExitStatus.success }
         if wasStopped { return ExitStatus.stopped }

@@ -176,7 +176,7 @@ final class PipeRun {
             return
         }
         do throws(FetchError) {
-            let template = try templates.template(for: request)
+            let template = try templates.template(for: request.own)
             let target = try coordinator.target(of: request.url, template)
             let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
             fetches.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
