@@ -8,6 +8,9 @@ package import TrawlHTTP
 ///
 /// Bound to the supervisor thread once it is handed over.
 package protocol FetchDriver: AnyObject {
+    /// Whether it reads ``Response/metrics``; they are empty where it does not. Always the same.
+    var readsMetrics: Bool { get }
+
     /// Takes the answers that came since the last turn, in their order, and says what is next.
     ///
     /// - Parameters:

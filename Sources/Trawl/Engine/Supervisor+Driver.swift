@@ -59,6 +59,7 @@ extension Supervisor {
 /// Bound to the supervisor thread.
 final class Driving {
     let driver: any FetchDriver
+    let readsMetrics: Bool
     /// Opened when the driver is done.
     let done: WakeUpGate
     /// Answers since its last turn.
@@ -74,6 +75,7 @@ final class Driving {
 
     init(_ driver: any FetchDriver, done: WakeUpGate) {
         self.driver = driver
+        readsMetrics = driver.readsMetrics
         self.done = done
     }
 

@@ -280,6 +280,7 @@ extension Supervisor {
             fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
         }
         if end.cache.hasLostCookies { fetch.plan.terms.cookies?.noteLoss() }
+        if case .driver = fetch.reply, driving?.readsMetrics != true { return }
         fetch.engine.metrics.append(
             HopReport(
                 url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,

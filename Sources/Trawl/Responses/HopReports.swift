@@ -14,7 +14,7 @@ struct HopReports: Sendable {
     /// All of them.
     var all: [HopReport] { first.map { [$0] + later } ?? [] }
 
-    mutating func append(_ report: HopReport) {
+    mutating func append(_ report: consuming HopReport) {
         if first == nil { first = report } else { later.append(report) }
     }
 }

@@ -9,9 +9,12 @@ import TrawlPlatform
 /// use: they took a tenth of the time of a small request.
 final class BatchRun: FetchDriver {
     private var job: BatchJob
+    /// `-w` does, and nothing else.
+    let readsMetrics: Bool
 
     private init(_ job: BatchJob) {
         self.job = job
+        readsMetrics = job.plan.writeOut != nil
     }
 
     /// - Returns: The exit status.
