@@ -92,7 +92,7 @@ package final class CacheRequest: Sendable {
         }
         // HTTP/1.0's only directive counts when there is no other (RFC 9111 §5.4).
         if traits.contains(.pragmaNoCache), !traits.contains(.cacheControl) { control.flags.insert(.noCache) }
-        let scheme = target.origin.scheme
+        let scheme = target.scheme
         if scheme != "https", scheme != "http" { traits.insert(.otherScheme) }
         self.traits = traits
         self.control = control

@@ -26,7 +26,7 @@ extension CacheRules {
     ///
     /// - Source: W3C Clear Site Data §3, §4: a list of quoted strings.
     package func clearsStoredResponses(of target: TargetURI, _ fields: FieldLines) -> Bool {
-        guard target.origin.scheme == "https", fields.contains("Clear-Site-Data") else { return false }
+        guard target.scheme == "https", fields.contains("Clear-Site-Data") else { return false }
         var found = false
         fields.forEach { name, value in
             guard KnownField(name) == .clearSiteData else { return }

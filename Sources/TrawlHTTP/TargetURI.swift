@@ -33,6 +33,10 @@ package struct TargetURI: Sendable, Hashable {
 
     /// What connections and credentials are bound to.
     package var origin: Origin { shared.parts.origin }
+    /// The origin's scheme, without a copy of the rest.
+    package var scheme: String { shared.parts.origin.scheme }
+    /// The origin's host, without a copy of the rest.
+    package var host: String { shared.parts.origin.host }
     /// The URI as it is requested: without user information and fragment.
     package var text: String { shared.parts.text }
     /// The fragment without its number sign, or nil; never sent.

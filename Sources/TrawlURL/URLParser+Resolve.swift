@@ -20,7 +20,7 @@ extension URLParser {
     /// RFC 3986 §5.2.2, without removing dot segments: parsing the result does that.
     private static func absolute(_ parts: URIReference, _ reference: String, _ base: TargetURI) -> String {
         if parts.scheme != nil { return reference }
-        if parts.authority != nil { return base.origin.scheme + ":" + reference }
+        if parts.authority != nil { return base.scheme + ":" + reference }
         var text = base.text
         // `text` ends with path and query.
         let tail = base.path.utf8.count + (base.query.map { $0.utf8.count + 1 } ?? 0)

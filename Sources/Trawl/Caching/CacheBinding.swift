@@ -71,7 +71,7 @@ final class CacheBinding: Sendable {
 
     /// Whether the cache has a part in requests for a target: names that lead elsewhere than for others are told apart
     /// by TLS alone.
-    func mayServe(_ target: TargetURI) -> Bool { !isRerouted || target.origin.scheme == "https" }
+    func mayServe(_ target: TargetURI) -> Bool { !isRerouted || target.scheme == "https" }
 
     /// What a hop may do with the cache before anything is known.
     func access(for sink: FetchPlan.Target) -> CacheAccess {

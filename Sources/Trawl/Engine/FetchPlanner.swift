@@ -90,10 +90,10 @@ final class FetchPlanner: Sendable {
 
     /// Checks a URL a redirect led to, as one a caller gave.
     static func checkScheme(_ target: TargetURI, _ terms: FetchTerms) -> FetchError? {
-        switch target.origin.scheme {
+        switch target.scheme {
         case "http" where terms.allowsHTTP, "https" where terms.allowsHTTPS: nil
         case "http", "https":
-            FetchError(.unsupportedURL, "\(target.origin.scheme) is not allowed here", url: target.text)
+            FetchError(.unsupportedURL, "\(target.scheme) is not allowed here", url: target.text)
         case let scheme:
             FetchError(.unsupportedURL, "the scheme \(scheme.terminalSafe) is not supported", url: target.text)
         }
@@ -130,21 +130,19 @@ final class FetchPlanner: Sendable {
 
     /// Whether a host's certificate has to be right, whatever the caller or the program say (RFC 6797 §8.4, §12.1).
     private func isStrict(_ target: TargetURI) -> Bool {
-        usesHSTS && target.origin.scheme == "https" && secureHosts.isSecure(target.origin.host)
+        usesHSTS && target.scheme == "https" && secureHosts.isSecure(target.host)
     }
 
     /// The URL that takes the place of an `http` one whose host takes secure transport only, before anything else is
     /// done with it (RFC 6797 §8.3); nil when it stays.
     private func securing(_ target: TargetURI) -> String? {
-        guard usesHSTS, target.origin.scheme == "http", secureHosts.isSecure(target.origin.host) else { return nil }
+        guard usesHSTS, target.scheme == "http", secureHosts.isSecure(target.host) else { return nil }
         return TransportSecurity.upgrade(target)
     }
 
     /// Notes what a response says about its host. It counts when its certificate was checked, all of it.
     func note(_ head: TrawlHTTP.ResponseHead, from target: TargetURI, _ terms: FetchTerms) {
-        guard usesHSTS, target.origin.scheme == "https", head.fields.contains("Strict-Transport-Security") else {
-            return
-        }
+        guard usesHSTS, target.scheme == "https", head.fields.contains("Strict-Transport-Security") else { return }
         let tls = terms.options.tls
         guard
             let change = TransportSecurity.change(
@@ -175,7 +173,7 @@ final class FetchPlanner: Sendable {
         if let refusal = Self.checkScheme(target, terms) {
             throw FetchError(.redirectRefused, refusal.detail, url: here.text)
         }
-        if here.origin.scheme == "https", target.origin.scheme == "http", !terms.options.redirects.allowsDowngrade {
+        if here.scheme == "https", target.scheme == "http", !terms.options.redirects.allowsDowngrade {
             throw FetchError(.redirectRefused, "the redirect leads from https to http", url: here.text)
         }
         return target

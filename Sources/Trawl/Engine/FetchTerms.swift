@@ -139,7 +139,7 @@ final class FetchTerms: Sendable {
             Form(
                 identity: base.options.tls.identityKey(for: target),
                 hasLeftOrigin: form.hasLeftOrigin || target.origin != here.origin,
-                hasLeftHost: form.hasLeftHost || target.origin.host != here.origin.host, isStrict: isStrict()))
+                hasLeftHost: form.hasLeftHost || target.host != here.host, isStrict: isStrict()))
     }
 
     private func form(_ form: Form) -> FetchTerms {

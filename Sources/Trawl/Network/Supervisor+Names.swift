@@ -45,6 +45,6 @@ extension RunningFetch {
         let transport = engine.terms.profile
         // Those have addresses of their own for some names.
         guard engine.way?.proxy == nil, transport.resolve.isEmpty, transport.connectTo.isEmpty else { return nil }
-        return UnknownNames.Name(host: engine.target.origin.host, family: transport.addressFamily.rawValue)
+        return UnknownNames.Name(host: engine.target.host, family: transport.addressFamily.rawValue)
     }
 }

@@ -92,7 +92,7 @@ extension Supervisor {
 extension RunningFetch {
     /// Whether the next hop leads to this machine itself: then no network has to do with it.
     fileprivate var staysOnThisMachine: Bool {
-        CookieTarget.isLoopback(engine.way?.proxy?.host ?? engine.target.origin.host)
+        CookieTarget.isLoopback(engine.way?.proxy?.host ?? engine.target.host)
     }
 }
 

@@ -32,8 +32,8 @@ extension RequestOptions.TLS {
 
     /// Which of ``identities`` is for a target.
     func identityKey(for target: TargetURI) -> String? {
-        guard !identities.isEmpty, target.origin.scheme == "https" else { return nil }
-        let host = target.origin.host
+        guard !identities.isEmpty, target.scheme == "https" else { return nil }
+        let host = target.host
         let full = "\(host):\(target.origin.port)"
         return identities[full] != nil ? full : identities[host] != nil ? host : nil
     }

@@ -4,7 +4,7 @@ import TrawlHTTP
 extension URLPath {
     /// The path when nothing in it needs a change; nil otherwise.
     static func plainPath(_ target: TargetURI) -> String? {
-        var host = target.origin.host
+        var host = target.host
         return classes.withUnsafeBufferPointer { classes in
             host.withUTF8 { host in
                 target.withPathAndQuery { path, query in

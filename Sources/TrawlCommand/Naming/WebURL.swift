@@ -13,7 +13,7 @@ enum WebURL {
         } catch {
             throw CommandError("\(FailureText.url(url)): \(error.text)")
         }
-        guard ["http", "https"].contains(target.origin.scheme) else {
+        guard ["http", "https"].contains(target.scheme) else {
             throw CommandError("\(FailureText.url(url)): the URL has to be http or https")
         }
         return target

@@ -31,8 +31,8 @@ package struct CookieTarget {
     package static func with<Result, Failure: Error>(
         _ uri: TargetURI, trustsLoopback: Bool = true, _ body: (CookieTarget) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        var host = uri.origin.host
-        let isTLS = uri.origin.scheme == "https"
+        var host = uri.host
+        let isTLS = uri.scheme == "https"
         let outcome: Swift.Result<Result, Failure> = host.withUTF8 { host in
             uri.withPathAndQuery { path, _ in
                 let host = UnsafeRawBufferPointer(host)

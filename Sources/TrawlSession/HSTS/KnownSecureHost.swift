@@ -61,7 +61,7 @@ package enum TransportSecurity {
     package static func change(
         by head: ResponseHead, from target: TargetURI, isVerified: Bool, at now: WallTime
     ) -> Change? {
-        guard isVerified, target.origin.scheme == "https", let name = name(of: target.origin.host),
+        guard isVerified, target.scheme == "https", let name = name(of: target.host),
             let policy = TransportSecurityPolicy(head.fields)
         else { return nil }
         // RFC 6797 §6.1.1: zero ends it.
@@ -130,7 +130,7 @@ package enum TransportSecurity {
     ///
     /// - Source: RFC 6797 §8.3: port 80 becomes 443, any other port stays.
     package static func upgrade(_ target: TargetURI) -> String? {
-        guard target.origin.scheme == "http" else { return nil }
+        guard target.scheme == "http" else { return nil }
         let text = target.textWithFragment
         // `http://` is in normal form; an explicit port 80 never is.
         return "https" + text.dropFirst(4)
