@@ -48,6 +48,9 @@ final class RunningFetch: @unchecked Sendable {
     /// Whether nobody waits for it.
     var isForNobody: Bool { if case .nobody = reply { true } else { false } }
 
+    /// The status of a hop's response as the hop ends; nil when none came. For who does not need all of the head.
+    func status(at end: LeaseEnd) -> UInt16? { end.head?.status ?? engine.head?.status }
+
     /// How often it was tried, the last time included.
     var attempts: Int { 1 + (engine.retries?.failed ?? 0) }
 

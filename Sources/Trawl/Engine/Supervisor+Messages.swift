@@ -191,9 +191,11 @@ extension Supervisor {
         in end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, _ fetch: RunningFetch
     ) -> String? {
         guard case .complete(let delivery) = end.outcome else { return nil }
-        guard let head = end.head ?? fetch.engine.head else { return "an end without a head" }
+        guard let status = fetch.status(at: end) else { return "an end without a head" }
         // The body of a redirect that is followed is of no interest.
-        if (300..<400).contains(head.status), redirect(of: head, fetch) != nil { return nil }
+        if (300..<400).contains(status), let head = end.head ?? fetch.engine.head, redirect(of: head, fetch) != nil {
+            return nil
+        }
         switch delivery {
         case .discarded, .inline: return nil
         case .memory(let count):

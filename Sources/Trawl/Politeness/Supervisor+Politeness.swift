@@ -12,23 +12,24 @@ extension Supervisor {
         noteAddress(end, of: fetch)
         // What comes from the store or a proxy says nothing about the host.
         guard end.cache.source == .network, !end.isProxyFailure, !fetch.engine.isStoredHop else { return .unknown }
-        let head = end.head ?? fetch.engine.head
-        if let head { heed(head, fetch) }
+        let status = fetch.status(at: end)
+        if let status, RetryAfter.reach(of: status) == .origin, let head = end.head ?? fetch.engine.head {
+            heed(head, fetch)
+        }
         guard let circuit = configuration.politeness.circuit else { return .unknown }
         switch end.outcome {
         case .complete:
-            return head.map { HostOutcome(status: $0.status, countsServerErrors: circuit.countsServerErrors) }
-                ?? .unknown
+            return status.map { HostOutcome(status: $0, countsServerErrors: circuit.countsServerErrors) } ?? .unknown
         // Nobody's fault but the network's.
         case .failed(let failure) where isForWantOfNetwork(failure, end.metrics, fetch): return .unknown
-        case .failed(let failure): return failure.outcome(hasHead: head != nil)
+        case .failed(let failure): return failure.outcome(hasHead: status != nil)
         case .givenUp: return .unknown
         }
     }
 
     /// Leaves a host alone for as long as it asks for.
     private mutating func heed(_ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) {
-        guard RetryAfter.reach(of: head.status) == .origin, configuration.politeness.respectsRetryAfter,
+        guard configuration.politeness.respectsRetryAfter,
             let wait = RetryAfter.wait(
                 in: head.fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
             wait > .zero

@@ -43,8 +43,8 @@ extension Supervisor {
 
     /// Request and response of a hop have passed, or what there was of them.
     func tellPassed(_ fetch: RunningFetch, _ end: LeaseEnd) {
-        let metrics = end.metrics
-        tell(.status, fetch, "passed: sent \(metrics.bytesSent) bytes, received \(metrics.bytesReceived)")
+        guard toldSteps.contains(.status) else { return }
+        tell(.status, fetch, "passed: sent \(end.metrics.bytesSent) bytes, received \(end.metrics.bytesReceived)")
     }
 
     /// A hop ended.
