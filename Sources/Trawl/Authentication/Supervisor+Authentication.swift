@@ -15,17 +15,20 @@ extension Supervisor {
     /// - Returns: Why the fetch fails, when it was given credentials that cannot be sent.
     mutating func settleCredentials(of fetch: RunningFetch) -> FetchError? {
         fetch.engine.settledCredentials = credentials.changes
-        let terms = fetch.plan.terms.authentication
-        guard terms.isOn else { return nil }
-        let target = fetch.engine.target
+        // Looked at in their place: they are large, and looked at for every hop.
+        let terms = fetch.plan.terms
+        guard terms.authentication.isOn else { return nil }
         if fetch.engine.authentication?.server == nil {
             // Most fetches have nothing to say, and nobody asks them.
-            let isOwn = !fetch.engine.hasLeftOrigin && terms.maySendOwnAhead(for: target)
-            guard isOwn || (terms.readsSession && !credentials.isEmpty(.server)) else { return nil }
+            let isOwn =
+                terms.authentication.sendsOwnAhead && !fetch.engine.hasLeftOrigin
+                && terms.authentication.maySendOwnAhead(for: fetch.engine.target)
+            let isKnown = terms.authentication.readsSession && !credentials.isEmpty(.server)
+            guard isOwn || isKnown else { return nil }
         }
         if fetch.engine.isByHand { return nil }
         return begin(.server, fetch).map {
-            FetchError(.authentication, $0.explanation, url: target.text)
+            FetchError(.authentication, $0.explanation, url: fetch.engine.target.text)
         }
     }
 

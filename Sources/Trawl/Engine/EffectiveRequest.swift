@@ -49,7 +49,8 @@ struct EffectiveRequest {
 
     /// The fields of the hop, and how often the jar had changed when they were settled.
     func settled() -> (fields: FieldLines, changes: UInt64?) {
-        var (fields, changes) = terms.cookies.map(withCookies) ?? (asked, nil)
+        var (fields, changes): (FieldLines, UInt64?) = (asked, nil)
+        if let cookies = terms.cookies { (fields, changes) = withCookies(of: cookies) }
         if let credentials { fields.setCredentials(credentials) }
         return (fields, changes)
     }

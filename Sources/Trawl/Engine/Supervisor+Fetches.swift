@@ -137,7 +137,9 @@ extension Supervisor {
     }
 
     mutating func deliver(_ fetch: RunningFetch, _ result: Result<Response, FetchError>) {
-        let result = lend(keepPart(result, fetch))
+        var result = result
+        keepPart(&result, fetch)
+        lend(&result)
         withdrawQuestion(fetch)
         if !fetch.isForNobody { count(result, of: fetch) }
         fetch.engine.decisions = nil

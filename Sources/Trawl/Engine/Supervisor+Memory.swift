@@ -28,12 +28,12 @@ extension Supervisor {
     }
 
     /// A body goes to its reader, and counts until that lets go of it.
-    mutating func lend(_ result: Result<Response, FetchError>) -> Result<Response, FetchError> {
-        guard let ledger, case .success(var response) = result, !response.body.isEmpty else { return result }
+    mutating func lend(_ result: inout Result<Response, FetchError>) {
+        guard let ledger, case .success(var response) = result, !response.body.isEmpty else { return }
         let bytes = response.body.count
         memory?.handedOver(bytes)
         response.memory = HeldMemory(bytes, of: ledger)
-        return .success(response)
+        result = .success(response)
     }
 
     /// Gives out what has come back.

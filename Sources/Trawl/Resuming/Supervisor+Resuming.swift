@@ -80,26 +80,24 @@ extension Supervisor {
     }
 
     /// A fetch is over: what has come is kept where that is of use, and else goes.
-    func keepPart(_ result: Result<Response, FetchError>, _ fetch: RunningFetch) -> Result<Response, FetchError> {
-        guard case .opened(let destination) = fetch.plan.sink else { return result }
+    func keepPart(_ result: inout Result<Response, FetchError>, _ fetch: RunningFetch) {
+        guard case .opened(let destination) = fetch.plan.sink else { return }
         defer { destination.discard() }
         guard let part = fetch.engine.resumable, part.outlivesFetch, let resumption = part.resumption,
             destination.length > 0
-        else {
-            return result
-        }
-        // A response that is no representation, such as a 503, changes nothing in what is there.
-        if case .success(let response) = result {
+        else { return }
+        switch result {
+        case .success(let response):
+            // A response that is no representation, such as a 503, changes nothing in what is there.
             if response.status / 100 != 2 { _ = destination.keep() }
-            return result
+        case .failure(let error):
+            let length = destination.length
+            guard let kept = destination.keep() else { return }
+            result = .failure(
+                error.keeping(
+                    ResumeData(
+                        url: fetch.plan.target.text, destination: kept.destination, partPath: kept.part,
+                        offset: length, length: resumption.total, validator: resumption.validator)))
         }
-        guard case .failure(let error) = result else { return result }
-        let length = destination.length
-        guard let kept = destination.keep() else { return result }
-        return .failure(
-            error.keeping(
-                ResumeData(
-                    url: fetch.plan.target.text, destination: kept.destination, partPath: kept.part, offset: length,
-                    length: resumption.total, validator: resumption.validator)))
     }
 }
