@@ -48,7 +48,13 @@ final class RunningFetch: @unchecked Sendable {
     /// Whether nobody waits for it.
     var isForNobody: Bool { if case .nobody = reply { true } else { false } }
 
-    /// The status of a hop's response as the hop ends; nil when none came. For who does not need all of the head.
+    /// The final head of a hop as the hop ends; nil when none came.
+    func head(at end: LeaseEnd) -> TrawlHTTP.ResponseHead? {
+        if let head = end.head { return head }
+        return engine.head
+    }
+
+    /// Its status, without a copy of the rest.
     func status(at end: LeaseEnd) -> UInt16? { end.head?.status ?? engine.head?.status }
 
     /// How often it was tried, the last time included.

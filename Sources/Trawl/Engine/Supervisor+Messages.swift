@@ -163,7 +163,7 @@ extension Supervisor {
 
     /// Whether the end of a hop is a response for the caller, as far as a caller who gave it up is concerned.
     private mutating func isResponse(_ end: LeaseEnd, _ fetch: RunningFetch) -> Bool {
-        guard case .complete = end.outcome, let head = end.head ?? fetch.engine.head, fetch.engine.retries?.wait == nil
+        guard case .complete = end.outcome, let head = fetch.head(at: end), fetch.engine.retries?.wait == nil
         else { return false }
         if fetch.engine.resumable?.asksAgain == true { return false }
         // A challenge that would be answered is no more the end than a redirect that would be followed.
@@ -193,7 +193,7 @@ extension Supervisor {
         guard case .complete(let delivery) = end.outcome else { return nil }
         guard let status = fetch.status(at: end) else { return "an end without a head" }
         // The body of a redirect that is followed is of no interest.
-        if (300..<400).contains(status), let head = end.head ?? fetch.engine.head, redirect(of: head, fetch) != nil {
+        if (300..<400).contains(status), let head = fetch.head(at: end), redirect(of: head, fetch) != nil {
             return nil
         }
         switch delivery {
@@ -220,7 +220,7 @@ extension Supervisor {
     mutating func settle(
         _ fetch: RunningFetch, _ end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, from link: WorkerLink
     ) {
-        let head = end.head ?? fetch.engine.head
+        let head = fetch.head(at: end)
         note(end, head, of: fetch, from: link)
         switch end.outcome {
         // It did not come here.
@@ -253,7 +253,7 @@ extension Supervisor {
             overtakeLeaders(of: fetch, head)
             if answersChallenge(fetch) { return revalidateIfWanted(fetch, end.cache) }
             if goesOnTrying(fetch) || asksForWhole(fetch) { return }
-            release(fetch, end.cache.isStored || end.cache.source != .network ? .look : .goAlone)
+            release(fetch, end.cache.isInStore ? .look : .goAlone)
             revalidateIfWanted(fetch, end.cache)
             // Most are none, and the question is not for free.
             guard (300..<400).contains(head.status) else {
@@ -277,7 +277,7 @@ extension Supervisor {
     ) {
         count(end, of: fetch, by: link.slot)
         // What refuses a tunnel is the proxy, which has no say in the origin's cookies, nor in how it is spoken to.
-        if let head, end.cache.source == .network, !end.isProxyFailure {
+        if let head, case .network = end.cache.source, !end.isProxyFailure {
             planner.note(head, from: fetch.engine.target, fetch.engine.terms)
             fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
         }

@@ -11,9 +11,9 @@ extension Supervisor {
     mutating func judge(_ end: LeaseEnd, of fetch: RunningFetch) -> HostOutcome {
         noteAddress(end, of: fetch)
         // What comes from the store or a proxy says nothing about the host.
-        guard end.cache.source == .network, !end.isProxyFailure, !fetch.engine.isStoredHop else { return .unknown }
+        guard case .network = end.cache.source, !end.isProxyFailure, !fetch.engine.isStoredHop else { return .unknown }
         let status = fetch.status(at: end)
-        if let status, RetryAfter.reach(of: status) == .origin, let head = end.head ?? fetch.engine.head {
+        if let status, case .origin = RetryAfter.reach(of: status), let head = fetch.head(at: end) {
             heed(head, fetch)
         }
         guard let circuit = configuration.politeness.circuit else { return .unknown }

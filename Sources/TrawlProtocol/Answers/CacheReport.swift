@@ -14,6 +14,11 @@ package struct CacheReport: Sendable, Hashable {
     /// Nothing.
     package init() {}
 
+    /// Whether the answer is in the store: it is there now, or came from there.
+    package var isInStore: Bool {
+        if case .network = source { isStored } else { true }
+    }
+
     func write(to writer: inout WireWriter) {
         writer.write(
             source.rawValue | (isStored ? 0x10 : 0) | (wantsRevalidation ? 0x20 : 0) | (hasLostCookies ? 0x40 : 0))

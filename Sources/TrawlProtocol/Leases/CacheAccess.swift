@@ -22,5 +22,8 @@ package struct CacheAccess: OptionSet, Sendable, Hashable {
     /// it.
     package static let sharedCookies = CacheAccess(rawValue: 32)
 
+    /// Whether nothing may be done at all. By the bits, since a set's own way is generic and this is asked of each hop.
+    package var isEmpty: Bool { rawValue == 0 }
+
     static let all: CacheAccess = [.reads, .writes, .sends, .asks, .leads, .sharedCookies]
 }
