@@ -30,8 +30,8 @@ package struct DriverLoad: Sendable {
     package var waiting = 0
 }
 
-/// What became of one fetch of a driver. A class, since answers pass through several hands and are large.
-package final class FetchAnswer: Sendable {
+/// What became of one fetch of a driver. Small, whatever the result is: its parts are shared.
+package struct FetchAnswer: Sendable {
     /// The number the fetch was given when it was prepared.
     package let tag: UInt64
     /// Its one result.

@@ -8,7 +8,8 @@ extension Supervisor {
     mutating func drive() {
         guard let driving else { return }
         driving.load.waiting = parked.count + networkWaits.count
-        let turn = driving.driver.turn(driving.takeAnswers(), at: now, driving.load)
+        let turn = driving.driver.turn(driving.answers, at: now, driving.load)
+        driving.answers.removeAll(keepingCapacity: true)
         if turn.isFinished {
             wait(for: nil, in: driving)
             self.driving = nil
@@ -63,7 +64,7 @@ final class Driving {
     /// Opened when the driver is done.
     let done: WakeUpGate
     /// Answers since its last turn.
-    private(set) var answers: [FetchAnswer] = []
+    var answers: [FetchAnswer] = []
     /// The descriptor that is polled for it.
     var input: Int32?
     var wakeAt: MonotonicInstant?
@@ -77,14 +78,5 @@ final class Driving {
         self.driver = driver
         readsMetrics = driver.readsMetrics
         self.done = done
-    }
-
-    func add(_ answer: FetchAnswer) {
-        answers.append(answer)
-    }
-
-    func takeAnswers() -> [FetchAnswer] {
-        defer { answers = [] }
-        return answers
     }
 }

@@ -148,7 +148,8 @@ extension Supervisor {
         case .cell(let outcome): outcome.resolve(result)
         case .queue(let queue, let tag):
             answers.add(FetchAnswer(tag: tag, result: result, attempts: fetch.attempts), for: queue)
-        case .driver(let tag): driving?.add(FetchAnswer(tag: tag, result: result, attempts: fetch.attempts))
+        case .driver(let tag):
+            driving?.answers.append(FetchAnswer(tag: tag, result: result, attempts: fetch.attempts))
         case .nobody: endRevalidation(fetch)
         }
     }

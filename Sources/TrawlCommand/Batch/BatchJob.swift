@@ -75,6 +75,8 @@ struct BatchJob {
         finish(answers)
         if load.hasIdleWorkers, lookAhead.isExhausted, aside == nil { beginSettingAside() }
         var turn = DriverTurn()
+        // Mostly as many start as ended.
+        turn.start.reserveCapacity(answers.count)
         startMore(&turn, load)
         lookAhead.note(isFull: !hasRoom)
         if let aside, aside.turned(isCalm: hasRoom) { endSettingAside() }
