@@ -89,8 +89,9 @@ package struct JSONWriter {
 
     /// A string of this text.
     package mutating func string(_ text: String) {
-        var text = text
-        text.withUTF8 { utf8(UnsafeRawBufferPointer($0)) }
+        // Lent as it is: `withUTF8` wants a variable, and that a reference of its own.
+        let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable { utf8(UnsafeRawBufferPointer($0)) }
+        if isWritten == nil { Array(text.utf8).withUnsafeBytes { utf8($0) } }
     }
 
     /// A string of these bytes as UTF-8; each sequence that is none becomes U+FFFD.

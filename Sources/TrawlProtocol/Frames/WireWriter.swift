@@ -71,8 +71,9 @@ package struct WireWriter: Sendable {
     mutating func write(_ value: Int32) { writeInteger(UInt32(bitPattern: value)) }
 
     mutating func write(_ text: String) {
-        var text = text
-        text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+        // Lent as it is: `withUTF8` wants a variable, and that a reference of its own.
+        let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable { write(UnsafeRawBufferPointer($0)) }
+        if isWritten == nil { write(Array(text.utf8)) }
     }
 
     mutating func write(_ data: UnsafeRawBufferPointer) {
