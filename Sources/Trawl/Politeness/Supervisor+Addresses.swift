@@ -25,6 +25,7 @@ extension Supervisor {
 
     /// The number of the host that a fetch's next hop goes to, in use once more.
     mutating func retainHost(of fetch: RunningFetch) -> OriginKey {
+        guard configuration.politeness.key == .address else { return origins.retain(fetch.engine.target.origin) }
         let key = hostKey(of: fetch.engine.target.origin, isProxied: fetch.engine.way?.proxy != nil)
         let number = origins.retain(key)
         // How many names share the address is not known yet.
