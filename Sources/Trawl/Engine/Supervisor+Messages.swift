@@ -294,10 +294,10 @@ extension Supervisor {
         _ memory: Result<MappedBytes, MemoryFileError>?
     ) -> Result<Response, FetchError> {
         let part = fetch.engine.resumable
+        var head = head
+        var passed: UInt64 = 0
         // The caller knows nothing of a connection that was given up in between.
-        let isRest = part?.hides(head) == true
-        let head = isRest ? part?.head ?? head : head
-        let passed = isRest ? part?.passed ?? 0 : 0
+        if let part, part.hides(head), let first = part.head { (head, passed) = (first, part.passed) }
         var storage = ResponseBody.Storage.bytes([])
         var file: String?
         let length: UInt64
