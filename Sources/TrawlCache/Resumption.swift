@@ -46,6 +46,10 @@ package struct Resumption: Sendable, Hashable {
             if let length = range.total, length != range.range.upperBound || total != nil && length != total {
                 return .asksAgain
             }
+            // RFC 9110 §8.6, §14.4: the body of one range is that range.
+            if let announced = head.fields.first("Content-Length").flatMap({ UInt64($0) }), announced != range.length {
+                return .asksAgain
+            }
             // A server that overlooks If-Range. RFC 9110 §15.3.7 wants the tag in the response.
             if validator.hasPrefix("\""), let tag = head.fields.first("ETag"), tag != validator { return .asksAgain }
             return .goesOn

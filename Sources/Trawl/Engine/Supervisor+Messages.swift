@@ -226,6 +226,8 @@ extension Supervisor {
         // It did not come here.
         case .givenUp: break
         case .failed(let failure):
+            // Its transfer was ended for it.
+            if asksForWhole(fetch) { return }
             if decidesAboutTrust(failure, fetch) { return }
             // Once without what is stored is enough; after that it is a mistake of the worker's.
             if failure.kind == .storedResponse, !fetch.engine.passesStoreOver, fetch.engine.delivered == 0 {

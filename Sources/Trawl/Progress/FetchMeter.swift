@@ -106,11 +106,14 @@ final class FetchMeter: Sendable {
                 state.uploaded = sent
             }
             guard state.hop.hasHead else { return }
-            let received = state.base + Int64(clamping: progress.received)
+            let received = state.base.addingClamping(Int64(clamping: progress.received))
             state.downRate.moved(received - state.downloaded, at: since)
             state.downloaded = received
-            state.decoded = state.base + Int64(clamping: progress.decoded)
-            if let expected = progress.expected { state.downloadSize = state.base + Int64(clamping: expected) }
+            state.decoded = state.base.addingClamping(Int64(clamping: progress.decoded))
+            if let expected = progress.expected {
+                // As much as a server announces.
+                state.downloadSize = state.base.addingClamping(Int64(clamping: expected))
+            }
         }
     }
 
@@ -121,7 +124,7 @@ final class FetchMeter: Sendable {
             state.base = offset
             state.downloaded = offset
             state.decoded = offset
-            if let rest = state.downloadSize { state.downloadSize = offset + rest }
+            if let rest = state.downloadSize { state.downloadSize = offset.addingClamping(rest) }
         }
     }
 

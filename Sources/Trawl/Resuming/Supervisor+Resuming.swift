@@ -52,8 +52,8 @@ extension Supervisor {
             // Whatever comes of this one, nothing can be gone on with.
             part.startAnew()
             part.asksAgain = true
-            if case .opened = fetch.plan.sink { return false }
-            dispose(fetch, .redirectBody(.discard))
+            // However long its body says it is.
+            dispose(fetch, .cancel)
             return true
         case .isOther: break
         }
@@ -71,10 +71,17 @@ extension Supervisor {
         return fetch.engine.method == .get && part.reach(in: fetch.plan.sink) > 0
     }
 
-    /// The response of a hop was neither the rest nor the whole: asks for the whole.
+    /// The response of a hop was neither the rest nor the whole, however it ended: asks for the whole.
+    ///
+    /// - Returns: Whether there was such a response.
     mutating func asksForWhole(_ fetch: RunningFetch) -> Bool {
-        guard let part = fetch.engine.resumable, part.asksAgain, case .no = closing else { return false }
+        guard let part = fetch.engine.resumable, part.asksAgain else { return false }
         release(fetch, .promote)
+        guard case .no = closing else {
+            let error = FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
+            answer(fetch, with: .failure(error))
+            return true
+        }
         begin(fetch, front: true)
         return true
     }

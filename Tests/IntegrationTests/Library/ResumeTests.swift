@@ -150,7 +150,7 @@ struct ResumeTests {
         #expect(origin.seen().map { $0.fields["range"] != nil } == [false, true])
     }
 
-    @Test("what is another one by now begins anew, and so does what cannot be put together", arguments: 0..<5)
+    @Test("what is another one by now begins anew, and so does what cannot be put together", arguments: 0..<6)
     func mismatch(kind: Int) async throws {
         let other = ReferenceBytes.bytes(150_000, seed: 9)
         let origin = try ScriptedOrigin { request in
@@ -170,6 +170,15 @@ struct ResumeTests {
                     let first = Int(request.fields["range"]?.dropFirst(6).dropLast() ?? "") ?? 0
                     return .init(
                         206, "x", [("Content-Range", "bytes \(first)-\(first)/\(first + 1)"), ("ETag", "\"two\"")])
+                }.answer(request)
+            // A body that is not as long as its range, and longer than any file.
+            case 4:
+                return Site(content: other) { request in
+                    let first = Int(request.fields["range"]?.dropFirst(6).dropLast() ?? "") ?? 0
+                    var answer = ScriptedOrigin.Answer(
+                        206, "x", [("Content-Range", "bytes \(first)-399999/400000"), ("ETag", "\"one\"")])
+                    answer.announced = .max
+                    return answer
                 }.answer(request)
             // Nothing behind what is there.
             default: return Site(content: other) { _ in .init(416) }.answer(request)

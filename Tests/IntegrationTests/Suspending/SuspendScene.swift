@@ -19,6 +19,8 @@ final class SuspendScene: Sendable {
         var breaksAt: Int?
         /// Whether the connection ends within each response for a part.
         var breaksParts = false
+        /// The length that responses for a part announce; nil is the right one.
+        var partLength: Int?
     }
 
     let origin: ScriptedOrigin
@@ -47,6 +49,7 @@ final class SuspendScene: Sendable {
                 answer.status = 206
                 answer.fields.append(("Content-Range", "bytes \(first)-\(content.count - 1)/\(content.count)"))
                 answer.body = Array(content[first...])
+                answer.announced = site.partLength
                 if site.breaksParts {
                     answer.announced = answer.body.count
                     answer.body.removeLast(1000)

@@ -120,6 +120,7 @@ struct SuspendTests {
         arguments: [
             SuspendScene.Site(ranges: nil), .init(tag: nil), .init(tag: "W/\"weak\""),
             .init(later: ReferenceBytes.bytes(5000, seed: 12)), .init(partStatus: 416),
+            .init(partLength: .max),
         ])
     func beginsAnew(site: SuspendScene.Site) async throws {
         let whole = site.later ?? SuspendScene.content
