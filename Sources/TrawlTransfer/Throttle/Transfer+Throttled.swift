@@ -129,10 +129,20 @@ extension Transfer {
         guard let limits, let rate = limits.rate(.down) else { return }
         noteUncharged()
         guard let length else { return }
-        let whole = Int(clamping: bytesBeforeBody) + Int(clamping: length)
+        let whole = whole(length)
         if lease.method != .head { loop.sizes.note(whole, of: lease.url) }
         settleTraffic(limits)
         refund(beyond: LimitedPace(rate: rate).onWire(max(0, whole - (arrived ?? 0))), limits)
+    }
+
+    /// More than any response has, and little enough to be calculated with.
+    private static let longest: UInt64 = 1 << 56
+
+    /// How long the response is with its heads.
+    ///
+    /// - Parameter length: That of its body, as its server announces it.
+    private func whole(_ length: UInt64) -> Int {
+        Int(clamping: bytesBeforeBody) + Int(clamping: min(length, Self.longest))
     }
 
     /// How often a transfer that waits is looked at: its peer goes on trying whether there is room.
@@ -168,7 +178,7 @@ extension Transfer {
         let received = Int(clamping: bytesBeforeBody) + Int(clamping: receivedBytes)
         var left = Int.max
         if let length = store.expectedLength {
-            let whole = Int(clamping: bytesBeforeBody) + Int(clamping: length)
+            let whole = whole(length)
             left = whole - (arrived ?? received)
             // What has come to its end need not wait.
             if left <= 0 || whole - received <= count { return true }

@@ -276,6 +276,24 @@ struct BandwidthTests {
         }
     }
 
+    @Test("a server may announce whatever length it likes")
+    func announced() async throws {
+        let origin = try ScriptedOrigin { _ in
+            var answer = ScriptedOrigin.Answer(200, "part")
+            answer.announced = .max
+            return answer
+        }
+        defer { origin.stop() }
+        try await withTestCoordinator(workers: 1) { configuration in
+            configuration.bandwidth = BandwidthLimit(1 << 20)
+        } _: { coordinator in
+            // The second is charged by the length of the first.
+            for _ in 0..<2 {
+                await failure(.truncated) { try await coordinator.send(Request(origin.url()), into: .discard) }
+            }
+        }
+    }
+
     @Test("a group may be under no limit at all")
     func exemptShare() async throws {
         let bed = try Bed.current
