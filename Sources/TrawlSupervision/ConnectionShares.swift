@@ -33,7 +33,8 @@ struct ConnectionShares: Sendable {
     /// As many a row as there are workers.
     private var shares: [Share] = []
     private var freeRows: [Int32] = []
-    /// Origins that came to have a row, and that lost theirs; who takes note of them takes them out.
+    /// Origins that came to have a row, and that lost theirs; who takes note of them takes them out. One that
+    /// loses its row before that was never found.
     var found: [OriginKey] = []
     var forgotten: [OriginKey] = []
 
@@ -163,8 +164,10 @@ struct ConnectionShares: Sendable {
 
     private mutating func giveUp(_ row: Int) {
         for worker in 0..<workers { shares[row * workers + worker] = Share() }
-        places[Int(rows[row].origin)] = Self.none
-        forgotten.append(rows[row].origin)
+        let origin = rows[row].origin
+        places[Int(origin)] = Self.none
+        // What nobody has taken note of need not be taken back.
+        if let index = found.lastIndex(of: origin) { found.remove(at: index) } else { forgotten.append(origin) }
         freeRows.append(Int32(truncatingIfNeeded: row))
     }
 }

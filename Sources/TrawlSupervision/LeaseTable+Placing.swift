@@ -118,7 +118,7 @@ extension LeaseTable {
     package var hasNewsOfOrigins: Bool { !shares.found.isEmpty || !shares.forgotten.isEmpty }
 
     /// An origin that came to be counted, and keeps its number from now on; nil when there is none. Each is given once,
-    /// and may have been forgotten since: take all of these before those.
+    /// has connections, and may have been forgotten before it was found again: take all of these before those.
     package mutating func takeFoundOrigin() -> OriginKey? { shares.found.popLast() }
 
     /// An origin that is not counted any more; nil when there is none. Each is given once for each time it was found.

@@ -131,6 +131,25 @@ struct ConnectionSharesTests {
         #expect(pool.table.connections(to: 9) == 0)
     }
 
+    @Test("an origin whose lease was not sent is no news, and one that was counted is forgotten once")
+    func withdrawnOrigins() {
+        var pool = Pool(held: [1])
+        _ = pool.table.takeFoundOrigin()
+        for origin in 2..<6 as Range<OriginKey> {
+            let id = pool.grant(of: origin, to: 1)
+            #expect(pool.table.ended(id, from: 1) != nil)
+        }
+        // Its number may be another's by the time somebody takes note.
+        #expect(!pool.table.hasNewsOfOrigins)
+        // Forgotten, found again and withdrawn before anybody has looked.
+        _ = pool.table.ended(pool.held[0][0], from: 0, connections: 0)
+        let again = pool.grant(to: 2)
+        #expect(pool.table.ended(again, from: 2) != nil)
+        #expect(pool.table.takeFoundOrigin() == nil)
+        #expect(pool.table.takeForgottenOrigin() == 1)
+        #expect(!pool.table.hasNewsOfOrigins)
+    }
+
     @Test("the share of a worker that is gone is free, and what it was asked with it")
     func lost() {
         var pool = Pool(idle: [2, 1])

@@ -72,4 +72,17 @@ struct PoliteCommandTests {
         await trying.write([#"{"id":1,"url":"\#(origin.url("/near"))"}"#], ends: true)
         #expect(await trying.next()?.status == 200)
     }
+
+    @Test("very many hosts to which nothing can be sent fail one by one")
+    func manyHosts() throws {
+        let bed = try BatchBed()
+        try bed.putList((0..<6000).map { "http://host\($0).test/" })
+        // RFC 7617 §2: a user with a colon cannot be said.
+        let run = try CommandRun([
+            "batch", bed.list, "--no-files", "--results", bed.results, "--workers", "2", "-j", "600", "-x",
+            "http://a%3Ab:c@127.0.0.1:9",
+        ])
+        #expect(!run.wasSignalled, "\(run.errors.suffix(500))")
+        #expect(bed.recordCount() == 6000)
+    }
 }
