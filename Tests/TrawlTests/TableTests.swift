@@ -29,6 +29,30 @@ struct TableTests {
         #expect(back != first)
     }
 
+    @Test("no key of a fetch that is over names another, also after the table was emptied")
+    func fetchKeys() throws {
+        var configuration = Configuration()
+        configuration.store = .none
+        let shelf = CacheShelf(configuration)
+        let state = StateShelf(configuration, sessionID: shelf.sessionID)
+        let planner = FetchPlanner(
+            configuration: configuration, shelf: shelf, cookies: CookieSettings(configuration, state: state),
+            state: state)
+        let plan = try planner.plan(Request("http://a.test/"), into: .discard, wantsEvents: false)
+        let fetch = RunningFetch(plan: plan, reply: .nobody)
+        var table = FetchTable()
+        // More than it keeps room for.
+        let keys = (0..<65_537).map { _ in table.insert(fetch) }
+        table.remove(keys[0])
+        let second = table.insert(fetch)
+        #expect(second.place == keys[0].place && table[keys[0]] == nil && table[second] === fetch)
+        for key in keys.dropFirst() + [second] { table.remove(key) }
+        #expect(table.count == 0)
+        let latest = (0..<3).map { _ in table.insert(fetch) }
+        #expect(latest.allSatisfy { table[$0] === fetch })
+        #expect((keys + [second]).allSatisfy { table[$0] == nil })
+    }
+
     @Test("options reach the worker's profile one by one")
     func profileOfOptions() {
         var options = RequestOptions()

@@ -14,6 +14,8 @@ struct FetchTable {
     private var fetches: [RunningFetch?] = []
     private var uses: [UInt32] = []
     private var free: [Int] = []
+    /// Which use the first of a new place is.
+    private var firstUse: UInt32 = 1
 
     /// How many fetches are alive.
     private(set) var count = 0
@@ -26,8 +28,8 @@ struct FetchTable {
             return FetchKey(use: uses[place], place: place)
         }
         fetches.append(fetch)
-        uses.append(1)
-        return FetchKey(use: 1, place: fetches.count - 1)
+        uses.append(firstUse)
+        return FetchKey(use: firstUse, place: fetches.count - 1)
     }
 
     subscript(key: FetchKey) -> RunningFetch? {
@@ -42,7 +44,8 @@ struct FetchTable {
         free.append(key.place)
         count -= 1
         if count == 0 && fetches.count > 65_536 {
-            // The uses go too: keys of the past can only be met in frames of leases, which the lease table refuses.
+            // The uses go too. Timers and waiting lists still hold keys of the past, which no new one may equal.
+            firstUse = (uses.max() ?? 0) &+ 1
             fetches = []
             uses = []
             free = []
