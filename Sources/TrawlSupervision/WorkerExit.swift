@@ -31,7 +31,7 @@ package enum WorkerExit: Sendable, Hashable {
         case .killedByUs(let reason):
             switch reason {
             case .garbage, .silentHeartbeat: return true
-            case .startDeadline, .shutdown, .retired: return false
+            case .shortage, .startDeadline, .shutdown, .retired: return false
             }
         }
     }
@@ -41,6 +41,8 @@ package enum WorkerExit: Sendable, Hashable {
 package enum KillReason: Sendable, Hashable {
     /// It sent a frame that breaks the protocol.
     case garbage
+    /// What it sent could not be taken, for want of descriptors or memory on this side.
+    case shortage
     /// Its heartbeat stood still while the supervisor ran on time.
     case silentHeartbeat
     /// It did not say that it is ready in time.

@@ -148,7 +148,7 @@ struct ControlSocketTests {
                     try ControlSocket.receive(pair.there.rawValue, into: $0, descriptors: &came)
                 }
             }
-            exit(error == EMSGSIZE && came.isEmpty && openCount(ofTheFileOf: file.descriptor.rawValue) == 1 ? 0 : 1)
+            exit(error == EMFILE && came.isEmpty && openCount(ofTheFileOf: file.descriptor.rawValue) == 1 ? 0 : 1)
         }
     }
 }

@@ -18,6 +18,7 @@ struct WorkerExitTests {
         arguments: [1, 2, 3, 9, 10, 12, 14, 15, 34, 64].map { WorkerExit.signalled(signal: $0) } + [
             .exited(status: 0), .exited(status: 78),
             .killedByUs(.startDeadline), .killedByUs(.shutdown), .killedByUs(.retired),
+            .killedByUs(.shortage),
         ])
     func others(exit: WorkerExit) {
         #expect(!exit.isCrash)

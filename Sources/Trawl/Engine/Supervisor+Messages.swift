@@ -199,6 +199,8 @@ extension Supervisor {
         switch delivery {
         case .discarded, .inline: return nil
         case .memory(let count):
+            // That it cannot be mapped is our own trouble.
+            if case .failure(.system) = memory { return nil }
             guard case .success(let mapped) = memory, UInt64(mapped.count) == count else {
                 return "a memory file that is not acceptable"
             }
@@ -309,7 +311,16 @@ extension Supervisor {
             storage = .bytes(bytes)
             length = UInt64(bytes.count)
         case .memory(let count):
-            if case .success(let mapped) = memory { storage = .mapped(mapped) }
+            switch memory {
+            case .success(let mapped): storage = .mapped(mapped)
+            case .failure(.system(let error)):
+                return .failure(
+                    FetchError(
+                        .internalError, "the body cannot be taken over: \(SystemError.text(of: error.errno))",
+                        cause: .system(error.errno), url: fetch.engine.target.text))
+            // Refused before, or nobody's.
+            case .failure, nil: break
+            }
             length = count
         case .file(let count, let name):
             file = name ?? fetch.plan.path

@@ -74,6 +74,9 @@ extension Supervisor {
             // A thread's end is its stream's end; a process's exit comes through its pidfd.
             if case .thread = link.engine { workerExited(link) }
         case .garbage(let error): refuse(link, "\(error)")
+        case .shortage:
+            link.isUnheard = true
+            end(link, for: .shortage)
         }
     }
 
@@ -87,9 +90,14 @@ extension Supervisor {
     /// The worker broke the protocol: it is ended, and its hops are suspects.
     mutating func refuse(_ link: WorkerLink, _ reason: String) {
         markRefused(link, reason)
+        end(link, for: .garbage)
+    }
+
+    /// Ends a worker whose stream is of no more use.
+    private mutating func end(_ link: WorkerLink, for reason: KillReason) {
         link.closeStream(poller)
         leases.workerDraining(link.slot)
-        perform(slots[link.slot].kill(.garbage), on: link.slot)
+        perform(slots[link.slot].kill(reason), on: link.slot)
         if case .thread = link.engine { workerExited(link) }
     }
 
@@ -153,7 +161,7 @@ extension Supervisor {
         // What it said before its end counts.
         if link.isOpen {
             switch link.read(exhaustively: true, { take($0, $1, from: link) }) {
-            case .drained, .endOfStream: break
+            case .drained, .endOfStream, .shortage: break
             case .garbage(let error): markRefused(link, "\(error)")
             }
             link.closeStream(poller)
@@ -164,7 +172,9 @@ extension Supervisor {
         meterBandwidth()
         // To send garbage, or to leave with work in hand and without being told to go, is a crash whatever the status.
         var suspicion = slots[slot].attributed(exit)
-        if case .no = closing, exit == .exited(status: WorkerExitStatus.finished), leases.heldCount(of: slot) > 0 {
+        if case .no = closing, exit == .exited(status: WorkerExitStatus.finished), leases.heldCount(of: slot) > 0,
+            !link.isUnheard
+        {
             suspicion = .killedByUs(.garbage)
         }
         if link.isRefused { suspicion = .killedByUs(.garbage) }

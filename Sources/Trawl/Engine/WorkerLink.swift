@@ -31,6 +31,8 @@ final class WorkerLink {
     var isGreeted = false
     /// Whether the worker broke the protocol and was refused.
     var isRefused = false
+    /// Whether the worker was ended because this process could not take what it sent.
+    var isUnheard = false
     /// Frames of leases it does not hold, less its proper ends.
     var strayFrames = 0
     /// Since when the worker cannot be talked to, although it was not told to go.
@@ -108,6 +110,8 @@ final class WorkerLink {
         case drained
         case endOfStream
         case garbage(FrameError)
+        /// This process could not take what was sent, which is lost with all that follows.
+        case shortage
     }
 
     /// Reads what there is and hands each message over. One that never stops talking gets no more than its turn.
@@ -130,7 +134,7 @@ final class WorkerLink {
                     case .endOfStream: end = .endOfStream
                     }
                 } catch {
-                    end = .garbage(.descriptorCount)
+                    end = error.errno == EMSGSIZE ? .garbage(.descriptorCount) : .shortage
                 }
                 return 0
             }

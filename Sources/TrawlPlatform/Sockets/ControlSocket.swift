@@ -86,8 +86,8 @@ package enum ControlSocket {
     ///   - buffer: Not empty.
     ///   - descriptors: Those that came are appended, close-on-exec, and belong to the caller. They came with the first byte
     ///     of some `send`; a stream does not say which.
-    /// - Throws: `EMSGSIZE` when descriptors were lost, because there were too many for a message or for this process.
-    ///   Those that came are closed, and the stream is of no more use.
+    /// - Throws: When descriptors were lost: `EMSGSIZE` for too many in a message, `EMFILE` when this process, or the
+    ///   system, had no room for them. Those that came are closed, and the stream is of no more use.
     package static func receive(
         _ fd: Int32, into buffer: UnsafeMutableRawBufferPointer, descriptors: inout [Int32]
     ) throws(SystemError) -> Received {
@@ -103,7 +103,9 @@ package enum ControlSocket {
             } while result == -Int64(EINTR)
             if truncated != 0 {
                 for descriptor in came.prefix(Int(count)) { _ = cplatform_close(descriptor) }
-                return .failure(SystemError(errno: EMSGSIZE, call: "recvmsg"))
+                // unix(7): what does not fit the room is cut, and so is what the limit of open files does not admit.
+                let isTooMany = Int(count) >= maximumDescriptors
+                return .failure(SystemError(errno: isTooMany ? EMSGSIZE : EMFILE, call: "recvmsg"))
             }
             if count > 0 { descriptors.append(contentsOf: came.prefix(Int(count))) }
             switch result {
