@@ -131,6 +131,20 @@ struct ConnectionSharesTests {
         #expect(pool.table.connections(to: 9) == 0)
     }
 
+    @Test("a lease that was given up ends like any other, whether it had a connection or not")
+    func givenUp() {
+        var pool = Pool(held: [1])
+        let waiting = pool.grant(to: 0)
+        #expect(pool.table.ended(pool.held[0][0], from: 0, connections: 1) != nil)
+        // It never had one: what is open is that of the other.
+        #expect(pool.table.ended(waiting, from: 0, connections: 1) != nil)
+        #expect(pool.table.connections(to: 1) == 1)
+        // It took that one, which was closed with it.
+        let running = pool.grant(to: 0)
+        #expect(pool.table.ended(running, from: 0, connections: 0) != nil)
+        #expect(pool.table.connections(to: 1) == 0)
+    }
+
     @Test("an origin whose lease was not sent is no news, and one that was counted is forgotten once")
     func withdrawnOrigins() {
         var pool = Pool(held: [1])

@@ -26,8 +26,11 @@ extension Supervisor {
                 return false
             }
         }
-        guard let hop = leases.ended(lease, from: link.slot) else { return passesOver(end.lease, from: link) }
+        guard let hop = leases.ended(lease, from: link.slot, connections: Int(end.connections)) else {
+            return passesOver(end.lease, from: link)
+        }
         if link.strayFrames > 0 { link.strayFrames -= 1 }
+        endMemory(of: lease, hop)
         defer { slots[link.slot].completedLease() }
         guard let fetch = fetches[FetchKey(rawValue: hop)] else { return true }
         if end.metrics.ended > 0 { measureEnd(of: fetch, lease) }
