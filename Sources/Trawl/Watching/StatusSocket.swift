@@ -31,6 +31,7 @@ final class StatusListener: Sendable {
     let socket: Descriptor
     private let directory: SocketDirectory
     private let name: String
+    private let hasName = Guarded(true)
 
     private init(_ directory: SocketDirectory, _ name: String, _ socket: consuming Descriptor) {
         self.directory = directory
@@ -39,9 +40,13 @@ final class StatusListener: Sendable {
         path = directory.path(of: name)
     }
 
-    /// Takes the name away; nobody is served any more.
+    /// Takes the name away; nobody is served any more. Once: later the name may be that of the next coordinator.
     func close() {
-        directory.remove(name)
+        let isFirst = hasName.withLock { hasName in
+            defer { hasName = false }
+            return hasName
+        }
+        if isFirst { directory.remove(name) }
     }
 
     /// Listens at a path.

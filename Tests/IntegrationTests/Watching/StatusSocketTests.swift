@@ -72,6 +72,22 @@ struct StatusSocketTests {
         #expect(await coordinator.status() == nil)
     }
 
+    @Test("a coordinator that was shut down leaves the name to the next one", arguments: [false, true])
+    func next(isStandard: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        var configuration = try testConfiguration(workers: 0)
+        configuration.statusSocket = isStandard ? .standard : .path(directory.file("socket"))
+        var first: Coordinator? = try Coordinator(configuration)
+        await first?.shutdown()
+        let second = try Coordinator(configuration)
+        await first?.shutdown()
+        first = nil
+        let path = try #require(second.statusSocketPath)
+        #expect(try StatusClient.report(path)["v"] as? Int == 1)
+        await second.shutdown()
+        #expect(kind(path) == nil)
+    }
+
     @Test("a socket at which nobody listens is taken over; one in use, and what is none, are not")
     func taken() async throws {
         let directory = try TemporaryDirectory()
