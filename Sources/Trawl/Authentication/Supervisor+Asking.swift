@@ -176,10 +176,7 @@ extension Supervisor {
     mutating func startClock(of fetch: RunningFetch) {
         guard let since = fetch.engine.stoppedAt, fetch.engine.suspended?.machine.isSuspended != true else { return }
         fetch.engine.stoppedAt = nil
-        guard let deadline = fetch.engine.deadline else { return }
-        let later = deadline.advanced(by: since.duration(to: now))
-        fetch.engine.deadline = later
-        deadlines.insert(fetch.engine.key, deadline: later)
+        giveBack(since.duration(to: now), to: fetch)
     }
 
     // MARK: - The vault

@@ -63,13 +63,25 @@ extension Supervisor {
         let pause = max(before, wake).duration(to: now)
         deadlines.postpone(by: pause)
         for fetch in fetches.all {
-            if let retries = fetch.engine.retries { retries.wholeDeadline = retries.wholeDeadline?.advanced(by: pause) }
-            if let wait = fetch.engine.networkWait { wait.wholeDeadline = wait.wholeDeadline?.advanced(by: pause) }
             // The time that a decision takes is added when it is over.
-            guard fetch.engine.question == nil, fetch.engine.stoppedAt == nil, let deadline = fetch.engine.deadline
-            else { continue }
-            fetch.engine.deadline = deadline.advanced(by: pause)
+            guard fetch.engine.question == nil, fetch.engine.stoppedAt == nil else { continue }
+            fetch.engine.postpone(by: pause)
         }
+    }
+
+    /// Gives time back to a fetch that was not its own: it waited for a decision, for memory, or for its caller.
+    mutating func giveBack(_ pause: Duration, to fetch: RunningFetch) {
+        fetch.engine.postpone(by: pause)
+        if let deadline = fetch.engine.deadline { deadlines.insert(fetch.engine.key, deadline: deadline) }
+    }
+}
+
+extension RunningFetch.EngineState {
+    /// Moves the deadline, and those that later attempts go back to.
+    fileprivate mutating func postpone(by pause: Duration) {
+        deadline = deadline?.advanced(by: pause)
+        if let retries { retries.wholeDeadline = retries.wholeDeadline?.advanced(by: pause) }
+        if let networkWait { networkWait.wholeDeadline = networkWait.wholeDeadline?.advanced(by: pause) }
     }
 }
 

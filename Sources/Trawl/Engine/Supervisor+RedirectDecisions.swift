@@ -70,10 +70,7 @@ extension Supervisor {
         guard let question = fetch.engine.question else { return }
         question.task?.cancel()
         fetch.engine.question = nil
-        guard !fetch.engine.life.isAnswered, let deadline = fetch.engine.deadline else { return }
-        let later = deadline.advanced(by: question.askedAt.duration(to: now))
-        fetch.engine.deadline = later
-        deadlines.insert(fetch.engine.key, deadline: later)
+        if !fetch.engine.life.isAnswered { giveBack(question.askedAt.duration(to: now), to: fetch) }
     }
 
     mutating func dispose(_ fetch: RunningFetch, _ disposition: HeadDisposition) {

@@ -33,7 +33,6 @@ extension Supervisor {
         fetch.engine.suspended = suspended
         guard !suspended.machine.isSuspended else { return }
         let action = suspended.machine.suspended(lease: fetch.engine.life.activeLease)
-        suspended.since = now
         stopClock(of: fetch)
         tell(.status, fetch, "suspended")
         // Nobody waits for what comes nobody knows when.
@@ -101,12 +100,6 @@ extension Supervisor {
         guard let suspended = fetch.engine.suspended, suspended.machine.isSuspended else { return }
         let action = suspended.machine.resumed()
         tell(.status, fetch, "resumed")
-        if let since = suspended.since {
-            let pause = since.duration(to: now)
-            if let retries = fetch.engine.retries { retries.wholeDeadline = retries.wholeDeadline?.advanced(by: pause) }
-            if let wait = fetch.engine.networkWait { wait.wholeDeadline = wait.wholeDeadline?.advanced(by: pause) }
-        }
-        suspended.since = nil
         // Who decides about credentials stops it too.
         if fetch.engine.authentication?.question == nil { startClock(of: fetch) }
         switch action {

@@ -131,8 +131,6 @@ struct Suspension: Equatable, Sendable {
 /// Bound to the supervisor thread.
 final class SuspendedFetch {
     var machine = Suspension()
-    /// Since when it is suspended.
-    var since: MonotonicInstant?
     /// Until when its connection is kept.
     var connectionEnds: MonotonicInstant?
     /// Whether its worker was told to rest, and has not given the lease up: only then it may.

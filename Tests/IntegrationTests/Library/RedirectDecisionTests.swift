@@ -54,6 +54,34 @@ struct RedirectDecisionTests {
             }, answering: Self.answer, body)
     }
 
+    @Test("the time a decision takes is not the fetch's, also at its next attempt", arguments: Engine.allCases)
+    func time(engine: Engine) async throws {
+        let asked = Locked(0)
+        let decisions = Deciding { _ in
+            let count = asked.withLock { count in
+                count += 1
+                return count
+            }
+            // Longer than the whole fetch may take.
+            if count == 1 { try? await Task.sleep(for: .seconds(4)) }
+            return .follow
+        }
+        try await withScene(
+            engine, adjust: { $0.decisions = decisions },
+            answering: { seen in
+                if seen.target == "/go" { return ScriptedOrigin.Answer(302, "", [("Location", "/there")]) }
+                return seen.number == 1 ? ScriptedOrigin.Answer(503) : ScriptedOrigin.Answer(200, "there")
+            },
+            { scene, coordinator in
+                var request = Request(scene.origin.url("/go"))
+                request.options.timeLimits.resource = .seconds(3)
+                request.options.retry = .init(1)
+                request.options.retry.delay = .milliseconds(10)
+                let response = try await coordinator.send(request)
+                #expect(response.bodyText == "there" && response.retryCount == 1)
+            })
+    }
+
     @Test("a body that breaks off matters where the redirect is stopped", arguments: Engine.allCases)
     func brokenBody(engine: Engine) async throws {
         let decisions = Deciding { $0.request.url.hasSuffix("/stopped") ? .stop : .follow }
