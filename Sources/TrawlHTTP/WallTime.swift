@@ -49,3 +49,11 @@ extension Int64 {
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 }
+
+extension UInt64 {
+    /// The sum, cut to what 64 bits hold.
+    package func addingClamping(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

@@ -73,6 +73,8 @@ enum Fault: String, CaseIterable {
     case memorySurplus = "memory-surplus"
     /// A body that is not in the file the lease brought. Other leases are answered.
     case descriptorLength = "descriptor-length"
+    /// A body that was dropped, and longer than any file.
+    case discardedLength = "discarded-length"
     /// A body in a file nobody asked for.
     case uninvitedFile = "uninvited-file"
     /// A body in a descriptor nobody gave.

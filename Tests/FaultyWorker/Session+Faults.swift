@@ -74,6 +74,9 @@ extension Session {
         case .noHead: line.send(.ended(LeaseEnd(lease: lease.id, outcome: .complete(.inline([1, 2, 3])))))
         case .memoryUnsealed, .memorySize, .memoryHuge, .memoryOnDisk, .memoryPipe, .memoryMissing, .memorySurplus:
             sendWrongMemory(lease)
+        case .discardedLength:
+            if lease.heads != .withEnd { line.send(.head(lease: lease.id, head, asks: [])) }
+            line.send(ended(lease, .discarded(length: 1 << 63)))
         case .uninvitedFile: line.send(ended(lease, .file(length: 10)))
         case .uninvitedDescriptor: line.send(ended(lease, .descriptor(length: 10)))
         case .twoEnds:

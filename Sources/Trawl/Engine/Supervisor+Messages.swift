@@ -192,6 +192,9 @@ extension Supervisor {
     ) -> String? {
         guard case .complete(let delivery) = end.outcome else { return nil }
         guard let status = fetch.status(at: end) else { return "an end without a head" }
+        let length = delivery.length.addingClamping(fetch.engine.resumable?.offset ?? 0)
+        // So that no sum with it is more than numbers hold.
+        guard length <= UInt64(Int64.max) else { return "a body longer than any file" }
         // The body of a redirect that is followed is of no interest.
         if (300..<400).contains(status), let head = fetch.head(at: end), redirect(of: head, fetch) != nil {
             return nil
@@ -210,9 +213,9 @@ extension Supervisor {
             if name == nil { return nil }
             if case .number = collision { return nil }
             return "a file of a name nobody asked for"
-        case .descriptor(let count):
+        case .descriptor:
             guard case .opened(let destination) = fetch.plan.sink else { return "a file nobody asked for" }
-            return destination.holds(count + (fetch.engine.resumable?.offset ?? 0)) ? nil : "a file of another length"
+            return destination.holds(length) ? nil : "a file of another length"
         case .streamed(let count):
             if case .stream = fetch.plan.sink, count == fetch.engine.delivered { return nil }
             return "a stream of another length"

@@ -10,7 +10,7 @@ extension QueueState {
         var hop = run.hop
         let sendsBody = hop.begin() != nil
         runs[id]?.hop = hop
-        decoded -= run.decoded
+        decoded -= Int128(run.decoded)
         runs[id]?.decoded = 0
         runs[id]?.base = 0
         move(downTo: 0, of: id)
@@ -45,11 +45,11 @@ extension QueueState {
             move(upTo: Int64(clamping: progress.sent), of: id)
         }
         if run.hop.hasHead {
-            let received = run.base + Int64(clamping: progress.received)
+            let received = run.base.addingClamping(Int64(clamping: progress.received))
             downRate.moved(received - share.down.moved, at: since)
             move(downTo: received, of: id)
-            let unfolded = run.base + Int64(clamping: progress.decoded)
-            decoded += unfolded - run.decoded
+            let unfolded = run.base.addingClamping(Int64(clamping: progress.decoded))
+            decoded += Int128(unfolded - run.decoded)
             runs[id]?.decoded = unfolded
         }
     }
@@ -85,8 +85,8 @@ extension QueueState {
         var upload = TransferProgress.Direction.nothing
         if up.total > 0 || up.livingCount > 0 { upload = .init(up, &upRate, since: startedAt, at: now) }
         return TransferProgress(
-            download: .init(down, &downRate, since: startedAt, at: now), upload: upload, decoded: decoded,
-            isComplete: isOver)
+            download: .init(down, &downRate, since: startedAt, at: now), upload: upload,
+            decoded: Int64(clamping: decoded), isComplete: isOver)
     }
 
     /// Another way to count is taken up when nothing is pending.

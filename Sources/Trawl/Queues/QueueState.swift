@@ -58,7 +58,8 @@ struct QueueState {
     var up: ProgressTally
     var downRate = RateMeter()
     var upRate = RateMeter()
-    var decoded: Int64 = 0
+    /// Wider than what one fetch may say, as in the tallies.
+    var decoded: Int128 = 0
     /// When running fetches were looked at last, and before that: what has moved since then moved from then on.
     var lookedAt: MonotonicInstant?
     var previousLook: MonotonicInstant?
@@ -225,7 +226,7 @@ struct QueueState {
         if case .success(let response) = result {
             ending = .succeeded
             if forSize, isFollowed { sized(response, id) }
-            if !forSize, isFollowed { decoded += Int64(clamping: response.receivedLength) - (run?.decoded ?? 0) }
+            if !forSize, isFollowed { decoded += Int128(response.receivedLength) - Int128(run?.decoded ?? 0) }
         }
         if isFollowed, !forSize || ending == .failed { results[id] = result }
         change { forSize ? $0.sizingEnded(id, ending) : $0.ended(id, ending) }

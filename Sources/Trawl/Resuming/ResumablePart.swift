@@ -51,7 +51,7 @@ final class ResumablePart {
         switch head?.status {
         case 206 where offset > 0 && !asksAgain:
             if let file { self.file = file }
-            passed += kept
+            passed = passed.addingClamping(kept)
         case 200:
             resumption = head.flatMap { Resumption($0, to: method, now: now) }
             self.head = head

@@ -95,7 +95,7 @@ extension BatchJob {
                 failure = Failure(message: message, curlCode: ExitStatus.Curl.writeError)
             }
             if let file, let path = fetch.path, file != path { names.collided(path, became: file) }
-            tally.bytes += response.receivedLength
+            tally.bytes = tally.bytes.addingClamping(response.receivedLength)
             tally.cache.count(response.source)
             if plan.failsOnErrorStatus, failure == nil { failure = failureOfStatus(response, fetch) }
             if isGivenUp {

@@ -13,4 +13,14 @@ package enum BodyDelivery: Sendable, Hashable {
     case descriptor(length: UInt64)
     /// Sent as `data` frames.
     case streamed(length: UInt64)
+
+    /// Decoded bytes of the body.
+    package var length: UInt64 {
+        switch self {
+        case .discarded(let length), .memory(let length), .file(let length, _), .descriptor(let length),
+            .streamed(let length):
+            length
+        case .inline(let bytes): UInt64(bytes.count)
+        }
+    }
 }

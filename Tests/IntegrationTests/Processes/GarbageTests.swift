@@ -11,7 +11,7 @@ struct GarbageTests {
         ["data-without-credit"], ["stream-length"], ["no-head"], ["memory-unsealed"], ["memory-size"], ["memory-huge"],
         ["memory-on-disk"], ["memory-pipe"], ["memory-missing"], ["memory-surplus"], ["uninvited-file"],
         ["uninvited-descriptor"], ["close-socket"], ["interim-flood"], ["interim-bulk"], ["foreign-leases", "5000"],
-        ["endless"],
+        ["endless"], ["discarded-length"],
     ]
 
     @Test("the worker is ended, its fetches are done again, and nobody else notices", arguments: lethal)
