@@ -86,13 +86,16 @@ final class OpenedDestination: @unchecked Sendable {
     /// The descriptor for a worker, emptied of what an earlier hop wrote.
     ///
     /// - Parameter offset: The bytes that stay, if there are so many.
-    func descriptorForHop(keeping offset: UInt64 = 0) -> Int32? {
+    func descriptorForHop(keeping offset: UInt64 = 0) throws(SystemError) -> Int32 {
         if let existing { return existing.descriptor.rawValue }
-        guard let part else { return nil }
+        guard let part else { throw SystemError(errno: EBADF, call: "ftruncate") }
         // Not while it is empty still: ext4 writes a file that was ever cut to nothing out to the disk as it is closed.
         let place = Int(clamping: offset)
-        if lseek(part.rawValue, 0, SEEK_END) != place, ftruncate(part.rawValue, place) != 0 { return nil }
-        return lseek(part.rawValue, place, SEEK_SET) == place ? part.rawValue : nil
+        if lseek(part.rawValue, 0, SEEK_END) != place, ftruncate(part.rawValue, place) != 0 {
+            throw SystemError(errno: errno, call: "ftruncate")
+        }
+        guard lseek(part.rawValue, place, SEEK_SET) == place else { throw SystemError(errno: errno, call: "lseek") }
+        return part.rawValue
     }
 
     /// Opens what is no file and no directory, without waiting for anybody.

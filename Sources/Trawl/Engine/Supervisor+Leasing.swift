@@ -46,12 +46,27 @@ extension Supervisor {
             addIdentity(of: fetch, to: &lease)
             addCache(of: fetch, to: &lease)
             addQuestions(about: fetch, to: &lease)
-            guard link.tell(assignment, terms), link.send(.lease(lease), descriptors: descriptors) else {
-                throw FetchError(.badRequest, "the request's head is too large", url: fetch.engine.target.text)
-            }
+            guard link.tell(assignment, terms) else { throw FetchError.headTooLarge(fetch) }
+            try send(lease, descriptors, of: fetch, to: link)
             markDirty(worker)
         } catch {
             fail(fetch, grant.id, error)
+        }
+    }
+
+    private func send(
+        _ lease: Lease, _ descriptors: [Int32], of fetch: RunningFetch, to link: WorkerLink
+    ) throws(FetchError) {
+        do throws(WorkerLink.SendError) {
+            try link.send(.lease(lease), descriptors: descriptors)
+        } catch {
+            switch error {
+            case .tooLong: throw FetchError.headTooLarge(fetch)
+            case .system(let error):
+                throw FetchError(
+                    .internalError, "the request cannot be handed to a worker: \(SystemError.text(of: error.errno))",
+                    cause: .system(error.errno), url: fetch.engine.target.text, isRetryable: true)
+            }
         }
     }
 
@@ -136,12 +151,12 @@ extension Supervisor {
                 collision: fetch.engine.hasLostWorker ? collision.adoptingIdentical : collision)
             addPart(of: fetch, to: &lease, &descriptors)
         case .opened(let destination):
-            guard let descriptor = destination.descriptorForHop(keeping: fetch.engine.resumable?.offset ?? 0)
-            else {
-                throw .file(destination.path, 5)
+            do throws(SystemError) {
+                descriptors.append(try destination.descriptorForHop(keeping: fetch.engine.resumable?.offset ?? 0))
+            } catch {
+                throw .file(destination.path, error.errno)
             }
             lease.sink = .descriptor
-            descriptors.append(descriptor)
         }
         lease.savesErrorBodies = fetch.plan.fileOptions.savesErrorBodies
         lease.createsEmptyFile = fetch.plan.fileOptions.createsEmptyFile
@@ -197,5 +212,12 @@ extension FileCollision {
     fileprivate var adoptingIdentical: FileCollision {
         if case .number(let first, _) = self { return .number(from: first, adoptsIdentical: true) }
         return self
+    }
+}
+
+extension FetchError {
+    /// A request that no frame can hold.
+    fileprivate static func headTooLarge(_ fetch: RunningFetch) -> FetchError {
+        FetchError(.badRequest, "the request's head is too large", url: fetch.engine.target.text)
     }
 }

@@ -320,7 +320,8 @@ extension Supervisor {
                 return .failure(
                     FetchError(
                         .internalError, "the body cannot be taken over: \(SystemError.text(of: error.errno))",
-                        cause: .system(error.errno), url: fetch.engine.target.text))
+                        cause: .system(error.errno), url: fetch.engine.target.text,
+                        isRetryable: fetch.engine.method.isIdempotent))
             // Refused before, or nobody's.
             case .failure, nil: break
             }

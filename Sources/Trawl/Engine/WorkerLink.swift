@@ -50,22 +50,34 @@ final class WorkerLink {
     var rawSocket: Int32 { socket.rawValue }
     var hasOutgoing: Bool { !outgoing.isEmpty }
 
-    /// Queues a message. Descriptors are duplicated, so the caller keeps its own.
-    /// - Returns: False when it is too long for a frame, or no descriptor is left.
-    func send(_ message: CoordinatorMessage, descriptors: [Int32] = []) -> Bool {
+    /// Why a message cannot be sent.
+    enum SendError: Error, Equatable {
+        /// It is longer than a frame may be.
+        case tooLong
+        /// A descriptor cannot be duplicated.
+        case system(SystemError)
+    }
+
+    /// Queues a message that brings no descriptor.
+    /// - Returns: False when it is too long for a frame.
+    func send(_ message: CoordinatorMessage) -> Bool {
         guard isOpen, canSend else { return true }
+        return outgoing.append(message)
+    }
+
+    /// Queues a message. Descriptors are duplicated, so the caller keeps its own.
+    func send(_ message: CoordinatorMessage, descriptors: [Int32]) throws(SendError) {
+        guard isOpen, canSend else { return }
         var copies: [Int32] = []
+        var isQueued = false
+        defer { if !isQueued { for copy in copies { close(copy) } } }
         for descriptor in descriptors {
             let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-            guard copy >= 0 else {
-                for copy in copies { close(copy) }
-                return false
-            }
+            guard copy >= 0 else { throw .system(SystemError(errno: errno, call: "fcntl")) }
             copies.append(copy)
         }
-        if outgoing.append(message, descriptors: copies) { return true }
-        for copy in copies { close(copy) }
-        return false
+        isQueued = outgoing.append(message, descriptors: copies)
+        if !isQueued { throw .tooLong }
     }
 
     /// Tells the worker what a profile number means, unless it knows.

@@ -47,7 +47,7 @@ extension Supervisor {
             if part.outlivesFetch {
                 part.resumption = Resumption(head, to: fetch.engine.method, now: WallClock.time())
             }
-            if case .opened(let destination) = fetch.plan.sink { _ = destination.descriptorForHop() }
+            if case .opened(let destination) = fetch.plan.sink { _ = try? destination.descriptorForHop() }
         case .asksAgain:
             // Whatever comes of this one, nothing can be gone on with.
             part.startAnew()

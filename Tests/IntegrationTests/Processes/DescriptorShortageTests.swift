@@ -10,15 +10,34 @@ struct DescriptorShortageTests {
         await #expect(processExitsWith: .success) { try await Self.loseBodies() }
     }
 
+    @Test("a request that cannot be handed to a worker for want of a descriptor fails for that")
+    func requests() async {
+        await #expect(processExitsWith: .success) { try await Self.loseRequest() }
+    }
+
+    private static func loseRequest() async throws {
+        let origin = try LoopbackOriginProcess()
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        Self.limitDescriptors()
+        try await withTestCoordinator(workers: 1) { coordinator in
+            _ = try await coordinator.send(Request(origin.url("/bytes/10")))
+            // Its file is open before it waits.
+            let fetch = coordinator.start(
+                Request(origin.url("/bytes/10")), into: .file(directory.file("x")), suspended: true)
+            let held = Self.takeAll()
+            fetch.resume()
+            let error = await failure { try await fetch.response }
+            for descriptor in held { close(descriptor) }
+            #expect(error?.cause == .system(EMFILE) && error?.code != .badRequest, "\(String(describing: error))")
+        }
+    }
+
     private static func loseBodies() async throws {
         let origin = try LoopbackOriginProcess()
         defer { origin.stop() }
         let others = Set(ProcessTree.children())
-        // RLIMIT_NOFILE.
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(7), &limit)
-        limit.rlim_cur = 256
-        setrlimit(__rlimit_resource_t(7), &limit)
+        Self.limitDescriptors()
         try await withTestCoordinator(workers: 1) { coordinator in
             _ = try await coordinator.send(Request(origin.url("/bytes/10")))
             // Half a second each, into memory that is handed over as a file.
@@ -44,6 +63,15 @@ struct DescriptorShortageTests {
                 #expect(body == ReferenceBytes.bytes(200_000, seed: UInt64(number)))
             }
         }
+    }
+
+    /// So that few have to be taken.
+    private static func limitDescriptors() {
+        // RLIMIT_NOFILE
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(7), &limit)
+        limit.rlim_cur = 256
+        setrlimit(__rlimit_resource_t(7), &limit)
     }
 
     /// Opens whatever can be opened.
