@@ -20,6 +20,8 @@ struct LimitedPaceTests {
         // Heads of segments, and of those that open and close.
         #expect(pace.onWire(0) > 0 && pace.onWire(1 << 20) > 1 << 20)
         #expect(pace.onWire(1 << 20) < (1 << 20) * 9 / 8)
+        // Whatever a server announces.
+        #expect(pace.onWire(.max) > 1 << 60)
     }
 
     @Test("what came unread is what is expected next, within reason")

@@ -1,5 +1,6 @@
 import Testing
 import TrawlHTTP
+import TrawlPlatform
 import TrawlProtocol
 
 @Suite("Transfers of one worker", .serialized)
@@ -155,6 +156,24 @@ struct TransferTests {
         worker.send(.profile(number: 1, profile))
         #expect(try worker.fetch("/endless").failure?.kind == .bodyTooLarge)
         #expect(try worker.fetch("/endless?chunked=1").failure?.kind == .bodyTooLarge)
+    }
+
+    @Test(
+        "a length beyond all bounds is one like any other under a limit of bandwidth",
+        arguments: ["9223372036854775800", "5000000000000000000"])
+    func boundlessLengths(length: String) throws {
+        let worker = try TestCoordinator()
+        worker.segment.limit(0).set(down: 10 << 20, up: nil, burst: .milliseconds(20), at: MonotonicClock.now())
+        let response = Array("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nshort".utf8)
+        for _ in 0..<2 {
+            let exchange = try worker.fetch("/raw", .post) {
+                $0.limits = LimitNumbers(0)
+                $0.body = .inline(response)
+                $0.sink = .discard
+            }
+            #expect(exchange.failure?.kind == .truncated)
+        }
+        #expect(try worker.fetch("/bytes/10").body == stream(10))
     }
 
     @Test("a decompression bomb ends early")

@@ -12,6 +12,8 @@ struct LimitedPace {
     let piece: Int
     /// Transfers of all workers that may be under way; each may have bytes under way that nobody has read.
     let transfers: Int
+    /// The longest response that is reckoned with, 1 EiB: a server may announce any length, and no sum overflows.
+    static let longest = 1 << 60
 
     init(rate: UInt64) {
         buffer = Int32(clamping: min(max(rate / 64, min(rate / 20, 3 << 10), 1152), 128 << 10))
@@ -26,7 +28,8 @@ struct LimitedPace {
 
     /// What a response of so many bytes is on the wire.
     func onWire(_ bytes: Int) -> Int {
-        bytes + (bytes / Int(min(Connection.segment(for: buffer), 1448)) + 2) * Connection.segmentHead
+        let bytes = min(bytes, Self.longest)
+        return bytes + (bytes / Int(min(Connection.segment(for: buffer), 1448)) + 2) * Connection.segmentHead
     }
 }
 

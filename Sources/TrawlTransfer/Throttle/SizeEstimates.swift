@@ -13,7 +13,7 @@ struct SizeEstimates {
     mutating func note(_ bytes: Int, of url: String) {
         let key = Self.key(url)
         if let old = sizes[key] {
-            sizes[key] = (3 * old + bytes) / 4
+            sizes[key] = old - old / 4 + bytes / 4
         } else {
             if sizes.count >= Self.mostOrigins { sizes.removeAll(keepingCapacity: true) }
             sizes[key] = bytes

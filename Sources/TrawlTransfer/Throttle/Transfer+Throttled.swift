@@ -121,6 +121,11 @@ extension Transfer {
         return connection.metered.received - receivedBefore
     }
 
+    /// Bytes of the whole response, heads included, where so many are announced for its body.
+    private func whole(_ length: UInt64) -> Int {
+        Int(clamping: bytesBeforeBody) + Int(clamping: min(length, UInt64(LimitedPace.longest)))
+    }
+
     /// The head of the response is there, and tells what is to be expected.
     ///
     /// - Parameter length: How long the body will be on the wire, where that is known.
@@ -133,16 +138,6 @@ extension Transfer {
         if lease.method != .head { loop.sizes.note(whole, of: lease.url) }
         settleTraffic(limits)
         refund(beyond: LimitedPace(rate: rate).onWire(max(0, whole - (arrived ?? 0))), limits)
-    }
-
-    /// More than any response has, and little enough to be calculated with.
-    private static let longest: UInt64 = 1 << 56
-
-    /// How long the response is with its heads.
-    ///
-    /// - Parameter length: That of its body, as its server announces it.
-    private func whole(_ length: UInt64) -> Int {
-        Int(clamping: bytesBeforeBody) + Int(clamping: min(length, Self.longest))
     }
 
     /// How often a transfer that waits is looked at: its peer goes on trying whether there is room.
