@@ -32,6 +32,7 @@ extension CacheRules {
         response.head.fields = storable(
             merged(stored.head.fields, new.head.fields, new.facts.responseTime, hasDate: true),
             arrival: new.facts.responseTime, hasDate: true)
+        guard !response.head.isTooLongToStore else { return nil }
         response.facts.body = body
         response.facts.flags.formUnion(stored.facts.flags.intersection(.coded))
         if old.isComplete || body.first == 0 && body.length == total {

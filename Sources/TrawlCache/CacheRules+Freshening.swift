@@ -38,13 +38,14 @@ extension CacheRules {
         case .validate:
             let times = (request: requestTime, response: responseTime)
             if isRepeated(stored, by: head, request) {
-                let fresh = updated(stored, request, head, times)
+                guard let fresh = updated(stored, request, head, times) else { return .replace }
                 return .freshened(fresh, validatedReuse(request, fresh))
             }
             guard head.status == 304 else { return .replace }
-            guard let fresh = freshened(stored, request, head, times) else {
+            guard isSelected(stored, by: head, request, responseTime) else {
                 return request.traits.contains(.ifNoneMatch) ? .handOn : .repeatPlain
             }
+            guard let fresh = updated(stored, request, head, times) else { return .repeatPlain }
             return .freshened(fresh, validatedReuse(request, fresh))
         case .complete:
             guard head.status == 206 else { return head.status == 416 ? .repeatPlain : .replace }
@@ -86,16 +87,9 @@ extension CacheRules {
 
     // MARK: 304
 
-    /// A stored response brought up to date by a 304, or nil when the 304 is about another one.
+    /// Whether a 304 is about a stored response.
     ///
     /// - Source: RFC 9111 §4.3.4.
-    private func freshened(
-        _ stored: StoredResponse, _ request: CacheRequest, _ head: ResponseHead, _ times: (WallTime, WallTime)
-    ) -> StoredResponse? {
-        guard isSelected(stored, by: head, request, times.1) else { return nil }
-        return updated(stored, request, head, times)
-    }
-
     private func isSelected(
         _ stored: StoredResponse, by head: ResponseHead, _ request: CacheRequest, _ now: WallTime
     ) -> Bool {
@@ -135,15 +129,17 @@ extension CacheRules {
         }
     }
 
-    /// A stored response with its head and times updated by a newer head of the same representation.
+    /// A stored response with its head and times updated by a newer head of the same representation; nil when its head would
+    /// be too long.
     private func updated(
         _ stored: StoredResponse, _ request: CacheRequest, _ head: ResponseHead, _ times: (WallTime, WallTime)
-    ) -> StoredResponse {
+    ) -> StoredResponse? {
         let reading = ResponseReading(head.fields, now: times.1)
         // Nothing of such a message is kept.
         if forbidsStoring(reading.control, status: stored.facts.status, request) { return stored }
         var fresh = stored
         fresh.head.fields = merged(stored.head.fields, head.fields, times.1, hasDate: reading.date != nil)
+        guard !fresh.head.isTooLongToStore else { return nil }
         var merged = ResponseReading(fresh.head.fields, now: times.1)
         if merged.control.flags.contains(.noCacheFields) {
             // Whichever of the two messages names them, and whichever has them (RFC 9111 §5.2.2.4).
@@ -222,8 +218,8 @@ extension CacheRules {
         guard request.isHead, request.mayWrite else { return .keep }
         switch head.status {
         case 200:
-            return isDescribed(stored, by: head, responseTime)
-                ? .freshened(updated(stored, request, head, (requestTime, responseTime))) : .remove
+            guard isDescribed(stored, by: head, responseTime) else { return .remove }
+            return updated(stored, request, head, (requestTime, responseTime)).map { .freshened($0) } ?? .keep
         // Not of the standard's words, but the origin says that it is gone.
         case 404, 410: return .remove
         default: return .keep

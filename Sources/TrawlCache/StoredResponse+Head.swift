@@ -29,6 +29,15 @@ extension StoredResponse {
     }
 }
 
+extension ResponseHead {
+    /// The longest reason phrase and fields, as they are packed, that are stored: no head that arrives has as many, but each
+    /// validation may bring new ones.
+    static let longestStored = 2 << 20
+
+    /// Whether it is longer than may be stored.
+    var isTooLongToStore: Bool { reason.utf8.count + fields.packed.count > Self.longestStored }
+}
+
 /// Makes the heads that callers get of stored ones.
 private enum Presentation {
     /// Nil when the packed fields are not what they should be.

@@ -396,7 +396,7 @@ package final class TransferLoop {
         // As it is now: what was told of others meanwhile is older.
         if let counted { end.connections = connections.report(counted.number) }
         end.cache.hasLostCookies = heldEnds.takeLostChange()
-        output.send(.ended(end), descriptor: descriptor)
+        output.sendEnd(end, descriptor: descriptor)
     }
 
     /// Bytes libcurl reads at a time: much for a few transfers, and never more than 8 MiB in all.

@@ -1,3 +1,5 @@
+import Glibc
+import TrawlHTTP
 package import TrawlProtocol
 
 /// What a transfer loop has to say to the coordinator, waiting to be sent.
@@ -14,19 +16,41 @@ package final class TransferOutput {
     /// Nothing to say yet.
     package init() {}
 
-    /// Adds a message; the descriptor belongs to the queue.
-    func send(_ message: WorkerMessage, descriptor: Int32? = nil) {
-        if let descriptor {
-            frames.append(message, descriptors: [descriptor])
-        } else {
-            frames.append(message)
-        }
-        if frames.count > Self.highWater { isCongested = true }
+    /// Adds a message without a descriptor, unless it is longer than a frame may be: nothing is waited for but heads and
+    /// ends, which have methods of their own.
+    func send(_ message: WorkerMessage) {
+        _ = frames.append(message)
+        noteLength()
     }
 
-    /// Adds a piece of a streamed body.
+    /// Adds a head.
+    ///
+    /// - Returns: False when it is longer than a frame may be; then nothing was added.
+    func sendHead(lease: UInt64, _ head: ResponseHead, asks: HeadQuestions, isStored: Bool) -> Bool {
+        defer { noteLength() }
+        return frames.append(.head(lease: lease, head, asks: asks, isStored: isStored))
+    }
+
+    /// Adds the end of a lease; the descriptor belongs to the queue. A lease ends in any case: what is longer than a frame
+    /// may be is told in short, and the descriptor closed.
+    func sendEnd(_ end: consuming LeaseEnd, descriptor: Int32?) {
+        let message = WorkerMessage.ended(end)
+        let isAdded =
+            if let descriptor { frames.append(message, descriptors: [descriptor]) } else { frames.append(message) }
+        if !isAdded, case .ended(let end) = message {
+            if let descriptor { _ = Glibc.close(descriptor) }
+            _ = frames.append(.ended(end.shortened))
+        }
+        noteLength()
+    }
+
+    /// Adds a piece of a streamed body: no more than fits a frame.
     func sendData(lease: UInt64, _ bytes: UnsafeRawBufferPointer) {
-        frames.appendData(lease: lease, bytes)
+        _ = frames.appendData(lease: lease, bytes)
+        noteLength()
+    }
+
+    private func noteLength() {
         if frames.count > Self.highWater { isCongested = true }
     }
 }

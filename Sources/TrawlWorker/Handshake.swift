@@ -31,7 +31,7 @@ struct Handshake {
             let ready = Ready(
                 build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion,
                 processID: UInt32(bitPattern: getpid()))
-            output.frames.append(.ready(ready))
+            _ = output.frames.append(.ready(ready))
             // The answer goes out even when nothing fits, so that the coordinator can say what does not.
             guard hello.version == WireProtocol.version, hello.build == BuildIdentity.text,
                 hello.segmentLayout == SharedSegment.layoutVersion

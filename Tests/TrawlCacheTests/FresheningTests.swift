@@ -128,6 +128,22 @@ struct FresheningTests {
         #expect(fresh.head.fields.count == base.count + 80_000)
     }
 
+    @Test(
+        "a 304 does not make a stored head longer than any that arrives",
+        arguments: [(1 << 20, "repeat"), (1 << 19, "revalidated")])
+    func growth(length: Int, expected: String) throws {
+        let long = base + [("X-Old", String(repeating: "x", count: 1 << 20))]
+        let answer = [("ETag", "\"v1\""), ("X-New", String(repeating: "x", count: length))]
+        #expect(word(try conclude(answer, stored: long)) == expected)
+        // The caller's own condition is not what was answered.
+        #expect(word(try conclude(answer, request([("If-None-Match", "\"v0\"")]), stored: long)).hasPrefix(expected))
+        let response = try #require(stored(long))
+        let update = rules.updatedByHead(
+            request(method: .head), stored: response, head(answer, status: 200), requestTime: after(100),
+            responseTime: after(100))
+        #expect((update == .keep) == (expected == "repeat"))
+    }
+
     @Test("a 304 never makes a stored weak tag strong: the bytes are still those of the weak one")
     func weakTag() throws {
         let weak = base.filter { $0.0 != "ETag" } + [("ETag", "W/\"v1\"")]

@@ -12,11 +12,11 @@ struct DescriptorFrameTests {
         let plain = frame(CoordinatorMessage.cancel(lease: 1))
         let one = lease(1, body: .none)
         let two = lease(2, body: .descriptor(length: 5))
-        outgoing.append(.cancel(lease: 1))
-        outgoing.append(.cancel(lease: 1))
-        outgoing.append(one, descriptors: [7])
-        outgoing.append(two, descriptors: [8, 9])
-        outgoing.append(.cancel(lease: 1))
+        _ = outgoing.append(.cancel(lease: 1))
+        _ = outgoing.append(.cancel(lease: 1))
+        _ = outgoing.append(one, descriptors: [7])
+        _ = outgoing.append(two, descriptors: [8, 9])
+        _ = outgoing.append(.cancel(lease: 1))
         #expect(
             sendAll(&outgoing) == [
                 Sent(plain + plain, []), Sent(frame(one), [7]), Sent(frame(two) + plain, [8, 9]),
@@ -28,9 +28,9 @@ struct DescriptorFrameTests {
     func partial() {
         var outgoing = OutgoingFrames()
         let message = lease(1, body: .none)
-        outgoing.append(.drain)
-        outgoing.append(message, descriptors: [7])
-        outgoing.append(.drain)
+        _ = outgoing.append(.drain)
+        _ = outgoing.append(message, descriptors: [7])
+        _ = outgoing.append(.drain)
         var released: [[Int32]] = []
         var bytes: [UInt8] = []
         while !outgoing.isEmpty {
@@ -72,8 +72,8 @@ struct DescriptorFrameTests {
     @Test("what was never sent is given back")
     func removeAll() {
         var outgoing = OutgoingFrames()
-        outgoing.append(lease(1, body: .none), descriptors: [3])
-        outgoing.append(lease(2, body: .descriptor(length: 1)), descriptors: [4, 5])
+        _ = outgoing.append(lease(1, body: .none), descriptors: [3])
+        _ = outgoing.append(lease(2, body: .descriptor(length: 1)), descriptors: [4, 5])
         let released = outgoing.sent(1)
         #expect(released == [3])
         let left = outgoing.removeAll()

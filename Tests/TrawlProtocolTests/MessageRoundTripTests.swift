@@ -149,6 +149,25 @@ struct MessageRoundTripTests {
         #expect(try workerMessages(writer.bytes) == [.ended(end)])
     }
 
+    @Test("an end that is longer than a frame may be has a form that fits, as a failure")
+    func shortened() throws {
+        var fields = FieldLines()
+        try fields.append("A", String(repeating: "b", count: WireProtocol.maximumPayload))
+        let head = ResponseHead(status: 200, version: .http1_1, reason: "OK", fields: fields)
+        let failure = HopFailure(.connectionLost, requestSent: true)
+        for outcome in [HopOutcome.complete(.memory(length: 1)), .failed(failure)] {
+            let end = LeaseEnd(lease: 1, outcome: outcome, head: head)
+            var writer = WireWriter()
+            #expect(!WorkerMessage.ended(end).write(to: &writer))
+            #expect(WorkerMessage.ended(end.shortened).write(to: &writer))
+            guard case .failed(let why) = end.shortened.outcome else {
+                Issue.record("no failure")
+                return
+            }
+            #expect(why.kind == (outcome == .failed(failure) ? .connectionLost : .headTooLarge))
+        }
+    }
+
     @Test("a message longer than a frame may be is not written at all")
     func tooLong() throws {
         var writer = WireWriter()

@@ -93,7 +93,8 @@ final class TestCoordinator {
 
     /// Sends a message; the descriptors are closed here.
     func send(_ message: CoordinatorMessage, descriptors: [Int32] = []) {
-        outgoing.append(message, descriptors: descriptors)
+        let wasAdded = outgoing.append(message, descriptors: descriptors)
+        #expect(wasAdded)
         while !outgoing.isEmpty {
             let sent = outgoing.withNextStretch { bytes, descriptors in
                 (try? ControlSocket.send(socket, bytes, descriptors: descriptors)) ?? nil

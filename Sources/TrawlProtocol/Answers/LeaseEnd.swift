@@ -63,6 +63,18 @@ package struct LeaseEnd: Sendable, Hashable {
 }
 
 extension LeaseEnd {
+    /// What is told in place of an end that is longer than a frame may be: the same without head and trailer section. A
+    /// response without its head is none.
+    package var shortened: LeaseEnd {
+        var end = self
+        end.head = nil
+        end.trailers = FieldLines()
+        if case .failed = outcome { return end }
+        end.outcome = .failed(
+            HopFailure(.headTooLarge, requestSent: true, detail: "head and trailers are longer than a frame may be"))
+        return end
+    }
+
     /// The end of that lease.
     package init(lease: UInt64, outcome: HopOutcome, head: ResponseHead? = nil) {
         self.lease = lease

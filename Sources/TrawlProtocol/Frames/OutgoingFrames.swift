@@ -40,7 +40,6 @@ package struct OutgoingFrames: Sendable {
     /// - Parameter descriptors: As many as `message.descriptorCount`, in that order.
     /// - Returns: False when the message is longer than a frame may be. Then nothing was added, and the descriptors
     ///   still belong to the caller.
-    @discardableResult
     package mutating func append(_ message: CoordinatorMessage, descriptors: [Int32] = []) -> Bool {
         precondition(descriptors.count == message.descriptorCount, "a message brings the descriptors it speaks of")
         let position = end
@@ -50,7 +49,6 @@ package struct OutgoingFrames: Sendable {
     }
 
     /// Adds a message, as above.
-    @discardableResult
     package mutating func append(_ message: WorkerMessage, descriptors: [Int32] = []) -> Bool {
         precondition(descriptors.count == message.descriptorCount, "a message brings the descriptors it speaks of")
         let position = end
@@ -60,7 +58,6 @@ package struct OutgoingFrames: Sendable {
     }
 
     /// Adds a `data` message without an array in between; `bytes` as in `WorkerMessage.writeData`.
-    @discardableResult
     package mutating func appendData(lease: UInt64, _ bytes: UnsafeRawBufferPointer) -> Bool {
         WorkerMessage.writeData(lease: lease, bytes, to: &writer)
     }

@@ -15,8 +15,8 @@ struct RecordFrame {
     static let format: UInt16 = 2
     /// Bytes before the header.
     static let fixedSize = 80
-    /// Longer headers are not stored: what a response may have is far below.
-    static let longestHeader = 4 << 20
+    /// Longer headers are not stored: a head that arrives is shorter, and frames have room for one of that length.
+    static let longestHeader = 2 << 20
     /// The longest row that shares its page with others: LMDB gives a longer one pages of its own.
     static let longestShared = 2022
     /// The most of a body that goes behind the header to save the page it would begin.
@@ -38,7 +38,7 @@ struct RecordFrame {
         let headerSize = Int(bytes.number(at: 32) >> 32)
         let length = bytes.number(at: 40)
         let rest = bytes.count - Self.fixedSize - headerSize
-        guard rest >= 0 else { return nil }
+        guard rest >= 0, headerSize <= Self.longestHeader else { return nil }
         switch place {
         case .inline:
             guard UInt64(rest) == length else { return nil }

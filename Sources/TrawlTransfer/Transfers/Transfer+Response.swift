@@ -108,7 +108,11 @@ extension Transfer {
         }
         if lease.cache.contains(.asks), keeper?.mayBeDecided == true { asks.insert(.storing) }
         if lease.heads != .withEnd || !asks.isEmpty {
-            loop.output.send(.head(lease: lease.id, head, asks: asks, isStored: report.source.isStoreAlone))
+            let isStored = report.source.isStoreAlone
+            guard loop.output.sendHead(lease: lease.id, head, asks: asks, isStored: isStored) else {
+                failure = HopFailure(.headTooLarge, detail: "the head is longer than a frame may be")
+                return
+            }
             isHeadSent = true
             questions = asks
             if awaitsAnswer { rest() }

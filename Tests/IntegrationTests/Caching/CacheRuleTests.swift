@@ -90,6 +90,31 @@ struct CacheRuleTests {
         }
     }
 
+    @Test("validations that bring new fields each time do not let a stored head grow without end")
+    func growingHead() async throws {
+        try await withScene { request in
+            var answer = page("one", "max-age=0", to: request)
+            guard answer.status == 304 else { return answer }
+            for line in 0..<290 {
+                answer.fields.append(("X-\(request.number)-\(line)", String(repeating: "x", count: 1000)))
+            }
+            return answer
+        } _: { scene in
+            let url = scene.origin.url("/page")
+            for round in 0..<17 {
+                let isBatch = round % 2 == 1
+                let run = try CommandRun(
+                    (isBatch ? ["batch", "-", "--no-files"] : ["get", url]) + ["--store", scene.store],
+                    input: isBatch ? url + "\n" : nil)
+                #expect(run.status == 0, "\(run.errors)")
+                if !isBatch { #expect(run.text == "one") }
+            }
+            // Once at first, and when there is no room for more fields.
+            let plain = scene.origin.seen().count { $0.fields["if-none-match"] == nil }
+            #expect(plain > 1 && plain < 6)
+        }
+    }
+
     @Test("without a lifetime nothing is guessed when guesses are off")
     func heuristics() async throws {
         let modified = ("Last-Modified", ScriptedOrigin.date(secondsFromNow: -864_000))
