@@ -44,6 +44,11 @@ enum CurlFailure {
         ["NO_ERROR", "INTERNAL_ERROR", "REFUSED_STREAM", "CANCEL", "ENHANCE_YOUR_CALM"].contains(where: text.contains)
     }
 
+    /// Whether the connection of a stream ended before it did, in libcurl's words.
+    static func isStreamCutOff(_ text: String) -> Bool {
+        text.contains("not closed cleanly before end of the underlying stream")
+    }
+
     /// What an alert of the server's says about our certificate, by the names OpenSSL gives them (RFC 8446 §6.2); nil
     /// when the text tells of no such alert.
     ///

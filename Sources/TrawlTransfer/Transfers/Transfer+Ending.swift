@@ -53,16 +53,28 @@ extension Transfer {
     }
 
     /// Whether the request goes out once more, on a new connection: it may be repeated, and the one it went out on was used
-    /// before and ended without a byte of response (RFC 9112 §9.3.1), or its stream was refused (RFC 9113 §8.7).
+    /// before and ended without a byte of response (RFC 9112 §9.3.1), or its stream was refused or left out (RFC 9113 §8.7).
     ///
     /// libcurl does that by itself, but five times at most in an easy handle's life before it fails once and begins to count
     /// anew (7.88, `Curl_retry_request`).
     private func mayRepeat(_ result: CURLcode) -> Bool {
-        guard result == CURLE_SEND_ERROR || result == CURLE_RECV_ERROR, !isRepeated, lease.method.isIdempotent,
-            head == nil, heads.bytes == 0, heldHeads == 0, isReused || isOutOfRetries
+        guard isConnectionLost(result), !isRepeated, lease.method.isIdempotent, head == nil, heads.bytes == 0,
+            heldHeads == 0, isReused || isOutOfRetries
         else { return false }
         isRepeated = true
         return true
+    }
+
+    /// Whether the connection ended, or its peer gave the stream back.
+    private func isConnectionLost(_ result: CURLcode) -> Bool {
+        switch result {
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR: true
+        // 7.88 says so to the last stream that GOAWAY left out, and to the last that was refused.
+        case CURLE_HTTP2, CURLE_PARTIAL_FILE: connection?.isHTTP2 == true
+        // And so to all streams of a connection that ended but the first.
+        case CURLE_HTTP2_STREAM: CurlFailure.isStreamCutOff(String(cString: easy.errorBuffer))
+        default: false
+        }
     }
 
     private var isOutOfRetries: Bool { String(cString: easy.errorBuffer).hasPrefix("Connection died, tried ") }

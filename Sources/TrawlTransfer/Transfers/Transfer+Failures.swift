@@ -35,7 +35,7 @@ extension Transfer {
             {
                 failure.kind = alert
             }
-            if result == CURLE_HTTP2_STREAM, CurlFailure.isStreamGivenUp(text) {
+            if result == CURLE_HTTP2_STREAM, CurlFailure.isStreamGivenUp(text) || CurlFailure.isStreamCutOff(text) {
                 failure.kind = head == nil ? .connectionLost : .truncated
             }
             if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }
