@@ -176,6 +176,15 @@ struct TransferTests {
         #expect(try worker.fetch("/bytes/10").body == stream(10))
     }
 
+    @Test(
+        "a body may be one row again and again up to 8 MiB, and no further",
+        arguments: [(4 << 20, true), (9 << 20, false)])
+    func repeatedRows(size: Int, isTaken: Bool) throws {
+        let worker = try TestCoordinator()
+        let exchange = try worker.fetch("/gzip-bomb?size=\(size)") { $0.sink = .discard }
+        #expect(exchange.failure?.kind == (isTaken ? nil : .decoding))
+    }
+
     @Test("a decompression bomb ends early")
     func bomb() throws {
         var profile = TransferProfile()

@@ -21,7 +21,7 @@ final class ResolvedProfile {
         let bodyLimit = profile.bodyBytes == 0 ? Int.max : Int(clamping: profile.bodyBytes)
         limits = DecodingLimits(
             layers: max(1, Int(profile.codingLayers)), decodedBytes: max(1, bodyLimit),
-            ratio: profile.codingRatio == 0 ? Int.max : Int(profile.codingRatio), ratioFloor: 1 << 20)
+            ratio: profile.codingRatio == 0 ? Int.max : Int(profile.codingRatio))
         var protocols: [String] = []
         if profile.allowsHTTP { protocols.append("http") }
         if profile.allowsHTTPS { protocols.append("https") }
