@@ -84,14 +84,7 @@ extension Transfer {
     /// - Parameter length: How many coded bytes there will be, where that is known.
     func begin(_ head: ResponseHead, expecting length: UInt64?, hasBody: Bool) {
         store.expectedLength = length
-        if let length {
-            let limit = profile.profile.bodyBytes
-            progress?.set(expected: length)
-            if limit > 0, length > limit {
-                failure = HopFailure(.bodyTooLarge, detail: "\(length) bytes announced, \(limit) allowed")
-                return
-            }
-        }
+        if let length { progress?.set(expected: length) }
         self.hasBody = hasBody
         let isChallenge = lease.asksAboutChallenges && Self.challenges(head)
         // What is stored does not change by asking again.
@@ -99,6 +92,8 @@ extension Transfer {
         dropsBody =
             isChallenge || isFailure
             || lease.dropsRedirectBodies && Redirect.isFollowed(head.status) && facts.hasLocation
+        if !dropsBody { checkAnnouncedLength() }
+        guard failure == nil else { return }
         chooseSink(head)
         chooseDecoder(head)
         guard failure == nil else { return }
@@ -117,6 +112,13 @@ extension Transfer {
             questions = asks
             if awaitsAnswer { rest() }
         }
+    }
+
+    /// A body that is delivered must not be longer than is allowed; of one that nobody wants little is read in any case.
+    private func checkAnnouncedLength() {
+        let limit = profile.profile.bodyBytes
+        guard limit > 0, let length = store.expectedLength, length > limit else { return }
+        failure = HopFailure(.bodyTooLarge, detail: "\(length) bytes announced, \(limit) allowed")
     }
 
     /// Whether a head asks who we are (RFC 9110 §15.5.2, §15.5.8).
@@ -223,6 +225,7 @@ extension Transfer {
                 sinkDescriptor = descriptors.first ?? -1
             }
             if case .stream(let credit) = sink { self.credit = Int(credit) }
+            checkAnnouncedLength()
             store.abandon()
             dropsBody = false
             use(sink)
@@ -243,6 +246,7 @@ extension Transfer {
     private func deliverDropped() {
         guard dropsBody, let head else { return }
         dropsBody = false
+        checkAnnouncedLength()
         chooseSink(head)
         chooseDecoder(head)
     }
@@ -354,7 +358,7 @@ extension Transfer {
     /// Hands decoded bytes to where they go.
     private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let limit = profile.profile.bodyBytes
-        guard limit == 0 || store.length + UInt64(bytes.count) <= limit else {
+        guard limit == 0 || dropsBody || store.length + UInt64(bytes.count) <= limit else {
             failure = HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes")
             return false
         }

@@ -177,6 +177,34 @@ struct GetFlagTests {
         }
     }
 
+    @Test(
+        "--max-filesize is for the body that is delivered, and not for those on the way to it",
+        arguments: [ScriptedOrigin.Framing.length, .close])
+    func limitOnTheWay(framing: ScriptedOrigin.Framing) throws {
+        let origin = try ScriptedOrigin { request in
+            let long = String(repeating: "x", count: 5000)
+            var answer = ScriptedOrigin.Answer(200, "ok")
+            switch request.target {
+            case "/redirect": answer = .init(302, long, [("Location", "/page")])
+            case "/login" where request.fields["authorization"] == nil:
+                answer = .init(401, long, [("WWW-Authenticate", "Basic realm=\"r\"")])
+            case "/busy" where request.number == 1, "/down": answer = .init(503, long, [("Retry-After", "0")])
+            default: break
+            }
+            answer.framing = framing
+            return answer
+        }
+        defer { origin.stop() }
+        let options = ["-s", "--max-filesize", "1000", "-L", "--anyauth", "-u", "me:pass", "--retry", "1"]
+        for target in ["/redirect", "/login", "/busy"] {
+            let run = try CommandRun(options + [origin.url(target)])
+            #expect(run.status == 0 && run.text == "ok", "\(target): \(run.errors)")
+        }
+        // When no attempt is left its body is delivered.
+        #expect(try CommandRun(options + [origin.url("/down")]).status == 63)
+        #expect(try CommandRun(["-s", "--max-filesize", "1000", origin.url("/redirect")]).status == 63)
+    }
+
     @Test("-w knows where a redirect leads, the scheme as curl has it, and connections made")
     func values() async throws {
         try await withOrigin { origin in
