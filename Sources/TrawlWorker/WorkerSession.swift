@@ -42,7 +42,10 @@ struct WorkerSession {
                 loop.turn()
                 try flush()
                 if isDraining, loop.activeCount == 0, output.frames.isEmpty { return Worker.Status.finished }
-                let ready = loop.wait(control: control, wantsToWrite: isBlocked, milliseconds: Self.longestWait)
+                // Transfers that went on when the socket had taken everything may have said something since.
+                let hasMore = !isBlocked && !output.frames.isEmpty
+                let ready = loop.wait(
+                    control: control, wantsToWrite: isBlocked, milliseconds: hasMore ? 0 : Self.longestWait)
                 if ready.writable { isBlocked = false }
                 if ready.readable { try receive() }
             }

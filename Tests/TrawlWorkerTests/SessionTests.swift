@@ -56,6 +56,35 @@ struct SessionTests {
         }
     }
 
+    @Test(
+        "what transfers say that went on when the socket had taken everything is sent at once", .timeLimit(.minutes(1)))
+    func afterBackPressure() throws {
+        let scratch = try Scratch()
+        var profile = TransferProfile()
+        profile.cache = CacheTerms(directory: scratch.path + "/store", budget: 64 << 20)
+        let worker = try TestCoordinator(profile: profile)
+        let target = "/bytes/1048576?field=Cache-Control:%20max-age=60"
+        _ = try worker.fetch(target) { $0.cache = [.reads, .writes, .sends] }
+        let began = MonotonicClock.now()
+        for _ in 0..<10 {
+            for _ in 0..<6 {
+                let lease = try worker.lease(target) {
+                    $0.cache = .reads
+                    $0.sink = .stream(credit: 2 << 20)
+                }
+                worker.send(.lease(lease))
+            }
+            var open = 6
+            while open > 0, let (message, _) = try worker.next() {
+                guard case .ended(let end) = message else { continue }
+                #expect(end.outcome == .complete(.streamed(length: 1 << 20)) && end.cache.source == .cache)
+                open -= 1
+            }
+        }
+        // Each round stood still for a quarter of a second once.
+        #expect(began.duration(to: MonotonicClock.now()) < .seconds(2.4))
+    }
+
     @Test("frames that make no sense end it with 65")
     func hostileFrames() throws {
         let frames: [[UInt8]] = [
