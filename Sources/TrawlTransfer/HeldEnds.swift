@@ -17,6 +17,9 @@ struct HeldEnds {
     /// How many ends wait.
     private(set) var count = 0
 
+    /// What is to travel with the ends that wait.
+    var descriptors: Set<Int32> { Set(waiting.compactMap(\.end.descriptor)) }
+
     /// A change about a user is on its way to the store.
     mutating func began(_ change: UInt64) {
         changes.append(change)

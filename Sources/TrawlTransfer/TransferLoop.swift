@@ -136,6 +136,7 @@ package final class TransferLoop {
         active.removeAll()
         idle.removeAll()
         curl_multi_cleanup(multi)
+        for descriptor in heldEnds.descriptors { _ = Glibc.close(descriptor) }
         _heldEnds.free()
         _profiles.free()
         _lastProfile.free()

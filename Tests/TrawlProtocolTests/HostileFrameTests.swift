@@ -122,6 +122,21 @@ struct HostileFrameTests {
         #expect(throws: FrameError.invalid(.count)) { try workerMessages(frame(WorkerMessage.ended(end))) }
     }
 
+    @Test("a failure shows a chain that is no longer than chains are")
+    func certificates() throws {
+        let longest = [UInt8](repeating: 1, count: WireProtocol.maximumCertificate)
+        var failure = HopFailure(.tlsUntrusted)
+        failure.certificates = Array(repeating: longest, count: WireProtocol.maximumCertificates)
+        let end = LeaseEnd(lease: 1, outcome: .failed(failure))
+        #expect(try workerMessages(frame(WorkerMessage.ended(end))) == [.ended(end)])
+        for chain in [failure.certificates + [[1]], [longest + [1]]] {
+            var worse = failure
+            worse.certificates = chain
+            let end = LeaseEnd(lease: 1, outcome: .failed(worse))
+            #expect(throws: FrameError.invalid(.failure)) { try workerMessages(frame(WorkerMessage.ended(end))) }
+        }
+    }
+
     @Test("a head that asks for what is not known is refused", arguments: [8, 0x80, 0xFF] as [UInt8])
     func questions(bits: UInt8) {
         let head = ResponseHead(status: 200, version: .http1_1, reason: "", fields: FieldLines())

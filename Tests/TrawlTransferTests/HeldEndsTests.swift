@@ -37,6 +37,21 @@ struct HeldEndsTests {
         #expect(!loop.takeLostChange())
     }
 
+    @Test("what travels with ends that wait is known, once each, until they are told")
+    func descriptors() {
+        let loop = Loop()
+        loop.ends.began(2)
+        loop.ends.hold(
+            HeldEnd(
+                LeaseEnd(lease: 7, outcome: .complete(.memory(length: 1))), descriptor: 5, progressIndex: 0,
+                counted: nil, commit: 1, changes: [2], deadline: 100))
+        loop.ends.hold(end(8, commit: 3))
+        #expect(loop.ends.descriptors == [5])
+        _ = loop.commits(1, isStored: true)
+        _ = loop.commits(2, isStored: true)
+        #expect(loop.ends.descriptors.isEmpty)
+    }
+
     @Test("one that waits for several is told after the last, in whatever order they come", arguments: 0..<6)
     func several(order: Int) {
         let orders: [[UInt64]] = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]]

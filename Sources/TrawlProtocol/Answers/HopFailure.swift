@@ -74,7 +74,8 @@ package struct HopFailure: Error, Sendable, Hashable {
     package var requestSent: Bool
     /// What a person needs to act. Never a credential or a body.
     package var detail: String
-    /// The server's chain in DER form, its own first, where the coordinator can still accept it.
+    /// The server's chain in DER form, its own first, where the coordinator can still accept it: at most
+    /// `WireProtocol.maximumCertificates` of `maximumCertificate` bytes.
     package var certificates: [[UInt8]] = []
 
     /// A failure of its parts.
@@ -103,7 +104,13 @@ package struct HopFailure: Error, Sendable, Hashable {
         self.init(
             kind, curlCode: try reader.uint32(), systemError: try reader.int32(), requestSent: try reader.bool(),
             detail: try reader.text())
-        for _ in 0..<(try reader.byte()) { certificates.append(try reader.data()) }
+        let count = try reader.byte()
+        guard count <= WireProtocol.maximumCertificates else { throw .invalid(.failure) }
+        for _ in 0..<count {
+            let certificate = try reader.data()
+            guard certificate.count <= WireProtocol.maximumCertificate else { throw .invalid(.failure) }
+            certificates.append(certificate)
+        }
     }
 }
 

@@ -18,6 +18,10 @@ package enum WireProtocol {
     package static let maximumInlineBody = 64 << 10
     /// The largest header section a profile may allow; it must fit a frame beside an inline body.
     package static let maximumHead = 1 << 20
+    /// The most certificates of a chain that a failure shows.
+    package static let maximumCertificates = 16
+    /// The longest of them.
+    package static let maximumCertificate = 64 << 10
 
     /// The longest path of a file beneath an output root, in bytes (Linux: PATH_MAX less the final zero).
     package static let maximumPath = 4095

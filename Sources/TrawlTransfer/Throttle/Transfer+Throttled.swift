@@ -242,9 +242,17 @@ extension Transfer {
         }
     }
 
+    /// The transfer waits for bandwidth no more; others may go on in its place.
+    func stopAwaitingBandwidth() {
+        guard awaitsBandwidth != nil else { return }
+        awaitsBandwidth = nil
+        loop.throttled.removeAll { $0 === self }
+        loop.gavePlaceBack()
+    }
+
     /// Charges what is still owed at the end, or gives back what was too much.
     func settleBandwidth(_ metrics: HopMetrics) {
-        awaitsBandwidth = nil
+        stopAwaitingBandwidth()
         guard let limits, isCharged else { return }
         settleTraffic(limits)
         leaveConnection()

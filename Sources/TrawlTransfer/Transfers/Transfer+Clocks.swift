@@ -41,6 +41,8 @@ extension Transfer {
             return
         }
         if requestsBegun > 0 { nudge(at: now) }
+        // That may have been the end of it.
+        guard place >= 0 else { return }
         let inactivity = UInt64(profile.profile.inactivityTimeout) * 1_000_000
         // Before a connection stands, libcurl's own limit holds.
         guard inactivity > 0, requestsBegun > 0, now - lastActivity >= inactivity else { return }

@@ -15,11 +15,7 @@ extension Transfer {
         // Nothing is lost where nothing was sent and nothing has come; others get the place, and the bandwidth it waits
         // for.
         guard mayHaveBeenSent || head != nil else { return giveUp() }
-        if awaitsBandwidth != nil {
-            awaitsBandwidth = nil
-            loop.throttled.removeAll { $0 === self }
-            loop.gavePlaceBack()
-        }
+        stopAwaitingBandwidth()
         if isInMulti, curl_easy_pause(easy.raw, CURLPAUSE_ALL) == CURLE_OK { isPaused = true }
         rest()
     }

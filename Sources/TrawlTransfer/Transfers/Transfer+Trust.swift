@@ -5,10 +5,6 @@ import TrawlProtocol
 
 /// The server's certificate, where the coordinator has the last word.
 extension Transfer {
-    /// Bytes of a certificate above which its chain is not shown.
-    private static let longestCertificate = 64 << 10
-    private static let longestChain = 16
-
     /// Has a connection's TLS look for trusted certificates where libcurl, which is not to check them, would not.
     ///
     /// What cannot be read trusts nobody: the check before the request says so.
@@ -64,10 +60,10 @@ extension Transfer {
     /// The chain in DER form, the server's own first.
     private func certificates() -> [[UInt8]] {
         var chain: [[UInt8]] = []
-        while chain.count < Self.longestChain {
+        while chain.count < WireProtocol.maximumCertificates {
             let place = Int32(chain.count)
             let length = ccurl_tls_certificate(easy.raw, place, nil, 0)
-            guard length > 0, length <= Self.longestCertificate else { break }
+            guard length > 0, length <= WireProtocol.maximumCertificate else { break }
             var bytes = [UInt8](repeating: 0, count: Int(length))
             guard
                 bytes.withUnsafeMutableBufferPointer({
