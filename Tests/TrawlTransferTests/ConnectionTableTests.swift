@@ -130,6 +130,22 @@ struct ConnectionTableTests {
         }
     }
 
+    @Test("the system is asked for the ends of a connection only when no known one fits")
+    func knownFirst() throws {
+        let scene = Scene()
+        let port = try scene.listen(1)
+        let (older, olderPort) = try scene.open(from: 0)
+        let (newer, newerPort) = try scene.open(from: 0)
+        try scene.connect(older, to: 1, port)
+        try scene.connect(newer, to: 1, port)
+        for _ in 0..<2 {
+            #expect(scene.find(1, port, from: newerPort) == newer)
+            #expect(scene.table.open.first?.remotePort == 0)
+        }
+        #expect(scene.find(1, port, from: olderPort) == older)
+        #expect(scene.find(1, port, from: newerPort) == newer)
+    }
+
     @Test("one that is not connected yet is not taken for another, and is found when it is")
     func notYetConnected() throws {
         let scene = Scene()

@@ -109,18 +109,16 @@ final class ConnectionTable {
         remote: UnsafePointer<CChar>, remotePort: Int32, local: UnsafePointer<CChar>, localPort: Int32
     ) -> Connection? {
         guard localPort > 0 else { return nil }
-        for index in ports.indices {
-            if ports[index] == 0, !open[index].isGone {
-                open[index].findEnds()
-                ports[index] = open[index].localPort
-            }
-            guard ports[index] == localPort else { continue }
-            let connection = open[index]
-            if connection.remotePort == remotePort, Self.equal(connection.remoteAddress, remote),
-                Self.equal(connection.localAddress, local), !connection.isGone
-            {
-                return connection
-            }
+        func fits(_ connection: Connection) -> Bool {
+            connection.remotePort == remotePort && Self.equal(connection.remoteAddress, remote)
+                && Self.equal(connection.localAddress, local) && !connection.isGone
+        }
+        for index in ports.indices where ports[index] == localPort && fits(open[index]) { return open[index] }
+        // To ask for the ends of one costs two system calls, and many may be on their way to hosts that do not answer.
+        for index in ports.indices.reversed() where ports[index] == 0 && !open[index].isGone {
+            open[index].findEnds()
+            ports[index] = open[index].localPort
+            if ports[index] == localPort, fits(open[index]) { return open[index] }
         }
         return nil
     }
