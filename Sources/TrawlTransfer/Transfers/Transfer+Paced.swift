@@ -9,20 +9,12 @@ extension Transfer {
     /// - Returns: False when the transfer is over; `failure` says why.
     func pace(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !awaitsRoom else {
-            pending.append(contentsOf: bytes)
+            pending.append(bytes)
             return true
         }
-        do throws(HopFailure) {
-            let (taken, isOpen) = try store.writePaced(bytes)
-            guard taken < bytes.count || !isOpen else { return true }
-            pending.append(contentsOf: bytes[taken...])
-            awaitsRoom = true
-            loop.someAwaitRoom = true
-            return true
-        } catch {
-            failure = error
-            return false
-        }
+        guard let taken = writePaced(bytes) else { return false }
+        if taken < bytes.count { pending.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
+        return true
     }
 
     /// Writes on what waits.
@@ -31,8 +23,26 @@ extension Transfer {
     func paceOn() -> Bool {
         awaitsRoom = false
         let bytes = pending
-        pending = []
-        return bytes.withUnsafeBytes { pace($0) }
+        guard let taken = bytes.withUnsafeBytes({ writePaced($0) }) else { return false }
+        pending.removeFirst(taken)
+        return true
+    }
+
+    /// Writes what there is room for, and has the loop wait for more room for the rest.
+    ///
+    /// - Returns: How many bytes were written; nil when the transfer is over.
+    private func writePaced(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        do throws(HopFailure) {
+            let (taken, isOpen) = try store.writePaced(bytes)
+            if taken < bytes.count || !isOpen {
+                awaitsRoom = true
+                loop.someAwaitRoom = true
+            }
+            return taken
+        } catch {
+            failure = error
+            return nil
+        }
     }
 
     /// Opens a pipe for a body without bytes, so that its reader sees the end of it.

@@ -260,30 +260,47 @@ extension Transfer {
             endsEarly = true
             return false
         }
-        guard decoder != nil || (store.isStream && chunks != nil && source == nil) else { return consume(piece) }
-        var rest = piece
-        while !rest.isEmpty {
-            guard pending.isEmpty else {
-                held.append(contentsOf: rest)
-                return true
-            }
+        guard let taken = take(piece) else { return false }
+        if taken < piece.count { held.append(UnsafeRawBufferPointer(rebasing: piece[taken...])) }
+        return true
+    }
+
+    /// Takes of what is held, as far as credit reaches.
+    ///
+    /// - Returns: As `process`.
+    func processHeld() -> Bool {
+        let bytes = held
+        guard let taken = bytes.withUnsafeBytes({ take($0) }) else {
+            held.removeAll()
+            return false
+        }
+        held.removeFirst(taken)
+        return true
+    }
+
+    /// Takes bytes of the wire, as far as credit, room and this turn's share reach.
+    ///
+    /// - Returns: How many; nil when the transfer is over.
+    private func take(_ piece: UnsafeRawBufferPointer) -> Int? {
+        guard decoder != nil || (store.isStream && chunks != nil && source == nil) else {
+            return consume(piece) ? piece.count : nil
+        }
+        var taken = 0
+        while taken < piece.count, pending.isEmpty {
             guard !hasHadItsShare else {
-                held.append(contentsOf: rest)
                 isPostponed = true
                 loop.postpone(self)
-                return true
+                return taken
             }
-            guard mayDecode else {
-                held.append(contentsOf: rest)
-                return failure == nil
+            guard mayDecode else { return failure == nil ? taken : nil }
+            var length = piece.count - taken
+            if decoder != nil {
+                length = min(length, meteredSlice(atMost: store.isStream ? Self.slice : 4 * Self.slice))
             }
-            let length = min(
-                rest.count,
-                decoder == nil ? rest.count : meteredSlice(atMost: store.isStream ? Self.slice : 4 * Self.slice))
-            guard consume(UnsafeRawBufferPointer(rebasing: rest[..<length])) else { return false }
-            rest = UnsafeRawBufferPointer(rebasing: rest[length...])
+            guard consume(UnsafeRawBufferPointer(rebasing: piece[taken..<taken + length])) else { return nil }
+            taken += length
         }
-        return true
+        return taken
     }
 
     /// Whether the connection broke within a body that nobody wants, as of a redirect that is followed: the head is all of
@@ -383,14 +400,28 @@ extension Transfer {
 
     /// Sends what credit reaches for; the rest waits in `pending`.
     func stream(_ bytes: UnsafeRawBufferPointer) {
-        var rest = bytes
-        while !rest.isEmpty, credit > 0, pending.isEmpty {
-            let length = min(rest.count, credit, WireProtocol.maximumInlineBody)
-            loop.output.sendData(lease: lease.id, UnsafeRawBufferPointer(rebasing: rest[..<length]))
+        let sent = pending.isEmpty ? sendData(bytes) : 0
+        if sent < bytes.count { pending.append(UnsafeRawBufferPointer(rebasing: bytes[sent...])) }
+    }
+
+    /// Sends of what waits.
+    func streamOn() {
+        let bytes = pending
+        pending.removeFirst(bytes.withUnsafeBytes { sendData($0) })
+    }
+
+    /// Sends what credit reaches for.
+    ///
+    /// - Returns: How many bytes.
+    private func sendData(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var sent = 0
+        while sent < bytes.count, credit > 0 {
+            let length = min(bytes.count - sent, credit, WireProtocol.maximumInlineBody)
+            loop.output.sendData(lease: lease.id, UnsafeRawBufferPointer(rebasing: bytes[sent..<sent + length]))
             credit -= length
-            rest = UnsafeRawBufferPointer(rebasing: rest[length...])
+            sent += length
         }
-        if !rest.isEmpty { pending.append(contentsOf: rest) }
+        return sent
     }
 }
 

@@ -135,9 +135,9 @@ final class Transfer {
     var dropsBody = false
     var endsEarly = false
     /// Decoded bytes that credit did not reach for.
-    @Unchecked var pending: [UInt8] = []
+    @Unchecked var pending = WaitingBytes()
     /// Bytes of the wire not decoded yet because of `pending`.
-    @Unchecked var held: [UInt8] = []
+    @Unchecked var held = WaitingBytes()
     var credit = 0
     /// How long a body may be that is kept in memory.
     var room = UInt64.max
@@ -323,8 +323,8 @@ final class Transfer {
         isPostponed = false
         awaitsRoom = false
         wanted = 0
-        if !pending.isEmpty { pending = [] }
-        if !held.isEmpty { held = [] }
+        if !pending.isEmpty { pending.removeAll() }
+        if !held.isEmpty { held.removeAll() }
     }
 
     /// Whether the transfer rests at its head.
@@ -349,17 +349,11 @@ final class Transfer {
                 return
             }
         } else if !pending.isEmpty {
-            let bytes = pending
-            pending = []
-            bytes.withUnsafeBytes { stream($0) }
+            streamOn()
         }
-        if pending.isEmpty, !awaitsRoom, !held.isEmpty {
-            let bytes = held
-            held = []
-            guard bytes.withUnsafeBytes({ process($0) }) else {
-                conclude(CURLE_WRITE_ERROR)
-                return
-            }
+        if pending.isEmpty, !awaitsRoom, !held.isEmpty, !processHeld() {
+            conclude(CURLE_WRITE_ERROR)
+            return
         }
         if source != nil, !isBackedUp, !feed() {
             conclude(CURLE_WRITE_ERROR)
