@@ -65,18 +65,20 @@ struct WorkerSession {
     }
 
     private mutating func takeFrames() throws(End) {
+        while let (message, descriptors) = try nextMessage() {
+            do throws(ProtocolViolation) {
+                try take(message, descriptors)
+            } catch {
+                throw End(status: Worker.Status.protocolViolation)
+            }
+        }
+    }
+
+    private mutating func nextMessage() throws(End) -> (message: CoordinatorMessage, descriptors: [Int32])? {
+        let fields = knownFields
         do throws(FrameError) {
-            while true {
-                let fields = knownFields
-                let next = try incoming.next { (frame) throws(FrameError) -> CoordinatorMessage in
-                    try CoordinatorMessage(frame, knownFields: fields)
-                }
-                guard let (message, descriptors) = next else { return }
-                do throws(ProtocolViolation) {
-                    try take(message, descriptors)
-                } catch {
-                    throw FrameError.invalid(.length)
-                }
+            return try incoming.next { (frame) throws(FrameError) -> CoordinatorMessage in
+                try CoordinatorMessage(frame, knownFields: fields)
             }
         } catch {
             throw End(status: Worker.Status.protocolViolation)
