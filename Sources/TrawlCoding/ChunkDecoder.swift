@@ -58,9 +58,6 @@ package struct ChunkDecoder: Sendable {
     /// fields: they are never merged here.
     package var trailers: FieldLines { trailerSection.fields }
 
-    /// How many trailer fields were dropped.
-    package var droppedTrailers: Int { trailerSection.dropped }
-
     /// Finds the next run of content.
     ///
     /// - Parameter input: Bytes not looked at so far. What is used up is taken off its front.
@@ -97,19 +94,6 @@ package struct ChunkDecoder: Sendable {
         }
         input = UnsafeRawBufferPointer(start: nil, count: 0)
         return nil
-    }
-
-    /// Decodes a whole piece of input.
-    ///
-    /// - Parameter content: Receives the runs of content, which are parts of `input`. A receiver that can fail uses
-    ///   `next(in:)`.
-    package mutating func decode(
-        _ input: UnsafeRawBufferPointer, _ content: (UnsafeRawBufferPointer) -> Void
-    ) throws(ChunkError) {
-        var input = input
-        while let run = try next(in: &input) {
-            content(run)
-        }
     }
 
     /// Says that no more input will come.

@@ -18,7 +18,6 @@ package struct TrailerSection: Sendable {
 
     /// The fields so far, without those that must not come as trailers.
     package private(set) var fields = FieldLines()
-    private(set) var dropped = 0
 
     /// An empty section.
     package init(maxBytes: Int, maxFields: Int) {
@@ -84,11 +83,7 @@ package struct TrailerSection: Sendable {
             return (try? candidate.append(name: name, value: value)) != nil
         }
         guard isValid else { throw .invalidTrailer }
-        if isForbidden {
-            dropped += 1
-        } else {
-            fields.append(contentsOf: candidate)
-        }
+        if !isForbidden { fields.append(contentsOf: candidate) }
         line.removeAll(keepingCapacity: true)
     }
 

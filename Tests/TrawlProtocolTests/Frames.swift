@@ -25,6 +25,14 @@ func little(_ value: some FixedWidthInteger) -> [UInt8] {
 }
 
 extension FrameBuffer {
+    /// Calls `body` with the next complete frame and removes it.
+    ///
+    /// - Returns: What `body` returned, or nil when no frame is complete yet.
+    mutating func next<Result>(_ body: (Frame) throws(FrameError) -> Result) throws(FrameError) -> Result? {
+        guard let cut = try cutFrame() else { return nil }
+        return try withFrame(cut, body)
+    }
+
     /// Adds bytes as if they had been read.
     mutating func receive(_ bytes: some Collection<UInt8>) {
         var rest = bytes[...]

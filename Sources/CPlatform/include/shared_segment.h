@@ -52,7 +52,7 @@ _Static_assert(sizeof(cplatform_bucket) == 64, "one cache line; part of segment 
 /// One worker slot; written by its worker alone, except `generation`, which the coordinator sets before it starts one.
 typedef struct {
     _Alignas(64) _Atomic(uint64_t) heartbeat;      ///< counts up while the worker's loop turns
-    _Atomic(uint64_t) transfers_done;
+    uint8_t unused[8];
     _Atomic(uint64_t) bytes_in;
     _Atomic(uint64_t) bytes_out;
     _Atomic(uint64_t) generation;     ///< which child is in the slot
@@ -81,7 +81,6 @@ enum {
     cplatform_bucket_joint = offsetof(cplatform_bucket, is_joint),
 
     cplatform_worker_heartbeat = offsetof(cplatform_worker_line, heartbeat),
-    cplatform_worker_transfers_done = offsetof(cplatform_worker_line, transfers_done),
     cplatform_worker_bytes_in = offsetof(cplatform_worker_line, bytes_in),
     cplatform_worker_bytes_out = offsetof(cplatform_worker_line, bytes_out),
     cplatform_worker_generation = offsetof(cplatform_worker_line, generation),

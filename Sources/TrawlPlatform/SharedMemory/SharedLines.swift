@@ -11,8 +11,6 @@ package struct SharedWorkerLine: @unchecked Sendable {
 
     /// Counts up while the worker's loop turns.
     package var heartbeat: UInt64 { load(cplatform_worker_heartbeat) }
-    /// Transfers that ended since the worker started.
-    package var transfersDone: UInt64 { load(cplatform_worker_transfers_done) }
     /// Bytes received since the worker started.
     package var bytesIn: UInt64 { load(cplatform_worker_bytes_in) }
     /// Bytes sent since the worker started.
@@ -22,8 +20,6 @@ package struct SharedWorkerLine: @unchecked Sendable {
 
     /// One turn of the worker's loop.
     package func beat() { add(cplatform_worker_heartbeat, 1) }
-    /// One more transfer ended.
-    package func countTransfer() { add(cplatform_worker_transfers_done, 1) }
     /// More bytes received.
     package func countIn(_ bytes: UInt64) { add(cplatform_worker_bytes_in, bytes) }
     /// More bytes sent.
@@ -31,10 +27,7 @@ package struct SharedWorkerLine: @unchecked Sendable {
 
     /// Clears the line for a new child. By the coordinator, while no worker is in the slot.
     package func reset(generation: UInt64) {
-        for word in [
-            cplatform_worker_heartbeat, cplatform_worker_transfers_done, cplatform_worker_bytes_in,
-            cplatform_worker_bytes_out,
-        ] {
+        for word in [cplatform_worker_heartbeat, cplatform_worker_bytes_in, cplatform_worker_bytes_out] {
             cplatform_store_relaxed(line + word, 0)
         }
         cplatform_store_relaxed(line + cplatform_worker_generation, generation)
@@ -103,11 +96,6 @@ package struct SharedProgressLine: @unchecked Sendable {
     /// call starts, whatever kills us then.
     package func markRequestMayHaveBeenSent() {
         _ = cplatform_or_ordered(line + cplatform_progress_phase, 1)
-    }
-
-    /// Sets bits of the phase beside bit 0.
-    package func mark(phase bits: UInt64) {
-        _ = cplatform_or_ordered(line + cplatform_progress_phase, bits)
     }
 
     /// Bytes of the body received so far.

@@ -30,8 +30,6 @@ package final class SharedSegment: @unchecked Sendable {
     package static let limitCount = bucketCount / 2
     /// The most worker slots a segment has.
     package static let maximumWorkers = Int(CPLATFORM_SEGMENT_MAX_WORKERS)
-    /// The most progress lines per worker.
-    package static let maximumTransfersPerWorker = Int(CPLATFORM_SEGMENT_MAX_TRANSFERS)
 
     /// The number of worker slots.
     package let workers: Int

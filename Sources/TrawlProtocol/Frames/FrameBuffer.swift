@@ -59,17 +59,6 @@ package struct FrameBuffer: Sendable {
         return filled
     }
 
-    /// Calls `body` with the next complete frame and removes it.
-    ///
-    /// - Returns: What `body` returned, or nil when no frame is complete yet.
-    @inlinable
-    package mutating func next<Result>(
-        _ body: (Frame) throws(FrameError) -> Result
-    ) throws(FrameError) -> Result? {
-        guard let cut = try cutFrame() else { return nil }
-        return try withFrame(cut, body)
-    }
-
     /// Calls `body` with a frame that was cut off just before.
     @inlinable @inline(__always)
     mutating func withFrame<Result>(

@@ -28,7 +28,6 @@ extension Transfer {
             metrics.remoteAddress = connection.remoteAddress
             metrics.remotePort = UInt16(truncatingIfNeeded: connection.remotePort)
         }
-        loop.counters.countTransfer()
         // Those of bodies were counted as they came, also of a response whose place another took.
         loop.counters.countIn(UInt64(heads.bytes))
         loop.counters.countOut(metrics.bytesSent - min(metrics.bytesSent, countedOut))
