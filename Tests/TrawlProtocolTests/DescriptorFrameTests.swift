@@ -56,6 +56,41 @@ struct DescriptorFrameTests {
         #expect(outgoing.withNextStretch { bytes, descriptors in bytes.isEmpty && descriptors.isEmpty })
     }
 
+    @Test("pieces of a stream become one message, up to its limit, while nothing of it is sent and nothing is behind")
+    func gathering() throws {
+        var outgoing = OutgoingFrames()
+        func add(_ lease: UInt64, _ bytes: [UInt8]) {
+            let wasAdded = bytes.withUnsafeBytes { outgoing.appendData(lease: lease, $0) }
+            #expect(wasAdded)
+        }
+        func content() throws -> [WorkerMessage] {
+            try workerMessages(outgoing.withNextStretch { bytes, _ in Array(bytes) })
+        }
+        add(1, [1])
+        add(1, [2, 3])
+        #expect(try content() == [.data(lease: 1, [1, 2, 3])])
+        add(2, [4])
+        add(1, [5])
+        _ = outgoing.append(.unshared(lease: 1))
+        add(1, [6])
+        #expect(
+            try content() == [
+                .data(lease: 1, [1, 2, 3]), .data(lease: 2, [4]), .data(lease: 1, [5]), .unshared(lease: 1),
+                .data(lease: 1, [6]),
+            ])
+        // All but the last byte.
+        let sent = outgoing.count - 1
+        _ = outgoing.sent(sent)
+        add(1, [7])
+        #expect(outgoing.count == 1 + frame(WorkerMessage.data(lease: 1, [7])).count)
+        _ = outgoing.sent(1)
+        #expect(try content() == [.data(lease: 1, [7])])
+        let longest = [UInt8](repeating: 8, count: WireProtocol.maximumInlineBody - 1)
+        add(1, longest)
+        add(1, [9])
+        #expect(try content() == [.data(lease: 1, [7] + longest), .data(lease: 1, [9])])
+    }
+
     @Test("a message that is too long is not queued, and its descriptors stay with the caller")
     func tooLong() {
         var outgoing = OutgoingFrames()

@@ -24,6 +24,8 @@ package struct OutgoingFrames: Sendable {
     /// Bytes that were sent and are no longer in `writer`.
     private var dropped = 0
     private var marks: [Mark] = []
+    /// The latest `data` message: where it begins and ends, counted from the first byte ever written.
+    private var lastData: (lease: UInt64, start: Int, end: Int)?
 
     /// Nothing to send.
     package init() {}
@@ -57,9 +59,19 @@ package struct OutgoingFrames: Sendable {
         return true
     }
 
-    /// Adds a `data` message without an array in between; `bytes` as in `WorkerMessage.writeData`.
+    /// Adds a `data` message without an array in between, or makes the last message longer that is one of the same lease
+    /// and of which nothing has been sent; `bytes` as in `WorkerMessage.writeData`.
     package mutating func appendData(lease: UInt64, _ bytes: UnsafeRawBufferPointer) -> Bool {
-        WorkerMessage.writeData(lease: lease, bytes, to: &writer)
+        if let last = lastData, last.lease == lease, last.end == end, last.start >= dropped + offset,
+            writer.extendData(at: last.start - dropped, by: bytes)
+        {
+            lastData = (lease, last.start, end)
+            return true
+        }
+        let start = end
+        guard WorkerMessage.writeData(lease: lease, bytes, to: &writer) else { return false }
+        lastData = (lease, start, end)
+        return true
     }
 
     /// Calls `body` with what one send call may carry next: bytes, and the descriptors to attach to it.

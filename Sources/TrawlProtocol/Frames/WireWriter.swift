@@ -63,6 +63,25 @@ package struct WireWriter: Sendable {
         return true
     }
 
+    /// Appends bytes to a `data` frame, which is the last one.
+    ///
+    /// - Parameter start: Where it begins.
+    /// - Returns: False when it would be longer than one may be; then nothing was appended.
+    mutating func extendData(at start: Int, by bytes: UnsafeRawBufferPointer) -> Bool {
+        // Behind the number of the lease: the length of the bytes, and these.
+        let length = start + WireProtocol.headerLength + MemoryLayout<UInt64>.size
+        let first = length + MemoryLayout<UInt32>.size
+        guard count - first + bytes.count <= WireProtocol.maximumInlineBody else { return false }
+        writeBlock(bytes.count) { $0.copyMemory(from: bytes) }
+        let data = UInt32(truncatingIfNeeded: count - first)
+        let payload = UInt32(truncatingIfNeeded: count - start - WireProtocol.headerLength)
+        storage.withUnsafeMutableBytes { all in
+            all.storeBytes(of: payload.littleEndian, toByteOffset: start, as: UInt32.self)
+            all.storeBytes(of: data.littleEndian, toByteOffset: length, as: UInt32.self)
+        }
+        return true
+    }
+
     mutating func write(_ value: UInt8) { writeInteger(value) }
     mutating func write(_ value: Bool) { writeInteger(value ? UInt8(1) : 0) }
     mutating func write(_ value: UInt16) { writeInteger(value) }
