@@ -219,7 +219,7 @@ extension CacheRules {
         switch head.status {
         case 200:
             guard isDescribed(stored, by: head, responseTime) else { return .remove }
-            return updated(stored, request, head, (requestTime, responseTime)).map { .freshened($0) } ?? .keep
+            return updated(stored, request, head, (requestTime, responseTime)).map(HeadUpdate.freshened) ?? .keep
         // Not of the standard's words, but the origin says that it is gone.
         case 404, 410: return .remove
         default: return .keep

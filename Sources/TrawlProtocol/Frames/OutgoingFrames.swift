@@ -65,12 +65,12 @@ package struct OutgoingFrames: Sendable {
         if let last = lastData, last.lease == lease, last.end == end, last.start >= dropped + offset,
             writer.extendData(at: last.start - dropped, by: bytes)
         {
-            lastData = (lease, last.start, end)
+            lastData?.end = end
             return true
         }
         let start = end
         guard WorkerMessage.writeData(lease: lease, bytes, to: &writer) else { return false }
-        lastData = (lease, start, end)
+        lastData = (lease: lease, start: start, end: end)
         return true
     }
 
