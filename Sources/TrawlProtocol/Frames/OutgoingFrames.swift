@@ -65,7 +65,7 @@ package struct OutgoingFrames: Sendable {
         if let last = lastData, last.lease == lease, last.end == end, last.start >= dropped + offset,
             writer.extendData(at: last.start - dropped, by: bytes)
         {
-            lastData?.end = end
+            lastData = (lease: lease, start: last.start, end: end)
             return true
         }
         let start = end

@@ -1,3 +1,4 @@
+import TrawlPlatform
 import CLMDB
 
 @testable import TrawlStore
