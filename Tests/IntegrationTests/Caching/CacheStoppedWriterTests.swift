@@ -84,12 +84,12 @@ struct CacheStoppedWriterTests {
     }
 
     /// What a change fails with; nil when it does not.
-    private func failure(of change: () async throws(FetchError) -> Void) async -> FetchError.Code? {
-        do throws(FetchError) {
+    private func failure(of change: () async throws -> Void) async -> FetchError.Code? {
+        do {
             try await change()
             return nil
         } catch {
-            return error.code
+            return (error as? FetchError)?.code
         }
     }
 

@@ -38,9 +38,12 @@ struct CookieFlowTests {
             // In the place of the file that counts.
             _ = try scene.directory.makeDirectory("store/state/changes")
             try await scene.withCoordinator(engine) { coordinator in
-                #expect(try await coordinator.get(scene.origin.url("/?a=1")).bodyText == "none")
-                #expect(try await coordinator.get(scene.origin.url("/?a=2")).bodyText == "a=1")
-                #expect(try await coordinator.get(scene.origin.url("/")).bodyText == "a=2")
+                let text1 = try await coordinator.get(scene.origin.url("/?a=1")).bodyText
+                #expect(text1 == "none")
+                let text2 = try await coordinator.get(scene.origin.url("/?a=2")).bodyText
+                #expect(text2 == "a=1")
+                let text3 = try await coordinator.get(scene.origin.url("/")).bodyText
+                #expect(text3 == "a=2")
             }
         }
     }

@@ -97,7 +97,7 @@ struct DecisionFailureTests {
                 request.options.authentication.allowsClearText = true
                 return try await coordinator.send(request)
             }
-            async let broken = failure(.hookFailed) { try await get("broken") }
+            let broken = Task { await failure(.hookFailed) { try await get("broken") } }
             #expect(await eventually { decisions.asked.withLock { $0.count } == 1 })
             try await withThrowingTaskGroup(of: String.self) { group in
                 for number in 0..<5 { group.addTask { try await get("\(number)").bodyText } }
@@ -105,7 +105,7 @@ struct DecisionFailureTests {
                 let haveAsked = await eventually { scene.count == 6 }
                 #expect(haveAsked)
                 decisions.gate.leave()
-                let failed = await broken
+                let failed = await broken.value
                 #expect(failed?.detail.contains("credentials") == true)
                 decisions.gate.leave()
                 for try await text in group { #expect(text.hasPrefix("welcome")) }
@@ -116,10 +116,11 @@ struct DecisionFailureTests {
 
     @Test("decisions that belong to the main actor are called there")
     func mainActor() async throws {
-        let decisions = await OnMainActor()
+        let decisions = OnMainActor()
         try await withScene(adjust: { $0.decisions = decisions }, answering: Self.answer) { scene, coordinator in
             for number in 0..<3 { _ = try await coordinator.send(Request(scene.origin.url("/go/\(number)"))) }
-            #expect(await decisions.count == 3)
+            let count = await decisions.count
+            #expect(count == 3)
         }
     }
 }
