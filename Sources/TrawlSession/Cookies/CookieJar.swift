@@ -149,7 +149,7 @@ package struct CookieJar: Sendable {
     private mutating func evict(from key: Int, at now: WallTime) {
         if let group = places[key], groups[group].cookies.count > limits.perDomain {
             let candidates = candidates(of: group, isCrowded: true, first: 0, at: now)
-            remove(Set(CookieRules.excess(candidates, keeping: limits.perDomain)), from: group)
+            remove(Set(CookieRules.excess(candidates, keeping: limits.lowWater)), from: group)
         }
         guard count > limits.highWater else { return }
         var candidates: [EvictionCandidate] = []

@@ -4,10 +4,10 @@ package import TrawlHTTP
 ///
 /// - Source: RFC 6265bis §6.1 asks for at least 50 of a domain and 3,000 in all.
 package struct CookieLimits: Sendable, Hashable {
-    /// Cookies of one domain.
+    /// Cookies of one domain. One more, and a tenth of them goes, since looking for the ones to throw away takes a look
+    /// at all.
     package var perDomain: Int
-    /// Cookies in all. A tenth more may be there for a while, since looking for the ones to throw away takes a look at
-    /// all.
+    /// Cookies in all. For the same reason a tenth more may be there for a while.
     package var total: Int
     /// When there are too many in all, domains with more than this lose theirs first.
     package var crowded: Int
@@ -21,6 +21,9 @@ package struct CookieLimits: Sendable, Hashable {
         self.crowded = max(1, crowded)
         self.fieldLength = max(1, fieldLength)
     }
+
+    /// How many a domain keeps that has more than `perDomain`.
+    package var lowWater: Int { perDomain - perDomain / 10 }
 
     /// The number of cookies in all above which some are thrown away, until `total` are left.
     package var highWater: Int { total.addingReportingOverflow(total / 10).partialValue }

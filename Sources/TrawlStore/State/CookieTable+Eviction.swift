@@ -10,7 +10,7 @@ extension CookieTable {
     ) throws(StoreError) {
         for domain in domains {
             try removeExcess(
-                of: domain, keeping: limits.perDomain, above: limits.perDomain, limits, now, in: transaction)
+                of: domain, keeping: limits.lowWater, above: limits.perDomain, limits, now, in: transaction)
         }
         let rows = try transaction.statistics(StateSchema.cookies).rows
         guard rows > UInt64(limits.highWater) else { return }

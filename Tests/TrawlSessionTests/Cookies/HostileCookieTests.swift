@@ -120,9 +120,10 @@ struct HostileCookieTests {
             jar.receive(
                 "n\(index)=\(String(repeating: "x", count: 100)); domain=a.org", from: "http://b.a.org/", at: noon)
         }
-        #expect(jar.count == 180)
+        // At 181 there are 162 left; so it is after each 19 more.
+        #expect(jar.count == 177)
         let field = jar.field(for: "http://a.org/") ?? ""
-        #expect(field.hasPrefix("n9820=") && field.contains("n9999="))
+        #expect(field.hasPrefix("n9823=") && field.contains("n9999="))
     }
 
     @Test("one long line of attributes is read once")

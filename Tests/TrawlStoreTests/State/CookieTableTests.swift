@@ -125,6 +125,26 @@ struct CookieTableTests {
         }
     }
 
+    @Test("a domain that is full makes room for a tenth of its limit, not for each cookie anew")
+    func perDomainRoom() throws {
+        try withState { state in
+            for part in 0..<2 {
+                let received = try (0..<500).map { index in
+                    try #require(receive("c\(500 * part + index)=1", from: "http://x.org/"))
+                }
+                try state.perform(.cookies) { (transaction) throws(StoreError) in
+                    _ = try CookieTable.store(received[...], jar: "", at: noon, in: transaction, state: state)
+                }
+            }
+            #expect(state.names.count == CookieTable.limits.perDomain)
+            try state.set("over=1", from: "http://x.org/", at: noon.plus(seconds: 1))
+            #expect(state.names.count == 900)
+            #expect(state.names.contains("over") && !state.names.contains("c0") && state.names.contains("c999"))
+            try state.set("next=1", from: "http://x.org/", at: noon.plus(seconds: 2))
+            #expect(state.names.count == 901)
+        }
+    }
+
     @Test("a flood of one response keeps to the limits too, of each of its domains")
     func flood() throws {
         try withState { state in
