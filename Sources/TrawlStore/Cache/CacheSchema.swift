@@ -6,14 +6,14 @@ enum CacheSchema {
     /// Sequence to framed record, appended.
     static let records = Table(0, "records", .integers)
     /// Digest of a cache key to its records.
-    static let index = Table(1, "index", .bytes)
+    static let index = Table(1, "index", .bytes, longestKey: CacheDigest.size)
     /// Tick of a use to the digest and sequence of the record used: its place among those to be evicted, once it was
     /// found to have been used since it was stored.
     static let recency = Table(2, "recency", .integers)
     /// Digest of a blob to how many records refer to it, and its length.
-    static let blobs = Table(3, "blobs", .bytes)
+    static let blobs = Table(3, "blobs", .bytes, longestKey: ContentDigest.size)
     /// Session and sequence of each record that ends with its session.
-    static let scoped = Table(4, "scoped", .bytes)
+    static let scoped = Table(4, "scoped", .bytes, longestKey: ScopedKey.size)
     /// One row: the counters.
     static let meta = Table(5, "meta", .integers)
 

@@ -97,14 +97,9 @@ extension PageLayout {
         return ((nodeHeaderSize + key + 8 + 1) & ~1 + 2, Int(run(ofValue: value)))
     }
 
-    /// What a child takes of a page of branches at most. Keys of bytes are short here.
+    /// What a child takes of a page of branches at most, its place among them included.
     @inline(__always)
-    static func longestBranch(_ keys: Table.Keys) -> Int {
-        switch keys {
-        case .integers: nodeHeaderSize + 8 + 2
-        case .bytes: nodeHeaderSize + 64 + 2
-        }
-    }
+    static func bytes(ofBranch longestKey: Int) -> Int { (nodeHeaderSize + longestKey + 1) & ~1 + 2 }
 
     /// What a row takes of its leaf, its place among them included.
     @inline(__always)

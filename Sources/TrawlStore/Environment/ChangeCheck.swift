@@ -24,6 +24,7 @@ final class ChangeCheck {
         var steps = [16 of Step](repeating: Step())
         var depth = 0
         var keys = Table.Keys.bytes
+        var longestKey = PageLayout.longestKey
     }
 
     private(set) var tree: PageTree
@@ -214,6 +215,7 @@ final class ChangeCheck {
         guard let record = try record(of: table) else { return nil }
         path.depth = record.depth
         path.keys = table.keys
+        path.longestKey = table.longestKey
         var number = record.root
         for level in 0..<record.depth - 1 {
             let branch = try page(number, PageLayout.branch)
@@ -243,6 +245,7 @@ final class ChangeCheck {
         guard let record = try record(of: table) else { return nil }
         path.depth = record.depth
         path.keys = table.keys
+        path.longestKey = table.longestKey
         return try descend(from: record.root, level: 0, right: !atEnd, &path)
     }
 
@@ -306,7 +309,7 @@ final class ChangeCheck {
         for level in (0..<path.depth - 1).reversed() {
             let branch = try page(path.steps[level].page, PageLayout.branch)
             let above = marks.index(of: branch.number)
-            marks[above].gained += PageLayout.longestBranch(path.keys)
+            marks[above].gained += PageLayout.bytes(ofBranch: path.longestKey)
             if marks[above].gained <= branch.room { return }
             marks[above].mayBeDivided = true
             try vet(branch.number, isLeaf: false, path.keys)

@@ -14,17 +14,23 @@ package struct Table: Sendable, Hashable {
     package let name: String
     /// What its keys are.
     package let keys: Keys
+    /// Bytes of its longest key.
+    package let longestKey: Int
 
     /// The most tables an environment has.
     package static let limit = 15
 
     /// A table; `name` is 1 to 64 bytes and never changes once files exist.
-    package init(_ index: Int, _ name: String, _ keys: Keys) {
+    ///
+    /// - Parameter longestKey: Bytes of the longest key of bytes. The shorter, the less is looked at before a write.
+    package init(_ index: Int, _ name: String, _ keys: Keys, longestKey: Int = 511) {
         precondition((0..<Table.limit).contains(index), "an environment has at most \(Table.limit) tables")
         precondition((1...64).contains(name.utf8.count), "a table's name has 1 to 64 bytes")
         self.index = index
         self.name = name
+        precondition((1...PageLayout.longestKey).contains(longestKey), "a key has 1 to 511 bytes")
         self.keys = keys
+        self.longestKey = keys == .integers ? 8 : longestKey
     }
 }
 

@@ -1,3 +1,5 @@
+import TrawlSession
+
 /// The tables of the `state` environment; docs/storage.md gives their bytes.
 ///
 /// All of them are there from the first opening on, whoever needs which: an environment has one set of tables. Each row
@@ -7,9 +9,9 @@ package enum StateSchema {
     static let format: UInt32 = 1
 
     /// `CookieKey` to the record of a cookie.
-    package static let cookies = Table(0, "cookies", .bytes)
+    package static let cookies = Table(0, "cookies", .bytes, longestKey: CookieKey.limit)
     /// The name of a jar to its number.
-    package static let jars = Table(1, "jars", .bytes)
+    package static let jars = Table(1, "jars", .bytes, longestKey: CookieTable.nameLimit)
     /// Digest of a protection space to sealed credentials.
     package static let credentials = Table(2, "credentials", .bytes)
     /// The name of a host to what it said about its security.

@@ -95,6 +95,30 @@ struct ChangeCheckTests {
         }
     }
 
+    @Test("damage in a page of branches that is divided for its long keys is seen")
+    func longKeys() throws {
+        let environment = try Environment.open(directory: scratch.environment, settings: Sample.settings())
+        defer { environment.close() }
+        var number = 0
+        var before = Data()
+        // Until there is room for a digest, and none for one more of these.
+        repeat {
+            try environment.write { transaction throws(StoreError) in try transaction.putLong(number) }
+            number += 1
+            before = try Data(contentsOf: URL(fileURLWithPath: scratch.data))
+        } while number < 100 && !(before.branchRoom(of: "names").map { (74..<210).contains($0) } ?? false)
+        let root = try #require(before.root(of: "names"))
+        let child = root + Int(before[root + 16 + 2 * 5]) + Int(before[root + 17 + 2 * 5]) << 8
+        // Its number is outside of the file now. The way to the last row does not touch it.
+        var byte = before[child + 4] ^ 1
+        let file = open(scratch.data, O_WRONLY | O_CLOEXEC)
+        defer { close(file) }
+        #expect(pwrite(file, &byte, 1, off_t(child + 4)) == 1)
+        let generation = environment.generation
+        try environment.write { transaction throws(StoreError) in try transaction.putLong(number) }
+        #expect(environment.generation == generation + 1)
+    }
+
     @Test("rows that come and go in great numbers are no damage")
     func churn() throws {
         let environment = try Environment.open(directory: scratch.environment, settings: Sample.settings())
@@ -119,6 +143,16 @@ extension Transaction {
         var number = number
         try withUnsafeBytes(of: &number) { bytes throws(StoreError) in try put(table, bytes, bytes) }
     }
+
+    /// A row with a key of 200 bytes, so long that a page has room for two.
+    fileprivate func putLong(_ number: Int) throws(StoreError) {
+        var key = [UInt8](repeating: 97, count: 200)
+        key[0] = UInt8(number)
+        let value = [UInt8](repeating: 98, count: 1700)
+        try key.span.withUnsafeBytes { (key) throws(StoreError) in
+            try value.span.withUnsafeBytes { (value) throws(StoreError) in try put(Sample.names, key, value) }
+        }
+    }
 }
 
 /// Finds places in a data file of LMDB; docs/storage.md names what describes them.
@@ -140,11 +174,21 @@ extension Data {
         return leaf + Int(self[leaf + 16]) + Int(self[leaf + 17]) << 8 + 16
     }
 
+    /// Where the root of a table is.
+    fileprivate func root(of table: String) -> Int? {
+        let tables = Int(word(latestMeta() + 128)) * 4096
+        return range(of: Data(table.utf8), in: tables..<tables + 4096).map { Int(word($0.upperBound + 40)) * 4096 }
+    }
+
+    /// The bytes that nothing has in the root of a table; nil when that is no branch.
+    fileprivate func branchRoom(of table: String) -> Int? {
+        guard let root = root(of: table), self[root + 10] == 1 else { return nil }
+        return (Int(self[root + 14]) + Int(self[root + 15]) << 8) - (Int(self[root + 12]) + Int(self[root + 13]) << 8)
+    }
+
     /// The leaves of the table of numbers, whose root is a branch.
     fileprivate func leaves() -> [UInt64] {
-        let tables = Int(word(latestMeta() + 128)) * 4096
-        guard let name = range(of: Data("numbers".utf8), in: tables..<tables + 4096) else { return [] }
-        let root = Int(word(name.upperBound + 40)) * 4096
+        guard let root = root(of: "numbers") else { return [] }
         let count = (Int(self[root + 12]) + Int(self[root + 13]) << 8 - 16) / 2
         return (0..<count).map { index in
             let row = root + Int(self[root + 16 + 2 * index]) + Int(self[root + 17 + 2 * index]) << 8
