@@ -57,6 +57,9 @@ package enum CookieKey {
         made(jar, domain, and: 1) { $0[0] = 0 }
     }
 
+    /// The same of a cookie whose key is there.
+    package static func domain(of key: [UInt8]) -> [UInt8] { Array(key.dropLast(16)) }
+
     /// What the keys of the cookies of all domains below one start with. There are none below an address.
     package static func below(_ domain: UnsafeRawBufferPointer, jar: UInt32) -> [UInt8] {
         made(jar, domain, and: 1) { $0[0] = dot }

@@ -9,7 +9,7 @@ package struct Transaction: ~Copyable {
     private final class State {
         var failure: StoreError?
         var wantsSync = false
-        var hasRemoved = false
+        var hasRemovedSecure = false
         var orders: UInt64 = 0
         /// Tables in which a value was put onto pages of its own, a bit for each.
         var tablesWithRuns: UInt64 = 0
@@ -34,14 +34,17 @@ package struct Transaction: ~Copyable {
     var failure: StoreError? { state.failure }
     var isLost: Bool { state.isLost }
     var wantsSync: Bool { state.wantsSync }
-    /// Whether something was removed in it, which is there again if it comes to nothing.
-    var hasRemoved: Bool { state.hasRemoved }
+    /// Whether a secure cookie was removed in it, which is there again if it comes to nothing.
+    var hasRemovedSecure: Bool { state.hasRemovedSecure }
 
     /// Its number; one more than that of the snapshot it began with.
     package var identifier: UInt64 { UInt64(mdb_txn_id(handle)) }
 
     /// Asks that this commit be on disk: within a second on a store thread, else before the write returns.
     package func requestSync() { state.wantsSync = true }
+
+    /// Says that a secure cookie is removed in it, or loses that.
+    func noteRemovedSecure() { state.hasRemovedSecure = true }
 
     /// A number above all that earlier transactions, of whatever process, and this one gave.
     ///
@@ -215,7 +218,6 @@ package struct Transaction: ~Copyable {
 
     /// Deletes all rows of a table.
     package func clear(_ table: Table) throws(StoreError) {
-        state.hasRemoved = true
         try checked { pages throws(Damage) in try pages.clear(table) }
         try succeed(clmdb_drop(handle, opening.tables[table.index]), "mdb_drop")
     }
@@ -280,7 +282,6 @@ package struct Transaction: ~Copyable {
     }
 
     private func rawDelete(_ table: MDB_dbi, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-        state.hasRemoved = true
         var key = value(key)
         let code = clmdb_delete(handle, table, &key)
         if code == MDB_NOTFOUND { return false }

@@ -53,6 +53,7 @@ extension CookieTable {
             }
         }
         endGroup()
+        if candidates.contains(where: \.isSecure) { transaction.noteRemovedSecure() }
         let sound = Set(candidates.map(\.place))
         let damaged = keys.indices.filter { !sound.contains($0) }
         for place in CookieRules.excess(candidates, keeping: count) + damaged {

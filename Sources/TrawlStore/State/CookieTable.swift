@@ -104,28 +104,36 @@ package enum CookieTable {
     ) throws(StoreError) -> [CookieChange?] {
         var changes: [CookieChange?] = []
         var grown: Set<[UInt8]> = []
+        var secure: SecureCookies = [:]
         for cookie in received {
             guard let jar = try number(of: name, makes: !cookie.isExpired, in: transaction) else {
                 changes.append(.nothing)
                 continue
             }
-            let change = try store(cookie, jar, at: now, in: transaction, state)
+            let key = cookie.record.withView { Self.key(jar, $0) }
+            let domain = CookieKey.domain(of: key)
+            if !cookie.mustSpareSecure {
+                // It may be secure, or remove one that is. Those of a response that must spare them are not and do not.
+                secure = [:]
+            } else if try hidesSecure(cookie.record, domain, jar, now, state, &secure, in: transaction) {
+                changes.append(nil)
+                continue
+            }
+            let change = try store(cookie, key, at: now, in: transaction, state)
             changes.append(change)
-            if case .insert = change { grown.insert(cookie.record.withView { CookieKey.domain($0.domain, jar: jar) }) }
+            if case .insert = change { grown.insert(domain) }
         }
         if !grown.isEmpty { try evict(grown, limits, now, in: transaction) }
         return changes
     }
 
     private static func store(
-        _ received: ReceivedCookie, _ jar: UInt32, at now: WallTime, in transaction: borrowing Transaction,
+        _ received: ReceivedCookie, _ key: [UInt8], at now: WallTime, in transaction: borrowing Transaction,
         _ state: StateStore?
-    ) throws(StoreError) -> CookieChange? {
+    ) throws(StoreError) -> CookieChange {
         var received = received
         let order = transaction.nextOrder()
-        if received.mustSpareSecure, try hidesSecure(received.record, jar, now, state, in: transaction) { return nil }
         if received.record.isSecure { state?.raise(.secureCookies) }
-        let key = received.record.withView { Self.key(jar, $0) }
         return try key.span.withUnsafeBytes { (key) throws(StoreError) in
             // Valid until the next change.
             let old = try transaction.get(StateSchema.cookies, key).flatMap(view)
@@ -135,9 +143,12 @@ package enum CookieTable {
             // What ends with a session does not have to outlive the machine.
             if received.record.isPersistent || old?.flags.contains(.persistent) == true { transaction.requestSync() }
             let change: CookieChange = old == nil ? .insert : .replace
-            let losesSecure = old?.flags.contains(.secure) == true && !received.record.isSecure
-            if received.isExpired || losesSecure { try transaction.delete(StateSchema.cookies, key) }
-            if received.isExpired { return .remove }
+            let wasSecure = old?.flags.contains(.secure) == true
+            if wasSecure, received.isExpired || !received.record.isSecure { transaction.noteRemovedSecure() }
+            if received.isExpired {
+                try transaction.delete(StateSchema.cookies, key)
+                return .remove
+            }
             try put(received.record, key, in: transaction)
             return change
         }
@@ -174,6 +185,7 @@ package enum CookieTable {
         var gone: [[UInt8]] = []
         var count = 0
         var isPersistent = false
+        var hasSecure = false
         try start.span.withUnsafeBytes { (start) throws(StoreError) in
             try transaction.scan(StateSchema.cookies, from: start) { key, row in
                 guard hasPrefix(key, start) else { return false }
@@ -181,6 +193,7 @@ package enum CookieTable {
                     guard condition(cookie) else { return true }
                     count += 1
                     if cookie.flags.contains(.persistent) { isPersistent = true }
+                    if cookie.flags.contains(.secure) { hasSecure = true }
                 }
                 gone.append(Array(key))
                 return true
@@ -192,6 +205,7 @@ package enum CookieTable {
             }
         }
         if isPersistent { transaction.requestSync() }
+        if hasSecure { transaction.noteRemovedSecure() }
         return count
     }
 

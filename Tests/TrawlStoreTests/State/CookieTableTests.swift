@@ -89,6 +89,56 @@ struct CookieTableTests {
         }
     }
 
+    @Test("each cookie of a response that came in clear is held against the secure ones there are")
+    func sparesSecureOfOneResponse() throws {
+        try withState { state in
+            try state.set("a=secret; Secure; Domain=x.org", from: "https://w.x.org/")
+            try state.set("b=secret; Secure; Path=/p", from: "https://w.x.org/p/")
+            let lines = [
+                "c=1", "a=1", "a=1; Domain=x.org", "b=1", "b=1; Path=/p", "d=1; Domain=x.org", "c=; Max-Age=0",
+            ]
+            let received = try lines.map { line in try #require(receive(line, from: "http://w.x.org/")) }
+            let changes = try state.perform(.cookies) { (transaction) throws(StoreError) in
+                try CookieTable.store(received, jar: "", at: noon, in: transaction, state: state)
+            }
+            #expect(changes == [.insert, nil, nil, .insert, nil, .insert, .remove])
+        }
+    }
+
+    @Test("a secure cookie that comes in between is spared by the next")
+    func sparesSecureOfSameChange() throws {
+        try withState { state in
+            let received = [
+                try #require(receive("b=1", from: "http://x.org/")),
+                try #require(receive("a=secret; Secure", from: "https://x.org/")),
+                try #require(receive("a=planted", from: "http://x.org/")),
+            ]
+            let changes = try state.perform(.cookies) { (transaction) throws(StoreError) in
+                try CookieTable.store(received, jar: "", at: noon, in: transaction, state: state)
+            }
+            #expect(changes == [.insert, .insert, nil])
+        }
+    }
+
+    @Test("that a domain has no secure cookie is kept in mind, unless one was removed in the same change")
+    func plainDomains() throws {
+        try withState { state in
+            let domain = Array("x.org".utf8).withUnsafeBytes { CookieKey.domain($0, jar: 0) }
+            try state.set("a=1", from: "http://x.org/")
+            try state.set("s=1; Secure", from: "https://x.org/")
+            for (line, isKnown) in [("s=; Max-Age=0", false), ("a=; Max-Age=0", true)] {
+                state.plainDomains.removeAll()
+                let removal = try #require(receive(line, from: "https://x.org/"))
+                let plain = try #require(receive("b=1", from: "http://x.org/"))
+                try state.perform(.cookies) { (transaction) throws(StoreError) in
+                    _ = try CookieTable.store([removal, plain], jar: "", at: noon, in: transaction, state: state)
+                }
+                let count = state.changes(of: .secureCookies)
+                #expect(state.plainDomains.contains(domain, at: count) == isKnown, "\(line)")
+            }
+        }
+    }
+
     @Test("jars are apart, each with its name")
     func jars() throws {
         try withState { state in
@@ -133,7 +183,7 @@ struct CookieTableTests {
                     try #require(receive("c\(500 * part + index)=1", from: "http://x.org/"))
                 }
                 try state.perform(.cookies) { (transaction) throws(StoreError) in
-                    _ = try CookieTable.store(received[...], jar: "", at: noon, in: transaction, state: state)
+                    _ = try CookieTable.store(received, jar: "", at: noon, in: transaction, state: state)
                 }
             }
             #expect(state.names.count == CookieTable.limits.perDomain)
