@@ -94,15 +94,18 @@ package final class GroupedWrites: Sendable {
     private let environment: Environment
     private let limits: Limits
     private let frame: Frame?
+    /// Where commits that ask for it are brought to the disk; nil when none may ask.
+    private let syncs: SyncThread?
     private let queue: SignalledValue<Queue>
     private let thread: Guarded<NamedThread?> = Guarded(nil)
     /// Whether the last group waited in vain for another process. Store thread.
     private let isStalled = Guarded(false)
 
-    private init(environment: Environment, limits: Limits, frame: Frame?) {
+    private init(environment: Environment, limits: Limits, frame: Frame?, syncs: SyncThread?) {
         self.environment = environment
         self.limits = limits
         self.frame = frame
+        self.syncs = syncs
         queue = SignalledValue(Queue())
     }
 
@@ -111,11 +114,15 @@ package final class GroupedWrites: Sendable {
         _ environment: Environment, limits: Limits = Limits(), frame: Frame? = nil, name: StaticString = "trawl-store"
     ) throws(StoreError) -> GroupedWrites {
         precondition(limits.count > 0 && limits.waiting > 0, "something must fit")
-        let writes = GroupedWrites(environment: environment, limits: limits, frame: frame)
+        let isSynced = environment.settings.syncPolicy == .grouped
+        let syncs = isSynced ? SyncThread(delay: limits.syncDelay) { (try? environment.sync()) != nil } : nil
+        let writes = GroupedWrites(environment: environment, limits: limits, frame: frame, syncs: syncs)
         do {
+            try syncs?.start()
             let thread = try NamedThread.start(name: name) { writes.run() }
             writes.thread.withLock { $0 = thread }
         } catch {
+            syncs?.stop()
             throw .from(error)
         }
         return writes
@@ -135,14 +142,15 @@ package final class GroupedWrites: Sendable {
     ///
     /// - Parameter enough: With so many waiting they are committed at once.
     func submit(_ urgency: Urgency, insists: Bool, enough: Int, _ write: some GroupedWrite) -> Acceptance {
-        let now = urgency == .soon ? MonotonicClock.now().advanced(by: limits.delay) : MonotonicInstant(nanoseconds: 0)
+        let wanted =
+            urgency == .soon ? MonotonicClock.now().advanced(by: limits.delay) : MonotonicInstant(nanoseconds: 0)
         return queue.update { queue, signal in
             if queue.isStopping { return .stopped }
             if queue.items.count >= limits.waiting { return .full }
             queue.items.append(Item(insists: insists, write: write))
             queue.submitted += 1
             let isEnough = queue.items.count >= min(enough, limits.count)
-            let deadline = isEnough ? MonotonicInstant(nanoseconds: 0) : now
+            let deadline = isEnough ? MonotonicInstant(nanoseconds: 0) : wanted
             let isSooner = deadline < queue.deadline
             if isSooner { queue.deadline = deadline }
             if queue.isIdle, isSooner, deadline < queue.wakesAt { signal() }
@@ -163,8 +171,8 @@ package final class GroupedWrites: Sendable {
         queue.update { queue, _ in queue.flushing -= 1 }
     }
 
-    /// Commits what waits, tells the completions, and ends the thread. Later submissions are refused. Not on the store
-    /// thread; once.
+    /// Commits what waits, tells the completions, brings to the disk what asked for that, and ends the thread. Later
+    /// submissions are refused. Not on the store thread; once.
     package func stop() {
         queue.update { queue, signal in
             queue.isStopping = true
@@ -175,24 +183,17 @@ package final class GroupedWrites: Sendable {
             return thread
         }
         thread?.join()
+        syncs?.stop()
     }
 
     // MARK: The store thread
 
     private func run() {
-        var syncDeadline = MonotonicInstant(nanoseconds: .max)
         var housekeeping = MonotonicClock.now().advanced(by: limits.housekeeping)
         while true {
-            let (batch, isOver) = next(until: min(syncDeadline, housekeeping))
-            if !batch.isEmpty, commit(batch), syncDeadline.nanoseconds == .max {
-                syncDeadline = MonotonicClock.now().advanced(by: limits.syncDelay)
-            }
+            let (batch, isOver) = next(until: housekeeping)
+            if !batch.isEmpty, commit(batch) { syncs?.ask() }
             let now = MonotonicClock.now()
-            if syncDeadline <= now || isOver && syncDeadline.nanoseconds != .max {
-                // A disk that does not take it now is asked again; what was committed is there for all processes.
-                let isDone = (try? environment.sync()) != nil
-                syncDeadline = isDone ? MonotonicInstant(nanoseconds: .max) : now.advanced(by: limits.syncDelay)
-            }
             if housekeeping <= now {
                 _ = try? environment.releaseDeadReaders()
                 housekeeping = now.advanced(by: limits.housekeeping)
