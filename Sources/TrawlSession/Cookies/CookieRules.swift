@@ -55,6 +55,11 @@ package struct ReceivedCookie: Sendable, Hashable {
         return old == nil ? .insert : .replace
     }
 
+    /// Whether storing it would change nothing of a stored cookie that counts; see `CookieRules.changesNothing`.
+    package func changesNothing(of old: CookieView, at now: WallTime) -> Bool {
+        !isExpired && record.withView { CookieRules.changesNothing($0, replacing: old, at: now) }
+    }
+
     /// A cookie of the program's own.
     package init(own record: CookieRecord, at now: WallTime) {
         self.init(record: record, isExpired: record.withView { $0.isExpired(at: now) }, mustSpareSecure: false)
@@ -75,7 +80,7 @@ package enum CookieChange: Sendable, Hashable {
     case replace
     /// It takes the one of the same identity away.
     case remove
-    /// It is over, and there is none to take away.
+    /// It is over, and there is none to take away; or it is there already.
     case nothing
 }
 

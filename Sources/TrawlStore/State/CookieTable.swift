@@ -99,7 +99,7 @@ package enum CookieTable {
     /// - Returns: What each changed; nil for one that was not stored.
     @discardableResult
     package static func store(
-        _ received: some Sequence<ReceivedCookie>, jar name: String, at now: WallTime,
+        _ received: [ReceivedCookie], jar name: String, at now: WallTime,
         in transaction: borrowing Transaction, limits: CookieLimits = limits, state: StateStore? = nil
     ) throws(StoreError) -> [CookieChange?] {
         var changes: [CookieChange?] = []
@@ -133,18 +133,21 @@ package enum CookieTable {
     ) throws(StoreError) -> CookieChange {
         var received = received
         let order = transaction.nextOrder()
-        if received.record.isSecure { state?.raise(.secureCookies) }
         return try key.span.withUnsafeBytes { (key) throws(StoreError) in
             // Valid until the next change.
             let old = try transaction.get(StateSchema.cookies, key).flatMap(view)
             // A digest that two identities share is no reason to take over the other's age.
             let same = old.flatMap { old in received.record.withView { CookieRules.isSame($0, old) } ? old : nil }
+            // What several fetches brought at a time is mostly the same.
+            if let same, received.changesNothing(of: same, at: now) { return .nothing }
             if case .nothing = received.settle(replacing: same, order: order, at: now) { return .nothing }
             // What ends with a session does not have to outlive the machine.
             if received.record.isPersistent || old?.flags.contains(.persistent) == true { transaction.requestSync() }
             let change: CookieChange = old == nil ? .insert : .replace
             let wasSecure = old?.flags.contains(.secure) == true
-            if wasSecure, received.isExpired || !received.record.isSecure { transaction.noteRemovedSecure() }
+            let isSecure = received.record.isSecure && !received.isExpired
+            if wasSecure, !isSecure { transaction.noteRemovedSecure() }
+            if isSecure, !wasSecure { state?.raise(.secureCookies) }
             if received.isExpired {
                 try transaction.delete(StateSchema.cookies, key)
                 return .remove

@@ -28,6 +28,6 @@ package enum StateTopic: Int, Sendable, CaseIterable {
     case credentials
     /// Table `hosts`.
     case hosts
-    /// Secure cookies that come; see `PlainDomains`.
+    /// Secure cookies that come where there was none; see `PlainDomains`.
     case secureCookies
 }

@@ -64,7 +64,7 @@ package struct StoredCookies: Sendable {
     private func set(
         _ cookies: ArraySlice<CookieRecord>, at now: WallTime, in transaction: borrowing Transaction
     ) throws(StoreError) {
-        let received = cookies.lazy.map { ReceivedCookie(own: $0, at: now) }
+        let received = cookies.map { ReceivedCookie(own: $0, at: now) }
         try CookieTable.store(received, jar: jar, at: now, in: transaction, state: state)
     }
 

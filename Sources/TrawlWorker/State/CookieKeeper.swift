@@ -63,11 +63,8 @@ final class CookieKeeper: StateKeeper {
     ) -> Bool {
         let isSame = try? store.read(.cookies) { (snapshot) throws(StoreError) in
             for cookie in received {
-                if cookie.isExpired { return false }
                 let isSame = try cookie.record.withView { (new) throws(StoreError) in
-                    try CookieTable.withSame(as: new, jar: jar, snapshot) { old in
-                        CookieRules.changesNothing(new, replacing: old, at: now)
-                    }
+                    try CookieTable.withSame(as: new, jar: jar, snapshot) { cookie.changesNothing(of: $0, at: now) }
                 }
                 guard isSame == true else { return false }
             }

@@ -28,6 +28,34 @@ struct CookieTableTests {
         }
     }
 
+    @Test("a line that several fetches bring at a time is written once")
+    func together() throws {
+        try withState { state in
+            let lines = ["a=1; Max-Age=60", "a=1; Max-Age=60", "a=2; Max-Age=60", "a=1; Max-Age=60"]
+            let received = try lines.map { line in try #require(receive(line, from: "http://x.org/")) }
+            let changes = try state.perform(.cookies) { (transaction) throws(StoreError) in
+                try CookieTable.store(received, jar: "", at: noon, in: transaction, state: state)
+            }
+            #expect(changes == [.insert, .nothing, .replace, .replace])
+            #expect(state.field(for: "http://x.org/") == "a=1")
+        }
+    }
+
+    @Test("only a secure cookie that comes anew makes others look for secure ones again")
+    func secureAgain() throws {
+        try withState { state in
+            try state.set("a=1; Secure", from: "https://x.org/")
+            let count = try #require(state.changes(of: .secureCookies))
+            try #expect(state.set("a=2; Secure", from: "https://x.org/") == .replace)
+            try #expect(state.set("b=; Secure; Max-Age=0", from: "https://x.org/") == .nothing)
+            #expect(state.changes(of: .secureCookies) == count)
+            try state.set("a=3", from: "https://x.org/")
+            #expect(state.changes(of: .secureCookies) == count)
+            try state.set("a=4; Secure", from: "https://x.org/")
+            #expect(try #require(state.changes(of: .secureCookies)) > count)
+        }
+    }
+
     @Test("cookies go to the hosts and paths they are for")
     func matches() throws {
         try withState { state in
