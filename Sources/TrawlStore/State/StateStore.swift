@@ -136,22 +136,30 @@ package final class StateStore: Sendable {
         _ topic: StateTopic, _ urgency: GroupedWrites.Urgency = .now, _ work: @escaping GroupedWrites.Work,
         completion: @escaping GroupedWrites.Completion
     ) {
+        let write = ClosureWrite { [self] (transaction) throws(StoreError) in
+            try work(transaction)
+            raise(topic)
+        } completion: { [self] result in
+            if case .success = result { raise(topic) }
+            completion(result)
+        }
+        hand(write, urgency)
+    }
+
+    /// As above, of a write that says itself what changes.
+    ///
+    /// - Parameter enough: With so many waiting they are committed at once.
+    func hand(_ write: some GroupedWrite, _ urgency: GroupedWrites.Urgency, enough: Int = .max) {
         let acceptance: GroupedWrites.Acceptance
         do throws(StoreError) {
-            acceptance = try writes().submit(urgency) { [self] (transaction) throws(StoreError) in
-                try work(transaction)
-                raise(topic)
-            } completion: { [self] result in
-                if case .success = result { raise(topic) }
-                completion(result)
-            }
+            acceptance = try writes().submit(urgency, insists: false, enough: enough, write)
         } catch {
-            return completion(.failure(error))
+            return write.ended(error)
         }
         switch acceptance {
         case .accepted: break
-        case .full: completion(.failure(.busy(path: directory, process: getpid())))
-        case .stopped: completion(.failure(.closed))
+        case .full: write.ended(.busy(path: directory, process: getpid()))
+        case .stopped: write.ended(.closed)
         }
     }
 

@@ -45,15 +45,11 @@ final class CookieKeeper: StateKeeper {
         // Many servers set the same cookie with each response.
         if Self.changesNothing(received, in: store, jar, now) { return nil }
         let number = commits.next()
-        let (commits, cookies) = (commits, received)
-        store.submit(.cookies, leases >= Self.crowd ? .soon : .now) { (transaction) throws(StoreError) in
-            try CookieTable.store(cookies, jar: jar, at: now, in: transaction, state: store)
-        } completion: { result in
-            if case .success = result {
-                commits.add(number, isStored: true)
-            } else {
-                commits.add(number, isStored: false)
-            }
+        let commits = commits
+        let urgency: GroupedWrites.Urgency = leases >= Self.crowd ? .soon : .now
+        // When most of those there are wait, nothing more is to come before some of them are done.
+        store.store(received, jar: jar, at: now, urgency, enough: leases * 3 / 4) { isStored in
+            commits.add(number, isStored: isStored)
         }
         return number
     }

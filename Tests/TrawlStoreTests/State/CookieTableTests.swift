@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import TrawlHTTP
+import TrawlPlatform
 import TrawlSession
 
 @testable import TrawlStore
@@ -280,6 +281,27 @@ struct CookieTableTests {
             #expect(state.field(for: "http://x.org/") == "b=1")
             try #expect(state.set("a=2", from: "http://x.org/") == .insert)
             #expect(state.names == ["a", "b"])
+        }
+    }
+
+    @Test("the cookies of a response are there when that is told; when they change nothing, no word rises")
+    func ofResponse() throws {
+        try withState { state in
+            let received = [try #require(receive("a=1", from: "http://x.org/"))]
+            var counts: [UInt64?] = []
+            for _ in 0..<2 {
+                let done = Latch(1)
+                let wasStored = Guarded(false)
+                state.store(received, jar: "", at: noon, .now, enough: 1) { isStored in
+                    wasStored.withLock { $0 = isStored }
+                    done.arrive()
+                }
+                done.wait()
+                #expect(wasStored.withLock { $0 })
+                #expect(state.field(for: "http://x.org/") == "a=1")
+                counts.append(state.changes(of: .cookies))
+            }
+            #expect(counts[0] != 0 && counts[0] == counts[1])
         }
     }
 
