@@ -34,32 +34,41 @@ package enum HostTable {
     package static func make(
         _ changes: [TransportSecurity.Change], at now: WallTime, in transaction: borrowing Transaction
     ) throws(StoreError) {
+        var hasChanged = false
         for change in changes {
-            switch change {
-            case .keep(let host): try put(host, in: transaction)
-            case .forget(let name):
-                try Array(name.utf8).span.withUnsafeBytes { (name) throws(StoreError) in
-                    _ = try transaction.delete(StateSchema.hosts, name)
+            let isNew =
+                switch change {
+                case .keep(let host): try put(host, in: transaction)
+                case .forget(let name):
+                    try Array(name.utf8).span.withUnsafeBytes { (name) throws(StoreError) in
+                        try transaction.delete(StateSchema.hosts, name)
+                    }
                 }
-            }
+            if isNew { hasChanged = true }
         }
+        guard hasChanged else { return }
         if try transaction.statistics(StateSchema.hosts).rows > limit { try makeRoom(at: now, in: transaction) }
         transaction.requestSync()
     }
 
-    private static func put(_ host: KnownSecureHost, in transaction: borrowing Transaction) throws(StoreError) {
+    /// Whether it was not there as it is.
+    private static func put(
+        _ host: KnownSecureHost, in transaction: borrowing Transaction
+    ) throws(StoreError) -> Bool {
         var content = [UInt8](repeating: 0, count: length)
         content[0] = version
         content[1] = host.includesSubdomains ? includesSubdomains : 0
         content.withUnsafeMutableBytes {
             $0.storeBytes(of: host.expires.milliseconds.littleEndian, toByteOffset: 8, as: Int64.self)
         }
-        try Array(host.name.utf8).span.withUnsafeBytes { (name) throws(StoreError) in
+        return try Array(host.name.utf8).span.withUnsafeBytes { (name) throws(StoreError) in
+            if let row = try transaction.get(StateSchema.hosts, name), Self.host(name, row) == host { return false }
             try content.span.withUnsafeBytes { (content) throws(StoreError) in
                 try CheckedRow.withRow(of: content) { row throws(StoreError) in
                     try transaction.put(StateSchema.hosts, name, row)
                 }
             }
+            return true
         }
     }
 

@@ -45,6 +45,23 @@ struct HostTableTests {
         }
     }
 
+    @Test("what changes nothing asks for no disk")
+    func unchanged() throws {
+        try withState { state in
+            let steps: [([TransportSecurity.Change], Bool)] = [
+                ([.forget("a.test")], false), ([.keep(host("a.test"))], true), ([.keep(host("a.test"))], false),
+                ([.keep(host("a.test", for: 601))], true), ([.forget("b.test"), .forget("a.test")], true),
+            ]
+            for (changes, isNew) in steps {
+                let wantsSync = try state.perform(.hosts) { (transaction) throws(StoreError) in
+                    try HostTable.make(changes, at: noon, in: transaction)
+                    return transaction.wantsSync
+                }
+                #expect(wantsSync == isNew, "\(changes)")
+            }
+        }
+    }
+
     @Test("a damaged row is none, and the others stay")
     func damage() throws {
         try withState { state in
