@@ -96,7 +96,7 @@ struct CacheTables {
             guard let bytes = try transaction.get(CacheSchema.records, entry.sequence),
                 let frame = RecordFrame(bytes, sequence: entry.sequence), frame.digest == record.digest
             else { continue }
-            switch record.header.span.withUnsafeBytes({ judge(frame.header, $0) }) {
+            switch judge(frame.header) {
             case .stays: break
             case .goes: sequences.append(entry.sequence)
             case .prevails: return nil

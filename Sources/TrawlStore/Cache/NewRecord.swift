@@ -12,13 +12,11 @@ package struct NewRecord: Sendable {
     package var stored: UInt64
     /// Records of the same cache key that it replaces, by sequence.
     package var replacing: [UInt64]
-    /// What becomes of another record of the same digest, by its header and that of the new one, whose bytes are valid
-    /// only during the call. All stay when nothing is given.
+    /// What becomes of another record of the same digest, by its header. All stay when nothing is given.
     package var judge: Judge?
 
-    /// Tells from two headers what becomes of the older record.
-    package typealias Judge =
-        @Sendable (_ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer) -> Verdict
+    /// Tells from the header of an older record, whose bytes are valid only during the call, what becomes of it.
+    package typealias Judge = @Sendable (_ old: UnsafeRawBufferPointer) -> Verdict
 
     /// What becomes of a record when another one of its digest is stored.
     package enum Verdict: Sendable, Hashable {

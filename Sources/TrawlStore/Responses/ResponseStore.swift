@@ -181,14 +181,12 @@ extension ResponseStore {
         NewRecord(
             digest: CacheDigest(of: response.key), header: response.encoded(), body: body, storageClass: storageClass,
             stored: UInt64(max(0, response.facts.responseTime.milliseconds)), replacing: replacing.map(\.sequence),
-            judge: Self.judge)
+            judge: { Self.judge($0, response) })
     }
 
     /// What becomes of a stored response when another one of its digest comes.
-    private static func judge(_ old: UnsafeRawBufferPointer, _ new: UnsafeRawBufferPointer) -> NewRecord.Verdict {
-        guard let view = try? StoredView(old), let response = try? StoredResponse(StoredView(new)) else {
-            return .stays
-        }
+    private static func judge(_ old: UnsafeRawBufferPointer, _ response: StoredResponse) -> NewRecord.Verdict {
+        guard let view = try? StoredView(old) else { return .stays }
         if view.outweighs(response) { return .prevails }
         return view.isReplaced(by: response) ? .goes : .stays
     }

@@ -73,9 +73,9 @@ struct CacheStoreTests {
             let body = try #require(spooled(body, store))
             return store.perform(
                 .append(
-                    NewRecord(digest: digest(1), header: Array(header.utf8), body: body, stored: 1) { old, new in
+                    NewRecord(digest: digest(1), header: Array(header.utf8), body: body, stored: 1) { old in
                         if old.elementsEqual("best".utf8) { return .prevails }
-                        return old.first == new.first ? .goes : .stays
+                        return old.first == header.utf8.first ? .goes : .stays
                     }))
         }
         for (header, left) in [("a1", ["a1"]), ("b1", ["b1", "a1"]), ("a2", ["a2", "b1"]), ("best", ["best", "a2"])] {
