@@ -53,16 +53,16 @@ int32_t cplatform_openat_unnamed(int32_t directory, uint32_t mode) {
 }
 
 int32_t cplatform_link_open(int32_t fd, int32_t directory, const char *name) {
-    if (linkat(fd, "", directory, name, AT_EMPTY_PATH) == 0) {
-        return 0;
-    }
-    /* Without the privilege for an empty path, /proc leads to the same file. */
-    if (errno != ENOENT && errno != EPERM && errno != EINVAL) {
-        return -errno;
-    }
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
+    if (linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW) == 0) {
+        return 0;
+    }
+    /* Where /proc is not there; few have the privilege for an empty path. */
+    if (errno != ENOENT) {
+        return -errno;
+    }
+    return linkat(fd, "", directory, name, AT_EMPTY_PATH) == 0 ? 0 : -errno;
 }
 
 int32_t cplatform_fsync(int32_t fd) {
