@@ -1,4 +1,4 @@
-package import TrawlPlatform
+import TrawlPlatform
 
 /// Takes a body as it comes, for the cache: in memory while it is short, in a file from then on.
 ///
@@ -18,8 +18,6 @@ package final class BodySpool {
     private let directory: BlobDirectory
     private let longest: UInt64
     private var state: State = .memory([])
-    /// What made the spool give up, when the system did.
-    package private(set) var failure: SystemError?
 
     /// An empty body.
     ///
@@ -47,25 +45,13 @@ package final class BodySpool {
                 state = .memory(body)
                 return
             }
-            do throws(SystemError) {
-                guard let file = try FileSpool(in: directory) else { return }
-                let isTaken = try body.span.withUnsafeBytes { (start) throws(SystemError) in try file.append(start) }
-                guard isTaken, try file.append(bytes) else { return }
-                state = .file(file)
-            } catch {
-                failure = error
-            }
+            guard let file = try? FileSpool(in: directory) else { return }
+            let isTaken = try? body.span.withUnsafeBytes { (start) throws(SystemError) in try file.append(start) }
+            if isTaken == true, (try? file.append(bytes)) == true { state = .file(file) }
         case .file(let file):
-            guard file.length + UInt64(bytes.count) <= longest else {
+            guard file.length + UInt64(bytes.count) <= longest, (try? file.append(bytes)) == true else {
                 state = .over
                 return
-            }
-            do throws(SystemError) {
-                let isTaken = try file.append(bytes)
-                if !isTaken { state = .over }
-            } catch {
-                failure = error
-                state = .over
             }
         case .over:
             return
@@ -77,13 +63,7 @@ package final class BodySpool {
         defer { state = .over }
         switch state {
         case .memory(let body): return .inline(body)
-        case .file(let file):
-            do throws(SystemError) {
-                return try file.finish().map { .blob($0) }
-            } catch {
-                failure = error
-                return nil
-            }
+        case .file(let file): return (try? file.finish()).map { .blob($0) }
         case .over: return nil
         }
     }

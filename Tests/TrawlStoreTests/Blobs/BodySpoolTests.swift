@@ -66,7 +66,6 @@ struct BodySpoolTests {
         #expect(spool.isOver)
         append([1], to: spool)
         #expect(spool.finish() == nil)
-        #expect(spool.failure == nil)
     }
 
     @Test("where files need a name, a sweep leaves those in use and takes the others")
