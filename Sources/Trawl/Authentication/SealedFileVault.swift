@@ -131,8 +131,8 @@ public final class SealedFileVault: CredentialVault {
         let place = item.withoutRealm
         var isFound = false
         try change { entries in
-            isFound = entries.contains { $0.item.withoutRealm == place }
-            entries.removeAll { $0.item.withoutRealm == place }
+            isFound = entries.contains { place.includes($0.item.withoutRealm) }
+            entries.removeAll { place.includes($0.item.withoutRealm) }
         }
         return isFound
     }

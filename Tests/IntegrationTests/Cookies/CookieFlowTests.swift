@@ -193,7 +193,7 @@ struct CookieFlowTests {
         }
     }
 
-    @Test("a flood is bounded: as many as a domain may have, and a field of 64 KiB", arguments: Engine.allCases)
+    @Test("a flood is bounded: as many as are left of a full domain, and a field of 64 KiB", arguments: Engine.allCases)
     func flood(engine: Engine) async throws {
         try await withScene(engine) { request in
             let value = String(repeating: "v", count: 100)
@@ -202,7 +202,7 @@ struct CookieFlowTests {
                 (0..<450).map { ("Set-Cookie", "n\(request.number)x\($0)=\(value)") })
         } _: { scene, coordinator in
             for _ in 0..<4 { _ = try await coordinator.get(scene.origin.url("/")) }
-            #expect(try coordinator.cookies.cookies().count == 1000)
+            #expect(try coordinator.cookies.cookies().count == 900)
             let length = try #require(Int(try await coordinator.get(scene.origin.url("/")).bodyText))
             #expect((60_000...65_536).contains(length))
         }
