@@ -37,6 +37,41 @@ struct FetchPlannerTests {
         #expect(try limited(1) !== one)
     }
 
+    @Test("a worker makes files beneath an output directory whose paths are made of names, this process all others")
+    func outputPaths() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("trawl-plans-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: directory + "/a", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var configuration = Configuration()
+        configuration.store = .none
+        configuration.outputDirectories = [directory]
+        let shelf = CacheShelf(configuration)
+        let state = StateShelf(configuration, sessionID: shelf.sessionID)
+        let planner = FetchPlanner(
+            configuration: configuration, shelf: shelf, cookies: CookieSettings(configuration, state: state),
+            state: state)
+        func target(_ path: String) throws -> FetchPlan.Target {
+            try planner.plan(Request("http://a.test/"), into: .file(directory + path), wantsEvents: false).sink
+        }
+        for name in ["x", "a/x", ".x", "..x", "...", "a./x", "a/.../x"] {
+            guard case .rooted(_, let relative, _) = try target("/" + name) else {
+                Issue.record("\(name) is not left to the worker")
+                continue
+            }
+            #expect(relative == name)
+        }
+        for path in ["//x", "/./x", "/a/../x", "/a//x"] {
+            guard case .opened(let destination) = try target(path) else {
+                Issue.record("\(path) is left to the worker")
+                continue
+            }
+            destination.discard()
+        }
+        for path in ["/", "/.", "/..", "/a/", "/a/.", "/a/.."] {
+            #expect(throws: FetchError.self) { try target(path) }
+        }
+    }
+
     @Test("those with a netrc file share it until the file is another one")
     func netrc() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("trawl-netrc-\(UUID())").path

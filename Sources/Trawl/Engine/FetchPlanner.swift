@@ -295,7 +295,7 @@ final class FetchPlanner: Sendable {
             {
                 // By bytes, which are what names are.
                 let relative = String(decoding: path.utf8.dropFirst(root.utf8.count), as: UTF8.self)
-                if relative.isEmpty { continue }
+                guard Self.isMadeOfNames(relative) else { continue }
                 let collision = options.replaces ? FileCollision.replace : .fail
                 return (.rooted(root: index, path: relative, collision: collision), path)
             }
@@ -303,6 +303,21 @@ final class FetchPlanner: Sendable {
                 path: path, replaces: options.replaces, resuming: options.resumeData)
             return (.opened(opened), path)
         }
+    }
+
+    /// Whether each part of a relative path is a name, and not empty, `.` or `..`: a worker takes no other.
+    private static func isMadeOfNames(_ path: String) -> Bool {
+        var (length, dots) = (0, 0)
+        for byte in path.utf8 {
+            if byte == UInt8(ascii: "/") {
+                if length == dots, length <= 2 { return false }
+                (length, dots) = (0, 0)
+            } else {
+                length += 1
+                if byte == UInt8(ascii: ".") { dots += 1 }
+            }
+        }
+        return length != dots || length > 2
     }
 }
 

@@ -7,9 +7,10 @@ public enum Destination: Sendable, Hashable {
     ///
     /// An empty body makes no file, and a response other than 2xx stays in memory, unless the options say otherwise.
     ///
-    /// A pipe, terminal or other device of that name is written to as the body comes. The transfer waits for a pipe's
-    /// reader, and for a slow one, as long as the fetch's own limit allows. What was written there cannot be taken
-    /// back: such a fetch is not done again when its worker dies.
+    /// A pipe, terminal or other device of that name is written to as the body comes, outside of
+    /// ``Configuration/outputDirectories``; beneath them are files alone, and the fetch fails. The transfer waits for a
+    /// pipe's reader, and for a slow one, as long as the fetch's own limit allows. What was written there cannot be
+    /// taken back: such a fetch is not done again when its worker dies.
     case file(String, options: FileOptions = FileOptions())
     /// Into ``Fetch/events``, piece by piece; the transfer waits for a slow reader.
     case stream
