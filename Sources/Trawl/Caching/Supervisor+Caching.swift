@@ -165,7 +165,7 @@ extension Supervisor {
         storedHops.append(fetch.engine.key)
     }
 
-    /// Gives hops that are answered from the store to workers, before all others.
+    /// Gives hops that are answered from the store to workers, before all that wait in queues.
     mutating func dispatchStored() {
         while let key = storedHops.first {
             if let fetch = fetches[key], fetch.engine.life.isWaiting, fetch.engine.isStoredHop {

@@ -57,8 +57,9 @@ extension Supervisor {
     mutating func dispatch() {
         failAbandoned()
         beginRevalidations()
-        dispatchStored()
+        // A worker that is set aside for a suspect must not be taken before it.
         if !heldHops.isEmpty { dispatchHeld() }
+        dispatchStored()
         while hasRoom, let ready = queues.next(at: now, random: lot()) {
             guard let fetch = fetches[FetchKey(rawValue: ready.hop)] else {
                 queues.returned(ready.host, at: now, wasProbe: ready.isProbe)

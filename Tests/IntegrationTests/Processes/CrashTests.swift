@@ -21,6 +21,40 @@ struct CrashTests {
         }
     }
 
+    @Test("a suspect has its turn, however many hits keep its only worker busy")
+    func suspectBesideHits() async throws {
+        // Longer than what the coordinator answers with by itself.
+        let long = String(repeating: "x", count: 40_000)
+        try await withScene(answering: { _ in .init(200, long, [("Cache-Control", "max-age=60")]) }) { scene in
+            let url = scene.origin.url("/page")
+            try await scene.withCoordinator { _ = try await $0.get(url) }
+            let executable = try BuiltProducts.faultyWorker()
+            try await scene.withCoordinator(workers: 1) { configuration in
+                configuration.workerExecutable = executable
+                configuration.workerArguments = ["--on", "/bad", "--generations", "1", "crash", "11"]
+            } _: { coordinator in
+                var request = Request(url)
+                request.cachePolicy = .doNotLoad
+                let hit = request
+                let isOver = Locked(false)
+                await withTaskGroup { group in
+                    for _ in 0..<8 {
+                        group.addTask {
+                            repeat {
+                                expectAnswered(await follow(coordinator, hit), hit)
+                            } while !isOver.withLock { $0 }
+                        }
+                    }
+                    let bad = fakeRequest("/bad")
+                    let course = await follow(coordinator, bad)
+                    isOver.withLock { $0 = true }
+                    expectAnswered(course, bad)
+                    #expect(course.attempts == 2)
+                }
+            }
+        }
+    }
+
     @Test("a request that must not be repeated fails once it was sent", arguments: [Request.Method.post, .patch])
     func notRepeatable(method: Request.Method) async throws {
         try await withFaultyWorkers(["--generations", "1", "--sent", "crash", "11"]) { coordinator in
