@@ -7,7 +7,7 @@ extension FetchQueue {
         case start(QueueMachine.FetchID, forSize: Bool)
         case cancel(RunningFetch?)
         case goOn(RunningFetch?)
-        case tell(Event, QueueState.Handle?, Result<Response, FetchError>)
+        case tell(FetchID, QueueState.Conclusion)
         case nothing
     }
 
@@ -29,13 +29,7 @@ extension FetchQueue {
                 if let running { coordinator.post(.cancel(running)) }
             case .goOn(let running):
                 if let running { coordinator.post(.controlChanged(running)) }
-            case .tell(let event, let handle, let result):
-                // Who holds the handle first, then who follows the queue.
-                handle?.end(result)
-                state.withLock { state in
-                    state.readers.tell(event)
-                    state.tellProgress(at: MonotonicClock.now())
-                }
+            case .tell(let id, let conclusion): tell(id, conclusion)
             }
         }
     }
@@ -58,8 +52,9 @@ extension FetchQueue {
             case .resetProgress:
                 state.tellProgress(at: MonotonicClock.now())
                 return .nothing
-            case .tellFinished(let id, _): return Self.tell(id, because: nil, &state)
-            case .tellFailed(let id, let reason, _): return Self.tell(id, because: reason, &state)
+            case .tellFinished(let id, _): return .tell(FetchID(id: id), state.conclude(id, because: nil))
+            case .tellFailed(let id, let reason, _):
+                return .tell(FetchID(id: id), state.conclude(id, because: reason))
             case .tellQueueFinished:
                 state.concludeAll()
                 return .nothing
@@ -67,13 +62,18 @@ extension FetchQueue {
         }
     }
 
-    private static func tell(
-        _ id: QueueMachine.FetchID, because reason: QueueMachine.FailureReason?, _ state: inout QueueState
-    ) -> Work {
-        guard let (result, handle) = state.conclude(id, because: reason) else { return .nothing }
-        switch result {
-        case .success(let response): return .tell(.finished(FetchID(id: id), response), handle, result)
-        case .failure(let error): return .tell(.failed(FetchID(id: id), error), handle, result)
+    private func tell(_ id: FetchID, _ conclusion: QueueState.Conclusion) {
+        guard let result = conclusion.result else { return }
+        // Who holds the handle first, then who follows the queue.
+        conclusion.handle?.end(result)
+        let event =
+            switch result {
+            case .success(let response): Event.finished(id, response)
+            case .failure(let error): Event.failed(id, error)
+            }
+        state.withLock { state in
+            state.readers.tell(event)
+            state.tellProgress(at: MonotonicClock.now())
         }
     }
 

@@ -185,9 +185,9 @@ public final class FetchQueue: Sendable {
     /// Cancels all fetches, tells nothing more of them, ends all sequences of events and progress, and suspends the
     /// queue, which can be used again. Who waits for the response of such a fetch gets ``FetchError/Code/cancelled``.
     public func reset() {
-        let (readers, handles) = state.withLock { state in (state.readers.takeAll(), state.reset()) }
+        let (readers, forgotten) = state.withLock { state in (state.readers.takeAll(), state.reset()) }
         readers.finish()
-        for handle in handles { handle.end(.failure(QueueState.cancelled)) }
+        for handle in forgotten.handles { handle.end(.failure(QueueState.cancelled)) }
         pump()
     }
 

@@ -161,8 +161,9 @@ struct QueueState {
         return handle
     }
 
-    /// - Returns: The handles of the fetches that are forgotten.
-    mutating func reset() -> [Handle] {
+    /// - Returns: The handles of the fetches that are forgotten, and who was to decide for them: what a program gave is
+    ///   let go of outside of the lock.
+    mutating func reset() -> (handles: [Handle], deciders: [any FetchDecisions]) {
         shares = [:]
         results = [:]
         silent = []
@@ -171,9 +172,8 @@ struct QueueState {
         waiting = WaitingRequests()
         isOver = false
         startedAt = nil
-        defer { handles = [:] }
-        deciders = [:]
-        return Array(handles.values)
+        defer { (handles, deciders) = ([:], [:]) }
+        return (Array(handles.values), Array(deciders.values))
     }
 
     // MARK: Starting
@@ -234,14 +234,18 @@ struct QueueState {
 
     // MARK: Telling
 
+    /// What is left of a fetch that ended.
+    struct Conclusion {
+        /// Nil when nothing is told of it.
+        let result: Result<Response, FetchError>?
+        let handle: Handle?
+        /// Who was to decide for it: what a program gave is let go of outside of the lock.
+        let decider: (any FetchDecisions)?
+    }
+
     /// A fetch is about to be told as ended.
-    ///
-    /// - Returns: Its result, and its handle; nil when nothing is told of it.
-    mutating func conclude(
-        _ id: QueueMachine.FetchID, because reason: QueueMachine.FailureReason?
-    ) -> (result: Result<Response, FetchError>, handle: Handle?)? {
+    mutating func conclude(_ id: QueueMachine.FetchID, because reason: QueueMachine.FailureReason?) -> Conclusion {
         waiting.drop(id)
-        deciders[id] = nil
         let result = results.removeValue(forKey: id) ?? .failure(Self.error(for: reason))
         var isSuccess = false
         if case .success = result { isSuccess = true }
@@ -257,8 +261,9 @@ struct QueueState {
             var share = down.freshShare
             _ = down.ended(&share, isSuccess: false)
         }
-        let handle = handles.removeValue(forKey: id)
-        return silent.remove(id) == nil ? (result, handle) : nil
+        return Conclusion(
+            result: silent.remove(id) == nil ? result : nil, handle: handles.removeValue(forKey: id),
+            decider: deciders.removeValue(forKey: id))
     }
 
     private static func error(for reason: QueueMachine.FailureReason?) -> FetchError {

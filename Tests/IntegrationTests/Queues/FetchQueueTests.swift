@@ -26,6 +26,34 @@ struct FetchQueueTests {
         }
     }
 
+    /// One that asks its queue something at its end.
+    private final class AskingDecider: FetchDecisions {
+        private let queue: FetchQueue
+        private let counts: Locked<[Int]>
+
+        init(of queue: FetchQueue, _ counts: Locked<[Int]>) {
+            self.queue = queue
+            self.counts = counts
+        }
+
+        deinit {
+            let count = queue.pendingCount
+            counts.withLock { $0.append(count) }
+        }
+    }
+
+    @Test("a decider that is let go of may ask the queue", arguments: [false, true])
+    func decidersEnd(isReset: Bool) async throws {
+        try await withQueueScene { scene in
+            let queue = scene.queue()
+            let counts = Locked<[Int]>([])
+            let fetch = queue.add(scene.request("/waits"), decisions: AskingDecider(of: queue, counts))
+            #expect(counts.withLock { $0.isEmpty })
+            if isReset { queue.reset() } else { fetch.cancel() }
+            #expect(await eventually { counts.withLock { $0 } == [0] })
+        }
+    }
+
     @Test("four at a time over all workers unless told otherwise (ASI-Q-02)", arguments: [nil, 1, 7])
     func width(width: Int?) async throws {
         let (running, most, gate) = (Locked(0), Locked(0), Occasion())
