@@ -104,13 +104,17 @@ extension Supervisor {
         if fetch.engine.followers.isEmpty { return }
         let followers = fetch.engine.followers
         fetch.engine.followers = []
-        for key in followers {
+        for (index, key) in followers.enumerated() {
             guard let follower = fetches[key], follower.engine.life.isWaiting else { continue }
             // It may have stood still with the fetch's own, which waited for memory.
             startClock(of: follower)
             switch following {
             case .promote:
                 begin(follower, front: true)
+                // Who could wait for the one can wait for the other.
+                if follower.engine.leads == digest, follower.engine.sent == fetch.engine.sent {
+                    return handOver(followers[(index + 1)...], from: fetch, to: follower)
+                }
             case .look:
                 // Whoever it does not answer sends its own, and does not wait for the next one. But where the request
                 // was another one, what was stored may vary on just that: then those of the same request are a group.
@@ -131,6 +135,14 @@ extension Supervisor {
                 }
             }
         }
+    }
+
+    /// Lets those who waited for a fetch wait for another one of the same request. Were each begun anew, as many that are
+    /// cancelled one after the other would take time that grows with the square of their number.
+    private mutating func handOver(_ rest: ArraySlice<FetchKey>, from fetch: RunningFetch, to leader: RunningFetch) {
+        leader.engine.followers += rest
+        guard fetch.engine.stoppedAt != nil else { return }
+        for key in rest { if let follower = fetches[key] { startClock(of: follower) } }
     }
 
     /// Whether who waited for a fetch that failed fails with it.

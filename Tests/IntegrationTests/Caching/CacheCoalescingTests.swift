@@ -129,6 +129,30 @@ struct CacheCoalescingTests {
         }
     }
 
+    // With each begun anew at the end of each before it, this takes many minutes.
+    @Test("very many that wait for their turn can be cancelled one after the other")
+    func manyCancelled() async throws {
+        let rest = Occasion()
+        try await withScene(adjust: { $0.connectionsPerHost = 1 }) { request in
+            if request.target == "/busy" { rest.wait() }
+            return page("one", to: request)
+        } _: { scene, coordinator in
+            defer { rest.open() }
+            let busy = coordinator.start(Request(scene.origin.url("/busy")))
+            #expect(await eventually { scene.count == 1 })
+            let request = Request(scene.origin.url("/page"))
+            let fetches = (0..<20_000).map { _ in coordinator.start(request) }
+            let last = coordinator.start(request)
+            for fetch in fetches { fetch.cancel() }
+            for fetch in fetches { await failure(.cancelled) { try await fetch.response } }
+            #expect(scene.count == 1)
+            rest.open()
+            #expect(try await last.response.bodyText == "one")
+            _ = try await busy.response
+            #expect(scene.targets == ["/busy", "/page"])
+        }
+    }
+
     @Test("one goes out again when the worker of the first is killed")
     func killed() async {
         await #expect(processExitsWith: .success) {
