@@ -208,7 +208,10 @@ public final class Coordinator: Sendable {
 
     /// As ``shutdown(grace:)``, blocking the calling thread.
     public func shutdownBlocking(grace: Duration? = nil) {
+        precondition(!thread.isCurrent, "the engine's own thread cannot wait for its end")
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
+        // Of several callers one joins; the others would be there too soon.
+        ended.waitBlocking()
         thread.join()
         vaultWork.finishBlocking()
         watcher?.finish()

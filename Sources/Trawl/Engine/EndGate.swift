@@ -1,21 +1,23 @@
 import TrawlPlatform
 
-/// Opens once; tasks wait for it.
+/// Opens once; tasks and threads wait for it.
 final class EndGate: Sendable {
     private struct State {
         var isOpen = false
         var waiters: [CheckedContinuation<Void, Never>] = []
+        var blocked: [WakeUpGate] = []
     }
 
     private let state = Guarded(State())
 
     func open() {
-        let waiters = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiters = [] }
-            return state.waiters
+        let waiting = state.withLock { state in
+            let waiting = state
+            state = State(isOpen: true)
+            return waiting
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiting.waiters { waiter.resume() }
+        for gate in waiting.blocked { gate.open() }
     }
 
     func wait() async {
@@ -26,5 +28,15 @@ final class EndGate: Sendable {
             }
             if isOpen { continuation.resume() }
         }
+    }
+
+    /// As ``wait()``, blocking the calling thread.
+    func waitBlocking() {
+        let gate = WakeUpGate()
+        let isOpen = state.withLock { state in
+            if !state.isOpen { state.blocked.append(gate) }
+            return state.isOpen
+        }
+        if !isOpen { gate.wait() }
     }
 }

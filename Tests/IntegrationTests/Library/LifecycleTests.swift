@@ -60,6 +60,38 @@ struct LifecycleTests {
         }
     }
 
+    @Test("who shuts it down beside others returns when it is over, too", .timeLimit(.minutes(3)))
+    func concurrentShutdowns() async throws {
+        let (gate, isOpen, begun) = (Occasion(), Locked(false), Locked(0))
+        let origin = try ScriptedOrigin { _ in
+            gate.wait()
+            return ScriptedOrigin.Answer(200, "late")
+        }
+        defer { origin.stop() }
+        let coordinator = try Coordinator(testConfiguration(workers: 0))
+        let fetch = coordinator.start(Request(origin.url()))
+        #expect(await eventually { origin.seen().count == 1 })
+        let sawEnd = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        Thread.detachNewThread {
+                            begun.withLock { $0 += 1 }
+                            coordinator.shutdownBlocking(grace: .seconds(60))
+                            continuation.resume(returning: isOpen.withLock { $0 })
+                        }
+                    }
+                }
+            }
+            #expect(await eventually { begun.withLock { $0 } == 8 })
+            isOpen.withLock { $0 = true }
+            gate.open()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(sawEnd == Array(repeating: true, count: 8))
+        #expect(try await fetch.response.bodyText == "late")
+    }
+
     @Test("a shutdown ends every fetch", .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func shutdown(engine: Engine) async throws {
         try await withOrigin { origin in
