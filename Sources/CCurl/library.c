@@ -29,6 +29,7 @@ static void load(void) {
     int complete = 1;
 #define FIND(name) complete &= resolve(handle, "curl_" #name, &found.name)
     FIND(global_init);
+    FIND(global_init_mem);
     FIND(easy_init);
     FIND(easy_cleanup);
     FIND(easy_setopt);

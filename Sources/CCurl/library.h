@@ -7,6 +7,9 @@
 /// Every entry this module calls, by libcurl's name without `curl_`.
 struct ccurl_library {
     CURLcode (*global_init)(long flags);
+    CURLcode (*global_init_mem)(
+        long flags, curl_malloc_callback allocate, curl_free_callback release, curl_realloc_callback resize,
+        curl_strdup_callback copy, curl_calloc_callback allocate_zeros);
     CURL *(*easy_init)(void);
     void (*easy_cleanup)(CURL *easy);
     CURLcode (*easy_setopt)(CURL *easy, CURLoption option, ...);

@@ -26,7 +26,7 @@ package enum Worker {
         if isOwnProcess { ProcessSetup.apply() }
         blockWriteSignals()
         if isOwnProcess { OrphanWatch.start(control.rawValue) }
-        guard GlobalLibcurl.isReady else {
+        guard isOwnProcess ? GlobalLibcurl.setUpAlone() : GlobalLibcurl.isReady else {
             complain("libcurl.so.4 with OpenSSL cannot be loaded; its Debian package is libcurl4")
             return Status.cannotWork
         }

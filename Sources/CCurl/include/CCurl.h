@@ -82,6 +82,23 @@ int32_t ccurl_no_new_privileges(void);
 /// mallopt: allocations below 1 MiB come from the heap, and its top is kept up to `bytes`. 0 when refused.
 int32_t ccurl_keep_freed_memory(int32_t bytes);
 
+// Memory for libcurl that is kept when it is freed; see memory.c.
+
+/// curl_global_init_mem with the functions below. Where libcurl is set up already, it stays with those it has.
+CURLcode ccurl_global_init_keeping_memory(long flags);
+/// Has the calling thread keep what it frees. 1, or 0 when it does not: memory is being checked, or there is none.
+int32_t ccurl_memory_keep(void);
+/// Gives all that the calling thread keeps back, and has it keep no more.
+void ccurl_memory_release(void);
+/// Bytes that the calling thread keeps now.
+size_t ccurl_memory_kept(void);
+
+void *ccurl_memory_malloc(size_t bytes);
+void *ccurl_memory_calloc(size_t count, size_t size);
+void *ccurl_memory_realloc(void *block, size_t bytes);
+char *ccurl_memory_strdup(const char *text);
+void ccurl_memory_free(void *block);
+
 // Sockets.
 
 /// socket(2) for that address, close-on-exec from birth.
