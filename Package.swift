@@ -173,8 +173,8 @@ let package = Package(
         .testTarget(
             name: "TrawlCommandTests",
             dependencies: [
-                "TestSupport", "TrawlCommand", "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlPlatform", "TrawlSession",
-                "TrawlURL", "TrawlWatch",
+                "TestSupport", "TrawlCommand", "Trawl", "TrawlHTTP", "TrawlJSON", "TrawlPlatform", "TrawlProtocol",
+                "TrawlSession", "TrawlURL", "TrawlWatch",
                 "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -11,7 +11,8 @@ struct PipeArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("A", allowingJoined: true), .customLong("user-agent")], parsing: .unconditional,
-        help: ArgumentHelp("Send this User-Agent; an empty one sends none.", valueName: "name"))
+        help: ArgumentHelp(
+            "Send this User-Agent in place of trawl/VERSION; an empty one sends none.", valueName: "name"))
     var userAgent: String?
 
     @Option(

@@ -2,6 +2,7 @@ import Glibc
 import Trawl
 import TrawlHTTP
 import TrawlPlatform
+import TrawlProtocol
 
 /// What options say, as the library's values.
 enum RunSetup {
@@ -92,6 +93,8 @@ enum RunSetup {
         } catch {
             throw CommandError(error.detail)
         }
+        // As curl and Wget: system and language are nobody's business, and libcurl copies field lines byte by byte.
+        if configuration.userAgent == nil { configuration.userAgent = "trawl/\(BuildIdentity.version)" }
         if let workers = command.pool.workers?.value {
             configuration.workers = workers
         } else if getenv("TRAWL_WORKERS") == nil {

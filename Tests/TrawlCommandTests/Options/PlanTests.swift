@@ -1,6 +1,7 @@
 import ArgumentParser
 import Testing
 import Trawl
+import TrawlProtocol
 
 @testable import TrawlCommand
 
@@ -42,6 +43,16 @@ struct PlanTests {
     func perHost(options: [String], count: Int) throws {
         let plan = try BatchPlan(BatchCommand.parse(["--no-files"] + options))
         #expect(plan.configuration.connectionsPerHost == count)
+    }
+
+    @Test("the command tells servers its name and version, and nothing of the system, ASI-REQ-10")
+    func userAgent() throws {
+        let agents = [
+            try plan("h").configuration.userAgent,
+            try BatchPlan(BatchCommand.parse(["--no-files"])).configuration.userAgent,
+            try PipePlan(PipeCommand.parse([])).configuration.userAgent,
+        ]
+        #expect(agents == Array(repeating: "trawl/\(BuildIdentity.version)", count: 3))
     }
 
     @Test("a list alone, and a directory alone, mean names from URLs")
