@@ -36,7 +36,7 @@ extension Transfer {
 
     /// Bounds what system and libcurl take at a time, or does not any more.
     private func readsLittle(_ pace: LimitedPace?) {
-        loop.connections.buffer = pace?.buffer ?? 0
+        connections.buffer = pace?.buffer ?? 0
         guard pace != nil || readsLittle else { return }
         readsLittle = pace != nil
         easy.set(CURLOPT_BUFFERSIZE, readLength(pace))

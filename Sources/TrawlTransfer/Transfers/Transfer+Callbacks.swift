@@ -89,7 +89,7 @@ extension Transfer {
         }
         if isProxied { connectionsAtRequest = connectionsMade }
         leaveConnection()
-        connection = loop.connections.find(
+        connection = connections.find(
             remote: remote, remotePort: remotePort, local: local, localPort: localPort)
         if let connection {
             isReused = connection.uses > 0
@@ -172,7 +172,7 @@ extension Transfer {
             let (head, facts) = try heads.parse()
             if head.isInterim {
                 awaitFirstByte()
-                if interim.admits(head) { loop.output.send(.interim(lease: lease.id, head)) }
+                if interim.admits(head) { output.send(.interim(lease: lease.id, head)) }
                 return true
             }
             return receivedHead(head, facts)
@@ -192,7 +192,7 @@ extension Transfer {
         // libcurl keeps the bodies of responses that it follows with another request.
         if heldHeads > 0, head == nil { releaseHeldHead() }
         guard failure == nil else { return -1 }
-        if isSuspended || awaitsAnswer || isBackedUp || source != nil || loop.output.isCongested {
+        if isSuspended || awaitsAnswer || isBackedUp || source != nil || output.isCongested {
             isPaused = true
             if !isPostponed { rest() }
             return Int(CURL_WRITEFUNC_PAUSE)
@@ -210,7 +210,7 @@ extension Transfer {
         connection?.accountedBytes += Int64(piece.count)
         receivedBytes += UInt64(piece.count)
         progress?.set(received: receivedBytes)
-        loop.counters.countIn(UInt64(piece.count))
+        counters.countIn(UInt64(piece.count))
         if ignoresWire {
             // Nobody looks where this body ends, so nothing else may come on its connection.
             easy.forbidReuse()
@@ -276,7 +276,7 @@ extension Transfer {
         requestFileOffset += UInt64(count)
         progress?.set(sent: requestFileOffset)
         countedOut += UInt64(count)
-        loop.counters.countOut(UInt64(count))
+        counters.countOut(UInt64(count))
         lastActivity = loop.runningClock
         return count
     }

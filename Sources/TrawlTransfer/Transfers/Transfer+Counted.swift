@@ -16,8 +16,8 @@ extension Transfer {
 
     /// libcurl wants a socket for the transfer.
     func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
-        let socket = loop.connections.openSocket(address, for: counted)
-        if socket >= 0 { opened.append(loop.connections.lastNumber) }
+        let socket = connections.openSocket(address, for: counted)
+        if socket >= 0 { opened.append(connections.lastNumber) }
         return socket
     }
 
@@ -26,14 +26,14 @@ extension Transfer {
         connection.isOpening = false
         connection.users += 1
         isUser = true
-        if connection.countsForNobody, let counted { loop.connections.count(connection, for: counted) }
+        if connection.countsForNobody, let counted { connections.count(connection, for: counted) }
     }
 
     /// The connection does not carry the transfer any more. What was opened for it, to one address or several, is nobody's,
     /// or gone.
     func leave(_ connection: Connection?) {
         if !opened.isEmpty {
-            loop.connections.settle(opened)
+            connections.settle(opened)
             opened.removeAll(keepingCapacity: true)
         }
         guard isUser, let connection else { return }

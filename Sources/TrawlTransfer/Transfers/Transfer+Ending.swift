@@ -17,7 +17,7 @@ extension Transfer {
         guard isInMulti else { return }
         isInMulti = false
         loop.transfersInMulti -= 1
-        _ = curl_multi_remove_handle(loop.multi, easy.raw)
+        _ = curl_multi_remove_handle(multi, easy.raw)
     }
 
     /// libcurl is done with the transfer; it is no longer in the multi handle.

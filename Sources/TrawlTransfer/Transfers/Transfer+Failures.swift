@@ -20,8 +20,8 @@ extension Transfer {
                 kind, curlCode: result.rawValue, systemError: Int32(truncatingIfNeeded: error), detail: text)
             if let ofProxy = proxyFailure(insteadOf: failure, result) { return ofProxy }
             // No server's fault.
-            if kind == .cannotConnect, error == 0, loop.connections.openFailure != 0 {
-                failure.systemError = loop.connections.openFailure
+            if kind == .cannotConnect, error == 0, connections.openFailure != 0 {
+                failure.systemError = connections.openFailure
                 failure.detail = "\(SystemError(errno: failure.systemError, call: "socket"))"
             }
             // libcurl says no more, whichever it is.

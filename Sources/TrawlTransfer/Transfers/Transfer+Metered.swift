@@ -27,7 +27,7 @@ extension Transfer {
         }
         if whole == nil { total = min(limit, max(need, store.length + min(store.length, Self.mostAhead))) }
         wanted = total
-        loop.output.send(
+        output.send(
             .wants(
                 lease: lease.id, MemoryWish(holding: store.length, total: total, isWhole: whole != nil)))
         rest()

@@ -29,8 +29,8 @@ extension Transfer {
             metrics.remotePort = UInt16(truncatingIfNeeded: connection.remotePort)
         }
         // Those of bodies were counted as they came, also of a response whose place another took.
-        loop.counters.countIn(UInt64(heads.bytes))
-        loop.counters.countOut(metrics.bytesSent - min(metrics.bytesSent, countedOut))
+        counters.countIn(UInt64(heads.bytes))
+        counters.countOut(metrics.bytesSent - min(metrics.bytesSent, countedOut))
         return metrics
     }
 

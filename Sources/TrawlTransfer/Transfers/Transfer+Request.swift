@@ -34,7 +34,7 @@ extension Transfer {
         _ = ccurl_set_read(raw, onRead, context)
         _ = ccurl_set_seek(raw, onSeek, context)
         _ = ccurl_set_prerequest(raw, onRequest, context)
-        let table = Unmanaged.passUnretained(loop.connections).toOpaque()
+        let table = Unmanaged.passUnretained(connections).toOpaque()
         _ = ccurl_set_open_socket(raw, onOpenSocket, context)
         _ = ccurl_set_close_socket(raw, onCloseSocket, table)
     }

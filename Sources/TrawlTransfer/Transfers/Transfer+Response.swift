@@ -104,7 +104,7 @@ extension Transfer {
         if lease.cache.contains(.asks), keeper?.mayBeDecided == true { asks.insert(.storing) }
         if lease.heads != .withEnd || !asks.isEmpty {
             let isStored = report.source.isStoreAlone
-            guard loop.output.sendHead(lease: lease.id, head, asks: asks, isStored: isStored) else {
+            guard output.sendHead(lease: lease.id, head, asks: asks, isStored: isStored) else {
                 failure = HopFailure(.headTooLarge, detail: "the head is longer than a frame may be")
                 return
             }
@@ -417,7 +417,7 @@ extension Transfer {
         var sent = 0
         while sent < bytes.count, credit > 0 {
             let length = min(bytes.count - sent, credit, WireProtocol.maximumInlineBody)
-            loop.output.sendData(lease: lease.id, UnsafeRawBufferPointer(rebasing: bytes[sent..<sent + length]))
+            output.sendData(lease: lease.id, UnsafeRawBufferPointer(rebasing: bytes[sent..<sent + length]))
             credit -= length
             sent += length
         }

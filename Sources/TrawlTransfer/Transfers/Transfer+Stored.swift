@@ -17,7 +17,7 @@ extension Transfer {
         case .request(let fields, let added, let exchange):
             self.exchange = exchange
             // Who wants heads early wants to see what goes out as well.
-            if lease.heads != .withEnd { loop.output.send(.forwards(lease: lease.id, added)) }
+            if lease.heads != .withEnd { output.send(.forwards(lease: lease.id, added)) }
             return fields
         case .answer(let stored):
             use(stored)
@@ -102,7 +102,7 @@ extension Transfer {
     /// - Returns: False when the transfer is over; `failure` says why.
     func feed() -> Bool {
         guard source != nil else { return true }
-        while let source, !awaitsAnswer, !isBackedUp, !loop.output.isCongested {
+        while let source, !awaitsAnswer, !isBackedUp, !output.isCongested {
             if store.isDiscard, decoder == nil, !(keeper?.takesBytes ?? false) {
                 // Nobody looks at them, so nobody reads them.
                 store.count(Int(clamping: source.length - min(source.length, store.length)))

@@ -12,6 +12,11 @@ import TrawlProtocol
 final class Transfer {
     // Safe: the loop owns all its transfers and outlives them.
     unowned(unsafe) let loop: TransferLoop
+    // The loop's, which never change: what is reached by way of an unowned reference costs a pair of counts each time.
+    let multi: UnsafeMutableRawPointer
+    let output: TransferOutput
+    let connections: ConnectionTable
+    let counters: SharedWorkerLine
     let easy: EasyHandle
     let store = BodyStore()
     @Unchecked var heads = HeadAssembler()
@@ -168,6 +173,10 @@ final class Transfer {
     init?(loop: TransferLoop, profile: ResolvedProfile) {
         guard let easy = EasyHandle() else { return nil }
         self.loop = loop
+        multi = loop.multi
+        output = loop.output
+        connections = loop.connections
+        counters = loop.counters
         self.easy = easy
         self.profile = profile
         setFixedOptions()
@@ -262,7 +271,7 @@ final class Transfer {
     /// Gives the request to libcurl.
     func enterMulti() {
         lastActivity = loop.runningClock
-        let code = curl_multi_add_handle(loop.multi, easy.raw)
+        let code = curl_multi_add_handle(multi, easy.raw)
         guard code == CURLM_OK else {
             failure = HopFailure(.internalError, detail: "libcurl refuses the transfer (\(code.rawValue))")
             end(CURLE_OK)
@@ -338,7 +347,7 @@ final class Transfer {
 
     /// Goes on as far as answer, credit and the coordinator's buffer allow.
     func pump() {
-        guard !isSuspended, !awaitsAnswer, awaitsBandwidth == nil, !awaitsMemory, !loop.output.isCongested,
+        guard !isSuspended, !awaitsAnswer, awaitsBandwidth == nil, !awaitsMemory, !output.isCongested,
             failure == nil
         else {
             return
