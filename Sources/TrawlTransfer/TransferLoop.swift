@@ -189,7 +189,7 @@ package final class TransferLoop {
         active.append(transfer)
         let limits = limits(lease.limits)
         transfer.begin(
-            lease, profile: profile, limits: limits,
+            consume lease, profile: profile, limits: limits,
             progress: segment.progress(worker: slot, transfer: index), descriptors: descriptors)
     }
 

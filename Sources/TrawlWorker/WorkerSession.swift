@@ -67,7 +67,7 @@ struct WorkerSession {
     private mutating func takeFrames() throws(End) {
         while let (message, descriptors) = try nextMessage() {
             do throws(ProtocolViolation) {
-                try take(message, descriptors)
+                try take(consume message, descriptors)
             } catch {
                 throw End(status: Worker.Status.protocolViolation)
             }
@@ -88,14 +88,15 @@ struct WorkerSession {
     private mutating func take(
         _ message: consuming CoordinatorMessage, _ descriptors: [Int32]
     ) throws(ProtocolViolation) {
-        switch message {
+        // A lease is large: it is handed on and not copied.
+        switch consume message {
         case .lease(let lease):
             guard !isDraining else {
                 for descriptor in descriptors { _ = Glibc.close(descriptor) }
                 throw .leaseWhileDraining
             }
             knownFields = lease.fields
-            try loop.begin(lease, descriptors: descriptors)
+            try loop.begin(consume lease, descriptors: descriptors)
         case .profile(let number, let profile):
             loop.define(profile, number: number)
         case .answer(let lease, let disposition):

@@ -214,7 +214,7 @@ final class Transfer {
     ) {
         let (id, fields) = (lease.id, lease.fields)
         isProxied = lease.proxy != nil
-        self.lease = lease
+        self.lease = consume lease
         self.profile = profile
         self.limits = limits
         isCharged = false
