@@ -60,14 +60,14 @@ struct FetchPlannerTests {
             }
             #expect(relative == name)
         }
-        for path in ["//x", "/./x", "/a/../x", "/a//x"] {
+        for path in ["//x", "/./x", "/a//x"] {
             guard case .opened(let destination) = try target(path) else {
                 Issue.record("\(path) is left to the worker")
                 continue
             }
             destination.discard()
         }
-        for path in ["/", "/.", "/..", "/a/", "/a/.", "/a/.."] {
+        for path in ["/", "/.", "/..", "/a/", "/a/.", "/a/..", "/a/../x", "/../x"] {
             #expect(throws: FetchError.self) { try target(path) }
         }
     }

@@ -295,7 +295,14 @@ final class FetchPlanner: Sendable {
             {
                 // By bytes, which are what names are.
                 let relative = String(decoding: path.utf8.dropFirst(root.utf8.count), as: UTF8.self)
-                guard Self.isMadeOfNames(relative) else { continue }
+                guard Self.isMadeOfNames(relative) else {
+                    // It may come from a server's names: who wants to leave the directory says where to.
+                    if relative.utf8.split(separator: UInt8(ascii: "/")).contains(where: { $0.elementsEqual("..".utf8) }
+                    ) {
+                        throw FetchError(.file, "a path beneath an output directory leads up: \(path)", url: url)
+                    }
+                    continue
+                }
                 let collision = options.replaces ? FileCollision.replace : .fail
                 return (.rooted(root: index, path: relative, collision: collision), path)
             }

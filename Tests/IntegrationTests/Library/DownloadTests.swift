@@ -230,7 +230,7 @@ struct DownloadTests {
         try await folder.expect(["directory", "file"])
     }
 
-    @Test("a path out of the output directory goes nowhere by a worker's hand", .timeLimit(.minutes(1)))
+    @Test("a path out of the output directory goes nowhere", .timeLimit(.minutes(1)))
     func outOfDirectory() async throws {
         let folder = try folder(.outputDirectory)
         await failure(.file) { try await folder.bed.get("/bytes/10", into: .file(folder.file("../../../escaped"))) }
