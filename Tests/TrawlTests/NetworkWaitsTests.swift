@@ -39,16 +39,35 @@ struct NetworkWaitsTests {
         #expect(waits.isEmpty)
     }
 
-    @Test(
-        "names of interfaces make a network metered",
-        arguments: [
-            ("wwan0", nil, .metered), ("ppp7", nil, .metered), ("eth0", "wwan0", .metered),
-            ("eth0", "eth0", .unmetered),
-            (nil, "wlan0", .unmetered), (nil, nil, .none), ("wan", nil, .unmetered), ("usb0", nil, .metered),
-        ] as [(String?, String?, NetworkPath.Status)])
-    func interfaces(ipv4: String?, ipv6: String?, expected: NetworkPath.Status) {
-        let path = NetworkPath(
-            ipv4Interface: ipv4, ipv6Interface: ipv6, meteredInterfaces: ["wwan*", "ppp*", "usb0"])
-        #expect(path.status == expected)
+    @Test("entries of waits that are over do not pile up")
+    func compacted() {
+        var waits = NetworkWaits()
+        for place in 0..<5000 {
+            waits.insert(Self.key(place), until: Self.at(1000))
+            waits.remove(Self.key(place))
+        }
+        waits.insert(Self.key(5000), until: Self.at(2000))
+        waits.compact()
+        #expect(waits.earliest == Self.at(2000) && waits.count == 1)
+    }
+
+    @Test("time for which a fetch is suspended does not count as waiting")
+    func suspended() {
+        let wait = NetworkWait(limit: .seconds(10), wholeDeadline: nil)
+        #expect(wait.end == nil)
+        wait.since = Self.at(100)
+        #expect(wait.end == Self.at(110))
+        // Suspended from 104 to 150.
+        wait.giveBack(.seconds(46), at: Self.at(150))
+        #expect(wait.end == Self.at(156))
+        wait.ended(at: Self.at(152))
+        #expect(wait.waited == .seconds(6) && wait.left == .seconds(4) && wait.returnedAt == Self.at(152))
+        // Suspended from 190 on, and waiting from 200 on, until 210.
+        wait.since = Self.at(200)
+        wait.giveBack(.seconds(20), at: Self.at(210))
+        #expect(wait.end == Self.at(214))
+        let endless = NetworkWait(limit: nil, wholeDeadline: nil)
+        endless.since = Self.at(1)
+        #expect(endless.end == nil)
     }
 }

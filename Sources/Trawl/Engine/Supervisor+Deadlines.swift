@@ -73,6 +73,9 @@ extension Supervisor {
     mutating func giveBack(_ pause: Duration, to fetch: RunningFetch) {
         fetch.engine.postpone(by: pause)
         if let deadline = fetch.engine.deadline { deadlines.insert(fetch.engine.key, deadline: deadline) }
+        guard let wait = fetch.engine.networkWait, wait.since != nil else { return }
+        wait.giveBack(pause, at: now)
+        networkWaits.insert(fetch.engine.key, until: wait.end)
     }
 }
 

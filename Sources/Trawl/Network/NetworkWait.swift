@@ -26,6 +26,26 @@ final class NetworkWait {
 
     /// How long it may still wait; nil is no limit.
     var left: Duration? { limit.map { max(.zero, $0 - waited) } }
+
+    /// When it will have waited as long as it may; nil when it does not wait, or has no limit.
+    var end: MonotonicInstant? {
+        guard let since, let left else { return nil }
+        return since.advanced(by: left)
+    }
+
+    /// The network is there.
+    func ended(at now: MonotonicInstant) {
+        if let since { waited += since.duration(to: now) }
+        since = nil
+        returnedAt = now
+    }
+
+    /// Time until now was not its own: no limit runs while a fetch is suspended. It may have come to wait in the middle
+    /// of that.
+    func giveBack(_ pause: Duration, at now: MonotonicInstant) {
+        guard let since else { return }
+        self.since = since.advanced(by: min(pause, since.duration(to: now)))
+    }
 }
 
 /// The fetches that wait for the network.
@@ -62,7 +82,10 @@ struct NetworkWaits {
         return nil
     }
 
-    /// Takes all of them, in the order in which they were started.
+    /// Drops limits of fetches that wait no longer when they are the most.
+    mutating func compact() { limits.compact(living: ends.count) { ends.keys.contains($0) } }
+
+    /// Takes all of them, in the order of their places among all fetches.
     mutating func removeAll() -> [FetchKey] {
         let keys = ends.keys.sorted { $0.rawValue & 0xFFFF_FFFF < $1.rawValue & 0xFFFF_FFFF }
         self = NetworkWaits()

@@ -55,12 +55,11 @@ extension Supervisor {
         guard networkStatus != .none else { return }
         network.note(isMissed: false)
         for key in networkWaits.removeAll() {
-            guard let fetch = fetches[key], let wait = fetch.engine.networkWait, let since = wait.since,
+            guard let fetch = fetches[key], let wait = fetch.engine.networkWait, wait.since != nil,
                 fetch.engine.life.isWaiting
             else { continue }
-            wait.waited += since.duration(to: now)
-            wait.since = nil
-            wait.returnedAt = now
+            if let stoppedAt = fetch.engine.stoppedAt { wait.giveBack(stoppedAt.duration(to: now), at: now) }
+            wait.ended(at: now)
             begin(fetch, front: true)
         }
     }
@@ -71,8 +70,14 @@ extension Supervisor {
             guard let fetch = fetches[key], let wait = fetch.engine.networkWait, let reason = wait.reason,
                 fetch.engine.life.isWaiting
             else { continue }
+            // It is suspended: what it has left counts from when it is resumed.
+            guard fetch.engine.stoppedAt == nil else {
+                networkWaits.insert(key, until: nil)
+                continue
+            }
             answer(fetch, with: .failure(reason))
         }
+        networkWaits.compact()
     }
 
     /// What the network is; from the first question on the supervisor is told of changes.
