@@ -172,8 +172,9 @@ final class RunningFetch: @unchecked Sendable {
         let isPaced: Bool
         /// Bytes of a streamed body the consumer has been given in this hop.
         var delivered: UInt64 = 0
-        /// Credits the worker has left.
-        var credit: UInt64 = 0
+        /// Bytes of a streamed body that there is room for: the window, less what was delivered and not read yet, by
+        /// whichever hop.
+        var credit = UInt64(Supervisor.streamWindow)
         var head: TrawlHTTP.ResponseHead?
         /// Whether the worker told that a request goes out.
         var isForwarded = false

@@ -162,10 +162,10 @@ extension Supervisor {
         fetches.remove(fetch.engine.key)
     }
 
-    /// A reader took bytes of a streamed body: the worker may send as many more.
+    /// A reader took bytes of a streamed body: the worker may send as many more, that of this hop or of the next.
     mutating func consumed(_ fetch: RunningFetch, _ bytes: Int) {
-        guard let lease = fetch.engine.life.activeLease, let link = links[fetch.engine.worker] else { return }
         fetch.engine.credit += UInt64(bytes)
+        guard let lease = fetch.engine.life.activeLease, let link = links[fetch.engine.worker] else { return }
         _ = link.send(.credit(lease: lease.rawValue, bytes: UInt32(clamping: bytes)))
         markDirty(fetch.engine.worker)
     }

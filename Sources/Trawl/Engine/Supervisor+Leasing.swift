@@ -143,8 +143,7 @@ extension Supervisor {
             addPart(of: fetch, to: &lease, &descriptors)
         case .discard: lease.sink = .discard
         case .stream:
-            lease.sink = .stream(credit: Self.streamWindow)
-            fetch.engine.credit = UInt64(Self.streamWindow)
+            lease.sink = .stream(credit: UInt32(clamping: fetch.engine.credit))
         case .rooted(let root, let path, let collision):
             lease.sink = .file(
                 root: UInt16(root), path: path,

@@ -195,6 +195,28 @@ struct SuspendTests {
         }
     }
 
+    @Test("a stream nobody reads gets no more room by being suspended", arguments: Engine.allCases)
+    func unreadStream(engine: Engine) async throws {
+        let scene = try SuspendScene()
+        let window = 256 << 10
+        try await withTestCoordinator(workers: engine.workers) { configuration in
+            configuration.suspendedConnectionLifetime = .milliseconds(1)
+        } _: { coordinator in
+            let fetch = coordinator.start(Request(scene.origin.url("/file")), into: .stream)
+            for count in 1...5 {
+                #expect(await eventually { scene.asked.count == count })
+                #expect(await eventually { fetch.currentProgress.download.completed >= window })
+                try await scene.suspendForLong(fetch)
+                fetch.resume()
+            }
+            #expect(await eventually { scene.asked.count == 6 })
+            #expect(scene.asked.compactMap { $0 }.allSatisfy { $0 <= window }, "\(scene.asked)")
+            // All of it comes once it is read.
+            let course = await SuspendedCourse(of: fetch)
+            #expect(course.streamed == SuspendScene.content)
+        }
+    }
+
     @Test("again and again, it goes on each time")
     func repeatedly() async throws {
         let scene = try SuspendScene()
