@@ -256,7 +256,8 @@ extension Supervisor {
                 let isStored = end.cache.source.isStoreAlone
                 if meet(head, fetch, isStored: isStored) == .deliver, !isStored { learn(head, fetch) }
             }
-            foundName(fetch)
+            // What is stored says nothing about it.
+            if !end.cache.source.isStoreAlone { foundName(fetch) }
             overtakeLeaders(of: fetch, head)
             if answersChallenge(fetch) { return revalidateIfWanted(fetch, end.cache) }
             if goesOnTrying(fetch) || asksForWhole(fetch) { return }
