@@ -18,6 +18,8 @@ extension Supervisor {
         }
         do throws(SystemError) {
             let pair = try ControlSocket.pair()
+            // All that can fail comes before the worker, or ends with it.
+            let socket = try pair.here.duplicated(atLeast: 3)
             let engine: WorkerLink.Engine
             if let executable {
                 engine = .process(
@@ -25,26 +27,15 @@ extension Supervisor {
                         executable: executable.startPath, arguments: executable.arguments,
                         environment: executable.environment, control: pair.there, segment: segment.descriptor))
             } else {
-                // The thread owns what a process would have inherited.
-                let control = try pair.there.duplicated(atLeast: 3).release()
-                let memory = try segment.descriptor.duplicated(atLeast: 3).release()
-                engine = .thread(
-                    try NamedThread.start(name: "trawl-worker") {
-                        _ = Worker.run(control: control, segment: memory, isOwnProcess: false)
-                    })
+                engine = .thread(try Self.startThread(pair.there, segment.descriptor))
             }
-            let socket = try pair.here.duplicated(atLeast: 3)
             switch slots[slot].started(at: now) {
             case .run(let generation):
                 let link = WorkerLink(
                     slot: slot, generation: generation, engine: engine, socket: socket)
                 links[slot] = link
                 segment.worker(slot).reset(generation: UInt64(generation))
-                try poller.add(link.rawSocket, token: Token.socket(slot), interest: .read)
-                if case .process(let process) = engine {
-                    try poller.add(process.exitDescriptor, token: Token.exit(slot), interest: .read)
-                }
-                greet(link)
+                if listen(to: link) { greet(link) } else { end(link, for: .shortage) }
             case .kill:
                 if case .process(let process) = engine { _ = try? process.signal(SIGKILL) }
             }
@@ -52,6 +43,36 @@ extension Supervisor {
             act(
                 on: slots[slot].startFailed(errno: error.errno, at: now, jitter: .random(in: 0...1, using: &random)),
                 slot: slot)
+        }
+    }
+
+    /// Starts a worker of this process, which owns what a process would have inherited.
+    private static func startThread(
+        _ control: borrowing Descriptor, _ segment: borrowing Descriptor
+    ) throws(SystemError) -> NamedThread {
+        let control = try control.duplicated(atLeast: 3)
+        let segment = try segment.duplicated(atLeast: 3)
+        let (controlNumber, segmentNumber) = (control.rawValue, segment.rawValue)
+        let thread = try NamedThread.start(name: "trawl-worker") {
+            _ = Worker.run(control: controlNumber, segment: segmentNumber, isOwnProcess: false)
+        }
+        _ = control.release()
+        _ = segment.release()
+        return thread
+    }
+
+    /// Waits for what a new worker says, and for its end.
+    ///
+    /// - Returns: False when the system has no room for that. Its end is found by ``tick(onTime:)`` then.
+    private func listen(to link: WorkerLink) -> Bool {
+        do throws(SystemError) {
+            try poller.add(link.rawSocket, token: Token.socket(link.slot), interest: .read)
+            if case .process(let process) = link.engine {
+                try poller.add(process.exitDescriptor, token: Token.exit(link.slot), interest: .read)
+            }
+            return true
+        } catch {
+            return false
         }
     }
 
@@ -256,6 +277,8 @@ extension Supervisor {
             if let lostAt = link.lostAt, lostAt.duration(to: now) >= Self.exitGrace {
                 perform(slots[slot].kill(.garbage), on: slot)
             }
+            // Where the system had no room for it, nothing else tells of its end.
+            if case .process = link.engine, slots[slot].phase == .ending { workerExited(link) }
         }
         for (key, deadline) in cancelling where onTime && deadline <= now {
             cancelling[key] = nil
