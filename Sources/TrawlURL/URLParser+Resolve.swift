@@ -9,11 +9,15 @@ extension URLParser {
     /// - Source: RFC 3986 §5.2.
     package func resolve(_ reference: String, against base: TargetURI) throws(URLFailure) -> TargetURI {
         guard reference.utf8.count <= Self.maximumLength else { throw .tooLong }
+        if let latest, latest.reference == reference, latest.base == base.text, latest.fragment == base.fragment {
+            return latest.target
+        }
         let parts = URIReference(reference)
         var result = try parse(Self.absolute(parts, reference, base))
         result.user = nil
         result.password = nil
         if parts.fragment == nil { result.fragment = base.fragment }
+        latest = Resolved(reference: reference, base: base.text, fragment: base.fragment, target: result)
         return result
     }
 

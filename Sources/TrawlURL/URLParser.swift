@@ -14,6 +14,17 @@ package final class URLParser {
     /// Made when the first URL needs it: many never do, and libcurl is not loaded until then.
     private var handle: OpaquePointer?
     private let usesFastPath: Bool
+    /// What was resolved last: one redirect is looked at several times.
+    var latest: Resolved?
+
+    /// A reference and what it means.
+    struct Resolved {
+        let reference: String
+        /// The text and the fragment of the target in whose context it stands.
+        let base: String
+        let fragment: String?
+        let target: TargetURI
+    }
 
     /// A parser.
     package convenience init() {

@@ -38,6 +38,21 @@ struct ResolveTests {
         #expect(try parser.resolve("//other/c", against: base).fragment == "old")
     }
 
+    @Test("what was resolved before is the same again, and another in another context")
+    func again() throws {
+        let parser = URLParser()
+        for (base, reference, expected) in [
+            ("http://a/b", "c", "http://a/c"), ("http://a/b#f", "c", "http://a/c#f"),
+            ("http://a/b/", "c", "http://a/b/c"), ("http://a/b/", "d", "http://a/b/d"),
+            ("https://a/b/", "d", "https://a/b/d"),
+        ] {
+            let base = try parser.parse(base)
+            for _ in 0..<3 { #expect(try parser.resolve(reference, against: base).textWithFragment == expected) }
+            #expect(throws: URLFailure.self) { try parser.resolve("//", against: base) }
+            #expect(try parser.resolve(reference, against: base).textWithFragment == expected)
+        }
+    }
+
     @Test("user information does not come from a reference, nor from its base")
     func userInformation() throws {
         let parser = URLParser()
