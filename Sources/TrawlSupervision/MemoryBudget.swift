@@ -120,15 +120,17 @@ package struct MemoryBudget: Sendable {
     /// The wishes that can be met by now; they are.
     package mutating func grants() -> [Grant] {
         var grants: [Grant] = []
+        var parts: Parts?
         var place = 0
         while place < wants.count {
             let want = wants[place]
             guard var body = bodies[want.lease] else { preconditionFailure("a wish without a lease") }
             let more = max(0, want.total - body.counted)
-            guard mayHave(more, body, isEldest: place == 0) else {
+            guard mayHave(more, body, isEldest: place == 0, &parts) else {
                 place += 1
                 continue
             }
+            parts = nil
             if place == 0 { passed = 0 } else { passed += more }
             grants.append(Grant(lease: want.lease, bytes: max(0, want.total - body.room)))
             count(want.total, &body)
@@ -139,11 +141,15 @@ package struct MemoryBudget: Sendable {
         return grants
     }
 
-    private func mayHave(_ more: Int, _ body: Body, isEldest: Bool) -> Bool {
+    /// - Parameter parts: What is known of bodies of unknown length since the last grant, in one look at all of them.
+    private func mayHave(_ more: Int, _ body: Body, isEldest: Bool, _ parts: inout Parts?) -> Bool {
         if !isEldest, passed >= limit { return false }
         if held + more <= limit {
-            if body.isWhole || isEldest && eldestPart.map({ $0 >= body.age }) ?? true { return true }
-            if heldInParts + more <= limit / 2 { return true }
+            if body.isWhole { return true }
+            let known = parts ?? lookAtParts()
+            parts = known
+            if isEldest, known.eldest.map({ $0 >= body.age }) ?? true { return true }
+            if known.held + more <= limit / 2 { return true }
         }
         return isEldest && isStuck
     }
@@ -151,17 +157,26 @@ package struct MemoryBudget: Sendable {
     /// Whether nothing is left that is given back without another grant, but what is short.
     private var isStuck: Bool { delivered <= limit / 8 && wants.count == bodies.count }
 
-    /// The age of the eldest body of unknown length that holds something.
-    private var eldestPart: UInt64? {
-        bodies.values.lazy.filter { !$0.isWhole && $0.counted > 0 }.map(\.age).min()
+    /// The bodies of unknown length.
+    private struct Parts {
+        /// The age of the eldest that holds something.
+        var eldest: UInt64?
+        /// What they hold, without the one that may grow as far as the budget goes.
+        var held = 0
     }
 
-    /// What bodies of unknown length hold, without the one that may grow as far as the budget goes.
-    private var heldInParts: Int {
-        var exempt = eldestPart
+    private func lookAtParts() -> Parts {
+        var parts = Parts()
+        var eldestHolds = 0
+        for body in bodies.values where !body.isWhole && body.counted > 0 {
+            parts.held += body.counted
+            if let eldest = parts.eldest, eldest < body.age { continue }
+            (parts.eldest, eldestHolds) = (body.age, body.counted)
+        }
         // Not while an elder one waits for all of its length: it would have to wait for this one's end.
-        if let first = wants.first, let eldest = exempt, eldest > first.age { exempt = nil }
-        return bodies.values.reduce(0) { $1.isWhole || $1.age == exempt ? $0 : $0 + $1.counted }
+        if let first = wants.first, let eldest = parts.eldest, eldest > first.age { return parts }
+        parts.held -= eldestHolds
+        return parts
     }
 
     private mutating func count(_ bytes: Int, _ body: inout Body) {
