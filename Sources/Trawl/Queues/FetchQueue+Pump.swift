@@ -11,13 +11,15 @@ extension FetchQueue {
         case nothing
     }
 
-    /// Lets the machine's actions be carried out, by whoever does that now, or else by a new task.
+    /// Lets the machine's actions be carried out, by whoever does that now, or else by a new task; where there are none,
+    /// as when a fetch is added to a queue that is suspended or full, by nobody.
     func pump() {
-        let isIdle = state.withLock { state in
-            defer { state.isPumping = true }
-            return !state.isPumping
+        let isNeeded = state.withLock { state in
+            guard !state.isPumping, state.machine.hasWork else { return false }
+            state.isPumping = true
+            return true
         }
-        if isIdle { Task { drain() } }
+        if isNeeded { Task { drain() } }
     }
 
     private func drain() {

@@ -64,6 +64,8 @@ extension QueueMachine {
         private var actions: [Action] = []
         private var head = 0
 
+        var isEmpty: Bool { head == actions.count }
+
         mutating func append(_ action: Action) { actions.append(action) }
 
         mutating func popFirst() -> Action? {

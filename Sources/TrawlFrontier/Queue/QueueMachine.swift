@@ -238,6 +238,14 @@ package struct QueueMachine: Sendable {
         isSuspended = true
     }
 
+    /// Whether ``next()`` has something.
+    package var hasWork: Bool {
+        if !outbox.isEmpty || (owesEnd && pendingCount == 0) { return true }
+        return mayStart && ready.contains { $0.first != Link.none }
+    }
+
+    private var mayStart: Bool { !isSuspended && runningCount < settings.width }
+
     /// What the caller does next; nil when there is nothing until another event.
     ///
     /// What is to be told and cancelled comes before what may start.
@@ -258,8 +266,7 @@ package struct QueueMachine: Sendable {
             owesEnd = false
             return .tellQueueFinished
         }
-        guard !isSuspended, runningCount < settings.width else { return nil }
-        guard let line = ready.last(where: { $0.first != Link.none }) else { return nil }
+        guard mayStart, let line = ready.last(where: { $0.first != Link.none }) else { return nil }
         return takeTurn(Int(line.first))
     }
 

@@ -94,11 +94,12 @@ struct QueueMachineModelTests {
             }
         }
         func run() {
-            while let action = queue.next() {
+            while queue.hasWork, let action = queue.next() {
                 handle(action)
                 // Somebody may react in the middle of it.
                 if random.once(in: 12) { add(isReaction: true) }
             }
+            #expect(!queue.hasWork && queue.next() == nil, "seed \(seed)")
         }
         func add(isReaction: Bool = false) {
             let count = min(Int.random(in: 0...3, using: &random), order.count)

@@ -185,6 +185,24 @@ struct QueueMachineTests {
         }
     }
 
+    @Test("it says beforehand whether there is anything to do")
+    func work() {
+        var queue = QueueMachine(Settings(width: 1))
+        #expect(!queue.hasWork)
+        let a = queue.add()
+        #expect(!queue.hasWork, "it is suspended")
+        queue.start()
+        #expect(queue.hasWork)
+        #expect(queue.actions() == [.start(a)])
+        let b = queue.add()
+        #expect(!queue.hasWork, "it is full")
+        queue.ended(a, .succeeded)
+        #expect(queue.hasWork)
+        #expect(queue.actions() == [.tellFinished(a, pending: 1), .start(b)])
+        queue.cancel(b)
+        #expect(queue.hasWork)
+    }
+
     @Test("a fetch that is added while the last one is told puts the queue's end off")
     func addedInCallback() {
         var queue = QueueMachine()
