@@ -273,8 +273,9 @@ public final class Coordinator: Sendable {
     }
 }
 
-/// Runs `body` with a coordinator and shuts it down at the end, however `body` ends. Fetches still running are
-/// cancelled.
+/// Runs `body` with a coordinator and shuts it down at the end, however `body` ends. Fetches in flight may go on for
+/// ``Configuration/shutdownGrace``; those that wait, and those that are not over by then, fail with
+/// ``FetchError/Code/shutDown``.
 public func withCoordinator<Value>(
     _ configuration: Configuration = .default, _ body: (Coordinator) async throws -> Value
 ) async throws -> Value {

@@ -1,7 +1,7 @@
 package import TrawlHTTP
 
 /// The head of a request as a worker was told to send it. `Host` and what follows from the body are added there; what a
-/// cache adds comes with ``FetchEvent/asking(_:)``.
+/// cache adds comes with ``FetchEvent/forwarded(_:)``.
 package struct SentRequest: Sendable {
     /// The method.
     package let method: Method
@@ -11,7 +11,7 @@ package struct SentRequest: Sendable {
     package let fields: FieldLines
     /// The length of the body that goes along, or nil.
     package let bodyLength: Int?
-    /// Whether a cache is asked first: nothing is sent then, unless ``FetchEvent/asking(_:)`` comes.
+    /// Whether a cache is asked first: nothing is sent then, unless ``FetchEvent/forwarded(_:)`` comes.
     package let passesCache: Bool
 
     /// The same with field lines of a cache, each in the place of those of its name.
