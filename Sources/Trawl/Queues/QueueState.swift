@@ -276,6 +276,7 @@ struct QueueState {
 
     mutating func concludeAll() {
         isOver = true
+        waiting.giveBackPlaces()
         readers.tell(.queueFinished)
         tellProgress(at: MonotonicClock.now(), isFinal: true)
     }

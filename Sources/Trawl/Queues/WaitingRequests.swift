@@ -65,6 +65,14 @@ struct WaitingRequests {
         entries[id.place] = Entry(generation: id.generation)
     }
 
+    /// None waits: gives the memory of many back.
+    mutating func giveBackPlaces() {
+        if entries.count > Self.mostKept { self = WaitingRequests() }
+    }
+
+    /// Places that are kept for later ones.
+    private static let mostKept = 1024
+
     /// Method and URL of a fetch that waits.
     func name(of id: QueueMachine.FetchID) -> (Request.Method, String)? {
         guard let entry = entry(of: id), let shape = entry.shape else { return nil }

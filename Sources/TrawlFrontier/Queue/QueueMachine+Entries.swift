@@ -117,7 +117,7 @@ extension QueueMachine {
         let index: Int
         if firstFree == Link.none {
             index = entries.count
-            entries.append(Entry())
+            entries.append(Entry(generation: firstGeneration))
         } else {
             index = Int(firstFree)
             firstFree = entries[index].next
@@ -125,6 +125,7 @@ extension QueueMachine {
         }
         entries[index].state = .blocked
         entries[index].priority = priority
+        usedCount += 1
         return index
     }
 
@@ -133,7 +134,20 @@ extension QueueMachine {
         entries[index].state = .free
         entries[index].next = firstFree
         firstFree = UInt32(truncatingIfNeeded: index)
+        usedCount -= 1
     }
+
+    /// Gives the memory of many places back once none is used. Names of the past stay what they are: no new one equals
+    /// them.
+    mutating func giveBackPlaces() {
+        guard usedCount == 0, entries.count > Self.mostKept else { return }
+        firstGeneration = entries.lazy.map(\.generation).max() ?? firstGeneration
+        (entries, firstFree) = ([], Link.none)
+        (edges, firstFreeEdge) = ([], Link.none)
+    }
+
+    /// Places that are kept for later ones.
+    private static let mostKept = 1024
 
     // MARK: Lines
 

@@ -100,6 +100,10 @@ package struct QueueMachine: Sendable {
     /// Whether the queue's end is to be told once all fetches were told.
     private var owesEnd = false
     var entries: [Entry] = []
+    /// Places in use, those of fetches that a reset has forgotten among them.
+    var usedCount = 0
+    /// Which use the first of a new place is.
+    var firstGeneration: UInt32 = 0
     var firstFree = Link.none
     var edges: [Edge] = []
     var firstFreeEdge = Link.none
@@ -173,6 +177,7 @@ package struct QueueMachine: Sendable {
         case .forgottenSizing:
             leaveTurn(index)
             free(index)
+            giveBackPlaces()
         case .blocked, .waitsForSizing, .waits, .running, .parked, .waitsToGoOn, .cancelling, .forgotten, .ending,
             .free:
             return
@@ -199,6 +204,7 @@ package struct QueueMachine: Sendable {
         case .forgotten:
             leaveTurn(index)
             free(index)
+            giveBackPlaces()
         case .blocked, .waitsForSizing, .waits, .sizing, .cancellingSizing, .forgottenSizing, .ending, .free: return
         }
     }
@@ -261,6 +267,7 @@ package struct QueueMachine: Sendable {
             case .start, .startSizing, .goOn, .cancel, .cancelSizing, .resetProgress, .tellQueueFinished: return action
             }
         }
+        giveBackPlaces()
         // Looked at only now: what was just told may have added fetches.
         if owesEnd, pendingCount == 0 {
             owesEnd = false

@@ -1,5 +1,6 @@
 import Testing
-import TrawlFrontier
+
+@testable import TrawlFrontier
 
 extension QueueMachine {
     /// All there is to do now.
@@ -433,6 +434,43 @@ struct QueueMachineTests {
                 if case .tellFailed = action { told += 1 }
             }
             #expect(told == 100_001 && queue.pendingCount == 0)
+        }
+    }
+
+    @Test("the places of many are given back, and no name is used again", arguments: [false, true])
+    func placesGivenBack(isReset: Bool) {
+        var queue = QueueMachine(Settings(width: 3, cancelsOthersOnFailure: false))
+        var names: Set<QueueMachine.FetchID> = []
+        for round in 1...3 {
+            queue.start()
+            var last = queue.add()
+            names.insert(last)
+            for _ in 1..<5000 {
+                last = queue.add(after: [last])
+                names.insert(last)
+            }
+            #expect(names.count == round * 5000)
+            var running: [QueueMachine.FetchID] = []
+            if isReset {
+                if case .start(let fetch)? = queue.next() { running.append(fetch) }
+                queue.reset()
+                while queue.next() != nil {}
+                #expect(running.count == 1 && queue.entries.count == 5000)
+                for fetch in running { queue.ended(fetch, .failed) }
+            } else {
+                var told = 0
+                while let action = queue.next() {
+                    if case .start(let fetch) = action { queue.ended(fetch, .succeeded) }
+                    if case .tellFinished = action { told += 1 }
+                }
+                #expect(told == 5000)
+            }
+            #expect(queue.entries.isEmpty && queue.edges.isEmpty && queue.runningCount == 0)
+            for fetch in names {
+                queue.ended(fetch, .failed)
+                queue.cancel(fetch)
+            }
+            #expect(queue.next() == nil)
         }
     }
 
