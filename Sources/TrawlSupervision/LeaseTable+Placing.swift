@@ -109,11 +109,6 @@ extension LeaseTable {
         return asked
     }
 
-    /// Connections to the origin that the workers may have, all together.
-    package func connections(to origin: OriginKey) -> Int {
-        shares.row(of: origin).map { shares.total($0) } ?? 0
-    }
-
     /// Whether ``takeFoundOrigin()`` or ``takeForgottenOrigin()`` has something to give.
     package var hasNewsOfOrigins: Bool { !shares.found.isEmpty || !shares.forgotten.isEmpty }
 

@@ -93,11 +93,6 @@ package struct LeaseTable: Sendable {
         return lost
     }
 
-    /// Whether the worker holds no lease: one that drains may be told to exit.
-    package func isIdle(_ worker: Int) -> Bool {
-        holders[worker].load == 0
-    }
-
     /// How many leases the worker holds.
     package func heldCount(of worker: Int) -> Int {
         Int(holders[worker].load)

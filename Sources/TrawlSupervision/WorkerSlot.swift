@@ -237,14 +237,6 @@ package struct WorkerSlot: Sendable {
         }
     }
 
-    /// Whether a process is in the slot, so that an exit will come.
-    package var hasProcess: Bool {
-        switch state {
-        case .starting, .ready, .draining, .ending: return true
-        case .neverStarted, .backingOff, .retired: return false
-        }
-    }
-
     /// Why the slot is retired, or will be as soon as its process is gone; `nil` while it is of use.
     package var retireReason: RetireReason? {
         switch state {

@@ -2,6 +2,11 @@ import Testing
 
 @testable import TrawlSupervision
 
+extension LeaseTable {
+    /// Connections to the origin that the workers may have, all together.
+    func connections(to origin: OriginKey) -> Int { shares.row(of: origin).map { shares.total($0) } ?? 0 }
+}
+
 @Suite("Shares of an origin's connections, POOL-11")
 struct ConnectionSharesTests {
     /// A table whose workers are ready, and what they hold.

@@ -9,6 +9,16 @@ private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
 
 private func after(_ duration: Duration) -> MonotonicInstant { start.advanced(by: duration) }
 
+extension WorkerSlot {
+    /// Whether a process is in the slot, so that an exit will come.
+    fileprivate var hasProcess: Bool {
+        switch phase {
+        case .starting, .ready, .draining, .ending: true
+        case .neverStarted, .backingOff, .retired: false
+        }
+    }
+}
+
 /// One slot in every state there is, told apart by what is to come.
 private enum Stage: CaseIterable {
     case neverStarted, starting, ready, draining

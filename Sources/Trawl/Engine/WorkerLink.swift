@@ -48,7 +48,6 @@ final class WorkerLink {
     }
 
     var rawSocket: Int32 { socket.rawValue }
-    var hasOutgoing: Bool { !outgoing.isEmpty }
 
     /// Why a message cannot be sent.
     enum SendError: Error, Equatable {

@@ -17,19 +17,6 @@ extension HostQueues {
 
     // MARK: Rules
 
-    /// Changes the rules for all hosts without their own, from now on.
-    package mutating func setPoliteness(_ politeness: Politeness) {
-        self.politeness = politeness
-        for index in hosts.indices {
-            if hosts[index].manners != Link.none {
-                let place = Int(hosts[index].manners)
-                if politeness.delay.isNone, manners[place].ownDelay == nil { manners[place].nextStart = 0 }
-                if politeness.circuit == nil { manners[place].circuit = HostCircuit() }
-            }
-            applyRules(index)
-        }
-    }
-
     /// Gives a host a limit of its own.
     ///
     /// - Parameter limit: Hops in process; 0 is no limit, nil the one for all hosts. Hops in process go on when there

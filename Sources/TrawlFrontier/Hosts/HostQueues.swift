@@ -13,16 +13,14 @@ package import TrawlHTTP
 /// Every operation takes constant time, but for hosts that are held back for a time: those stand in a heap.
 package struct HostQueues: Sendable {
     /// The rules for hosts without their own.
-    package internal(set) var politeness: Politeness {
-        didSet { hasDelay = !politeness.delay.isNone }
-    }
+    package let politeness: Politeness
     /// Hops that wait, those of retired hosts among them.
     package internal(set) var count = 0
     /// Hops that were handed out and have not come back.
     package internal(set) var inProcessCount = 0
 
     /// Whether `politeness` has a delay, at hand.
-    private var hasDelay: Bool
+    private let hasDelay: Bool
     var nodes: [Node] = []
     var firstFreeNode = Link.none
     var hosts: [Host] = []
@@ -42,13 +40,6 @@ package struct HostQueues: Sendable {
     package init(_ politeness: Politeness = Politeness()) {
         self.politeness = politeness
         hasDelay = !politeness.delay.isNone
-    }
-
-    /// Queues without hops, and without rules but one.
-    ///
-    /// - Parameter limitPerHost: Hops in process that one host may have; 0 is no limit.
-    package init(limitPerHost: Int) {
-        self.init(Politeness(limitPerHost: limitPerHost))
     }
 
     /// Whether no hop waits; hops may be in process all the same.
@@ -162,11 +153,6 @@ package struct HostQueues: Sendable {
     /// Hops in process that the host may have, by all rules together; `UInt32.max` is no limit.
     package func limit(of host: UInt32) -> UInt32 {
         host < hosts.count ? hosts[Int(host)].limit : Self.effective(politeness.limitPerHost, politeness.delay)
-    }
-
-    /// Hops of this host that were handed out and have not come back.
-    package func inProcessCount(of host: UInt32) -> Int {
-        host < hosts.count ? Int(hosts[Int(host)].inProcess) : 0
     }
 }
 

@@ -106,25 +106,6 @@ struct HostPolitenessTests {
         #expect(drain(&queues, at: at(3)) == [13])
     }
 
-    @Test("rules can change while hops run")
-    func changedRules() {
-        var queues = HostQueues(limitPerHost: 2)
-        for hop in 1...9 as ClosedRange<UInt64> { queues.enqueue(hop, host: 0) }
-        #expect(drain(&queues, at: at(1)) == [1, 2])
-        queues.setPoliteness(Politeness(limitPerHost: 4))
-        #expect(drain(&queues, at: at(1)) == [3, 4])
-        queues.setPoliteness(Politeness(limitPerHost: 3))
-        queues.returned(0, at: at(1))
-        #expect(drain(&queues, at: at(1)) == [])
-        queues.returned(0, at: at(1))
-        #expect(drain(&queues, at: at(1)) == [5])
-        queues.setPoliteness(Politeness(limitPerHost: 0, delay: StartDelay(.seconds(5), from: .start)))
-        #expect(drain(&queues, at: at(1)) == [6])
-        #expect(drain(&queues, at: at(2)) == [])
-        queues.setPoliteness(Politeness(limitPerHost: 0))
-        #expect(drain(&queues, at: at(2)) == [7, 8, 9])
-    }
-
     // MARK: Snoozed and retired
 
     @Test("a snoozed host starts nothing before its time, the latest of several, and holds up no other")
