@@ -78,23 +78,3 @@ extension FetchError.Code {
     /// Whether it means that the server cannot be reached or does not answer (RFC 9111 §4.2.4).
     var isOutage: Bool { Self.outages.contains(self) }
 }
-
-extension RequestOptions.Redirects.Mode {
-    var packageMode: RedirectMode {
-        switch self {
-        case .manual: .manual
-        case .standard: .standard
-        case .classic: .classic
-        case .preserve: .preserve
-        }
-    }
-}
-
-extension Response {
-    /// The names in `Content-Encoding` values, in lower case and order.
-    static func codingNames(_ values: [String]) -> [String] {
-        values.flatMap { $0.split(separator: ",") }.map { name in
-            name.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }.lowercased()
-        }
-    }
-}

@@ -169,3 +169,12 @@ public struct Response: Sendable {
         public let reason: String
     }
 }
+
+extension Response {
+    /// The names in `Content-Encoding` values, in lower case and order.
+    private static func codingNames(_ values: [String]) -> [String] {
+        values.flatMap { $0.split(separator: ",") }.map { name in
+            name.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }.lowercased()
+        }
+    }
+}
