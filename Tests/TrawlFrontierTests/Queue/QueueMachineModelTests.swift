@@ -99,7 +99,8 @@ struct QueueMachineModelTests {
                 // Somebody may react in the middle of it.
                 if random.once(in: 12) { add(isReaction: true) }
             }
-            #expect(!queue.hasWork && queue.next() == nil, "seed \(seed)")
+            #expect(!queue.hasWork, "seed \(seed)")
+            #expect(queue.next() == nil, "seed \(seed)")
         }
         func add(isReaction: Bool = false) {
             let count = min(Int.random(in: 0...3, using: &random), order.count)
