@@ -137,8 +137,8 @@ extension Supervisor {
         }
     }
 
-    /// Lets those who waited for a fetch wait for another one of the same request. Were each begun anew, as many that are
-    /// cancelled one after the other would take time that grows with the square of their number.
+    /// Lets those who waited for a fetch wait for another one of the same request. Were each begun anew, as many that
+    /// are cancelled one after the other would take time that grows with the square of their number.
     private mutating func handOver(_ rest: ArraySlice<FetchKey>, from fetch: RunningFetch, to leader: RunningFetch) {
         leader.engine.followers += rest
         guard fetch.engine.stoppedAt != nil else { return }

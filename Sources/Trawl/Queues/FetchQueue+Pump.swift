@@ -11,8 +11,8 @@ extension FetchQueue {
         case nothing
     }
 
-    /// Lets the machine's actions be carried out, by whoever does that now, or else by a new task; where there are none,
-    /// as when a fetch is added to a queue that is suspended or full, by nobody.
+    /// Lets the machine's actions be carried out, by whoever does that now, or else by a new task; where there are
+    /// none, as when a fetch is added to a queue that is suspended or full, by nobody.
     func pump() {
         let isNeeded = state.withLock { state in
             guard !state.isPumping, state.machine.hasWork else { return false }
