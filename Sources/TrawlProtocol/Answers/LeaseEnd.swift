@@ -75,6 +75,17 @@ extension LeaseEnd {
         return end
     }
 
+    /// The end of that lease in all its parts but for what is known when it is told. Made in one go: what is changed
+    /// after it was made is copied.
+    package init(
+        lease: UInt64, outcome: HopOutcome, head: ResponseHead?, trailers: FieldLines, decoded: [String],
+        cache: CacheReport, metrics: HopMetrics
+    ) {
+        self.init(
+            lease: lease, outcome: outcome, head: head, trailers: trailers, decoded: decoded, cache: cache,
+            connections: 0, metrics: metrics)
+    }
+
     /// The end of that lease.
     package init(lease: UInt64, outcome: HopOutcome, head: ResponseHead? = nil) {
         self.lease = lease

@@ -114,19 +114,20 @@ extension Transfer {
 
     /// Tells the end of the lease, and makes the transfer ready for the next one.
     func report(_ result: CURLcode, succeeded: Bool) {
-        var end = LeaseEnd(lease: lease.id, outcome: .complete(.discarded(length: 0)))
+        var outcome = HopOutcome.complete(.discarded(length: 0))
+        var cache = CacheReport()
         var descriptor: Int32?
         var commit: UInt64?
         if isGivenUp {
-            (end.outcome, descriptor) = handOver()
+            (outcome, descriptor) = handOver()
             commit = keeper?.interrupt()
             keeper = nil
         } else if succeeded, failure == nil {
             do throws(HopFailure) {
                 let (delivery, passed) = try store.finish()
-                end.outcome = .complete(delivery)
+                outcome = .complete(delivery)
                 descriptor = passed
-                end.cache = report
+                cache = report
                 commit = endsEarly ? keeper?.interrupt() : keeper?.finish()
                 keeper = nil
             } catch {
@@ -138,19 +139,22 @@ extension Transfer {
             let why = describe(result)
             if why.kind != .cancelled, why.kind != .decoding { commit = keeper?.interrupt() } else { keeper?.abandon() }
             keeper = nil
-            end.outcome = .failed(why)
+            outcome = .failed(why)
         }
-        if !isHeadSent { end.head = head ?? refusalOfTunnel }
-        if let chunks, chunks.isComplete { end.trailers = chunks.trailers }
+        var fields = FieldLines()
+        if let chunks, chunks.isComplete { fields = chunks.trailers }
         if var trailers {
             // The section's own end does not come from libcurl.
             _ = try? trailers.take(0x0D)
-            end.trailers = trailers.fields
+            fields = trailers.fields
         }
+        var decoded: [String] = []
         if let decoder, !decoder.chain.undone.isEmpty {
-            end.decoded = decoder.chain.undone.reversed().map(\.name)
+            decoded = decoder.chain.undone.reversed().map(\.name)
         }
-        if wasInMulti { end.metrics = metrics() }
+        let end = LeaseEnd(
+            lease: lease.id, outcome: outcome, head: isHeadSent ? nil : head ?? refusalOfTunnel, trailers: fields,
+            decoded: decoded, cache: cache, metrics: wasInMulti ? metrics() : HopMetrics())
         setKeepAliveDeadline()
         settleBandwidth(end.metrics)
         resetResponse()
@@ -162,11 +166,11 @@ extension Transfer {
         progress = nil
         exchange = nil
         if stateChanges.isEmpty {
-            loop.retire(self, with: end, descriptor: descriptor, after: commit)
+            loop.retire(self, with: consume end, descriptor: descriptor, after: commit)
         } else {
             let changes = stateChanges
             stateChanges = []
-            loop.retire(self, with: end, descriptor: descriptor, after: commit, and: changes)
+            loop.retire(self, with: consume end, descriptor: descriptor, after: commit, and: changes)
         }
     }
 
