@@ -260,6 +260,7 @@ final class Transfer {
 
     /// Tries once more on a connection nobody has used.
     func restart() {
+        resetResponse()
         resetAttempt()
         var shape = easy.shape
         shape.freshConnect = true
@@ -282,6 +283,7 @@ final class Transfer {
         loop.transfersInMulti += 1
     }
 
+    /// Forgets the attempt. What came of a response is forgotten with its end, or before.
     private func resetAttempt() {
         failure = nil
         leaveConnection()
@@ -299,7 +301,6 @@ final class Transfer {
         tunnelHeads = nil
         tunnelHead = nil
         connectionsAtRequest = 0
-        resetResponse()
         replacedBytes = 0
         heads.reset()
     }
