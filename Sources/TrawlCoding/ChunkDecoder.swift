@@ -46,7 +46,8 @@ package struct ChunkDecoder: Sendable {
         trailerSection = TrailerSection(maxBytes: limits.trailerBytes, maxFields: limits.trailerFields)
     }
 
-    /// Whether the body and its trailer section have ended.
+    /// Whether the body and its trailer section have ended. One whose connection ends before that is truncated
+    /// (RFC 9112 §8).
     package var isComplete: Bool {
         if case .complete = state { return true }
         return false
@@ -94,19 +95,6 @@ package struct ChunkDecoder: Sendable {
         }
         input = UnsafeRawBufferPointer(start: nil, count: 0)
         return nil
-    }
-
-    /// Says that no more input will come.
-    ///
-    /// - Throws: `truncated` when the body is not complete (RFC 9112 §8); an earlier error again.
-    package mutating func finish() throws(ChunkError) {
-        switch state {
-        case .complete: return
-        case .failed(let error): throw error
-        case .size, .chunkExtension, .sizeEnd, .content, .contentCR, .contentLF, .trailer:
-            state = .failed(.truncated)
-            throw .truncated
-        }
     }
 
     /// Takes one byte of framing.

@@ -41,7 +41,7 @@ func dechunk(_ body: [UInt8], cuts: Cuts = [], limits: ChunkLimits = .default) -
             if let error { throw error }
         }
         result.isComplete = decoder.isComplete
-        try decoder.finish()
+        guard result.isComplete else { throw .truncated }
     } catch {
         result.error = error
     }
@@ -197,7 +197,6 @@ struct ChunkDecoderTests {
                 _ = #expect(throws: ChunkError.bareLF) { try decoder.decode(input) { _ in } }
             }
         }
-        #expect(throws: ChunkError.bareLF) { try decoder.finish() }
         #expect(!decoder.isComplete)
     }
 

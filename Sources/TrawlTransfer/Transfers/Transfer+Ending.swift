@@ -87,9 +87,8 @@ extension Transfer {
             return
         }
         guard !endsEarly else { return }
-        do throws(ChunkError) {
-            try chunks?.finish()
-        } catch {
+        if let chunks, !chunks.isComplete {
+            // RFC 9112 §8.
             if dropsBody {
                 endsEarly = true
                 return
