@@ -56,7 +56,9 @@ extension Transfer {
     /// Whether the response is all there while the server has not taken all of the request, as it may over HTTP/2 (RFC 9113
     /// §8.1). libcurl 7.88 would go on trying to send to a stream that nobody reads.
     var isCompleteAheadOfRequest: Bool {
-        guard let announced, receivedBytes >= announced, head?.version == .http2 else { return false }
+        guard profile.multiplexes, let announced, receivedBytes >= announced, head?.version == .http2 else {
+            return false
+        }
         let length: UInt64
         switch lease.body {
         case .none: return false
