@@ -45,14 +45,13 @@ extension PartFile {
         var number = UInt64(first)
         var left = Self.linearTries
         for _ in 0..<Self.mostTries {
-            let name = try numbered(number)
-            let result = name.withUnsafeBytes { appear(as: $0) }
+            let result = try appear(numbered: number)
             if result != -EEXIST {
                 _ = try check(result, "link")
-            } else if adoptsIdentical, isIdentical(to: name) {
+            } else if adoptsIdentical, try isIdentical(to: numbered(number)) {
                 // The directory and the file of before may not have been synced.
                 removeTemporaryName()
-                if sync { try syncExisting(name) }
+                if sync { try syncExisting(numbered(number)) }
             } else {
                 number += 1
                 left -= 1
@@ -64,6 +63,7 @@ extension PartFile {
                 continue
             }
             if number > 0 {
+                let name = try numbered(number)
                 path = path.withBytes { path in
                     String(decoding: path[..<nameStart] + name, as: UTF8.self)
                 }
@@ -109,6 +109,13 @@ extension PartFile {
                 }
             }
         }
+    }
+
+    /// Makes the file appear under its name with a number, as above.
+    private func appear(numbered number: UInt64) throws(SystemError) -> Int32 {
+        // Mostly it is the name alone, as it stands in the path.
+        if number == 0 { return path.withBytes { appear(as: UnsafeRawBufferPointer(rebasing: $0[nameStart...])) } }
+        return try numbered(number).withUnsafeBytes { appear(as: $0) }
     }
 
     /// Gives the file the permissions of the one it is to replace: who made that one secret meant its content. Where
