@@ -18,11 +18,14 @@ extension Transfer {
         metrics.bytesReceived = bytesBeforeBody + receivedBytes
         var requestSize = 0
         _ = ccurl_get_long(easy.raw, CURLINFO_REQUEST_SIZE, &requestSize)
-        var uploaded: Int64 = 0
-        _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
-        metrics.bytesSent = UInt64(max(0, requestSize)) + UInt64(max(0, uploaded))
-        // A body inside the lease is sent by libcurl without asking.
-        if uploaded > 0 { progress?.set(sent: UInt64(uploaded)) }
+        metrics.bytesSent = UInt64(max(0, requestSize))
+        if lease.body != .none {
+            var uploaded: Int64 = 0
+            _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
+            metrics.bytesSent += UInt64(max(0, uploaded))
+            // A body inside the lease is sent by libcurl without asking.
+            if uploaded > 0 { progress?.set(sent: UInt64(uploaded)) }
+        }
         if let connection {
             metrics.connection = connection.number
             metrics.remoteAddress = connection.remoteAddress
