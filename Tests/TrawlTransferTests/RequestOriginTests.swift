@@ -41,6 +41,22 @@ struct RequestOriginTests {
         for _ in 0..<3 { #expect(find(url, in: &origins) == nil) }
     }
 
+    @Test("a URL of the origin that was found last is looked at behind it alone, and as strictly")
+    func latest() throws {
+        var origins = RequestOrigins()
+        #expect(find("http://a.example/", in: &origins) == nil)
+        #expect(find("http://a.example/", in: &origins)?.target == "/")
+        #expect(find("http://a.example/b?c=/", in: &origins)?.target == "/b?c=/")
+        for rest in ["#b", "b#", "b c", "\u{7F}", "\u{E9}"] {
+            #expect(find("http://a.example/\(rest)", in: &origins) == nil, "\(rest)")
+        }
+        for other in ["http://a.example", "http://a.example:81/", "http://a.example.org/", "https://a.example/"] {
+            #expect(find(other, in: &origins) == nil, "\(other)")
+        }
+        #expect(find("http://a.example.org/x", in: &origins)?.host == "a.example.org")
+        #expect(find("http://a.example/x", in: &origins)?.host == "a.example")
+    }
+
     @Test("origins that share a place are told apart")
     func places() throws {
         var origins = RequestOrigins()

@@ -44,10 +44,16 @@ final class RequestOrigin {
         return made
     }
 
+    /// How long `text` is.
+    var length: Int { text.count - 1 }
+
     /// Whether this is the origin of that text.
-    func isAt(_ text: UnsafeBufferPointer<CChar>) -> Bool {
-        guard let start = text.baseAddress, self.text.count == text.count + 1 else { return false }
-        return memcmp(self.text, start, text.count) == 0
+    func isAt(_ text: UnsafeBufferPointer<CChar>) -> Bool { text.count == length && begins(text) }
+
+    /// Whether a URL begins with this origin, and so is at it: the slash ends the authority.
+    func begins(_ url: UnsafeBufferPointer<CChar>) -> Bool {
+        guard let start = url.baseAddress, url.count >= length else { return false }
+        return memcmp(text, start, length) == 0
     }
 
     private static func part(_ url: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0) -> [UInt8]? {

@@ -9,12 +9,18 @@ struct RequestOrigins {
     }
 
     private var places = [Place](repeating: Place(), count: 256)
+    /// The one that was found last: the next request often goes there too.
+    private var latest: RequestOrigin?
 
     /// The origin of a URL, and how long its text is with the slash; nil when the URL is not to be taken apart.
     ///
     /// What libcurl might write in another way than it stands here is left to it: anything but visible ASCII.
     mutating func find(_ url: UnsafeBufferPointer<CChar>) -> (origin: RequestOrigin, length: Int)? {
-        guard let length = Self.originLength(url) else { return nil }
+        if let latest, latest.begins(url) {
+            guard Self.isPlain(url[latest.length...]) else { return nil }
+            return (latest, latest.length)
+        }
+        guard let length = Self.originLength(url), Self.isPlain(url[length...]) else { return nil }
         let text = UnsafeBufferPointer(rebasing: url[..<length])
         let hash = Self.hash(text)
         let place = Int(truncatingIfNeeded: hash) & (places.count - 1)
@@ -22,27 +28,39 @@ struct RequestOrigins {
             places[place] = Place(hash: hash)
             return nil
         }
-        if let known = places[place].origin, known.isAt(text) { return (known, length) }
+        if let known = places[place].origin, known.isAt(text) {
+            latest = known
+            return (known, length)
+        }
         guard let made = RequestOrigin(text) else { return nil }
         places[place].origin = made
+        latest = made
         return (made, length)
     }
 
+    /// How long a URL is up to the slash after its authority.
     private static func originLength(_ url: UnsafeBufferPointer<CChar>) -> Int? {
         var slashes = 0
-        var length: Int?
         for index in url.indices {
-            let byte = UInt8(bitPattern: url[index])
-            switch byte {
+            switch UInt8(bitPattern: url[index]) {
             case UInt8(ascii: "/"):
                 slashes += 1
-                if slashes == 3 { length = index + 1 }
-            case UInt8(ascii: "?") where length == nil: return nil
-            case UInt8(ascii: "#"): return nil
-            default: if byte <= 0x20 || byte >= 0x7F { return nil }
+                if slashes == 3 { return index + 1 }
+            case UInt8(ascii: "?"): return nil
+            case let byte: if !isPlain(byte) { return nil }
             }
         }
-        return length
+        return nil
+    }
+
+    private static func isPlain(_ text: Slice<UnsafeBufferPointer<CChar>>) -> Bool {
+        for byte in text where !isPlain(UInt8(bitPattern: byte)) { return false }
+        return true
+    }
+
+    /// Whether a byte is visible ASCII and begins no fragment.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "#")
     }
 
     /// FNV-1a.
