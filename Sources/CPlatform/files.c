@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -52,17 +54,27 @@ int32_t cplatform_openat_unnamed(int32_t directory, uint32_t mode) {
     return result >= 0 ? result : -errno;
 }
 
+/* Whether the system was seen to give names by /proc alone: an empty path takes a privilege (linkat(2),
+ * CAP_DAC_READ_SEARCH), and who has none need not ask for each file. */
+static atomic_bool needs_proc;
+
 int32_t cplatform_link_open(int32_t fd, int32_t directory, const char *name) {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW) == 0) {
+    bool asks = !atomic_load_explicit(&needs_proc, memory_order_relaxed);
+    if (asks && linkat(fd, "", directory, name, AT_EMPTY_PATH) == 0) {
         return 0;
     }
-    /* Where /proc is not there; few have the privilege for an empty path. */
-    if (errno != ENOENT) {
+    if (asks && errno != ENOENT && errno != EPERM && errno != EINVAL) {
         return -errno;
     }
-    return linkat(fd, "", directory, name, AT_EMPTY_PATH) == 0 ? 0 : -errno;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW) != 0) {
+        return -errno;
+    }
+    if (asks) {
+        atomic_store_explicit(&needs_proc, true, memory_order_relaxed);
+    }
+    return 0;
 }
 
 int32_t cplatform_fsync(int32_t fd) {
