@@ -10,7 +10,8 @@ package final class TransferOutput {
     /// The frames; the owner of the socket takes them. One thread's, and never lent while they are used otherwise.
     @exclusivity(unchecked)
     package var frames = OutgoingFrames()
-    /// Whether transfers rest because too much waits here.
+    /// Whether transfers rest because too much waits here. Read for each piece of a body.
+    @exclusivity(unchecked)
     package internal(set) var isCongested = false
 
     /// Nothing to say yet.

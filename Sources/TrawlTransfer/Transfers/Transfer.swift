@@ -20,6 +20,7 @@ final class Transfer {
     let easy: EasyHandle
     let store = BodyStore()
     @Unchecked var heads = HeadAssembler()
+    @exclusivity(unchecked)
     var interim = InterimAllowance()
 
     // One lease.
@@ -29,6 +30,7 @@ final class Transfer {
     var place = -1
     @Unchecked var progress: SharedProgressLine?
     var requestBody = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    @exclusivity(unchecked)
     var requestFile: Int32 = -1
     var requestFileOffset: UInt64 = 0
     var sinkDescriptor: Int32 = -1
@@ -121,6 +123,7 @@ final class Transfer {
     @Unchecked var facts = HeadFacts()
     var isHeadSent = false
     /// What the coordinator has been asked about the head and has not answered.
+    @exclusivity(unchecked)
     var questions = HeadQuestions()
     /// Whether a body follows the head.
     var hasBody = false
