@@ -71,14 +71,10 @@ package final class TransferLoop {
     /// Counts turns, so that a transfer knows when its share is a new one.
     private(set) var turnNumber: UInt64 = 0
 
+    let clock = LoopClock()
     /// Nanoseconds of the monotonic clock at the beginning of this turn.
-    private(set) var now: UInt64
-    /// Nanoseconds in which the loop ran. It leaves out the time in which this process was stopped or starved, so that
-    /// no transfer pays for it.
-    private(set) var runningClock: UInt64 = 0
+    var now: UInt64 { clock.now }
 
-    /// How long a turn may take before the rest of it does not count.
-    private static let longestTurn: UInt64 = 1_000_000_000
     private static let tick: UInt64 = 250_000_000
     /// How long an end waits for its commit: the disk may not answer, or another process be stopped while it writes.
     private static let longestCommit: UInt64 = 1_000_000_000
@@ -116,7 +112,6 @@ package final class TransferLoop {
         self.stateKeeper = stateKeeper
         counters = segment.worker(slot)
         usedIndexes = [Bool](repeating: false, count: segment.transfersPerWorker)
-        now = MonotonicClock.now().nanoseconds
         _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(leases * 2, 16))
         _ = ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         guard tellsClosing else { return }
@@ -255,7 +250,7 @@ package final class TransferLoop {
             (code, watched) = waitWithPaced(watched, milliseconds: limit)
         } else {
             code = curl_multi_poll(multi, &watched, 1, limit, nil)
-            advanceClocks()
+            clock.advance()
         }
         // When even polling fails, the socket is tried anyway: its end must not be missed.
         guard code == CURLM_OK else { return (true, true) }
@@ -289,10 +284,10 @@ package final class TransferLoop {
             transfer.end(result)
         }
         if !unshared.isEmpty { tellUnshared() }
-        let isTick = runningClock &- lastTick >= Self.tick
-        if isTick || runningClock >= nextLimit {
-            lastTick = runningClock
-            if heldEnds.count > 0 { for end in heldEnds.overdue(at: runningClock) { tell(end) } }
+        let isTick = clock.running &- lastTick >= Self.tick
+        if isTick || clock.running >= nextLimit {
+            lastTick = clock.running
+            if heldEnds.count > 0 { for end in heldEnds.overdue(at: clock.running) { tell(end) } }
             nextLimit = .max
             // The list gets shorter by those that end.
             for transfer in active {
@@ -319,7 +314,7 @@ package final class TransferLoop {
     /// Milliseconds until the next limit of a lease's time.
     private var untilLimit: Int32 {
         if nextLimit == .max { return .max }
-        return nextLimit > runningClock ? Int32(clamping: (nextLimit - runningClock) / 1_000_000 + 1) : 0
+        return nextLimit > clock.running ? Int32(clamping: (nextLimit - clock.running) / 1_000_000 + 1) : 0
     }
 
     /// Others need not wait for the response of a lease. Most are over in the turn that brings their head: their end
@@ -363,7 +358,7 @@ package final class TransferLoop {
             heldEnds.hold(
                 HeldEnd(
                     end, descriptor: descriptor, progressIndex: index, counted: transfer.lease.counted, commit: commit,
-                    changes: changes, deadline: runningClock &+ Self.longestCommit))
+                    changes: changes, deadline: clock.running &+ Self.longestCommit))
         } else {
             usedIndexes[index] = false
             sendEnd(end, descriptor, transfer.lease.counted)
@@ -411,12 +406,6 @@ package final class TransferLoop {
 
     private func find(_ lease: UInt64) -> Transfer? {
         active.first { $0.lease.id == lease }
-    }
-
-    func advanceClocks() {
-        let time = MonotonicClock.now().nanoseconds
-        runningClock &+= min(time &- now, Self.longestTurn)
-        now = time
     }
 }
 

@@ -61,7 +61,7 @@ extension Transfer {
                 charge = min(charge, pace.onWire(expected))
             }
         }
-        guard limits.chargeIfPaid(charge, .down, at: loop.now) else { return false }
+        guard limits.chargeIfPaid(charge, .down, at: clock.now) else { return false }
         readsLittle(pace)
         isCharged = true
         reservation.down = charge
@@ -95,15 +95,15 @@ extension Transfer {
 
     /// Charges what came and went beyond what is paid.
     private func settleTraffic(_ limits: LimitSet) {
-        lastLook = loop.now
+        lastLook = clock.now
         guard let connection else { return }
         let new = connection.newTraffic()
         let paid = Connection.Traffic(
             down: min(connection.metered.prepaid.down, new.down), up: min(connection.metered.prepaid.up, new.up))
         connection.metered.prepaid.down -= paid.down
         connection.metered.prepaid.up -= paid.up
-        limits.charge(new.down - paid.down, .down, at: loop.now)
-        limits.charge(new.up - paid.up, .up, at: loop.now)
+        limits.charge(new.down - paid.down, .down, at: clock.now)
+        limits.charge(new.up - paid.up, .up, at: clock.now)
     }
 
     /// Gives back what is paid beyond what is expected.
@@ -147,7 +147,7 @@ extension Transfer {
     func settleWaiting() {
         guard awaitsBandwidth == .download, let limits, let rate = limits.rate(.down) else { return }
         if isStartSettled {
-            if loop.now &- lastLook >= Self.lookInterval { settleTraffic(limits) }
+            if clock.now &- lastLook >= Self.lookInterval { settleTraffic(limits) }
             return
         }
         // It was let go and waits with its first bytes: what a start costs is known.
@@ -168,7 +168,7 @@ extension Transfer {
             return true
         }
         guard let rate = limits.rate(.down) else { return true }
-        if limits.isSlack(.down, at: loop.now) { connection?.widen(for: rate) }
+        if limits.isSlack(.down, at: clock.now) { connection?.widen(for: rate) }
         settleTraffic(limits)
         let received = Int(clamping: bytesBeforeBody) + Int(clamping: receivedBytes)
         var left = Int.max
@@ -180,7 +180,7 @@ extension Transfer {
         }
         let turn = turn(count, at: LimitedPace(rate: rate))
         let due = min(turn.due, left)
-        guard loop.mayPass(self, waitingWith: .download), limits.chargeIfPaid(due, .down, at: loop.now) else {
+        guard loop.mayPass(self, waitingWith: .download), limits.chargeIfPaid(due, .down, at: clock.now) else {
             awaitsBandwidth = .download
             loop.awaitBandwidth(self)
             return false
@@ -207,7 +207,7 @@ extension Transfer {
         noteUncharged()
         settleTraffic(limits)
         let count = min(count, LimitedPace(rate: rate).piece)
-        guard loop.mayPass(self, waitingWith: .upload), limits.chargeIfPaid(count, .up, at: loop.now) else {
+        guard loop.mayPass(self, waitingWith: .upload), limits.chargeIfPaid(count, .up, at: clock.now) else {
             awaitsBandwidth = .upload
             isPaused = true
             rest()

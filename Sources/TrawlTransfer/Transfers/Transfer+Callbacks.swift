@@ -136,7 +136,7 @@ extension Transfer {
             progress?.markRequestMayHaveBeenSent()
             mayHaveBeenSent = true
         }
-        lastActivity = loop.runningClock
+        lastActivity = clock.running
         awaitFirstByte()
         if exchange != nil { sentAt = WallClock.time() }
         return true
@@ -145,7 +145,7 @@ extension Transfer {
     /// Whether a connection that was used before holds nothing but silence.
     private func isFit(_ connection: Connection) -> Bool {
         if connection.isSpoiled { return false }
-        if let deadline = connection.deadline, loop.now >= deadline { return false }
+        if let deadline = connection.deadline, clock.now >= deadline { return false }
         // One that was made for a limit stays slow without it, and one that was made without takes too much.
         if connection.buffer != limits?.buffer ?? 0 { return false }
         // -EAGAIN is the one good answer: no byte waits, and the stream has not ended.
@@ -162,7 +162,7 @@ extension Transfer {
     /// A line of a head, or of HTTP/2's trailer section.
     func receivedLine(_ line: UnsafeRawBufferPointer) -> Bool {
         guard failure == nil else { return false }
-        lastActivity = loop.runningClock
+        lastActivity = clock.running
         if isProxied, isOfTunnel() { return receivedTunnelLine(line) }
         awaitsFirstByte = false
         do throws(HeadError) {
@@ -206,7 +206,7 @@ extension Transfer {
             rest()
             return Int(CURL_WRITEFUNC_PAUSE)
         }
-        lastActivity = loop.runningClock
+        lastActivity = clock.running
         connection?.accountedBytes += Int64(piece.count)
         receivedBytes += UInt64(piece.count)
         progress?.set(received: receivedBytes)
@@ -277,7 +277,7 @@ extension Transfer {
         progress?.set(sent: requestFileOffset)
         countedOut += UInt64(count)
         counters.countOut(UInt64(count))
-        lastActivity = loop.runningClock
+        lastActivity = clock.running
         return count
     }
 }

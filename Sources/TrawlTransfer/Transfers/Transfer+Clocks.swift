@@ -6,14 +6,14 @@ import TrawlProtocol
 extension Transfer {
     /// Stops the clocks of the transfer.
     func rest() {
-        if restingSince == nil { restingSince = loop.runningClock }
+        if restingSince == nil { restingSince = clock.running }
     }
 
     /// Lets the clocks go on as if no time had passed.
     func stopResting() {
         guard let since = restingSince else { return }
-        startedAt += loop.runningClock - since
-        lastActivity = loop.runningClock
+        startedAt += clock.running - since
+        lastActivity = clock.running
         restingSince = nil
         if let timeLimit { loop.note(limit: timeLimit) }
     }
@@ -29,7 +29,7 @@ extension Transfer {
     /// Ends the transfer when one of its times is up.
     func checkTimes() {
         guard restingSince == nil else { return }
-        let now = loop.runningClock
+        let now = clock.running
         if let timeLimit, now >= timeLimit {
             failure = HopFailure(.timedOut, detail: "not complete after \(lease.timeout) ms")
             conclude(CURLE_OPERATION_TIMEDOUT)

@@ -39,7 +39,7 @@ extension Transfer {
         guard isUser, let connection else { return }
         isUser = false
         connection.users -= 1
-        connection.idleSince = loop.now
+        connection.idleSince = clock.now
         connection.idleLifetime = (UInt64(profile.profile.idleLifetime) + 1) * 1_000_000_000
     }
 }

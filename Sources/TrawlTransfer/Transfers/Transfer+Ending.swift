@@ -176,7 +176,7 @@ extension Transfer {
     /// ASI-CONN-02: the server's own limit on an idle connection, where it is shorter than ours.
     private func setKeepAliveDeadline() {
         guard let connection, let seconds = keepAliveTimeout else { return }
-        connection.deadline = loop.now &+ seconds &* 1_000_000_000
+        connection.deadline = clock.now &+ seconds &* 1_000_000_000
     }
 
     /// Closes what came with the lease.

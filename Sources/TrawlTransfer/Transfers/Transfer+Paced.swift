@@ -77,7 +77,7 @@ extension TransferLoop {
         }
         let limit = readerless.isEmpty ? milliseconds : min(milliseconds, Self.readerInterval)
         let code = curl_multi_poll(multi, &watched, UInt32(watched.count), limit, nil)
-        advanceClocks()
+        clock.advance()
         if code == CURLM_OK {
             for (transfer, watch) in zip(waiting, watched.dropFirst()) where watch.revents != 0 { transfer.pump() }
         }

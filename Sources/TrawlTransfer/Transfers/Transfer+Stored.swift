@@ -119,13 +119,13 @@ extension Transfer {
                 if store.isStream || store.isPaced, store.length == 0 {
                     let count = try source.inspect()
                     if count > 0 {
-                        lastActivity = loop.runningClock
+                        lastActivity = clock.running
                         decodedInTurn += count
                         continue
                     }
                 }
                 let next = try source.next(into: fileToShare(source))
-                lastActivity = loop.runningClock
+                lastActivity = clock.running
                 switch next {
                 case nil:
                     self.source = nil

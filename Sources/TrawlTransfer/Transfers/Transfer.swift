@@ -17,6 +17,7 @@ final class Transfer {
     let output: TransferOutput
     let connections: ConnectionTable
     let counters: SharedWorkerLine
+    let clock: LoopClock
     let easy: EasyHandle
     let store = BodyStore()
     @Unchecked var heads = HeadAssembler()
@@ -180,6 +181,7 @@ final class Transfer {
         output = loop.output
         connections = loop.connections
         counters = loop.counters
+        clock = loop.clock
         self.easy = easy
         self.profile = profile
         setFixedOptions()
@@ -235,7 +237,7 @@ final class Transfer {
         isGivenUp = false
         requestFileOffset = 0
         countedOut = 0
-        startedAt = loop.runningClock
+        startedAt = clock.running
         restingSince = nil
         if let timeLimit { loop.note(limit: timeLimit) }
         lastUploaded = 0
@@ -274,7 +276,7 @@ final class Transfer {
 
     /// Gives the request to libcurl.
     func enterMulti() {
-        lastActivity = loop.runningClock
+        lastActivity = clock.running
         let code = curl_multi_add_handle(multi, easy.raw)
         guard code == CURLM_OK else {
             failure = HopFailure(.internalError, detail: "libcurl refuses the transfer (\(code.rawValue))")
@@ -389,7 +391,7 @@ final class Transfer {
     func continueDecoding() {
         guard isPostponed else { return }
         isPostponed = false
-        lastActivity = loop.runningClock
+        lastActivity = clock.running
         pump()
     }
 }

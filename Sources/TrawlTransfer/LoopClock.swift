@@ -1,0 +1,25 @@
+import TrawlHTTP
+import TrawlPlatform
+
+/// The times of a loop's turn, for the loop and its transfers: read for every line of a head.
+///
+/// Bound to the transfer thread, and without checks of exclusive access.
+final class LoopClock {
+    /// Nanoseconds of the monotonic clock at the beginning of this turn.
+    @exclusivity(unchecked)
+    private(set) var now = MonotonicClock.now().nanoseconds
+    /// Nanoseconds in which the loop ran. It leaves out the time in which this process was stopped or starved, so that
+    /// no transfer pays for it.
+    @exclusivity(unchecked)
+    private(set) var running: UInt64 = 0
+
+    /// How long a turn may take before the rest of it does not count.
+    private static let longestTurn: UInt64 = 1_000_000_000
+
+    /// A turn begins.
+    func advance() {
+        let time = MonotonicClock.now().nanoseconds
+        running &+= min(time &- now, Self.longestTurn)
+        now = time
+    }
+}
