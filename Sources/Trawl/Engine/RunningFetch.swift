@@ -173,8 +173,8 @@ final class RunningFetch: @unchecked Sendable {
         /// Bytes of a streamed body the consumer has been given in this hop.
         var delivered: UInt64 = 0
         /// Bytes of a streamed body that there is room for: the window, less what was delivered and not read yet, by
-        /// whichever hop.
-        var credit = UInt64(Supervisor.streamWindow)
+        /// whichever hop. There is none for other bodies.
+        var credit: UInt64
         var head: TrawlHTTP.ResponseHead?
         /// Whether the worker told that a request goes out.
         var isForwarded = false
@@ -205,10 +205,11 @@ final class RunningFetch: @unchecked Sendable {
         static func beginning(_ plan: borrowing FetchPlan, _ decisions: (any FetchDecisions)?) -> EngineState {
             let isPaced = if case .opened(let destination) = plan.sink { destination.isPaced } else { false }
             let sendsBody = if case .none = plan.body { false } else { true }
+            let credit = if case .stream = plan.sink { UInt64(Supervisor.streamWindow) } else { UInt64(0) }
             return EngineState(
                 terms: plan.terms, target: plan.target, method: plan.method, fields: plan.fields, sent: plan.fields,
                 isByHand: isByHand(plan.fields), sendsBody: sendsBody, decisions: decisions,
-                resumable: ResumablePart.beginning(plan), isPaced: isPaced)
+                resumable: ResumablePart.beginning(plan), isPaced: isPaced, credit: credit)
         }
     }
 }
