@@ -139,8 +139,8 @@ let package = Package(
             swiftSettings: common),
         .testTarget(name: "TrawlJSONTests", dependencies: ["TestSupport", "TrawlJSON"], swiftSettings: common),
         .testTarget(
-            name: "TrawlPlatformTests", dependencies: ["TrawlPlatform", "TrawlHTTP", "CPlatform"], swiftSettings: common
-        ),
+            name: "TrawlPlatformTests", dependencies: ["TestSupport", "TrawlPlatform", "TrawlHTTP", "CPlatform"],
+            swiftSettings: common),
         .testTarget(name: "TrawlPACTests", dependencies: ["TrawlPAC", "CPAC"], swiftSettings: common),
         .testTarget(
             name: "TrawlCodingTests", dependencies: ["TestSupport", "TrawlCoding", "TrawlHTTP", "CZlib"],
