@@ -206,7 +206,8 @@ public final class Coordinator: Sendable {
         shelf.close()
     }
 
-    /// As ``shutdown(grace:)``, blocking the calling thread.
+    /// As ``shutdown(grace:)``, blocking the calling thread. Not from a log's handler (``Configuration/debugLog``), which
+    /// runs on the engine's own thread: that would wait for itself, and traps.
     public func shutdownBlocking(grace: Duration? = nil) {
         precondition(!thread.isCurrent, "the engine's own thread cannot wait for its end")
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))

@@ -38,7 +38,7 @@ struct AuthenticationTerms: Sendable {
     /// Whether credentials of the session may be sent ahead.
     let readsSession: Bool
     /// Whether credentials of the request or its URL are sent without being asked for.
-    let sendsOwnAhead: Bool
+    private let sendsOwnAhead: Bool
 
     init(_ options: RequestOptions.Authentication, _ askable: Askable, netrc: Netrc?) {
         var policy = SearchPolicy()

@@ -21,8 +21,7 @@ extension Supervisor {
         if fetch.engine.authentication?.server == nil {
             // Most fetches have nothing to say, and nobody asks them.
             let isOwn =
-                terms.authentication.sendsOwnAhead && !fetch.engine.hasLeftOrigin
-                && terms.authentication.maySendOwnAhead(for: fetch.engine.target)
+                !fetch.engine.hasLeftOrigin && terms.authentication.maySendOwnAhead(for: fetch.engine.target)
             let isKnown = terms.authentication.readsSession && !credentials.isEmpty(.server)
             guard isOwn || isKnown else { return nil }
         }

@@ -35,7 +35,6 @@ extension Supervisor {
 
 extension StoringOrder {
     /// What a worker is told; nil when nothing is to be stored.
-    ///
     fileprivate init?(_ choice: StoringChoice?, _ binding: CacheBinding) {
         guard let choice, choice.metadata.count <= StoringChoice.longestMetadata else { return nil }
         switch choice.storage {

@@ -13,17 +13,17 @@ final class Mailbox: Sendable {
         case cancel(RunningFetch)
         /// Its caller has suspended or resumed a fetch, or changed its priority.
         case controlChanged(RunningFetch)
-        /// A program has decided how the response of that lease is stored; nil is not at all.
+        /// A program has decided how the response of that lease is stored, nil being not at all; or why its fetch fails.
         case decided(RunningFetch, lease: UInt64, Result<StoringOrder?, FetchError>)
         /// A program has decided about the redirect that question was about.
         case redirectDecided(RunningFetch, question: UInt64, RedirectAnswer)
-        /// Somebody has answered a fetch's question for credentials.
+        /// Somebody has answered a fetch's question for credentials; or why the fetch fails.
         case told(RunningFetch, question: UInt64, Result<CredentialDecision, FetchError>)
         /// A program looks after the session's credentials.
         case credentials(CredentialRequest)
         /// The cache that a hop waits for is open, or cannot be.
         case storeOpened(directory: String)
-        /// A program has decided whether a server is trusted; nil when it has not in time.
+        /// A program has decided whether a server is trusted; or why those who wait for that fail.
         case trustDecided(TrustSubject, Result<TrustChoice, FetchError>)
         /// A proxy script has said, or could not say, what way there is to an origin.
         case routed(ProxyScripts.Question, ProxyScripts.Answer)
