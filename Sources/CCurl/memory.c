@@ -15,8 +15,9 @@
  *
  * Sizes: blocks are asked for in sizes that malloc gives without a rest: 24 bytes and each 16 more up to 1,048, then
  * four sizes between each power of two and the next, plus 24, up to 512 KiB and 24 bytes: the longest receive buffer
- * (TransferLoop.receiveBuffer) fits. There is a list for each size; the block that was added last is taken first. One
- * that came from elsewhere goes to the list of the largest size that fits in it. What is longer is malloc's alone.
+ * (TransferLoop.receiveBuffer) fits. There is a list for each size; the block that was added last is taken first. A
+ * block goes to the list of the largest size that fits in it, for it may have come from elsewhere, and malloc gives 16
+ * bytes more where the rest of a chunk would be too short for another. What is longer is malloc's alone.
  *
  * Owner: lists belong to the thread that asked for them, and no other thread sees them. On all others, as on those that
  * libcurl starts for names, these functions are malloc, calloc, realloc and free.

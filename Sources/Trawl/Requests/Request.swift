@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// What a caller asks for: a value that can be kept, compared, stored and sent again.
 ///
 /// A coordinator takes a copy when the fetch starts; later changes have no effect on it.
@@ -81,29 +83,20 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible, Custom
 
     /// A text that may be a URL, without what may be secret in it. It need not be one that can be requested.
     static func shown(_ url: String) -> String {
-        let text = url.utf8
-        let end = text.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? text.endIndex
-        // Behind the scheme, however many slashes there are.
-        var start = text.startIndex
-        if let colon = text[..<end].firstIndex(of: UInt8(ascii: ":")) {
-            let rest = text[colon..<end].dropFirst()
-            if rest.first == slash { start = rest.firstIndex { $0 != slash } ?? end }
+        let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        var text = UserInformation.removed(from: String(url[..<(end ?? url.endIndex)]))
+        let start: Int? = text.withUTF8 { bytes in
+            let authority = UserInformation.authority(in: bytes)
+            // A port has digits alone: else it is the start of a password with a character that ends the authority.
+            guard let colon = bytes[authority].lastIndex(of: UInt8(ascii: ":")),
+                bytes[authority].last != UInt8(ascii: "]"),
+                !bytes[(colon + 1)..<authority.upperBound].allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
+            else { return nil }
+            return authority.lowerBound
         }
-        let path = text[start..<end].firstIndex(of: slash) ?? end
-        var authority = text[start..<path]
-        if let sign = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[sign...].dropFirst() }
-        // A port has digits alone: else it is the start of a password with a character that ends the authority.
-        if let colon = authority.lastIndex(of: UInt8(ascii: ":")), authority.last != UInt8(ascii: "]"),
-            !authority[colon...].dropFirst().allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
-        {
-            return String(url[..<start]).terminalSafe + "…"
-        }
-        let shown = String(url[..<start]) + String(decoding: authority, as: UTF8.self) + String(url[path..<end])
-        let rest = end == text.endIndex ? "" : String(UnicodeScalar(text[end])) + "…"
-        return shown.terminalSafe + rest
+        if let start { return String(decoding: text.utf8.prefix(start), as: UTF8.self).terminalSafe + "…" }
+        return text.terminalSafe + (end.map { String(UnicodeScalar(url.utf8[$0])) + "…" } ?? "")
     }
-
-    private static var slash: UInt8 { UInt8(ascii: "/") }
 }
 
 extension Request {

@@ -141,7 +141,7 @@ extension BatchJob {
         _ fetch: FetchInFlight, _ result: Result<Response, FetchError>, _ failure: Failure?, file: String?
     ) {
         var values = WriteOutValues(
-            url: URLText.withoutUserInformation(fetch.request.url), method: templates.method(of: fetch.request),
+            url: UserInformation.removed(from: fetch.request.url), method: templates.method(of: fetch.request),
             exitCode: failure?.curlCode ?? 0,
             total: fetch.started.duration(to: now))
         switch result {

@@ -1,3 +1,4 @@
+import TrawlHTTP
 import Trawl
 import TrawlJSON
 import TrawlPlatform
@@ -25,7 +26,7 @@ struct ResultRecord {
     func write(_ result: Result<Response, FetchError>, to writer: inout JSONWriter) {
         Self.begin(fetch.line, fetch.request.id, &writer)
         writer.verbatim(#","url":"#)
-        writer.string(URLText.withoutUserInformation(fetch.request.url))
+        writer.string(UserInformation.removed(from: fetch.request.url))
         writer.verbatim(#","key":"#)
         fetch.request.key.write(to: &writer)
         writer.verbatim(isSuccess ? #","ok":true"# : #","ok":false"#)

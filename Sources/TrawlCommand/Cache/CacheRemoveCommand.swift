@@ -1,4 +1,5 @@
 import ArgumentParser
+import TrawlHTTP
 import Trawl
 import TrawlJSON
 import TrawlStore
@@ -39,7 +40,7 @@ struct CacheRemoveCommand: CacheSubcommand {
                 for key in keys[index] { removed += try responses.removeAll(under: key) }
                 return removed
             }
-            let shown = URLText.withoutUserInformation(url)
+            let shown = UserInformation.removed(from: url)
             if output.json {
                 try lines.add { writer in
                     writer.key(isPrefix ? "prefix" : "url")

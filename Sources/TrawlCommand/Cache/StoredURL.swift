@@ -8,7 +8,7 @@ enum StoredURL {
     /// The keys a URL may be stored under, the likeliest first: as it is written, which is how lists show it, and as it
     /// would be requested.
     static func keys(of text: String) throws(CommandError) -> [CacheKey] {
-        let completed = URLText.withoutUserInformation(URLText.completed(text))
+        let completed = UserInformation.removed(from: URLText.completed(text))
         let written = CacheKey(text: String(completed.prefix { $0 != "#" }))
         do throws(URLFailure) {
             let key = CacheKey(try URLParser().parse(completed))
@@ -26,7 +26,7 @@ struct StoredURLPrefix: Equatable {
     private let text: String
 
     init(_ text: String) {
-        let completed = URLText.withoutUserInformation(URLText.completed(text))
+        let completed = UserInformation.removed(from: URLText.completed(text))
         let slashes = completed.utf8.firstIndex(of: UInt8(ascii: "/")) ?? completed.startIndex
         let start = completed.utf8.index(slashes, offsetBy: 2, limitedBy: completed.endIndex) ?? completed.endIndex
         let end = completed[start...].utf8.firstIndex { "/?#".utf8.contains($0) } ?? completed.endIndex

@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// What a second run knows a request by: 128 bits, the same in every run and build.
 ///
 /// FNV-1a with 128 bits: short, exact in any language, and two of a thousand million different requests share a key
@@ -36,8 +38,8 @@ struct RequestKey: Sendable, Hashable {
     init(url: String, out: String?) {
         var bits = Self.mixed(Self.start, 2)
         // Results are no place for a password, not even for a digest of it.
-        bits = Self.mixed(bits, URLText.withoutUserInformation(url))
-        let user = URLText.user(in: url)
+        bits = Self.mixed(bits, UserInformation.removed(from: url))
+        let user = UserInformation.user(in: url)
         if out != nil || user != nil {
             // None of them can hold a zero byte.
             bits = Self.mixed(bits, 0)

@@ -72,7 +72,7 @@ enum RequestLine: Equatable {
         let url = URLText.completed(UnsafeRawBufferPointer(rebasing: line[..<tab]))
         let out = String(decoding: UnsafeRawBufferPointer(rebasing: line[(tab + 1)...]), as: UTF8.self)
         guard LocalPath.staysInside(out) else {
-            return .bad(BadLine(reason: badOut, id: nil, url: URLText.withoutUserInformation(url)))
+            return .bad(BadLine(reason: badOut, id: nil, url: UserInformation.removed(from: url)))
         }
         return .request(ListedRequest(url: url, out: out))
     }

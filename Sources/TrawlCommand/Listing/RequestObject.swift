@@ -65,7 +65,7 @@ struct RequestObject {
     }
 
     /// For a line that is refused.
-    private var shownURL: String? { url.map(URLText.withoutUserInformation) }
+    private var shownURL: String? { url.map(UserInformation.removed(from:)) }
 
     private mutating func readMember(_ name: JSONString, _ reader: inout JSONReader) throws(JSONError) {
         guard let member = member(name, reader) else {
@@ -91,8 +91,8 @@ struct RequestObject {
             guard let string = try string(member, &reader), let text = text(of: string, member, reader) else { return }
             if text.isEmpty { complain("url is empty") }
             url = text
-            if let user = URLText.user(in: text) {
-                secrets.append((string.place, "\(user)\0\(URLText.withoutUserInformation(text))"))
+            if let user = UserInformation.user(in: text) {
+                secrets.append((string.place, "\(user)\0\(UserInformation.removed(from: text))"))
             }
         case .method:
             guard let text = try text(member, &reader) else { return }

@@ -172,7 +172,7 @@ final class PipeRun {
 
     private func start(_ request: ListedRequest) {
         if let engineFailure {
-            answer(PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(engineFailure)))
+            answer(PipeResponse(request.id, url: UserInformation.removed(from: request.url), .failure(engineFailure)))
             return
         }
         do throws(FetchError) {
@@ -181,7 +181,7 @@ final class PipeRun {
             let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
             fetches.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
         } catch {
-            answer(PipeResponse(request.id, url: URLText.withoutUserInformation(request.url), .failure(error)))
+            answer(PipeResponse(request.id, url: UserInformation.removed(from: request.url), .failure(error)))
         }
     }
 
@@ -210,7 +210,7 @@ final class PipeRun {
             if error.code == .shutDown, let engineFailure { result = .failure(engineFailure) }
         }
         responses.append(
-            PipeResponse(fetch.request.id, url: URLText.withoutUserInformation(fetch.request.url), result))
+            PipeResponse(fetch.request.id, url: UserInformation.removed(from: fetch.request.url), result))
     }
 
     private func finishOutput() {

@@ -81,7 +81,7 @@ struct SingleFetch {
         if isEnough, case .failure(let error) = result, error.code == .cancelled { result = nil }
         let code = settle(result)
         var values = WriteOutValues(
-            url: URLText.withoutUserInformation(request.url), method: request.effectiveMethod.name, exitCode: code,
+            url: UserInformation.removed(from: request.url), method: request.effectiveMethod.name, exitCode: code,
             total: start.duration(to: MonotonicClock.now()))
         if case .success(let response) = result { values.response = response }
         if case .failure(let error) = result { values.error = error }

@@ -1,3 +1,4 @@
+import TrawlHTTP
 import Trawl
 
 /// Failures in words that are safe on a terminal and tell no secret.
@@ -10,6 +11,6 @@ enum FailureText {
 
     /// A URL without what stands before an `@` in its authority.
     static func url(_ url: String) -> String {
-        URLText.withoutUserInformation(url).terminalSafe
+        UserInformation.removed(from: url).terminalSafe
     }
 }
