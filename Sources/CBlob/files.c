@@ -4,9 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,29 +17,6 @@ int32_t cblob_openat(int32_t directory, const char *path, int32_t flags, uint32_
 int32_t cblob_open_unnamed(int32_t directory, uint32_t mode) {
     int result = openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, (mode_t)mode);
     return result >= 0 ? result : -errno;
-}
-
-/* Whether the system was seen to give names by /proc alone: an empty path takes a privilege (linkat(2),
- * CAP_DAC_READ_SEARCH), and who has none need not ask for each file. */
-static atomic_bool needs_proc;
-
-int32_t cblob_link_open(int32_t fd, int32_t directory, const char *name) {
-    bool asks = !atomic_load_explicit(&needs_proc, memory_order_relaxed);
-    if (asks && linkat(fd, "", directory, name, AT_EMPTY_PATH) == 0) {
-        return 0;
-    }
-    if (asks && errno != ENOENT && errno != EPERM && errno != EINVAL) {
-        return -errno;
-    }
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW) != 0) {
-        return -errno;
-    }
-    if (asks) {
-        atomic_store_explicit(&needs_proc, true, memory_order_relaxed);
-    }
-    return 0;
 }
 
 int32_t cblob_link(int32_t from_directory, const char *from, int32_t directory, const char *name) {

@@ -1,6 +1,6 @@
 import Glibc
 import Testing
-import TrawlPlatform
+@testable import TrawlPlatform
 
 @Suite("Files that are replaced as a whole")
 struct WholeFileTests {
@@ -47,6 +47,62 @@ struct WholeFileTests {
         #expect(directory.content("file") == "two")
         let names = try directory.names()
         #expect(names == (leftovers + ["file"]).sorted())
+    }
+
+    @Test("a name that begins with a combining character lies in the directory before it")
+    func combining() throws {
+        let directory = try TemporaryDirectory()
+        mkdir(directory.file("sub"), 0o700)
+        try WholeFile.write(text, to: directory.file("sub/\u{301}f"))
+        symlink("\u{301}g", directory.file("sub/link"))
+        symlink("\u{301}h", directory.file("sub/\u{301}link"))
+        try WholeFile.write(text, to: directory.file("sub/link"))
+        try WholeFile.write(text, to: directory.file("sub/\u{301}link"))
+        for name in ["sub/\u{301}f", "sub/\u{301}g", "sub/\u{301}h"] { #expect(directory.content(name) == "new") }
+    }
+
+    @Test(
+        "a directory that may be written to and searched is enough",
+        .enabled(if: geteuid() != 0, "root may read every directory"), arguments: [false, true])
+    func unreadableDirectory(syncs: Bool) throws {
+        let directory = try TemporaryDirectory()
+        mkdir(directory.file("sub"), 0o700)
+        directory.put("sub/old", "old")
+        chmod(directory.file("sub"), 0o300)
+        defer { chmod(directory.file("sub"), 0o700) }
+        for name in ["sub/new", "sub/old"] {
+            try WholeFile.write(text, to: directory.file(name), syncs: syncs)
+            #expect(directory.content(name) == "new")
+        }
+    }
+
+    @Test("where an open file cannot be given a name, it has one from the start", arguments: [EPERM, ENOENT, ENOSYS])
+    func refusedLink(number: Int32) throws {
+        let directory = try TemporaryDirectory()
+        directory.put("old", "old")
+        for name in ["new", "old"] {
+            try WholeFile.write(text, at: directory.file(name), mode: 0o600, syncs: false) {
+                (part) throws(SystemError) in
+                if part.temporaryName == nil { throw SystemError(errno: number, call: PartFile.linkCall) }
+                try part.publish(replacing: true, keepsMode: false, sync: false)
+            }
+            #expect(directory.content(name) == "new")
+        }
+        let names = try directory.names()
+        #expect(names == ["new", "old"])
+    }
+
+    @Test("an error that is not of the link is the answer")
+    func otherError() throws {
+        let directory = try TemporaryDirectory()
+        let number = errorNumber {
+            try WholeFile.write(text, at: directory.file("x"), mode: 0o600, syncs: false) {
+                (_) throws(SystemError) in throw SystemError(errno: EIO, call: "fsync")
+            }
+        }
+        #expect(number == EIO)
+        let names = try directory.names()
+        #expect(names.isEmpty)
     }
 
     @Test("a pipe stays one, and its reader gets the text")

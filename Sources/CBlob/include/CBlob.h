@@ -42,8 +42,6 @@ int32_t cblob_digest_finish(cblob_running_digest *running, uint8_t *digest);
 int32_t cblob_openat(int32_t directory, const char *path, int32_t flags, uint32_t mode);
 /// open(2) of a file without a name in a directory (O_TMPFILE), for reading and writing.
 int32_t cblob_open_unnamed(int32_t directory, uint32_t mode);
-/// Gives an open file a name; never replaces one.
-int32_t cblob_link_open(int32_t fd, int32_t directory, const char *name);
 /// linkat(2).
 int32_t cblob_link(int32_t from_directory, const char *from, int32_t directory, const char *name);
 /// flock(2): exclusive or shared; waiting for it, or failing with EWOULDBLOCK.

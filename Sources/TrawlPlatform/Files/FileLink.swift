@@ -34,14 +34,20 @@ package enum FileLink {
             guard let target = String(validating: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) else {
                 throw SystemError(errno: EILSEQ, call: "readlink")
             }
-            path = target.hasPrefix("/") ? target : path[...(path.lastIndex(of: "/") ?? path.startIndex)] + target
+            if target.utf8.first == UInt8(ascii: "/") {
+                path = target
+            } else {
+                // By bytes: a combining character behind the slash is one Character with it.
+                let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+                path = String(decoding: path.utf8[...slash], as: UTF8.self) + target
+            }
         }
         throw SystemError(errno: ELOOP, call: "readlink")
     }
 
     /// A path from the root on; links in it stay.
     package static func absolute(_ path: String) throws(SystemError) -> String {
-        if path.hasPrefix("/") { return path }
+        if path.utf8.first == UInt8(ascii: "/") { return path }
         return try WorkingDirectory.path() + "/" + path
     }
 }

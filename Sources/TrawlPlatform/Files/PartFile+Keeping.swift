@@ -27,7 +27,7 @@ extension PartFile {
         _ = cplatform_lock(rawValue)
         let result = name.withUnsafeBytes { name in
             withCString(name) { name in
-                guard let part = temporaryName else { return cplatform_link_open(rawValue, directory, name) }
+                guard let part = temporaryName else { return UnnamedFile.link(rawValue, in: directory, as: name) }
                 return part.withUnsafeBytes { part in withCString(part) { cplatform_rename(directory, $0, name) } }
             }
         }
@@ -49,13 +49,15 @@ extension PartFile {
         kept path: String, for destination: String, length: UInt64
     ) throws(OutputError) -> PartFile {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")),
-            let end = destination.utf8.lastIndex(of: UInt8(ascii: "/")), path[...slash] == destination[...end],
+            let end = destination.utf8.lastIndex(of: UInt8(ascii: "/")),
+            path.utf8[...slash].elementsEqual(destination.utf8[...end]),
             !path.utf8.contains(0), !destination.utf8.contains(0), length > 0
         else { throw .invalidPath }
         let name = Array(path.utf8[path.utf8.index(after: slash)...])
         guard name.withUnsafeBytes({ PartName.matches($0, isKept: true) }) else { throw .invalidPath }
         do throws(SystemError) {
-            let opened = cplatform_openat(AT_FDCWD, String(path[...slash]), O_RDONLY | O_DIRECTORY, 0)
+            let parent = String(decoding: path.utf8[...slash], as: UTF8.self)
+            let opened = cplatform_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0)
             let directory = OpenDirectory(try Descriptor.adopt(opened, "openat"))
             let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
             let found = name.withUnsafeBytes { name in

@@ -8,6 +8,8 @@ extension PartFile {
     private static let mostTries = 100_000
     /// The longest file that is compared with another.
     private static let longestCompared: Int64 = 256 << 20
+    /// The call of the error when a name could not be given.
+    static let linkCall = "link"
 
     /// Gives the file its own name; it appears there complete or not at all.
     ///
@@ -21,12 +23,16 @@ extension PartFile {
         try prepare(sync: sync)
         let result = path.withBytes { path in
             let name = UnsafeRawBufferPointer(rebasing: path[nameStart...])
-            let result = appear(as: name)
-            guard result == -EEXIST, replacing else { return result }
+            // What has a name already is renamed at once: not all file systems have a rename that does not replace, or
+            // hard links.
+            if !replacing || temporaryName == nil {
+                let result = appear(as: name)
+                guard result == -EEXIST, replacing else { return result }
+            }
             if keepsMode { keepMode(of: name) }
             return replace(name)
         }
-        _ = try check(result, "link")
+        _ = try check(result, Self.linkCall)
         try finish(sync: sync)
     }
 
@@ -47,7 +53,7 @@ extension PartFile {
         for _ in 0..<Self.mostTries {
             let result = try appear(numbered: number)
             if result != -EEXIST {
-                _ = try check(result, "link")
+                _ = try check(result, Self.linkCall)
             } else if adoptsIdentical, try isIdentical(to: numbered(number)) {
                 // The directory and the file of before may not have been synced.
                 removeTemporaryName()
@@ -86,14 +92,17 @@ extension PartFile {
     private func finish(sync: Bool) throws(SystemError) {
         isOver = true
         file = nil
-        if sync { _ = try check(cplatform_fsync(directory.descriptor.rawValue), "fsync") }
+        guard sync else { return }
+        let synced = cplatform_fsync(directory.descriptor.rawValue)
+        // A directory that may not be read is open as a place alone (O_PATH), and cannot be synced.
+        if synced != -EBADF { _ = try check(synced, "fsync") }
     }
 
     /// Makes the file appear under a name that is free: zero, or `-errno`.
     private func appear(as name: UnsafeRawBufferPointer) -> Int32 {
         let directory = directory.descriptor.rawValue
         guard let part = temporaryName else {
-            return withCString(name) { cplatform_link_open(rawValue, directory, $0) }
+            return withCString(name) { UnnamedFile.link(rawValue, in: directory, as: $0) }
         }
         return part.withUnsafeBytes { part in
             withCString(part) { part in
@@ -135,7 +144,7 @@ extension PartFile {
                 let part = try PartName.make(for: name)
                 _ = cplatform_lock(rawValue)
                 let linked = part.withUnsafeBytes { part in
-                    withCString(part) { cplatform_link_open(rawValue, directory, $0) }
+                    withCString(part) { UnnamedFile.link(rawValue, in: directory, as: $0) }
                 }
                 if linked < 0 { return linked }
                 temporaryName = part

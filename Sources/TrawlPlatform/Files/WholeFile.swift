@@ -25,7 +25,8 @@ package enum WholeFile {
     /// - Parameters:
     ///   - mode: Who may read it, less the umask.
     ///   - syncs: Whether the content must survive a loss of power.
-    /// - Throws: What the system says; then nothing has changed, but for what a device or pipe took.
+    /// - Throws: What the system says. Then nothing has changed, but for what a device or pipe took; with `syncs` the new
+    ///   content may be in place when only the directory could not be synced.
     package static func write(
         _ bytes: [UInt8], to path: String, mode: UInt32 = 0o600, syncs: Bool = false
     ) throws(SystemError) {
@@ -38,15 +39,41 @@ package enum WholeFile {
             try bytes.span.withUnsafeBytes { (bytes) throws(SystemError) in try file.writeAll(bytes) }
             return
         }
-        let place = try Self.place(of: path)
+        try write(bytes, at: try Self.place(of: path), mode: mode, syncs: syncs) { (part) throws(SystemError) in
+            try part.publish(replacing: true, keepsMode: false, sync: syncs)
+        }
+    }
+
+    /// The same at the place of a regular file.
+    ///
+    /// - Parameter publish: Gives a complete part its name, in place of a file that has it.
+    static func write(
+        _ bytes: [UInt8], at place: String, mode: UInt32, syncs: Bool,
+        publish: (PartFile) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        // By bytes: a combining character behind the slash is one Character with it.
         let slash = place.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let parent = slash.map { String(place[...$0]) } ?? "."
-        let opened = cplatform_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0)
-        let directory = OpenDirectory(try Descriptor.adopt(opened, "openat"))
+        let parent = slash.map { String(decoding: place.utf8[...$0], as: UTF8.self) } ?? "."
         let nameStart = slash.map { place.utf8.distance(from: place.utf8.startIndex, to: $0) + 1 } ?? 0
-        // Let go of, it is discarded.
-        let part = try PartFile.create(in: directory, path: place, nameStart: nameStart, mode: mode)
-        try bytes.span.withUnsafeBytes { (bytes) throws(SystemError) in try part.write(bytes) }
-        try part.publish(replacing: true, keepsMode: false, sync: syncs)
+        var opened = syncs ? cplatform_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0) : -EACCES
+        // A place is enough to make names in, and may be had where the directory may not be read.
+        if opened == -EACCES { opened = cplatform_open_place(parent) }
+        let directory = OpenDirectory(try Descriptor.adopt(opened, "open"))
+
+        func make(isNamed: Bool) throws(SystemError) {
+            // Let go of, it is discarded.
+            let part = try PartFile.create(
+                in: directory, path: place, nameStart: nameStart, mode: mode, isNamed: isNamed)
+            try bytes.span.withUnsafeBytes { (bytes) throws(SystemError) in try part.write(bytes) }
+            try publish(part)
+        }
+        do throws(SystemError) {
+            try make(isNamed: false)
+        } catch {
+            // A file without a name gets one by a hard link, which the file system may not have, and which takes a
+            // privilege or /proc (linkat(2), AT_EMPTY_PATH). A rename takes neither.
+            guard error.call == PartFile.linkCall else { throw error }
+            try make(isNamed: true)
+        }
     }
 }

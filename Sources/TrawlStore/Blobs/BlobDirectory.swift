@@ -175,7 +175,7 @@ package final class BlobDirectory: Sendable {
     private func link(_ spool: borrowing SpoolFile, as digest: ContentDigest) -> Int32 {
         digest.withPath { path in
             if let name = spool.name { return cblob_link(root.rawValue, name, root.rawValue, path) }
-            return cblob_link_open(spool.file.rawValue, root.rawValue, path)
+            return UnnamedFile.link(spool.file.rawValue, in: root.rawValue, as: path)
         }
     }
 

@@ -41,13 +41,14 @@ struct FreshFile: ~Copyable {
     /// - Throws: `EEXIST` when something has.
     func publish() throws(SystemError) {
         try check(
-            part.map { cblob_link(AT_FDCWD, $0, AT_FDCWD, path) } ?? cblob_link_open(file.rawValue, AT_FDCWD, path))
+            part.map { cblob_link(AT_FDCWD, $0, AT_FDCWD, path) }
+                ?? UnnamedFile.link(file.rawValue, in: AT_FDCWD, as: path))
     }
 
     /// Gives it its name, in the place of whatever has it.
     func replace() throws(SystemError) {
         let part = part ?? Self.partName(of: path)
-        if self.part == nil { try check(cblob_link_open(file.rawValue, AT_FDCWD, part)) }
+        if self.part == nil { try check(UnnamedFile.link(file.rawValue, in: AT_FDCWD, as: part)) }
         if rename(part, path) != 0 {
             let error = SystemError(errno: errno, call: "rename")
             unlink(part)

@@ -199,7 +199,9 @@ extension Transfer {
         guard lease.namesFromDisposition, let head, head.status / 100 == 2,
             let name = SuggestedFileName(disposition: head.fields)
         else { return nil }
-        let directory = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? ""
+        // By bytes: a combining character behind the slash is one Character with it.
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let directory = slash.map { String(decoding: path.utf8[...$0], as: UTF8.self) } ?? ""
         return directory + name.text
     }
 
