@@ -6,6 +6,10 @@ It prints its port, and ends at the end of its standard input. On the first conn
 STREAMS others are open it ends them all: by END, "refused" (RST_STREAM with REFUSED_STREAM), "left-out" (GOAWAY with the
 first stream as the last one), "reset" (of TCP), or "failed" (RST_STREAM with INTERNAL_ERROR). Everything on other
 connections is answered with 200 and "hi".
+
+With two ENDs the first stream is answered by half of a body, and the connection ends in order: "cut-off" when STREAMS
+others are open, and everything on other connections is answered by the other half, with 206; "cut-redirect" at once, and
+what was cut off is a redirect.
 """
 import socket, ssl, struct, sys, threading
 
@@ -18,6 +22,18 @@ context.set_alpn_protocols(["h2"])
 DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY = 0, 1, 3, 4, 7
 ACK, END_STREAM, END_HEADERS = 1, 1, 4
 INTERNAL_ERROR, REFUSED_STREAM = 2, 7
+# Of the static table, RFC 7541 appendix A.
+STATUS, ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, ETAG, LOCATION = 8, 18, 28, 30, 34, 46
+
+CONTENT = b"0123456789"
+
+
+def fields(*pairs):
+    """Literal fields without indexing, RFC 7541 §6.2.2."""
+    block = b""
+    for index, value in pairs:
+        block += bytes([index] if index < 15 else [15, index - 15]) + bytes([len(value)]) + value
+    return block
 
 
 def frame(kind, flags, stream, payload=b""):
@@ -34,8 +50,41 @@ def read(client, count):
     return data
 
 
+def close(client):
+    """Ends TLS and then TCP; what still comes is read, so that no reset overtakes the end."""
+    try:
+        client.unwrap()
+    except OSError:
+        pass
+    plain = socket.socket(fileno=client.detach())
+    plain.shutdown(socket.SHUT_WR)
+    while plain.recv(65536):
+        pass
+    raise EOFError
+
+
+def answer(client, number, stream):
+    half = len(CONTENT) // 2
+    length, tag, ranges = (CONTENT_LENGTH, b"%d" % len(CONTENT)), (ETAG, b'"one"'), (ACCEPT_RANGES, b"bytes")
+    if number == 0 and end == "cut-off":
+        block, data, flags = fields((STATUS, b"200"), length, tag, ranges), CONTENT[:half], 0
+    elif number == 0 and end == "cut-redirect":
+        block, data, flags = fields((STATUS, b"302"), length, (LOCATION, b"/target")), CONTENT[:half], 0
+    elif end == "cut-off":
+        part = b"bytes %d-%d/%d" % (half, len(CONTENT) - 1, len(CONTENT))
+        block, data = fields((STATUS, b"206"), (CONTENT_RANGE, part), tag, ranges), CONTENT[half:]
+        flags = END_STREAM
+    else:
+        block, data, flags = fields((STATUS, b"200")), b"hi", END_STREAM
+    client.sendall(frame(HEADERS, END_HEADERS, stream, block) + frame(DATA, flags, stream, data))
+    if number == 0 and end == "cut-redirect":
+        close(client)
+
+
 def give_back(client, others):
-    if end == "left-out":
+    if end == "cut-off":
+        close(client)
+    elif end == "left-out":
         client.sendall(frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0)))
     elif end == "reset":
         plain = socket.socket(fileno=client.detach())
@@ -67,8 +116,7 @@ def serve(plain, number):
                 if len(others) == streams:
                     give_back(client, others)
             else:
-                # ":status: 200" of the static table, RFC 7541 appendix A.
-                client.sendall(frame(HEADERS, END_HEADERS, stream, b"\x88") + frame(DATA, END_STREAM, stream, b"hi"))
+                answer(client, number, stream)
     except (EOFError, OSError):
         pass
 

@@ -6,8 +6,11 @@ import TrawlProtocol
 enum CurlFailure {
     /// - Parameters:
     ///   - code: Not `CURLE_OK`.
+    ///   - text: What libcurl says of it.
     ///   - hasHead: Whether a final head is complete.
-    static func kind(_ code: CURLcode, easy: UnsafeMutableRawPointer, hasHead: Bool) -> HopFailure.Kind {
+    static func kind(
+        _ code: CURLcode, _ text: @autoclosure () -> String, easy: UnsafeMutableRawPointer, hasHead: Bool
+    ) -> HopFailure.Kind {
         switch code {
         case CURLE_UNSUPPORTED_PROTOCOL: .unsupportedScheme
         case CURLE_URL_MALFORMAT: .malformedRequest
@@ -16,7 +19,9 @@ enum CurlFailure {
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: .cannotConnect
         // The only timeout libcurl is told of is that of connecting.
         case CURLE_OPERATION_TIMEDOUT: .connectTimedOut
-        case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2_STREAM, CURLE_BAD_CONTENT_ENCODING: .malformedResponse
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: .malformedResponse
+        case CURLE_HTTP2_STREAM where isStreamCutOff(text()): hasHead ? .truncated : .connectionLost
+        case CURLE_HTTP2_STREAM: .malformedResponse
         case CURLE_HTTP2: hasHead ? .malformedResponse : .connectionLost
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR: .connectionLost
         case CURLE_RECV_ERROR: .connectionLost

@@ -72,12 +72,12 @@ extension Transfer {
         // 7.88 says so to the last stream that GOAWAY left out, and to the last that was refused.
         case CURLE_HTTP2, CURLE_PARTIAL_FILE: connection?.isHTTP2 == true
         // And so to all streams of a connection that ended but the first.
-        case CURLE_HTTP2_STREAM: CurlFailure.isStreamCutOff(String(cString: easy.errorBuffer))
+        case CURLE_HTTP2_STREAM: CurlFailure.isStreamCutOff(errorText)
         default: false
         }
     }
 
-    private var isOutOfRetries: Bool { String(cString: easy.errorBuffer).hasPrefix("Connection died, tried ") }
+    private var isOutOfRetries: Bool { errorText.hasPrefix("Connection died, tried ") }
 
     /// Whether the connection ended before the response did, where only the end can show it.
     private func checkFraming() {

@@ -5,14 +5,17 @@ import TrawlProtocol
 
 /// What goes wrong, in the words of the protocol.
 extension Transfer {
+    /// What libcurl says of the transfer's end; empty when that is nothing.
+    var errorText: String { String(cString: easy.errorBuffer) }
+
     /// Why a transfer failed, when it did.
     func describe(_ result: CURLcode) -> HopFailure {
         var failure: HopFailure
         if let known = self.failure {
             failure = known
         } else {
-            let kind = CurlFailure.kind(result, easy: easy.raw, hasHead: head != nil)
-            var text = String(cString: easy.errorBuffer)
+            var text = errorText
+            let kind = CurlFailure.kind(result, text, easy: easy.raw, hasHead: head != nil)
             if text.isEmpty { text = String(cString: curl_easy_strerror(result)) }
             var error = 0
             _ = ccurl_get_long(easy.raw, CURLINFO_OS_ERRNO, &error)
@@ -35,7 +38,7 @@ extension Transfer {
             {
                 failure.kind = alert
             }
-            if result == CURLE_HTTP2_STREAM, CurlFailure.isStreamGivenUp(text) || CurlFailure.isStreamCutOff(text) {
+            if result == CURLE_HTTP2_STREAM, CurlFailure.isStreamGivenUp(text) {
                 failure.kind = head == nil ? .connectionLost : .truncated
             }
             if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }

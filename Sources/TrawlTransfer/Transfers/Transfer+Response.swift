@@ -311,7 +311,7 @@ extension Transfer {
     /// the response that counts. Until it is known that nobody does, the end is held.
     func isBrokenOffUnwanted(_ result: CURLcode) -> Bool {
         guard dropsBody, head != nil, report.source == .network, result != CURLE_OK else { return false }
-        let kind = CurlFailure.kind(result, easy: easy.raw, hasHead: true)
+        let kind = CurlFailure.kind(result, errorText, easy: easy.raw, hasHead: true)
         return kind == .connectionLost || kind == .truncated
     }
 

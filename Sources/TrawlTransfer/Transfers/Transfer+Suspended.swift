@@ -32,7 +32,7 @@ extension Transfer {
     /// went on.
     func isLeftByPeer(_ result: CURLcode) -> Bool {
         guard hasRested, failure == nil, !endsEarly, result != CURLE_OK else { return false }
-        let kind = CurlFailure.kind(result, easy: easy.raw, hasHead: head != nil)
+        let kind = CurlFailure.kind(result, errorText, easy: easy.raw, hasHead: head != nil)
         return kind == .connectionLost || kind == .truncated
     }
 

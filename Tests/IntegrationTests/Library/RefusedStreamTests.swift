@@ -44,4 +44,35 @@ struct RefusedStreamTests {
             await failure(.connectionLost) { try await coordinator.send(origin.request()) }
         }
     }
+
+    @Test("the rest of a suspended download whose connection ended is asked for")
+    func suspended() async throws {
+        let directory = try TemporaryDirectory()
+        let origin = try HTTP2Origin(.cutOff, streams: 1, in: directory)
+        defer { origin.stop() }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            let fetch = coordinator.start(origin.request())
+            let course = Task { await SuspendedCourse(of: fetch) }
+            let isHalfway = await eventually { fetch.currentProgress.download.completed == 5 }
+            try #require(isHalfway, "\(fetch.currentProgress)")
+            fetch.suspend()
+            // The worker hears of it behind the suspension; the connection ends at its stream.
+            _ = try? await coordinator.send(origin.request(.post))
+            fetch.resume()
+            let result = await course.value
+            #expect(result.response?.bodyText == "0123456789", "\(String(describing: result.error))")
+            #expect(result.words.contains("resumed at 5"), "\(result.words)")
+        }
+    }
+
+    @Test("a redirect whose body was cut off with the connection is followed")
+    func redirect() async throws {
+        let directory = try TemporaryDirectory()
+        let origin = try HTTP2Origin(.cutRedirect, streams: 1, in: directory)
+        defer { origin.stop() }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            let response = try await coordinator.send(origin.request())
+            #expect(response.status == 200 && response.bodyText == "hi")
+        }
+    }
 }

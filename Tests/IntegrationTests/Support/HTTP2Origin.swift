@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import Trawl
 
-/// The origin of `Tests/HTTP2Origin`: it answers the first stream of its first connection, and gives others back.
+/// The origin of `Tests/HTTP2Origin`: it answers the first stream of its first connection, wholly or in part,
+/// and gives others back.
 final class HTTP2Origin: Sendable {
     static let canRun = RecordingOrigin.canRun
     static let missing = RecordingOrigin.missing
@@ -13,6 +14,8 @@ final class HTTP2Origin: Sendable {
         case leftOut = "left-out"
         case reset
         case failed
+        case cutOff = "cut-off"
+        case cutRedirect = "cut-redirect"
     }
 
     private let process: ChildProcess
