@@ -104,7 +104,7 @@ package enum CookieTable {
     ) throws(StoreError) -> [CookieChange?] {
         var changes: [CookieChange?] = []
         var grown: Set<[UInt8]> = []
-        var secure: SecureCookies = [:]
+        var secure = SecureCookies(hiddenBy: received)
         for cookie in received {
             guard let jar = try number(of: name, makes: !cookie.isExpired, in: transaction) else {
                 changes.append(.nothing)
@@ -114,7 +114,7 @@ package enum CookieTable {
             let domain = CookieKey.domain(of: key)
             if !cookie.mustSpareSecure {
                 // It may be secure, or remove one that is. Those of a response that must spare them are not and do not.
-                secure = [:]
+                secure.known = [:]
             } else if try hidesSecure(cookie.record, domain, jar, now, state, &secure, in: transaction) {
                 changes.append(nil)
                 continue

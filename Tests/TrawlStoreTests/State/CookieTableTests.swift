@@ -149,6 +149,29 @@ struct CookieTableTests {
         }
     }
 
+    @Test("of many secure cookies, those of other names than the new ones are not copied")
+    func keepsNamesakesOnly() throws {
+        try withState { state in
+            let value = String(repeating: "v", count: 4000)
+            for index in 0..<20 { try state.set("s\(index)=\(value); Secure", from: "https://x.org/") }
+            let plain = try #require(receive("x=1", from: "http://x.org/"))
+            for (names, count) in [(["x"], 0), (["x", "s7"], 1)] {
+                let names = Set(names.map { Array($0.utf8) })
+                try state.perform(.cookies) { (transaction) throws(StoreError) in
+                    let (found, isPlain) = try CookieTable.secureCookies(
+                        around: plain.record, names, 0, in: transaction)
+                    #expect(found.count == count && !isPlain)
+                }
+            }
+            let lines = ["x=1", "s7=1", "y=1"]
+            let received = try lines.map { line in try #require(receive(line, from: "http://x.org/")) }
+            let changes = try state.perform(.cookies) { (transaction) throws(StoreError) in
+                try CookieTable.store(received, jar: "", at: noon, in: transaction, state: state)
+            }
+            #expect(changes == [.insert, nil, .insert])
+        }
+    }
+
     @Test("that a domain has no secure cookie is kept in mind, unless one was removed in the same change")
     func plainDomains() throws {
         try withState { state in
