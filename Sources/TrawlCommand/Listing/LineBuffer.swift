@@ -2,7 +2,7 @@ import Glibc
 
 /// Bytes read and not yet handed out, cut at the ends of lines.
 ///
-/// Bound to one thread. What it lends is valid until the next call that adds bytes.
+/// Bound to one thread. What it lends is valid until the next call.
 final class LineBuffer {
     private static let firstSize = 128 << 10
     /// More than that is kept for long lines alone.
@@ -34,7 +34,11 @@ final class LineBuffer {
 
     /// The next line without its end (LF or CR LF), or nil when its end is not here.
     func takeLine() -> UnsafeRawBufferPointer? {
-        guard searched < end, let base = space.baseAddress else { return nil }
+        guard searched < end, let base = space.baseAddress else {
+            // Nobody knows when more comes.
+            if start == end { letGo() }
+            return nil
+        }
         guard let found = memchr(base + searched, 0x0A, end - searched) else {
             searched = end
             return nil
@@ -90,6 +94,16 @@ final class LineBuffer {
             let size = max(needed, min(space.count * 2, longest + Self.firstSize))
             move(to: .allocate(byteCount: size, alignment: 16))
         }
+    }
+
+    /// Gives the memory of a long line back; nothing is kept.
+    private func letGo() {
+        guard space.count > Self.mostKept else { return }
+        space.deallocate()
+        space = .allocate(byteCount: min(longest + 2, Self.firstSize), alignment: 16)
+        start = 0
+        end = 0
+        searched = 0
     }
 
     /// Puts what is kept at the start of this space, which may be the one it is in.

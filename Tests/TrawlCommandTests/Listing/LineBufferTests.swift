@@ -38,6 +38,20 @@ struct LineBufferTests {
         #expect(lengths(buffer) == [rest.utf8.count + 5 << 20, 1])
     }
 
+    @Test("when a long line was taken and nothing is left, its memory is given back before more comes")
+    func givesBack() {
+        let buffer = LineBuffer(longest: 64 << 20)
+        add([UInt8](repeating: 0x78, count: 20 << 20) + [0x0A], to: buffer)
+        #expect(buffer.takeLine()?.count == 20 << 20)
+        // The line that was taken is there until then.
+        #expect(buffer.capacity > 20 << 20)
+        #expect(buffer.takeLine() == nil)
+        #expect(buffer.capacity < 1 << 20)
+        add(Array("ab\nc".utf8), to: buffer)
+        #expect(lengths(buffer) == [2])
+        #expect(buffer.takeRest().map { Array($0) } == Array("c".utf8))
+    }
+
     @Test("lines come whole whatever the space is that they go through")
     func whole() {
         let buffer = LineBuffer(longest: 8 << 20)
