@@ -9,9 +9,7 @@ extension URLParser {
     /// - Source: RFC 3986 §5.2.
     package func resolve(_ reference: String, against base: TargetURI) throws(URLFailure) -> TargetURI {
         guard reference.utf8.count <= Self.maximumLength else { throw .tooLong }
-        if let latest, latest.reference == reference, latest.base == base.text, latest.fragment == base.fragment {
-            return latest.target
-        }
+        if let latest, latest.isOf(reference, base) { return latest.target }
         let parts = URIReference(reference)
         var result = try parse(Self.absolute(parts, reference, base))
         result.user = nil
@@ -38,7 +36,7 @@ extension URLParser {
         } else {
             // RFC 3986 §5.2.3: everything up to the last slash of the base.
             let slash = base.path.utf8.lastIndex(of: UInt8(ascii: "/"))
-            text += slash.map { base.path[...$0] } ?? "/"
+            text += slash.map { String(decoding: base.path.utf8[...$0], as: UTF8.self) } ?? "/"
             text += parts.path
         }
         if let query { text += "?" + query }
@@ -47,7 +45,24 @@ extension URLParser {
     }
 }
 
+extension URLParser.Resolved {
+    /// Whether it is what a reference means in the context of a target, byte for byte: Swift's text takes an accent that
+    /// stands alone for the same as one within its letter (Unicode's canonical equivalence), and a URL does not.
+    fileprivate func isOf(_ reference: String, _ base: TargetURI) -> Bool {
+        guard self.reference.hasSameBytes(as: reference), self.base.hasSameBytes(as: base.text) else { return false }
+        switch (fragment, base.fragment) {
+        case (nil, nil): return true
+        case (let mine?, let other?): return mine.hasSameBytes(as: other)
+        default: return false
+        }
+    }
+}
+
 extension String {
+    fileprivate func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+
     /// Removes so many bytes at the end, which must be whole characters of ASCII.
     fileprivate mutating func removeLast(utf8 count: Int) {
         self = String(self[..<utf8.index(endIndex, offsetBy: -count)])

@@ -65,9 +65,9 @@ package final class URLParser {
         }
         let reference = URIReference(text)
         guard let scheme = reference.scheme?.lowercased() else { throw .malformed(reason: "the URL has no scheme") }
-        guard let authority = reference.authority else { throw .unsupportedScheme(scheme) }
-        // libcurl would take `http:///path` for the host `path`; RFC 9110 §4.2.1 wants an empty host refused.
-        guard !authority.isEmpty else {
+        // libcurl would take `http:///path` for the host `path`; RFC 9110 §4.2.1 wants an empty host refused. `https:/path`
+        // has none either.
+        guard let authority = reference.authority, !authority.isEmpty else {
             throw scheme == "http" || scheme == "https" ? .noHost : .unsupportedScheme(scheme)
         }
         // A backslash is a path separator to browsers and part of the host to nobody else: never guess.

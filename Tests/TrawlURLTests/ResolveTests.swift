@@ -53,6 +53,17 @@ struct ResolveTests {
         }
     }
 
+    @Test("what was resolved before is of the same bytes, not of another form of the same text")
+    func otherForm() throws {
+        let parser = URLParser()
+        let base = try parser.parse("http://a/b")
+        for (reference, expected) in [
+            ("/\u{e9}", "http://a/%c3%a9"), ("/e\u{301}", "http://a/e%cc%81"), ("/\u{e9}", "http://a/%c3%a9"),
+        ] {
+            #expect(try parser.resolve(reference, against: base).text == expected)
+        }
+    }
+
     @Test("user information does not come from a reference, nor from its base")
     func userInformation() throws {
         let parser = URLParser()

@@ -67,7 +67,8 @@ struct URLParserTests {
             ("file:///etc/passwd", .unsupportedScheme("file")),
             ("mailto:someone@example.org", .unsupportedScheme("mailto")),
             ("JavaScript:alert(1)", .unsupportedScheme("javascript")),
-            ("http:/example.org/", .unsupportedScheme("http")),
+            ("http:/example.org/", .noHost), ("https:/h", .noHost), ("HTTP:h", .noHost), ("https:", .noHost),
+            ("gopher:/h", .unsupportedScheme("gopher")),
             (String(repeating: "a", count: 65_536), .tooLong),
         ])
     func refused(text: String, expected: URLFailure) {
