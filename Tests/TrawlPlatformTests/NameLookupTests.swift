@@ -27,17 +27,22 @@ struct NameLookupTests {
     }
 
     @Test(
-        "more lookups than may be under way can be given up one after the other, and each one ends",
+        "lookups can be given up one after the other, and each one ends",
         .disabled(if: Sanitizer.isPresent, "a sanitizer does not know the threads that getaddrinfo_a starts"))
     func ending() async {
-        for _ in 0..<100 {
+        // Whether one is under way when it is given up depends on when its thread runs.
+        var (ended, tries) = (0, 0)
+        while ended <= AbandonedLookups<Int>.most, tries < 20_000 {
+            tries += 1
             var text = [CChar](repeating: 0, count: 256)
             var left: OpaquePointer?
             let length = cplatform_resolve("localhost", 1, 0, &text, text.count, &left)
             #expect(left == nil || length == -ETIMEDOUT)
             guard let left else { continue }
             while cplatform_lookup_ended(left) == 0 { await Task.yield() }
+            ended += 1
         }
+        #expect(ended > 0, "none of \(tries) lookups was under way")
     }
 
     @Test("an address stands for itself, and what is no name for nothing")

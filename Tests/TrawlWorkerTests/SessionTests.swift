@@ -65,8 +65,9 @@ struct SessionTests {
         let worker = try TestCoordinator(profile: profile)
         let target = "/bytes/1048576?field=Cache-Control:%20max-age=60"
         _ = try worker.fetch(target) { $0.cache = [.reads, .writes, .sends] }
-        let began = MonotonicClock.now()
+        var least = Duration.seconds(60)
         for _ in 0..<10 {
+            let began = MonotonicClock.now()
             for _ in 0..<6 {
                 let lease = try worker.lease(target) {
                     $0.cache = .reads
@@ -80,9 +81,10 @@ struct SessionTests {
                 #expect(end.outcome == .complete(.streamed(length: 1 << 20)) && end.cache.source == .cache)
                 open -= 1
             }
+            least = min(least, began.duration(to: MonotonicClock.now()))
         }
         // Each round stood still for a quarter of a second once.
-        #expect(began.duration(to: MonotonicClock.now()) < .seconds(2.4))
+        #expect(least < .milliseconds(200))
     }
 
     @Test("frames that make no sense end it with 65")

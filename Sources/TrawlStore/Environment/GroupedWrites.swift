@@ -113,9 +113,17 @@ package final class GroupedWrites: Sendable {
     package static func start(
         _ environment: Environment, limits: Limits = Limits(), frame: Frame? = nil, name: StaticString = "trawl-store"
     ) throws(StoreError) -> GroupedWrites {
+        try start(environment, limits: limits, frame: frame, name: name) { (try? environment.sync()) != nil }
+    }
+
+    /// The same with what brings commits to the disk; false when the disk did not take it.
+    static func start(
+        _ environment: Environment, limits: Limits, frame: Frame?, name: StaticString,
+        sync: @escaping @Sendable () -> Bool
+    ) throws(StoreError) -> GroupedWrites {
         precondition(limits.count > 0 && limits.waiting > 0, "something must fit")
         let isSynced = environment.settings.syncPolicy == .grouped
-        let syncs = isSynced ? SyncThread(delay: limits.syncDelay) { (try? environment.sync()) != nil } : nil
+        let syncs = isSynced ? SyncThread(delay: limits.syncDelay, sync) : nil
         let writes = GroupedWrites(environment: environment, limits: limits, frame: frame, syncs: syncs)
         do {
             try syncs?.start()

@@ -4,7 +4,7 @@ import TrawlPlatform
 
 @testable import TrawlStore
 
-@Suite("Bringing commits to the disk")
+@Suite("Bringing commits to the disk", .timeLimit(.minutes(1)))
 struct SyncThreadTests {
     @Test("who asks does not wait for the disk, and what is asked for meanwhile is done after that")
     func besides() throws {
@@ -66,7 +66,13 @@ struct SyncThreadTests {
         let environment = try Environment.open(
             directory: scratch.environment, settings: Sample.settings(syncPolicy: .grouped))
         defer { environment.close() }
-        let writes = try GroupedWrites.start(environment)
+        var limits = GroupedWrites.Limits()
+        limits.syncDelay = .seconds(3600)
+        let syncs = Guarded(0)
+        let writes = try GroupedWrites.start(environment, limits: limits, frame: nil, name: "trawl-store") {
+            syncs.withLock { $0 += 1 }
+            return (try? environment.sync()) != nil
+        }
         let committed = DispatchSemaphore(value: 0)
         let accepted = writes.submit { transaction throws(StoreError) in
             transaction.requestSync()
@@ -76,7 +82,9 @@ struct SyncThreadTests {
         }
         #expect(accepted == .accepted(waiting: 1))
         committed.wait()
+        #expect(syncs.withLock { $0 } == 0)
         writes.stop()
+        #expect(syncs.withLock { $0 } == 1)
         #expect(try environment.get(1) == [1])
     }
 }
