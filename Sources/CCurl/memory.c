@@ -22,8 +22,10 @@
  * Owner: lists belong to the thread that asked for them, and no other thread sees them. On all others, as on those that
  * libcurl starts for names, these functions are malloc, calloc, realloc and free.
  *
- * Most kept: 8 MiB in a thread's lists, as much as its receive buffers are together. The block that would be beyond
- * takes all others along, so that sizes that are not used any more do not stay.
+ * Most kept: 8 MiB in a thread's lists. A block that would be beyond takes all others along, so that sizes that are not
+ * used any more do not stay. One of more than 64 KiB goes alone: receive buffers of HTTP/2, and those of a length that
+ * was asked for, can be more than 8 MiB together, and each that is freed would empty the lists of the short ones, which
+ * are what the lists are for.
  *
  * Checkers: AddressSanitizer, its kin and valgrind have to see each block freed. They are known by giving a block of
  * one byte as that and no more, which malloc never does; then no thread gets lists. */
@@ -37,6 +39,7 @@ enum {
     LARGE_SIZES = 4 * 9,
     SIZES = SMALL_SIZES + LARGE_SIZES,
     MOST_KEPT = 8 << 20,
+    LONGEST_TO_EMPTY = 64 << 10,
 };
 
 /* A block in a list; the rest of it is what it was. */
@@ -170,7 +173,9 @@ void ccurl_memory_free(void *block) {
     }
     size_t size = size_at(place);
     if (lists->bytes + size > MOST_KEPT) {
-        empty(lists);
+        if (size <= LONGEST_TO_EMPTY) {
+            empty(lists);
+        }
         free(block);
         return;
     }

@@ -395,9 +395,11 @@ package final class TransferLoop {
         output.sendEnd(end, descriptor: descriptor)
     }
 
-    /// Bytes libcurl reads at a time: much for a few transfers, and never more than 8 MiB in all.
+    /// Bytes libcurl reads at a time for each transfer: what was asked for, or so much that all together read 8 MiB at
+    /// most, unless there are more than 512.
     ///
-    /// Of connections with many streams libcurl 7.88 leaves the ends of some lying where its buffer is small.
+    /// Over HTTP/2 it is 256 KiB however many there are: of connections with many streams libcurl 7.88 leaves the ends of
+    /// some lying where its buffer is small.
     func receiveBuffer(for profile: ResolvedProfile) -> Int {
         if profile.multiplexes { return 256 << 10 }
         if profile.profile.receiveBuffer > 0 { return min(max(Int(profile.profile.receiveBuffer), 1 << 10), 512 << 10) }

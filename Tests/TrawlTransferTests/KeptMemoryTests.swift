@@ -2,6 +2,7 @@ import CCurl
 import Foundation
 import Glibc
 import Testing
+import TrawlTransfer
 
 /// Whether a thread gets lists: not where memory is being checked.
 private let mayKeep: Bool = {
@@ -123,15 +124,34 @@ struct KeptMemoryTests {
         }
     }
 
-    @Test("no more than 8 MiB is kept, and what is beyond takes all along")
-    func most() throws {
+    @Test("no more than 8 MiB is kept: a long block beyond that goes alone, a short one takes all along")
+    func most() {
         keeping {
-            let length = 512 << 10
-            let blocks = (0..<16).map { _ in ccurl_memory_malloc(length) }
-            for block in blocks.dropLast() { ccurl_memory_free(block) }
-            #expect(ccurl_memory_kept() >= 15 * length)
-            ccurl_memory_free(blocks.last ?? nil)
+            let (long, short) = (512 << 10, 32 << 10)
+            let longBlocks = (0..<16).map { _ in ccurl_memory_malloc(long) }
+            let shortBlocks = (0..<32).map { _ in ccurl_memory_malloc(short) }
+            for block in longBlocks { ccurl_memory_free(block) }
+            #expect(ccurl_memory_kept() >= 15 * long && ccurl_memory_kept() <= 8 << 20)
+            var before = 0
+            for (index, block) in shortBlocks.enumerated() {
+                before = ccurl_memory_kept()
+                ccurl_memory_free(block)
+                guard ccurl_memory_kept() == 0 else { continue }
+                for block in shortBlocks[(index + 1)...] { free(block) }
+                break
+            }
             #expect(ccurl_memory_kept() == 0)
+            #expect(before > (8 << 20) - 2 * short)
+        }
+    }
+
+    @Test("libcurl takes its memory from here in the process of a worker")
+    func libcurl() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            guard GlobalLibcurl.setUpAlone(), let url = curl_url() else { exit(2) }
+            _ = curl_url_set(url, CURLUPART_URL, "http://example.org/a?b", 0)
+            curl_url_cleanup(url)
+            exit(ccurl_memory_kept() > 0 ? 0 : 1)
         }
     }
 
