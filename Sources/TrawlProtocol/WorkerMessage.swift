@@ -57,7 +57,7 @@ package enum WorkerMessage: Sendable, Hashable {
         case .data(let lease, let bytes):
             return bytes.withUnsafeBytes { Self.writeData(lease: lease, $0, to: &writer) }
         case .ended(let end):
-            return writer.frame(.ended, descriptors: end.outcome.descriptorCount) { end.write(to: &$0) }
+            return Self.writeEnd(end, to: &writer)
         case .unshared(let lease):
             return writer.frame(.unshared) { $0.write(lease) }
         case .connections(let origin, let open):
@@ -80,6 +80,13 @@ package enum WorkerMessage: Sendable, Hashable {
                 payload.write(fields)
             }
         }
+    }
+
+    /// Appends an `ended` frame without the message in between, which is the largest there is.
+    ///
+    /// - Returns: False when it is longer than a frame may be; then nothing was written.
+    package static func writeEnd(_ end: LeaseEnd, to writer: inout WireWriter) -> Bool {
+        writer.frame(.ended, descriptors: end.outcome.descriptorCount) { end.write(to: &$0) }
     }
 
     /// Appends a `data` frame without an array in between.

@@ -34,13 +34,12 @@ package final class TransferOutput {
 
     /// Adds the end of a lease; the descriptor belongs to the queue. A lease ends in any case: what is longer than a frame
     /// may be is told in short, and the descriptor closed.
-    func sendEnd(_ end: consuming LeaseEnd, descriptor: Int32?) {
-        let message = WorkerMessage.ended(end)
+    func sendEnd(_ end: LeaseEnd, descriptor: Int32?) {
         let isAdded =
-            if let descriptor { frames.append(message, descriptors: [descriptor]) } else { frames.append(message) }
-        if !isAdded, case .ended(let end) = message {
+            if let descriptor { frames.appendEnd(end, descriptors: [descriptor]) } else { frames.appendEnd(end) }
+        if !isAdded {
             if let descriptor { _ = Glibc.close(descriptor) }
-            _ = frames.append(.ended(end.shortened))
+            _ = frames.appendEnd(end.shortened)
         }
         noteLength()
     }

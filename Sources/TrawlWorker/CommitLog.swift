@@ -1,3 +1,4 @@
+import Synchronization
 import TrawlPlatform
 
 /// What the store threads have committed, for the transfer thread.
@@ -11,6 +12,9 @@ final class CommitLog: Sendable {
     }
 
     private let state = Guarded(State())
+    /// Whether something lies there. Changed under the lock, and read without it: in each turn of a loop whose transfers
+    /// mostly use no cache. It is set before the wake-up, so who was woken sees it.
+    private let hasSome = Atomic(false)
 
     /// Calls `wake`, on a store thread, when there is something to take and there was nothing before; nil calls nobody.
     ///
@@ -34,6 +38,7 @@ final class CommitLog: Sendable {
         state.withLock { state in
             state.done.append((commit, isStored))
             if isOfCache { state.ofCache += 1 }
+            hasSome.store(true, ordering: .releasing)
             if state.done.count == 1 { state.wake?() }
         }
     }
@@ -43,10 +48,11 @@ final class CommitLog: Sendable {
     /// - Parameter commits: What was taken before; its memory is used for what comes.
     /// - Returns: How many of them are the cache's.
     func take(into commits: inout [(commit: UInt64, isStored: Bool)]) -> Int {
-        commits.removeAll(keepingCapacity: true)
+        if !commits.isEmpty { commits.removeAll(keepingCapacity: true) }
+        guard hasSome.load(ordering: .acquiring) else { return 0 }
         return state.withLock { state in
-            if state.done.isEmpty { return 0 }
             swap(&state.done, &commits)
+            hasSome.store(false, ordering: .relaxed)
             defer { state.ofCache = 0 }
             return state.ofCache
         }

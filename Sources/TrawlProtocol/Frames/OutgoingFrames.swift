@@ -59,6 +59,15 @@ package struct OutgoingFrames: Sendable {
         return true
     }
 
+    /// Adds an `ended` message, as above, without the message in between.
+    package mutating func appendEnd(_ end: LeaseEnd, descriptors: [Int32] = []) -> Bool {
+        precondition(descriptors.count == end.outcome.descriptorCount, "a message brings the descriptors it speaks of")
+        let position = self.end
+        guard WorkerMessage.writeEnd(end, to: &writer) else { return false }
+        if !descriptors.isEmpty { marks.append(Mark(position: position, descriptors: descriptors)) }
+        return true
+    }
+
     /// Adds a `data` message without an array in between, or makes the last message longer that is one of the same lease
     /// and of which nothing has been sent; `bytes` as in `WorkerMessage.writeData`.
     package mutating func appendData(lease: UInt64, _ bytes: UnsafeRawBufferPointer) -> Bool {

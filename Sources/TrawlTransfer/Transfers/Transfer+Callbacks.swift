@@ -150,7 +150,8 @@ extension Transfer {
         if connection.buffer != limits?.buffer ?? 0 { return false }
         // -EAGAIN is the one good answer: no byte waits, and the stream has not ended.
         guard ccurl_socket_peek(connection.socket) == -EAGAIN else { return false }
-        let pending = ccurl_tls_pending(easy.raw)
+        // A connection to an `https` proxy, which is TLS whatever goes through it, is not used again.
+        let pending = lease.isSecure ? ccurl_tls_pending(easy.raw) : -1
         if pending > 0 { return false }
         if pending < 0, connection.mayHideExcess {
             // libcurl drops, without a word, what came in the same read as a head without a body.

@@ -19,7 +19,9 @@ extension Transfer {
         var requestSize = 0
         _ = ccurl_get_long(easy.raw, CURLINFO_REQUEST_SIZE, &requestSize)
         metrics.bytesSent = UInt64(max(0, requestSize))
-        if lease.body != .none {
+        // By pattern: `==` of another module's enumeration is a call with both values.
+        let hasBody = if case .none = lease.body { false } else { true }
+        if hasBody {
             var uploaded: Int64 = 0
             _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
             metrics.bytesSent += UInt64(max(0, uploaded))
