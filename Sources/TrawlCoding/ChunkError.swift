@@ -18,7 +18,8 @@ package enum ChunkError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidTrailer
     /// The trailer section goes past one of the limits.
     case trailerTooLarge
-    /// The input ended before the body did.
+    /// The input ended before the body did. No decoder says so, since none sees the end: whoever does, and finds the
+    /// body not complete.
     case truncated
 
     /// In words, for a person.

@@ -30,7 +30,6 @@ package enum CoordinatorMessage: Sendable, Hashable {
     /// Appends the message as a frame.
     ///
     /// - Returns: False when it is longer than a frame may be; then nothing was written.
-    @discardableResult
     package func write(to writer: inout WireWriter) -> Bool {
         switch self {
         case .hello(let hello):

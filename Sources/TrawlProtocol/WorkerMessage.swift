@@ -23,6 +23,9 @@ package enum WorkerMessage: Sendable, Hashable {
     /// A request goes out, with these field lines of the cache beside or in place of those of the lease.
     case forwards(lease: UInt64, FieldLines)
 
+    /// The bit of a `head` whose response is a stored one, beside those of its `HeadQuestions`.
+    private static let storedBit: UInt8 = 4
+
     /// How many descriptors travel with the frame.
     package var descriptorCount: Int {
         if case .ended(let end) = self { return end.outcome.descriptorCount }
@@ -32,7 +35,6 @@ package enum WorkerMessage: Sendable, Hashable {
     /// Appends the message as a frame.
     ///
     /// - Returns: False when it is longer than a frame may be; then nothing was written.
-    @discardableResult
     package func write(to writer: inout WireWriter) -> Bool {
         switch self {
         case .ready(let ready):
@@ -51,7 +53,7 @@ package enum WorkerMessage: Sendable, Hashable {
         case .head(let lease, let head, let questions, let isStored):
             return writer.frame(.head) { payload in
                 payload.write(lease)
-                payload.write(questions.rawValue | (isStored ? 4 : 0))
+                payload.write(questions.rawValue | (isStored ? Self.storedBit : 0))
                 payload.write(head)
             }
         case .data(let lease, let bytes):
@@ -92,7 +94,7 @@ package enum WorkerMessage: Sendable, Hashable {
     /// Appends a `data` frame without an array in between.
     ///
     /// - Parameter bytes: 1 to `WireProtocol.maximumInlineBody` bytes.
-    @discardableResult
+    /// - Returns: As `write(to:)`.
     package static func writeData(lease: UInt64, _ bytes: UnsafeRawBufferPointer, to writer: inout WireWriter) -> Bool {
         return writer.frame(.data) { payload in
             payload.write(lease)
@@ -125,11 +127,11 @@ package enum WorkerMessage: Sendable, Hashable {
         case .head:
             let lease = try reader.uint64()
             let bits = try reader.byte()
-            let questions = HeadQuestions(rawValue: bits & ~4)
+            let questions = HeadQuestions(rawValue: bits & ~Self.storedBit)
             guard questions.isSubset(of: .all) else { throw .reservedBits }
             let head = try reader.head()
             guard !head.isInterim else { throw .invalid(.status) }
-            self = .head(lease: lease, head, asks: questions, isStored: bits & 4 != 0)
+            self = .head(lease: lease, head, asks: questions, isStored: bits & Self.storedBit != 0)
         case .data:
             let lease = try reader.uint64()
             let bytes = try reader.data()

@@ -6,8 +6,9 @@ package enum ProcessSetup {
     /// No new privileges, and as many descriptors as the system allows. What fails is left as it was.
     package static func apply() {
         _ = ccurl_no_new_privileges()
-        // libcurl allocates its receive buffer anew for every transfer. By default buffers of that size go back to the
-        // system at once and come as fresh pages, which was measured at a third of the cost of a small request.
+        // Otherwise blocks of a few hundred KiB go back to the system at once and come again as fresh pages. Those that
+        // libcurl frees are kept for it (CCurl/memory.c), up to 8 MiB; this is for those beyond, as the receive buffers
+        // of many transfers over HTTP/2, and for all that is not libcurl's: bodies that are gathered, decoded and packed.
         _ = ccurl_keep_freed_memory(Int32(32 << 20))
         var limit = rlimit()
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

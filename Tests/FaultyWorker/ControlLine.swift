@@ -81,7 +81,7 @@ extension WorkerMessage {
     /// The bytes of the message's frame.
     var frame: [UInt8] {
         var writer = WireWriter()
-        write(to: &writer)
+        _ = write(to: &writer)
         return writer.bytes
     }
 }

@@ -3,14 +3,14 @@
 /// The frame of a message.
 func frame(_ message: CoordinatorMessage) -> [UInt8] {
     var writer = WireWriter()
-    message.write(to: &writer)
+    _ = message.write(to: &writer)
     return writer.bytes
 }
 
 /// The frame of a message.
 func frame(_ message: WorkerMessage) -> [UInt8] {
     var writer = WireWriter()
-    message.write(to: &writer)
+    _ = message.write(to: &writer)
     return writer.bytes
 }
 

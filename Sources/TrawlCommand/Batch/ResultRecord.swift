@@ -1,5 +1,5 @@
-import TrawlHTTP
 import Trawl
+import TrawlHTTP
 import TrawlJSON
 import TrawlPlatform
 

@@ -1,6 +1,6 @@
 import ArgumentParser
-import TrawlHTTP
 import Trawl
+import TrawlHTTP
 import TrawlJSON
 import TrawlStore
 

@@ -1,5 +1,5 @@
-import TrawlHTTP
 import Trawl
+import TrawlHTTP
 
 /// Failures in words that are safe on a terminal and tell no secret.
 enum FailureText {

@@ -1,5 +1,5 @@
-import TrawlPlatform
 import CLMDB
+import TrawlPlatform
 
 @testable import TrawlStore
 

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
-import TrawlStore
 import TrawlPlatform
+import TrawlStore
 
 @Suite("An environment that several processes have open, POOL-05", .serialized)
 struct EnvironmentProcessTests {
