@@ -25,8 +25,14 @@ package enum Terminal {
         tcgetsid(descriptor) >= 0
     }
 
-    /// Whether this process is in its foreground; one in the background must not draw on it.
+    /// Whether it is this process's own and this process is in its foreground.
     package static func isForeground(_ descriptor: Int32) -> Bool {
         cplatform_is_foreground(descriptor) != 0
+    }
+
+    /// Whether this process may draw on it: not from the background of its own terminal. Another's has no foreground
+    /// that this process could be in (tcgetpgrp(3): ENOTTY), and nobody types at it to a shell of this session.
+    package static func mayDraw(_ descriptor: Int32) -> Bool {
+        !isControlling(descriptor) || isForeground(descriptor)
     }
 }

@@ -196,7 +196,7 @@ int32_t cplatform_kill_and_wait(int32_t process);
 int32_t cplatform_terminal_columns(int32_t fd);
 /// Its rows, likewise.
 int32_t cplatform_terminal_rows(int32_t fd);
-/// Whether the calling process is in the foreground of the terminal `fd`.
+/// Whether the calling process is in the foreground of the terminal `fd`; never of one that is not its controlling one.
 int32_t cplatform_is_foreground(int32_t fd);
 
 // Names.

@@ -56,7 +56,7 @@ enum StandardError {
     ///
     /// - Parameter width: Columns of the terminal; what the line before had beyond is lost with them.
     static func draw(_ line: String, width: Int) {
-        guard Terminal.isForeground(STDERR_FILENO) else { return }
+        guard Terminal.mayDraw(STDERR_FILENO) else { return }
         state.withLock { state in
             guard state.question == nil else { return }
             let count = line.utf8.count

@@ -13,4 +13,19 @@ struct BatchProgressTests {
             #expect(!lines.isEmpty && lines.allSatisfy { !$0.hasPrefix("0/2  0B") }, "\(run.errors)")
         }
     }
+
+    @Test("it is drawn on a terminal, of the session or not, and makes room for the summary", arguments: [true, false])
+    func terminal(isControlling: Bool) async throws {
+        try await withOrigin { origin in
+            let bed = try BatchBed()
+            try bed.putList([origin.url("/bytes/120000?rate=50000"), origin.url("/bytes/120000?rate=50000&seed=1")])
+            let terminal = try TerminalProcess(
+                try BuiltProducts.trawl(), bed.arguments(["--no-cache"]), isControlling: isControlling)
+            #expect(await eventually { terminal.screen.lastLine.hasPrefix("0/2  ") }, "\(terminal.text)")
+            #expect(await eventually { terminal.status != nil })
+            let screen = terminal.screen
+            #expect(terminal.exitCode == 0 && screen.wraps == 0 && screen.strangeBytes.isEmpty, "\(terminal.text)")
+            #expect(screen.lines.count == 1 && screen.lines.first?.contains("2 fetched") == true, "\(screen.lines)")
+        }
+    }
 }

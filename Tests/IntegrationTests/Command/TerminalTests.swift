@@ -6,10 +6,12 @@ import Testing
 @Suite("trawl get on a terminal", .timeLimit(.minutes(2)))
 struct TerminalTests {
     private func get(
-        _ arguments: [String], columns: Int = 80, output: String? = nil, errors: String? = nil
+        _ arguments: [String], columns: Int = 80, output: String? = nil, errors: String? = nil,
+        isControlling: Bool = true
     ) throws -> TerminalProcess {
         try TerminalProcess(
-            try BuiltProducts.trawl(), ["get"] + arguments, columns: columns, output: output, errors: errors)
+            try BuiltProducts.trawl(), ["get"] + arguments, columns: columns, output: output, errors: errors,
+            isControlling: isControlling)
     }
 
     private func ended(_ terminal: TerminalProcess) async -> Bool {
@@ -30,6 +32,18 @@ struct TerminalTests {
             #expect(terminal.exitCode == 0)
             #expect(screen.wraps == 0 && screen.lines.isEmpty && screen.strangeBytes.isEmpty, "\(terminal.text)")
             #expect(directory.content("x") == ReferenceBytes.bytes(100_000))
+        }
+    }
+
+    @Test("it is drawn on a terminal that is not the one of the session, too")
+    func foreignTerminal() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let terminal = try get(
+                ["-o", directory.file("x"), origin.url("/bytes/100000?rate=60000")], isControlling: false)
+            #expect(await eventually { terminal.screen.lastLine.hasPrefix("100000  ") }, "\(terminal.text)")
+            #expect(await ended(terminal))
+            #expect(terminal.exitCode == 0 && terminal.screen.lines.isEmpty, "\(terminal.text)")
         }
     }
 

@@ -28,9 +28,11 @@ final class TerminalProcess: Sendable {
     ///   - errors: A file for standard error; nil is the terminal.
     ///   - output: A file for standard output; nil is the terminal.
     ///   - echoes: Whether the terminal shows what is typed, as it does for people.
+    ///   - isControlling: Whether the terminal is that of the session, so that its keys send signals. Programs that read
+    ///     a terminal and write none, as those that use `openpty`, give one that is not.
     init(
         _ executable: String, _ arguments: [String], columns: Int = 80, output: String? = nil, errors: String? = nil,
-        echoes: Bool = false
+        echoes: Bool = false, isControlling: Bool = true
     ) throws {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var number: Int32 = 0
@@ -54,7 +56,7 @@ final class TerminalProcess: Sendable {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         // The first terminal that the leader of a session opens becomes its own, and its process group the foreground.
-        posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+        posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR | (isControlling ? 0 : O_NOCTTY), 0)
         for (number, file) in [(Int32(1), output), (2, errors)] {
             if let file {
                 posix_spawn_file_actions_addopen(&actions, number, file, O_WRONLY | O_CREAT | O_APPEND, 0o600)
