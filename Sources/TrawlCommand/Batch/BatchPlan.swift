@@ -129,9 +129,9 @@ struct BatchPlan {
         cookieFiles = plan.cookieFiles
     }
 
-    /// Connections to one host where nothing is said: fewer than fetches at a time, so that a host that does not answer
-    /// leaves room for others. Of one fetch at a time there is nothing to leave.
-    private static func connectionsPerHost(parallel: Int) -> Int { min(max(6, parallel / 8), max(1, parallel - 1)) }
+    /// Connections to one host where nothing is said. Of more than six fetches at a time a host that does not answer
+    /// leaves room for others; of fewer it may have all, so that a list of one host goes as fast as `-j` says.
+    private static func connectionsPerHost(parallel: Int) -> Int { max(6, parallel / 8) }
 
     /// Beside the results, on whose disk there is room for what a run needs; else with the bodies, else where scratch
     /// files are.

@@ -21,7 +21,7 @@ struct PoolArguments: ParsableArguments {
         name: .customLong("per-host"), parsing: .unconditional,
         help: ArgumentHelp(
             "Connections to one host, busy or idle, over all workers; 0 is no limit. Default 6, in batch the larger of 6 "
-                + "and an eighth of -j but less than -j, in pipe no limit.",
+                + "and an eighth of -j, in pipe no limit.",
             valueName: "count"))
     var perHostText: String?
 

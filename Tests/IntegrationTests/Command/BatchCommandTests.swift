@@ -22,6 +22,19 @@ struct BatchCommandTests {
         }
     }
 
+    @Test("a list of one host is fetched as many at a time as -j says, when those are few")
+    func oneHost() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList((0..<6).map { origin.url("/delay/60000?n=\($0)") })
+            let run = try bed.start(["-j", "6"])
+            #expect(await eventually { (try? origin.concurrency().now) == 6 })
+            run.signal(SIGINT)
+            run.signal(SIGINT)
+            #expect(await eventually { !run.isRunning })
+        }
+    }
+
     @Test("a list sorted by host does not keep the last host waiting")
     func sorted() async throws {
         let bed = try BatchBed()
@@ -35,13 +48,15 @@ struct BatchCommandTests {
         }
     }
 
-    @Test("a host that does not answer leaves room for others, with few fetches at a time too", arguments: [2, 4, 6])
-    func hanging(parallel: Int) async throws {
+    @Test(
+        "a host that does not answer leaves room for others, where it may not have all the connections",
+        arguments: [["-j", "2", "--per-host", "1"], ["-j", "6", "--per-host", "5"], ["-j", "7"]])
+    func hanging(options: [String]) async throws {
         let bed = try BatchBed()
         try await withOrigin(addresses: 2) { origin in
             let hanging = (0..<20).map { origin.url("/delay/60000?n=\($0)") }
             try bed.putList(hanging + (0..<5).map { origin.url("/bytes/9?n=\($0)", address: 2) })
-            let run = try bed.start(["-j", "\(parallel)"])
+            let run = try bed.start(options)
             #expect(await eventually { bed.recordCount() == 5 }, "\(bed.recordCount()) records")
             #expect(try bed.records().allSatisfy { $0.isFetched == true })
             run.signal(SIGINT)

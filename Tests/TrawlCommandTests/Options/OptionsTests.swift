@@ -127,8 +127,7 @@ struct OptionsTests {
         for text in [help(BatchCommand.self), help(PipeCommand.self), help(GetCommand.self)] {
             #expect(text.contains("Default 64, in pipe 128."))
             #expect(
-                text.contains(
-                    "Default 6, in batch the larger of 6 and an eighth of -j but less than -j, in pipe no limit."))
+                text.contains("Default 6, in batch the larger of 6 and an eighth of -j, in pipe no limit."))
         }
         #expect(help(BatchCommand.self).contains("-G, --get In get alone:"))
         #expect(help(BatchCommand.self).contains("-v, --verbose In get alone:"))

@@ -34,11 +34,10 @@ struct PlanTests {
     }
 
     @Test(
-        "a batch leaves room beside one host, unless it is told how much that may take",
+        "one host may have the larger of 6 and an eighth of -j, unless a batch is told how much",
         arguments: [
-            ([], 8), (["-j", "1"], 1), (["-j", "2"], 1), (["-j", "4"], 3), (["-j", "6"], 5), (["-j", "7"], 6),
-            (["-j", "8"], 6), (["-j", "63"], 7), (["-j", "4", "--per-host", "4"], 4),
-            (["-j", "4", "--per-host", "0"], 0),
+            ([], 8), (["-j", "1"], 6), (["-j", "2"], 6), (["-j", "6"], 6), (["-j", "55"], 6), (["-j", "56"], 7),
+            (["-j", "63"], 7), (["-j", "4", "--per-host", "4"], 4), (["-j", "4", "--per-host", "0"], 0),
         ] as [([String], Int)])
     func perHost(options: [String], count: Int) throws {
         let plan = try BatchPlan(BatchCommand.parse(["--no-files"] + options))
