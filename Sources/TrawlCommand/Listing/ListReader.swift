@@ -12,7 +12,8 @@ final class ListReader {
         var line = 1 << 20
         /// A line that has not ended after so many bytes is no line. Nil: it is skipped for ever.
         var endless: Int? = 64 << 20
-        /// So many bad lines in a row, and the input is no list. Nil: they are reported for ever, as in `pipe`.
+        /// So many bad lines before the first of text, or with a NUL between two of text, and the input is no list.
+        /// Nil: they are reported for ever, as in `pipe`.
         var badLines: Int? = 100
     }
 
@@ -34,7 +35,10 @@ final class ListReader {
     private let input: ListInput
     private let lines: LineBuffer
     private var number = 0
+    /// Bad lines that speak against a list, since the latest of text.
     private var badInARow = 0
+    /// Whether a line of text has come: then lines that are not UTF-8 or too long are those of a list.
+    private var hasText = false
     /// Bytes of the line that is being skipped.
     private var skipped: Int?
     /// What comes after the lines that are still to be handed out.
@@ -127,26 +131,32 @@ final class ListReader {
         }
         guard isFirst else { return nil }
         number += 1
-        return try bad(tooLong, start)
+        return try bad(tooLong, start, isBinary: !hasText)
     }
 
     private var tooLong: String { "the line is longer than \(limits.line) bytes" }
 
     private func checked(_ line: UnsafeRawBufferPointer) throws(CommandError) -> Next {
         number += 1
-        guard line.count <= limits.line else { return try bad(tooLong, line) }
+        guard line.count <= limits.line else { return try bad(tooLong, line, isBinary: !hasText) }
         switch LineBytes.check(line) {
         case .blank: break
-        case .text: badInARow = 0
-        case .zero: return try bad("the line holds a NUL", line)
-        case .notUTF8: return try bad("the line is not UTF-8", line)
+        case .text:
+            badInARow = 0
+            hasText = true
+        // No encoding of text that ends lines as a list does has one; in a program some lines may look like text.
+        case .zero: return try bad("the line holds a NUL", line, isBinary: true)
+        case .notUTF8: return try bad("the line is not UTF-8", line, isBinary: !hasText)
         }
         return .line(number: number, line)
     }
 
-    private func bad(_ reason: String, _ start: UnsafeRawBufferPointer) throws(CommandError) -> Next {
-        badInARow += 1
-        if let most = limits.badLines, badInARow > most {
+    /// - Parameter isBinary: Whether the line speaks against a list.
+    private func bad(
+        _ reason: String, _ start: UnsafeRawBufferPointer, isBinary: Bool
+    ) throws(CommandError) -> Next {
+        if isBinary { badInARow += 1 }
+        if isBinary, let most = limits.badLines, badInARow > most {
             let error = CommandError("\(name): not a list of URLs: \(reason), like \(most) lines before it")
             ending = error
             throw error

@@ -33,9 +33,10 @@ final class RequestSource {
     private var finished: FinishedRequests
     /// The line of the latest request, as it came; valid until the next is asked for.
     private(set) var lineBytes = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Bad lines since the last request, of whatever kind.
-    private var refused = 0
-    /// So many in a row, and the input is no list.
+    /// Bad lines before the first request of the list, of whatever kind, without those that an earlier run has reported;
+    /// nil once there was one: then the input is a list, however many of its lines are bad.
+    private var refused: Int? = 0
+    /// So many of them, and the input is no list.
     private static let mostRefused = 100
 
     /// Requests of arguments and then those of a list.
@@ -129,18 +130,20 @@ final class RequestSource {
         switch line {
         case .nothing: return .nothing
         case .request(let request):
-            refused = 0
+            refused = nil
             let ending = finished.take(request.key)
             if let ending, isOver(ending) { return .skipped(ending) }
             return .request(request, line: number, isAgain: ending != nil)
         case .bad(let bad):
-            refused += 1
-            if refused > Self.mostRefused {
-                return .unreadable(
-                    "\(list.name): not a list of URLs: \(bad.reason.terminalSafe), after \(Self.mostRefused) bad lines")
-            }
             let ending = finished.take(ResultRecord.key(of: bad, line: number))
             if let ending, isOver(ending) { return .skipped(ending) }
+            if let refused {
+                if refused == Self.mostRefused {
+                    return .unreadable(
+                        "\(list.name): not a list of URLs: \(bad.reason.terminalSafe), after \(refused) bad lines")
+                }
+                self.refused = refused + 1
+            }
             return .bad(bad, line: number, isAgain: ending != nil)
         }
     }

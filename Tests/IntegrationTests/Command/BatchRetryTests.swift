@@ -62,6 +62,21 @@ struct BatchRetryTests {
         }
     }
 
+    @Test("bad lines behind a good one are bad lines, however many, and the rest of the list is fetched")
+    func manyBadLines() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let bad = (0..<75).flatMap { ["{\"a\":\($0)}", "{\"id\":\($0)"] }
+            try bed.putList([origin.url("/bytes/1")] + bad + [origin.url("/bytes/2")])
+            let run = try bed.run()
+            #expect(run.status == 1 && !run.errors.contains("not a list"), "\(run.errors)")
+            let fetched = try bed.records().filter { $0.isFetched == true }.compactMap(\.line).sorted()
+            #expect(bed.recordCount() == 152 && fetched == [1, 152])
+            #expect(try bed.run().status == 1)
+            #expect(bed.recordCount() == 152)
+        }
+    }
+
     @Test(
         "lines that are no requests, one after the other without end, are no list",
         arguments: [#"{"a"#, #"{"id":1}"#])

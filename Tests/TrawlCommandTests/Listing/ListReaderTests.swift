@@ -78,6 +78,17 @@ struct ListReaderTests {
         #expect(try fixture.lines(of: many, limits).count == 101)
     }
 
+    @Test("once there was text, any number of lines in another encoding are bad lines of a list")
+    func otherEncoding() throws {
+        let fixture = try ListFixture()
+        let many = Array(repeatElement([0xE9, 0x0A] as [UInt8], count: 150).joined())
+        let lines = try fixture.lines(of: Array("a\n".utf8) + many + Array("b\n".utf8))
+        #expect(lines.count == 152 && lines.last == "152 b")
+        let none = try fixture.lines(of: many + Array("b\n".utf8))
+        #expect(none.count == 101)
+        #expect(none.last == "LIST: not a list of URLs: the line is not UTF-8, like 100 lines before it")
+    }
+
     @Test("members of gzip follow one another")
     func members() throws {
         let fixture = try ListFixture()
