@@ -37,14 +37,16 @@ final class ListInput {
     private var readBytes: Int64 = 0
     private let isOwned: Bool
     private let decoders = DecoderPool(capacity: 1)
-    private var kind: Kind = .unknown
+    private var kind: Kind
     private var isAtStart = true
     /// Bytes read and not used: the first ones, or packed ones.
     private var pending: [UInt8] = []
     private var used = 0
     private var isAtEnd = false
 
-    init(_ path: String) throws(SystemError) {
+    /// - Parameter unpacks: Whether a list that begins as gzip does is unpacked.
+    init(_ path: String, unpacks: Bool) throws(SystemError) {
+        kind = unpacks ? .unknown : .plain
         isOwned = path != "-"
         descriptor = isOwned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
         guard descriptor >= 0 else { throw SystemError(errno: errno, call: "open") }

@@ -46,7 +46,9 @@ final class ListReader {
     private var isAtEnd = false
 
     /// Opens a list; `-` is standard input.
-    init(_ path: String, limits: Limits = Limits()) throws(CommandError) {
+    ///
+    /// - Parameter unpacks: Whether it may be packed. Where a program writes lines one by one it is not.
+    init(_ path: String, limits: Limits = Limits(), unpacks: Bool = true) throws(CommandError) {
         name = path == "-" ? "standard input" : path.terminalSafe
         self.limits = limits
         lines = LineBuffer(longest: limits.line)
@@ -56,7 +58,7 @@ final class ListReader {
         if path == "-", let problem = StandardStreams.inputProblem { throw CommandError(problem) }
         if path == "-" { StandardStreams.readsList() }
         do throws(SystemError) {
-            input = try ListInput(path)
+            input = try ListInput(path, unpacks: unpacks)
         } catch {
             throw CommandError("\(name): \(SystemError.reason(error.errno))")
         }

@@ -56,7 +56,8 @@ final class PipeRun {
     /// - Returns: The exit status.
     static func run(_ plan: PipePlan) throws(CommandError) -> Int32 {
         let limits = ListReader.Limits(line: PipePlan.longestLine, endless: nil, badLines: nil)
-        let list = try ListReader("-", limits: limits)
+        // Bytes that begin as gzip does are a bad line, which ends nothing.
+        let list = try ListReader("-", limits: limits, unpacks: false)
         let reload = ConfigReload.ofProgram()
         let signals = Signals.block()
         let console = Console(isSilent: plan.isSilent)

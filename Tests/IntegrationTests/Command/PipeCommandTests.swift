@@ -69,6 +69,20 @@ struct PipeCommandTests {
         #expect(await pipe.exitStatus() == 0)
     }
 
+    @Test("a first line that begins as packed input does is a bad line like others")
+    func packedLine() async throws {
+        try await withOrigin { origin in
+            let pipe = try PipeProcess()
+            // RFC 1952 §2.3.1.
+            pipe.write([0x1F, 0x8B, 0x08, 0x00, 0x0A])
+            #expect(await pipe.next()?.code == "bad_request")
+            pipe.write(#"{"id":1,"url":"\#(origin.url("/bytes/5"))"}"#)
+            #expect(await pipe.next()?.body == ReferenceBytes.bytes(5))
+            #expect(await pipe.finish().isEmpty)
+            #expect(await pipe.exitStatus() == 0)
+        }
+    }
+
     @Test("methods, header bytes and bodies go out as they are said, and header bytes come back one character each")
     func requests() async throws {
         try await withOrigin { origin in
