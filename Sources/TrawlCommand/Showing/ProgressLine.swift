@@ -66,7 +66,6 @@ struct ProgressLine: Equatable, Sendable {
         let tilde = many.isEstimated ? "~" : ""
         var parts = [many.total.map { "\(many.done)/\(tilde)\($0)" } ?? "\(many.done) done"]
         if many.failed > 0 { parts.append("\(many.failed) failed") }
-        if let cache = many.cache { parts.append(cache.text) }
         parts += [ByteText.short(many.bytes), ByteText.short(rate) + "/s"]
         if many.isStopping {
             parts.append("stopping")
@@ -75,6 +74,8 @@ struct ProgressLine: Equatable, Sendable {
         } else if let total = many.total, total > many.done, fetchRate > 0 {
             parts.append("ETA " + time(Double(total - many.done) / fetchRate))
         }
+        // The longest, and the least that anybody waits for: it must not cost the others their room.
+        if let cache = many.cache { parts.append(cache.text) }
         return fit(parts, width)
     }
 

@@ -147,7 +147,19 @@ struct CacheTallyTests {
         many.cache = CacheTally(hits: 2, misses: 3)
         #expect(
             ProgressLine.text(many, rate: 0, fetchRate: 0, width: 200)
-                == "5 done  2 hits, 0 validated, 3 misses  0B  0B/s")
+                == "5 done  0B  0B/s  2 hits, 0 validated, 3 misses")
+    }
+
+    @Test("on a narrow terminal it goes before rate and time left do")
+    func narrowProgress() {
+        var many = ProgressLine.Many(done: 412_345, failed: 12, total: 1_000_000, bytes: 4 << 30)
+        many.cache = CacheTally(hits: 20_000, validated: 100, misses: 392_233)
+        #expect(
+            ProgressLine.text(many, rate: 10_485_760, fetchRate: 1000, width: 80)
+                == "412345/1000000  12 failed  4.0G  10.0M/s  ETA 9:48")
+        #expect(
+            ProgressLine.text(many, rate: 10_485_760, fetchRate: 1000, width: 120)
+                == "412345/1000000  12 failed  4.0G  10.0M/s  ETA 9:48  20000 hits, 100 validated, 392233 misses")
     }
 }
 
