@@ -26,7 +26,7 @@ struct ReportArguments: ParsableArguments {
     @Option(
         name: .customLong("progress"), parsing: .unconditional,
         help: ArgumentHelp(
-            "bar, line (the same without a bar), plain (lines) or none. Default: bar on a terminal.",
+            "bar, line (the same without a bar), plain (that as lines, one a second) or none. Default: bar on a terminal.",
             valueName: "kind"))
     var progress: ProgressKind?
 

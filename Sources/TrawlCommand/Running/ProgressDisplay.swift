@@ -58,8 +58,9 @@ final class ProgressDisplay: Sendable {
         let now = MonotonicClock.now()
         return switch state.withLock({ $0 }) {
         case .nothing: ""
-        case .single(let single): pace.text(single, width: width, hasBar: kind != .line, at: now)
-        case .many(let many): pace.text(many, inFlight: bytesInFlight(), width: width, at: now)
+        case .single(let single): pace.text(single, width: width, hasBar: kind == .bar, at: now)
+        case .many(let many):
+            pace.text(many, inFlight: bytesInFlight(), width: width, hasBar: kind == .bar, at: now)
         }
     }
 }

@@ -62,7 +62,9 @@ struct ProgressLine: Equatable, Sendable {
     ///   - rate: Bytes per second.
     ///   - fetchRate: Fetches per second.
     ///   - width: Columns; the line takes fewer, and none when there is no room.
-    static func text(_ many: Many, rate: Double, fetchRate: Double, width: Int) -> String {
+    ///   - hasBar: Whether the share is drawn as a bar too, where there is a total. The bar says what the numbers say, and
+    ///     is left out before one of them is, but for what the cache did.
+    static func text(_ many: Many, rate: Double, fetchRate: Double, width: Int, hasBar: Bool) -> String {
         let tilde = many.isEstimated ? "~" : ""
         var parts = [many.total.map { "\(many.done)/\(tilde)\($0)" } ?? "\(many.done) done"]
         if many.failed > 0 { parts.append("\(many.failed) failed") }
@@ -73,6 +75,11 @@ struct ProgressLine: Equatable, Sendable {
             parts.append("waiting for the network")
         } else if let total = many.total, total > many.done, fetchRate > 0 {
             parts.append("ETA " + time(Double(total - many.done) / fetchRate))
+        }
+        if hasBar, let total = many.total, total > 0 {
+            var barred = parts
+            barred.insert(bar(min(1, Double(many.done) / Double(total)), cells: 20), at: 1)
+            if barred.joined(separator: "  ").utf8.count < width { parts = barred }
         }
         // The longest, and the least that anybody waits for: it must not cost the others their room.
         if let cache = many.cache { parts.append(cache.text) }

@@ -18,18 +18,19 @@ struct ProgressPace: Sendable {
         return ProgressLine.text(single, rate: speed.bytes, width: width, hasBar: hasBar)
     }
 
-    /// The line of a list; see ``ProgressLine/text(_:rate:fetchRate:width:)``.
+    /// The line of a list; see ``ProgressLine/text(_:rate:fetchRate:width:hasBar:)``.
     ///
     /// - Parameter inFlight: Bytes of bodies that are not over, beside those of `many`.
     mutating func text(
-        _ many: ProgressLine.Many, inFlight: UInt64, width: Int, at now: MonotonicInstant
+        _ many: ProgressLine.Many, inFlight: UInt64, width: Int, hasBar: Bool, at now: MonotonicInstant
     ) -> String {
         mostBytes = max(mostBytes, many.bytes &+ inFlight)
         var many = many
         many.bytes = mostBytes
         // What earlier runs did says nothing about how long the rest takes.
         speed.update(bytes: many.bytes, fetches: many.done - many.skipped, at: now)
-        return ProgressLine.text(many, rate: speed.bytes, fetchRate: speed.fetches, width: width)
+        return ProgressLine.text(
+            many, rate: speed.bytes, fetchRate: speed.fetches, width: width, hasBar: hasBar)
     }
 }
 

@@ -21,7 +21,8 @@ struct BatchProgressTests {
             try bed.putList([origin.url("/bytes/120000?rate=50000"), origin.url("/bytes/120000?rate=50000&seed=1")])
             let terminal = try TerminalProcess(
                 try BuiltProducts.trawl(), bed.arguments(["--no-cache"]), isControlling: isControlling)
-            #expect(await eventually { terminal.screen.lastLine.hasPrefix("0/2  ") }, "\(terminal.text)")
+            let start = "0/2  [....................]  "
+            #expect(await eventually { terminal.screen.lastLine.hasPrefix(start) }, "\(terminal.text)")
             #expect(await eventually { terminal.status != nil })
             let screen = terminal.screen
             #expect(terminal.exitCode == 0 && screen.wraps == 0 && screen.strangeBytes.isEmpty, "\(terminal.text)")

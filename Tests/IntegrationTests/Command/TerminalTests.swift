@@ -91,7 +91,9 @@ struct TerminalTests {
             ]
             let terminal = try get(["-j", "1", "--output-dir", directory.path] + urls, columns: 200)
             #expect(await eventually { terminal.screen.lastLine.hasPrefix("0/4  ") })
-            #expect(await eventually { terminal.screen.lastLine.hasPrefix("2/4  1 failed  ") }, "\(terminal.text)")
+            let bar = "[##########..........]"
+            #expect(
+                await eventually { terminal.screen.lastLine.hasPrefix("2/4  \(bar)  1 failed  ") }, "\(terminal.text)")
             #expect(await ended(terminal))
             let screen = terminal.screen
             #expect(terminal.exitCode == 1)

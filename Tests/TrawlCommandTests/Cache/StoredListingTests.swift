@@ -143,10 +143,10 @@ struct CacheTallyTests {
     @Test("the progress line tells of it once there is something to tell")
     func progress() {
         var many = ProgressLine.Many(done: 5, failed: 0, total: nil, bytes: 0)
-        #expect(ProgressLine.text(many, rate: 0, fetchRate: 0, width: 200) == "5 done  0B  0B/s")
+        #expect(ProgressLine.text(many, rate: 0, fetchRate: 0, width: 200, hasBar: false) == "5 done  0B  0B/s")
         many.cache = CacheTally(hits: 2, misses: 3)
         #expect(
-            ProgressLine.text(many, rate: 0, fetchRate: 0, width: 200)
+            ProgressLine.text(many, rate: 0, fetchRate: 0, width: 200, hasBar: false)
                 == "5 done  0B  0B/s  2 hits, 0 validated, 3 misses")
     }
 
@@ -155,10 +155,10 @@ struct CacheTallyTests {
         var many = ProgressLine.Many(done: 412_345, failed: 12, total: 1_000_000, bytes: 4 << 30)
         many.cache = CacheTally(hits: 20_000, validated: 100, misses: 392_233)
         #expect(
-            ProgressLine.text(many, rate: 10_485_760, fetchRate: 1000, width: 80)
+            ProgressLine.text(many, rate: 10_485_760, fetchRate: 1000, width: 80, hasBar: false)
                 == "412345/1000000  12 failed  4.0G  10.0M/s  ETA 9:48")
         #expect(
-            ProgressLine.text(many, rate: 10_485_760, fetchRate: 1000, width: 120)
+            ProgressLine.text(many, rate: 10_485_760, fetchRate: 1000, width: 120, hasBar: false)
                 == "412345/1000000  12 failed  4.0G  10.0M/s  ETA 9:48  20000 hits, 100 validated, 392233 misses")
     }
 }

@@ -24,8 +24,30 @@ struct ProgressLineTests {
     @Test("a list: done, failed, bytes, rate, rest")
     func list() {
         #expect(
-            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200)
+            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200, hasBar: false)
                 == "5/20  1 failed  10.0M  2.0M/s  ETA 0:05")
+    }
+
+    @Test("a list has a bar where there is a total, and room beside its numbers")
+    func listBar() {
+        func text(_ many: ProgressLine.Many, width: Int) -> String {
+            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: width, hasBar: true)
+        }
+        let line = "5/20  [#####...............]  1 failed  10.0M  2.0M/s  ETA 0:05"
+        #expect(text(many, width: 80) == line)
+        #expect(text(many, width: line.count + 1) == line)
+        #expect(text(many, width: line.count) == "5/20  1 failed  10.0M  2.0M/s  ETA 0:05")
+        var many = many
+        many.isEstimated = true
+        #expect(text(many, width: 80).hasPrefix("5/~20  [#####...............]  1 failed  "))
+        // More may have been done than anybody guessed.
+        many.done = 30
+        #expect(text(many, width: 80).hasPrefix("30/~20  [####################]  "))
+        many.total = nil
+        #expect(text(many, width: 80) == "30 done  1 failed  10.0M  2.0M/s")
+        many.total = 0
+        many.done = 0
+        #expect(text(many, width: 80) == "0/~0  1 failed  10.0M  2.0M/s")
     }
 
     @Test("a total that is a guess says so")
@@ -33,7 +55,7 @@ struct ProgressLineTests {
         var many = many
         many.isEstimated = true
         #expect(
-            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200)
+            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200, hasBar: false)
                 == "5/~20  1 failed  10.0M  2.0M/s  ETA 0:05")
     }
 
@@ -42,7 +64,7 @@ struct ProgressLineTests {
         var many = many
         many.isStopping = true
         #expect(
-            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200)
+            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200, hasBar: false)
                 == "5/20  1 failed  10.0M  2.0M/s  stopping")
     }
 
@@ -51,20 +73,24 @@ struct ProgressLineTests {
         var many = many
         many.isOffline = true
         #expect(
-            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200)
+            ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200, hasBar: false)
                 == "5/20  1 failed  10.0M  2.0M/s  waiting for the network")
     }
 
     @Test("the line never reaches the last column", arguments: [0, 1, 2, 10, 80])
     func width(width: Int) {
         #expect(ProgressLine.text(single, rate: 1, width: width).count <= max(0, width - 1))
-        #expect(ProgressLine.text(many, rate: 1, fetchRate: 1, width: width).count <= max(0, width - 1))
+        for hasBar in [false, true] {
+            let line = ProgressLine.text(many, rate: 1, fetchRate: 1, width: width, hasBar: hasBar)
+            #expect(line.count <= max(0, width - 1))
+        }
     }
 
     @Test("no number is cut: what there is no room for is left out", arguments: 0...60)
     func whole(width: Int) {
-        let full = ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200).components(separatedBy: "  ")
-        let line = ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: width)
+        let full = ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: 200, hasBar: false)
+            .components(separatedBy: "  ")
+        let line = ProgressLine.text(many, rate: 2_097_152, fetchRate: 3, width: width, hasBar: false)
         let parts = line.isEmpty ? [] : line.components(separatedBy: "  ")
         #expect(parts == Array(full.prefix(parts.count)), "\(line)")
         #expect(!parts.isEmpty || width <= full[0].count)

@@ -14,10 +14,10 @@ struct ProgressPaceTests {
         var pace = ProgressPace(at: instant(0))
         var many = ProgressLine.Many(done: 30_000, failed: 0, total: 30_100, bytes: 0)
         many.skipped = 30_000
-        let first = pace.text(many, inFlight: 0, width: 200, at: instant(500))
+        let first = pace.text(many, inFlight: 0, width: 200, hasBar: false, at: instant(500))
         #expect(first == "30000/30100  0B  0B/s")
         many.done = 30_002
-        let second = pace.text(many, inFlight: 0, width: 200, at: instant(1500))
+        let second = pace.text(many, inFlight: 0, width: 200, hasBar: false, at: instant(1500))
         #expect(second == "30002/30100  0B  0B/s  ETA 0:49")
     }
 
@@ -25,14 +25,14 @@ struct ProgressPaceTests {
     func inFlight() {
         var pace = ProgressPace(at: instant(0))
         var many = ProgressLine.Many(done: 0, failed: 0, total: 2, bytes: 0)
-        let first = pace.text(many, inFlight: 1 << 20, width: 200, at: instant(1000))
+        let first = pace.text(many, inFlight: 1 << 20, width: 200, hasBar: false, at: instant(1000))
         #expect(first == "0/2  1.0M  1.0M/s")
         // One is over and not counted yet.
-        let between = pace.text(many, inFlight: 0, width: 200, at: instant(2000))
+        let between = pace.text(many, inFlight: 0, width: 200, hasBar: false, at: instant(2000))
         #expect(between.hasPrefix("0/2  1.0M  "))
         many.done = 1
         many.bytes = 1 << 20
-        let second = pace.text(many, inFlight: 1 << 20, width: 200, at: instant(3000))
+        let second = pace.text(many, inFlight: 1 << 20, width: 200, hasBar: false, at: instant(3000))
         #expect(second.hasPrefix("1/2  2.0M  "))
     }
 
