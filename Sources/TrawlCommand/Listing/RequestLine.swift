@@ -71,11 +71,19 @@ enum RequestLine: Equatable {
         let tab = UnsafeRawPointer(found) - start
         let url = URLText.completed(UnsafeRawBufferPointer(rebasing: line[..<tab]))
         let out = String(decoding: UnsafeRawBufferPointer(rebasing: line[(tab + 1)...]), as: UTF8.self)
-        guard LocalPath.staysInside(out) else {
-            return .bad(BadLine(reason: badOut, id: nil, url: UserInformation.removed(from: url)))
+        if let fault = LocalPath.nameFault(of: out) {
+            return .bad(BadLine(reason: reason(fault), id: nil, url: UserInformation.removed(from: url)))
         }
         return .request(ListedRequest(url: url, out: out))
     }
 
     static let badOut = "the file name must be relative and stay inside the output directory"
+    static let longOut = "the file name is longer than 4095 bytes, or a part of it longer than 255"
+
+    static func reason(_ fault: LocalPath.NameFault) -> String {
+        switch fault {
+        case .leadsOut: badOut
+        case .tooLong: longOut
+        }
+    }
 }

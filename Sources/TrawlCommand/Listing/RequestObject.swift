@@ -130,8 +130,9 @@ struct RequestObject {
             if timeout == nil { complain("timeout must be a number of seconds above 0 and at most ten years") }
         case .out:
             guard let text = try text(member, &reader) else { return }
-            if !LocalPath.staysInside(text) || text.utf8.contains(0) || text.utf8.count > 4095 {
-                complain("out: \(RequestLine.badOut)")
+            let fault = text.utf8.contains(0) ? .leadsOut : LocalPath.nameFault(of: text)
+            if let fault {
+                complain("out: \(RequestLine.reason(fault))")
             }
             out = text
         case .cachePolicy:

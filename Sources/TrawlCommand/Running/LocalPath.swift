@@ -67,28 +67,41 @@ enum LocalPath {
         guard info.st_mode & S_IFMT == S_IFDIR else { throw SystemError(errno: ENOTDIR, call: "stat") }
     }
 
-    /// Whether a list may name this file: relative, not leading out.
-    static func staysInside(_ path: String) -> Bool {
+    /// Why a list may not name a file.
+    enum NameFault: Equatable {
+        /// It is absolute, or has a part that is empty, `.` or `..`.
+        case leadsOut
+        /// It is longer than 4095 bytes, or a part of it than 255 (PATH_MAX and NAME_MAX of limits.h).
+        case tooLong
+    }
+
+    /// Why a list may not name this file; nil when it may.
+    static func nameFault(of path: String) -> NameFault? {
         // By bytes: a slash with a combining character behind it is one character, and a separator all the same. Asked
         // of every line, and a list of the parts would take many times as long.
         var path = path
-        return path.withUTF8 { path in
-            guard path.count <= 4095 else { return false }
+        return path.withUTF8 { path -> NameFault? in
+            var fault: NameFault? = path.count <= 4095 ? nil : .tooLong
             var start = 0
             for end in 0...path.count where end == path.count || path[end] == UInt8(ascii: "/") {
-                guard isName(path[start..<end]) else { return false }
+                let part = path[start..<end]
+                guard leadsDown(part) else { return .leadsOut }
+                if part.count > 255 { fault = .tooLong }
                 start = end + 1
             }
-            return true
+            return fault
         }
     }
 
+    /// Whether a list may name this file: relative, not leading out, and not too long.
+    static func staysInside(_ path: String) -> Bool { nameFault(of: path) == nil }
+
     /// Whether a part of a path is one that leads down.
-    private static func isName(_ part: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    private static func leadsDown(_ part: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         switch part.count {
         case 0: false
         case 1, 2: !part.allSatisfy { $0 == UInt8(ascii: ".") }
-        case let length: length <= 255
+        default: true
         }
     }
 }

@@ -193,6 +193,25 @@ struct RequestLineTests {
         #expect(complaint("{\"url\":\"x\",\"out\":\"\(out)\"}", .list) == "out: \(RequestLine.badOut)")
     }
 
+    @Test(
+        "files whose names are too long are refused for that",
+        arguments: [
+            (String(repeating: "a/", count: 2500) + "b", RequestLine.longOut),
+            ("a/" + String(repeating: "b", count: 300), RequestLine.longOut),
+            ("../" + String(repeating: "b", count: 300), RequestLine.badOut),
+        ])
+    func longNames(out: String, reason: String) {
+        #expect(complaint("u\t" + out, .list) == reason)
+        #expect(complaint("{\"url\":\"x\",\"out\":\"\(out)\"}", .list) == "out: \(reason)")
+    }
+
+    @Test("the longest names that a disk takes are good")
+    func longestNames() {
+        let part = String(repeating: "b", count: 255)
+        let path = Array(repeating: part, count: 16).joined(separator: "/")
+        for out in [part, path] { #expect(read("u\t" + out) == .request(ListedRequest(url: "http://u", out: out))) }
+    }
+
     @Test("the id of a line that is cut or damaged is found when it comes first")
     func brokenLines() {
         func id(_ bytes: [UInt8]) -> RequestID? { bytes.withUnsafeBytes { RequestLine.id(inBrokenLine: $0) } }
