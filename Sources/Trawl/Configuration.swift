@@ -109,12 +109,13 @@ public struct Configuration: Sendable {
     /// The defaults, changed by the environment: `TRAWL_WORKERS`, `TRAWL_WORKER_EXECUTABLE`, `TRAWL_USER_AGENT` and the
     /// language of `LC_ALL`, `LC_MESSAGES` or `LANG`; and the proxies, as ``ProxyPolicy/fromEnvironment()`` has them.
     ///
-    /// - Throws: ``FetchError/Code/badRequest`` for a variable that is set and makes no sense.
+    /// - Throws: ``FetchError/Code/badRequest`` for a variable that is set and makes no sense, such as a number of workers
+    ///   that is none from 0 to 64.
     public static func fromEnvironment() throws(FetchError) -> Configuration {
         var configuration = Configuration()
         if let text = variable("TRAWL_WORKERS") {
-            guard let workers = Int(text) else {
-                throw FetchError(.badRequest, "TRAWL_WORKERS is not a number: \(text.terminalSafe)")
+            guard let workers = Int(text), (0...64).contains(workers) else {
+                throw FetchError(.badRequest, "TRAWL_WORKERS is not a number from 0 to 64: \(text.terminalSafe)")
             }
             configuration.workers = workers
         }

@@ -185,7 +185,7 @@ struct AuthTestCommand: RunnableCommand {
         do throws(FetchError) {
             configuration = try Configuration.fromEnvironment()
         } catch {
-            throw CommandError(error.detail)
+            throw CommandError(error.detail, status: ExitStatus.configuration)
         }
         configuration.workers = 1
         configuration.store = .none

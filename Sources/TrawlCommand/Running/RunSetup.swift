@@ -91,7 +91,8 @@ enum RunSetup {
         do throws(FetchError) {
             configuration = try Configuration.fromEnvironment()
         } catch {
-            throw CommandError(error.detail)
+            // 2 is curl's own code, too, for what it cannot begin with.
+            throw CommandError(error.detail, status: ExitStatus.configuration, curlStatus: ExitStatus.usage)
         }
         // As curl and Wget: system and language are nobody's business, and libcurl copies field lines byte by byte.
         if configuration.userAgent == nil { configuration.userAgent = "trawl/\(BuildIdentity.version)" }
