@@ -27,8 +27,8 @@ final class BatchRun: FetchDriver {
         if let results, results.cutOff > 0 {
             console.note("\(results.name): the last record was not complete; its \(results.cutOff) bytes are gone")
         }
-        // Where unfinished files have names, a killed run may have left some.
-        if plan.files == .new, let results, results.isOfEarlierRun {
+        // Where unfinished files have names, a killed run may have left some, whether it wrote results or not.
+        if plan.files == .new {
             let root = try? OutputRoot(path: plan.directory)
             if let root, !root.hasUnnamedFiles { _ = root.sweepParts() }
         }
