@@ -35,7 +35,7 @@ extension Supervisor {
     }
 
     mutating func enqueue(_ fetch: RunningFetch, front: Bool) {
-        guard !holdsBack(fetch), hasWay(fetch, front: front) else { return }
+        guard !holdsBack(fetch), hasWay(fetch, front: front), hasAddress(fetch, front: front) else { return }
         fetch.engine.origin = retainHost(of: fetch)
         if let control = fetch.control { fetch.engine.priority = HopPriority(control.priority) }
         fetch.engine.place = queues.enqueue(
@@ -55,6 +55,7 @@ extension Supervisor {
 
     /// Gives waiting hops to workers as long as both are there.
     mutating func dispatch() {
+        failNameless()
         failAbandoned()
         beginRevalidations()
         // A worker that is set aside for a suspect must not be taken before it.
@@ -67,7 +68,6 @@ extension Supervisor {
             }
             fetch.engine.place = nil
             if !unknownNames.isEmpty, failsByName(ready, fetch) { continue }
-            if goesOver(ready, fetch) { continue }
             fetch.engine.isInHostProcess = true
             fetch.engine.isProbe = ready.isProbe
             if place(ready, fetch) { continue }

@@ -33,7 +33,7 @@ extension Supervisor {
                 method: fetch.engine.method, url: fetch.engine.target.text, fields: fields)
             lease.proxy = try proxyRoute(fetch, &lease.fields)
             lease.mayReuseConnection = terms.reusesConnection
-            lease.mayKeepConnection = terms.keepsConnection && keepsConnection && mayCountLater(fetch)
+            lease.mayKeepConnection = terms.keepsConnection && keepsConnection
             lease.counted = counted(fetch.engine.origin, limit: limit)
             lease.limits = limits(for: fetch)
             if let deadline = fetch.engine.deadline {

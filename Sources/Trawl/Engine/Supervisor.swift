@@ -103,8 +103,10 @@ struct Supervisor: ~Copyable {
     var networkWaits = NetworkWaits()
     /// Names that were not found lately.
     var unknownNames: UnknownNames
-    /// At which addresses hosts were found, where politeness goes by them.
+    /// At which addresses hosts are, where politeness goes by them, and who waits until that is known.
     var addresses = HostAddresses()
+    var nameless = NamelessHops()
+    let lookups: NameLookups
     /// Streams and observed fetches, looked at on each tick for progress.
     var observed: Set<FetchKey> = []
     /// Fetches that were answered while a worker held them, and when that worker must have ended the lease.
@@ -172,6 +174,7 @@ struct Supervisor: ~Copyable {
         drawsLots = politeness.delay.random > .zero || politeness.circuit != nil
         proxies = ProxyTerms(start.configuration.proxy)
         scripts = start.scripts
+        lookups = NameLookups(start.mailbox)
         network = start.network
         unknownNames = UnknownNames(lifetime: start.configuration.unknownNameLifetime)
         now = MonotonicClock.now()
@@ -296,6 +299,7 @@ struct Supervisor: ~Copyable {
         case .controlChanged(let fetch): controlChanged(fetch)
         case .storeOpened(let directory): storeOpened(directory)
         case .routed(let question, let answer): routed(question, answer)
+        case .located(let name, let addresses): located(name, addresses)
         case .consumed(let fetch, let bytes): consumed(fetch, bytes)
         case .networkChanged: networkChanged()
         case .setHostRules(let origin, let rules): setHostRules(rules, of: origin)
@@ -371,12 +375,13 @@ struct Supervisor: ~Copyable {
             case .credentials(let request): request.refuse()
             case .status(let question): question.answer(nil)
             case .follow(_, let continuation): continuation.finish()
-            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .told, .shutDown,
-                .networkChanged, .setHostRules, .restoreHost, .unfollow, .controlChanged:
+            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .located, .told,
+                .shutDown, .networkChanged, .setHostRules, .restoreHost, .unfollow, .controlChanged:
                 break
             }
         }
         scripts.stop()
+        lookups.stop()
         network.stop()
         credentials.end()
         leaveSnapshot()

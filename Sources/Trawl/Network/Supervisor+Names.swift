@@ -23,19 +23,33 @@ extension Supervisor {
     ///
     /// - Returns: Whether it did; the hop is not in process then.
     mutating func failsByName(_ ready: ReadyHop, _ fetch: RunningFetch) -> Bool {
-        let triesAgain = (fetch.engine.retries?.failed ?? 0) > 0
-        guard let name = fetch.nameToResolve, unknownNames.contains(name, at: now, triesAgain: triesAgain) else {
-            return false
-        }
+        guard isUnknown(fetch) else { return false }
         // It has not started, as far as its host is concerned: the next one waits for nothing.
         queues.remove(ready.hop, at: queues.putBack(ready))
         origins.release(fetch.engine.origin, of: &queues)
+        failByName(fetch, afterLookup: false)
+        return true
+    }
+
+    /// Whether the name of a hop is known not to be found.
+    mutating func isUnknown(_ fetch: RunningFetch) -> Bool {
+        guard !unknownNames.isEmpty, let name = fetch.nameToResolve else { return false }
+        return unknownNames.contains(name, at: now, triesAgain: (fetch.engine.retries?.failed ?? 0) > 0)
+    }
+
+    /// Fails a hop that waits because its name has no address.
+    ///
+    /// - Parameter afterLookup: Whether that was found out just now, and not by a hop before.
+    mutating func failByName(_ fetch: RunningFetch, afterLookup: Bool) {
         let failure = HopFailure(
-            .hostNotFound, curlCode: Self.notResolved, detail: "Could not resolve host: \(name.host)")
-        if self.triesAgain(after: failure, status: nil, fetch) { return true }
+            .hostNotFound, curlCode: Self.notResolved, detail: "Could not resolve host: \(fetch.engine.target.host)")
+        if afterLookup {
+            noteName(failure, fetch)
+            if waitsForNetwork(after: failure, HopMetrics(), fetch) { return }
+        }
+        if triesAgain(after: failure, status: nil, fetch) { return }
         release(fetch, .fail(failure))
         answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
-        return true
     }
 }
 

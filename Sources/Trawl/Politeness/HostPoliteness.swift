@@ -26,9 +26,9 @@ public struct HostPoliteness: Sendable, Hashable, Codable {
         case origin
         /// The IP address that the host is found at, whatever its names, schemes and ports.
         ///
-        /// It is known when the first request to a name has ended; until then one request to that name is in flight at
-        /// a time. A name with several addresses counts for the first one met. Requests through a proxy, which asks for
-        /// the address itself, count by origin. ``Configuration/bandwidthPerHost`` goes by the same.
+        /// A name is looked up before its first request is queued, unless the request says where it is
+        /// (``RequestOptions/Transport/resolve``). All addresses of one name are one host. Requests through a proxy,
+        /// which asks for the address itself, count by origin. ``Configuration/bandwidthPerHost`` goes by the same.
         case address
     }
 

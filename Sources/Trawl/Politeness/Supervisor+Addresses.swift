@@ -5,82 +5,102 @@ import TrawlSupervision
 
 /// Hosts by their addresses (``HostPoliteness/Key/address``): those that are found at one address share a queue.
 ///
-/// Workers find out at which address a host is. Until the end of the first hop says so, the host has a queue of its
-/// own, from which one hop starts at a time; those that wait there then go over to the queue of the address.
+/// At which one a name is, is known before its first hop is queued: it is an address itself, the request says where it
+/// is, or it is looked up while the hop waits. Of a hop through a proxy that is the proxy's to find out.
 extension Supervisor {
-    /// What the queue of a hop is named by.
+    /// Makes sure that it is known which host a hop goes to, where hosts are addresses.
     ///
-    /// - Parameter isProxied: Whether a proxy looks for the address.
-    func hostKey(of origin: Origin, isProxied: Bool) -> Origin {
-        guard configuration.politeness.key == .address, !isProxied else { return origin }
-        guard let address = addresses.address(of: origin.host) else {
-            return Origin(scheme: Self.nameScheme, host: origin.host, port: 0)
+    /// - Returns: False when the hop waits until its name is looked up, or fails since it is known to have no address.
+    mutating func hasAddress(_ fetch: RunningFetch, front: Bool) -> Bool {
+        guard countsByAddress(fetch) else { return true }
+        let host = fetch.connectHost
+        if let literal = HostAddresses.literal(host) {
+            // So that a name that is found there belongs to it.
+            addresses.note(host, at: [literal], now: now)
+            return true
         }
-        return Origin(scheme: Self.addressScheme, host: address, port: 0)
+        if addresses.isKnown(host, at: now) { return true }
+        if HostAddresses.isLoopback(host) {
+            addresses.note(host, at: HostAddresses.loopback, now: now)
+            return true
+        }
+        if isUnknown(fetch) {
+            nameless.fail(fetch.engine.key)
+        } else if nameless.wait(fetch.engine.key, front: front, for: host) {
+            lookups.ask(host)
+        }
+        return false
     }
 
-    // No URL that is fetched has these.
-    private static var nameScheme: String { "name" }
-    private static var addressScheme: String { "address" }
+    /// A name was looked up.
+    ///
+    /// - Parameter found: Its addresses; none when it has none, or none was found in time.
+    mutating func located(_ name: String, _ found: [String]) {
+        // Hosts with rules of their own keep their name.
+        if !found.isEmpty { for key in ruledHosts.keys { addresses.note(key.host, at: [key.host], now: now) } }
+        addresses.note(name, at: found, now: now)
+        for (key, front) in nameless.take(name) {
+            // It may have been cancelled meanwhile.
+            guard let fetch = fetches[key], fetch.awaitsItsQueue, fetch.connectHost == name else { continue }
+            if found.isEmpty { failByName(fetch, afterLookup: true) } else { enqueue(fetch, front: front) }
+        }
+    }
+
+    /// Fails the hops whose names are known to have no address.
+    mutating func failNameless() {
+        while let key = nameless.nextFailing() {
+            guard let fetch = fetches[key], fetch.awaitsItsQueue else { continue }
+            failByName(fetch, afterLookup: false)
+        }
+    }
+
+    /// What the queue of a host is named by.
+    ///
+    /// - Parameter host: As in a URL.
+    private func addressKey(of host: String) -> Origin? {
+        // No URL that is fetched has this scheme.
+        addresses.address(of: host).map { Origin(scheme: "address", host: $0, port: 0) }
+    }
+
+    /// What the queue of an origin is named by: of a host that nobody has asked for yet it is the origin itself.
+    func hostKey(of origin: Origin) -> Origin {
+        guard configuration.politeness.key == .address else { return origin }
+        return addressKey(of: origin.host) ?? origin
+    }
 
     /// The number of the host that a fetch's next hop goes to, in use once more.
     mutating func retainHost(of fetch: RunningFetch) -> OriginKey {
-        guard configuration.politeness.key == .address else { return origins.retain(fetch.engine.target.origin) }
-        let key = hostKey(of: fetch.engine.target.origin, isProxied: fetch.engine.way?.proxy != nil)
-        let number = origins.retain(key)
-        // How many names share the address is not known yet.
-        if key.scheme == Self.nameScheme { queues.setLimit(1, of: number) }
-        return number
-    }
-
-    /// Whether what the connection of a hop counts for is known: one that was opened before the address was, and
-    /// stayed, would count for nothing.
-    func mayCountLater(_ fetch: RunningFetch) -> Bool {
-        configuration.politeness.key == .origin || configuration.connectionsPerHost == 0
-            || origins[fetch.engine.origin]?.scheme != Self.nameScheme
+        let origin = fetch.engine.target.origin
+        guard countsByAddress(fetch) else { return origins.retain(origin) }
+        return origins.retain(addressKey(of: fetch.connectHost) ?? origin)
     }
 
     /// Takes down at which address a hop found its host.
     mutating func noteAddress(_ end: LeaseEnd, of fetch: RunningFetch) {
-        guard configuration.politeness.key == .address, fetch.engine.way?.proxy == nil,
-            !end.metrics.remoteAddress.isEmpty
-        else { return }
-        let origin = fetch.engine.target.origin
-        let before = hostKey(of: origin, isProxied: false)
-        addresses.note(origin.host, at: end.metrics.remoteAddress, now: now)
-        let delay = configuration.politeness.delay
-        guard delay != .none, hostKey(of: origin, isProxied: false) != before else { return }
-        // This hop counts for the address too.
-        snooze(fetch, until: now.advanced(by: delay.least + delay.random))
+        guard countsByAddress(fetch), !end.metrics.remoteAddress.isEmpty else { return }
+        addresses.note(fetch.connectHost, at: [end.metrics.remoteAddress], now: now)
     }
 
-    /// Lets no hop start to the host of a fetch before a time.
-    mutating func snooze(_ fetch: RunningFetch, until time: MonotonicInstant) {
-        queues.snooze(fetch.engine.origin, until: time)
-        let key = hostKey(of: fetch.engine.target.origin, isProxied: fetch.engine.way?.proxy != nil)
-        guard origins[fetch.engine.origin] != key else { return }
-        let number = origins.retain(key)
-        queues.snooze(number, until: time)
-        origins.release(number, of: &queues)
+    private func countsByAddress(_ fetch: RunningFetch) -> Bool {
+        configuration.politeness.key == .address && fetch.engine.way?.proxy == nil
+    }
+}
+
+extension RunningFetch {
+    /// The host that the next hop connects to, without a proxy: that of the URL, unless the request says otherwise.
+    fileprivate var connectHost: String {
+        let origin = engine.target.origin
+        guard let place = engine.terms.routes?.place(of: origin) else { return origin.host }
+        return String(place[..<(place.lastIndex(of: ":") ?? place.endIndex)])
     }
 
-    /// Puts a hop whose turn has come into the queue of its host's address, which has become known while it waited.
-    ///
-    /// - Returns: Whether it did; the hop waits there.
-    mutating func goesOver(_ ready: ReadyHop, _ fetch: RunningFetch) -> Bool {
-        guard configuration.politeness.key == .address,
-            origins[ready.host]
-                != hostKey(of: fetch.engine.target.origin, isProxied: fetch.engine.way?.proxy != nil)
-        else { return false }
-        queues.remove(ready.hop, at: queues.putBack(ready))
-        origins.release(ready.host, of: &queues)
-        fetch.engine.origin = retainHost(of: fetch)
-        fetch.engine.place = queues.enqueue(ready.hop, host: fetch.engine.origin, priority: ready.priority)
-        return true
+    /// Whether the hop waits for something before its host's queue.
+    fileprivate var awaitsItsQueue: Bool {
+        engine.life.isWaiting && engine.place == nil && !engine.isInHostProcess && !engine.isStoredHop
     }
 }
 
 extension Origin {
-    /// How a host is named in a status: by its origin, its address, or its name while the address is not known.
+    /// How a host is named in a status: by its origin or its address.
     var hostText: String { port == 0 ? host : text }
 }

@@ -34,7 +34,7 @@ extension Supervisor {
                 in: head.fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
             wait > .zero
         else { return }
-        snooze(fetch, until: now.advanced(by: wait))
+        queues.snooze(fetch.engine.origin, until: now.advanced(by: wait))
     }
 
     /// Fails the fetches that wait for hosts that are given up.
@@ -53,7 +53,7 @@ extension Supervisor {
     /// Gives a host rules of its own; nil takes them back. It keeps its number as long as it has some, and with it the
     /// rules.
     mutating func setHostRules(_ rules: HostRules?, of origin: Origin) {
-        let origin = hostKey(of: origin, isProxied: false)
+        let origin = hostKey(of: origin)
         let number = ruledHosts.removeValue(forKey: origin) ?? origins.retain(origin)
         queues.setLimit(rules?.connections, of: number)
         queues.setDelay(rules?.delay?.rule, of: number)
@@ -68,7 +68,7 @@ extension Supervisor {
 
     /// Takes a host back that was given up.
     mutating func restoreHost(_ origin: Origin) {
-        let number = origins.retain(hostKey(of: origin, isProxied: false))
+        let number = origins.retain(hostKey(of: origin))
         queues.restore(number)
         origins.release(number, of: &queues)
     }

@@ -27,7 +27,9 @@ struct PoolArguments: ParsableArguments {
 
     @Flag(
         name: .customLong("per-address"),
-        help: "Take hosts at one IP address for one: --per-host, --wait and Retry-After hold for them together.")
+        help: ArgumentHelp(
+            "Take hosts at one IP address for one: --per-host, --wait and Retry-After hold for them together. Names are "
+                + "looked up first."))
     var countsAddresses = false
 
     @Option(

@@ -44,6 +44,21 @@ struct NameTests {
         #expect(records.count == 200 && records.allSatisfy { $0.contains(#""attempts":3"#) })
     }
 
+    @Test("by address, names are looked up before their requests are queued, and a dead one fails the same way")
+    func byAddress() async throws {
+        let scene = try NetworkScene(names: ["a.test": NetworkScene.address, "b.test": NetworkScene.address])
+        try scene.connect()
+        let list = try Self.list(scene, ["a.test", "dead.test", "b.test"], count: 100)
+        try scene.start("batch", Self.batch(scene, list, ["--per-address", "--per-host", "2"]))
+        #expect(await scene.status("batch") == 1)
+        let records = scene.text("results").split(separator: "\n")
+        #expect(records.filter { $0.contains(#""ok":true"#) }.count == 200)
+        let message = #""error":{"code":"dns","message":"Could not resolve host: dead.test"#
+        #expect(records.filter { $0.contains(message) }.count == 100)
+        // All that are read before it is answered wait for one question.
+        #expect((1...4).contains(scene.queries.filter { $0 == "dead.test" }.count), "\(scene.queries)")
+    }
+
     @Test("a name that is there is asked for a few times by each worker, and a dead one beside it changes nothing")
     func living() async throws {
         let scene = try NetworkScene(names: ["there.test": NetworkScene.address])
