@@ -121,6 +121,7 @@ extension Lease {
         lease.storesCookies = random.bool()
         lease.mayReuseConnection = random.bool()
         lease.mayKeepConnection = random.bool()
+        lease.sendsOnce = random.bool()
         lease.keys = random.bytes(upTo: 64)
         lease.limits =
             [.unlimited, LimitNumbers(0), LimitNumbers(0, 1022), LimitNumbers(7, 0, 9)].randomElement(using: &random)

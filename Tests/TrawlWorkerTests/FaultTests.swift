@@ -141,6 +141,18 @@ struct FaultTests {
         }
     }
 
+    @Test("one that may go out once is given up in place of that, and goes out with another lease")
+    func closedUnderRequestSentOnce() throws {
+        for target in ["/close-after-request", "/close-after-request?reset=1"] {
+            let worker = try TestCoordinator()
+            for _ in 0..<10 {
+                #expect(try worker.fetch(target) { $0.sendsOnce = true }.head?.status == 200)
+                let lost = try worker.fetch(target) { $0.sendsOnce = true }.end.outcome
+                #expect(lost == .givenUp(requestSent: true, kept: 0, isPassed: false))
+            }
+        }
+    }
+
     @Test("connecting that is given up leaves nothing that ends other connections, or counts")
     func givenUpConnects() throws {
         let silent = try SilentListener()

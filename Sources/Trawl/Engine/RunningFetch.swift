@@ -156,6 +156,10 @@ final class RunningFetch: @unchecked Sendable {
         var followers: [FetchKey] = []
         /// Whether a worker died with a hop of it.
         var hasLostWorker = false
+        /// Whether the worker leaves it to us to repeat the hop's request when its connection ends without a byte of
+        /// response, and whether that is done.
+        var sendsOnce = false
+        var isRepeated = false
         /// Leases so far.
         var attempts = 0
         /// Attempts in the caller's sense, when there may be more than one.

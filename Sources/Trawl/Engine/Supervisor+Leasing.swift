@@ -32,7 +32,9 @@ extension Supervisor {
                 id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
                 method: fetch.engine.method, url: fetch.engine.target.text, fields: fields)
             lease.proxy = try proxyRoute(fetch, &lease.fields)
-            lease.mayReuseConnection = terms.reusesConnection
+            fetch.engine.sendsOnce = queues.hasDelay(of: fetch.engine.origin)
+            lease.sendsOnce = fetch.engine.sendsOnce
+            lease.mayReuseConnection = terms.reusesConnection && !fetch.engine.isRepeated
             lease.mayKeepConnection = terms.keepsConnection && keepsConnection
             lease.counted = counted(fetch.engine.origin, limit: limit)
             lease.limits = limits(for: fetch)

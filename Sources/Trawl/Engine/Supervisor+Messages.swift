@@ -156,6 +156,7 @@ extension Supervisor {
             }
         case .accept: break
         }
+        fetch.engine.isRepeated = false
         settle(fetch, end, memory, from: link)
         slots[link.slot].completedLease()
         return true

@@ -5,8 +5,8 @@ import TrawlPlatform
 import TrawlProtocol
 import TrawlSupervision
 
-/// Hops that were given up because their fetch was suspended for long, or lost their connection after that, and how
-/// those go on.
+/// Hops that were given up because their fetch was suspended for long, or lost their connection after that, or may send
+/// their request once, and how those go on.
 extension Supervisor {
     /// A worker has given up a lease.
     ///
@@ -20,9 +20,14 @@ extension Supervisor {
         let file = PassedFile(descriptors, length: kept)
         let lease = LeaseID(rawValue: end.lease)
         // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
+        var isForSuspension = false
         if let fetch = fetch(of: end.lease, from: link) {
-            guard fetch.engine.suspended?.mayBeGivenUp == true, descriptors.isEmpty || file != nil else {
-                refuse(link, "a lease given up that nobody suspended, or a part that is none")
+            isForSuspension = fetch.engine.suspended?.mayBeGivenUp == true
+            let mayBeRepeated =
+                fetch.engine.sendsOnce && fetch.engine.method.isIdempotent && fetch.engine.head == nil
+                && fetch.engine.delivered == 0 && kept == 0 && descriptors.isEmpty
+            guard isForSuspension || mayBeRepeated, descriptors.isEmpty || file != nil else {
+                refuse(link, "a lease given up that is to be carried out, or a part that is none")
                 return false
             }
         }
@@ -45,9 +50,33 @@ extension Supervisor {
         case .accept:
             if let head = end.head { fetch.engine.head = head }
             note(end, fetch.engine.head, of: fetch, from: link)
-            goOnLater(fetch, wasSent: wasSent, kept: kept, file)
+            if isForSuspension {
+                goOnLater(fetch, wasSent: wasSent, kept: kept, file)
+            } else {
+                repeatOnce(fetch)
+            }
         }
         return true
+    }
+
+    /// The request goes out once more when its host's turn has come, on a connection that nobody has used; but not a
+    /// second time.
+    private mutating func repeatOnce(_ fetch: RunningFetch) {
+        guard !fetch.engine.isRepeated else {
+            fetch.engine.isRepeated = false
+            var failure = HopFailure(.connectionLost, detail: "the connection ended before a response, twice")
+            failure.requestSent = true
+            if triesAgain(after: failure, status: nil, fetch) { return }
+            release(fetch, .promote)
+            return answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
+        }
+        release(fetch, .promote)
+        guard case .no = closing else {
+            let error = FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
+            return answer(fetch, with: .failure(error))
+        }
+        fetch.engine.isRepeated = true
+        begin(fetch, front: true)
     }
 
     /// The next hop begins, as soon as the fetch may go on: with the rest of the body where that is possible.

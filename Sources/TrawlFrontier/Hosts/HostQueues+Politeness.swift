@@ -48,6 +48,12 @@ extension HostQueues {
         settle(index)
     }
 
+    /// Whether the hops of a host keep a distance.
+    package func hasDelay(of host: UInt32) -> Bool {
+        guard host < hosts.count, hosts[Int(host)].manners != Link.none else { return !politeness.delay.isNone }
+        return !(manners[Int(hosts[Int(host)].manners)].ownDelay ?? politeness.delay).isNone
+    }
+
     // MARK: Giving up
 
     /// Gives a host up: none of its hops starts any more; those that wait, and come, are for ``nextAbandoned()``.

@@ -4,8 +4,8 @@ package enum HopOutcome: Sendable, Hashable {
     case complete(BodyDelivery)
     /// There is no usable response.
     case failed(HopFailure)
-    /// The transfer was given up, as its coordinator ordered, or because its peer did not wait while it rested; another
-    /// lease may go on with it.
+    /// The transfer was given up, as its coordinator ordered, because its peer did not wait while it rested, or because
+    /// its lease lets it send the request once; another lease may go on with it.
     ///
     /// - Parameters:
     ///   - requestSent: Whether bytes of the request may have reached the server.

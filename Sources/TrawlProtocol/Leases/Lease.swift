@@ -44,6 +44,9 @@ package struct Lease: Sendable, Hashable {
     package var mayReuseConnection = true
     /// Whether the connection may be used by a later hop.
     package var mayKeepConnection = true
+    /// Whether the request goes out once at most: one that may be repeated, since its connection ended without a byte
+    /// of response, is given up in place of that.
+    package var sendsOnce = false
     /// Whether cookies of the response are stored, by the profile's terms.
     package var storesCookies = false
     /// Whether a body kept in memory that is too long for a frame asks for room first.
@@ -118,7 +121,7 @@ package struct Lease: Sendable, Hashable {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
         let flags = block.integer(at: 15, as: UInt16.self)
-        guard flags & ~0x1FFF == 0 else { throw .reservedBits }
+        guard flags & ~0x3FFF == 0 else { throw .reservedBits }
         let method = try reader.method()
         let url = try reader.text()
         let fields = try reader.fields(known: knownFields)
@@ -153,21 +156,24 @@ package struct Lease: Sendable, Hashable {
             createsEmptyFile: flags & 2 != 0, dropsRedirectBodies: flags & 4 != 0,
             asksAboutRedirects: flags & 128 != 0, asksAboutChallenges: flags & 512 != 0,
             asksAboutFailures: flags & 1024 != 0, syncsFile: flags & 8 != 0, mayReuseConnection: flags & 16 != 0,
-            mayKeepConnection: flags & 32 != 0, storesCookies: flags & 256 != 0, isMetered: flags & 2048 != 0,
-            cache: cache, limits: limits, proxy: proxy, trusted: trusted, keys: keys, login: login, identity: identity,
-            counted: counted, part: part)
+            mayKeepConnection: flags & 32 != 0, sendsOnce: flags & 8192 != 0, storesCookies: flags & 256 != 0,
+            isMetered: flags & 2048 != 0, cache: cache, limits: limits, proxy: proxy, trusted: trusted, keys: keys,
+            login: login, identity: identity, counted: counted, part: part)
     }
 
     /// Bytes of everything before the method.
     private static let numbersLength = 25
 
     private var flags: UInt16 {
-        (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0) | (syncsFile ? 8 : 0)
+        let others: UInt16 =
+            (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0)
+            | (syncsFile ? 8 : 0)
             | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0) | (namesFromDisposition ? 64 : 0)
             | (asksAboutRedirects ? 128 : 0)
             | (storesCookies ? 256 : 0) | (asksAboutChallenges ? 512 : 0) | (asksAboutFailures ? 1024 : 0)
             | (isMetered ? 2048 : 0)
             | (part > 0 ? 4096 : 0)
+        return sendsOnce ? others | 8192 : others
     }
 }
 

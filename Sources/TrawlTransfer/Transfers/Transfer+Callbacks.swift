@@ -79,13 +79,17 @@ extension Transfer {
             endsEarly = true
             return false
         }
-        if requestsBegun > 1 + heldHeads, head == nil, mayHaveBeenSent, !lease.method.isIdempotent {
-            // libcurl repeats any request that died on a reused connection without a byte of response. The server may
-            // have acted on it (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
-            failure = HopFailure(
-                .connectionLost, curlCode: CURLE_GOT_NOTHING.rawValue,
-                detail: "the connection closed under a request that must not be repeated")
-            return false
+        if requestsBegun > 1 + heldHeads, head == nil, mayHaveBeenSent {
+            // libcurl repeats any request that died on a reused connection without a byte of response.
+            if lease.method.isIdempotent {
+                wantsOtherLease = lease.sendsOnce
+            } else {
+                // The server may have acted on it (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
+                failure = HopFailure(
+                    .connectionLost, curlCode: CURLE_GOT_NOTHING.rawValue,
+                    detail: "the connection closed under a request that must not be repeated")
+            }
+            if wantsOtherLease || failure != nil { return false }
         }
         if isProxied { connectionsAtRequest = connectionsMade }
         leaveConnection()

@@ -23,8 +23,8 @@ extension Transfer {
     /// libcurl is done with the transfer; it is no longer in the multi handle.
     func end(_ result: CURLcode) {
         var result = result
-        if failure == nil, wantsFreshConnection || mayRepeat(result) {
-            if isSuspended { giveUp() } else { restart() }
+        if failure == nil, wantsOtherLease || wantsFreshConnection || mayRepeat(result) {
+            if isSuspended || wantsOtherLease { giveUp() } else { restart() }
             return
         }
         if isLeftByPeer(result) { return giveUp() }
@@ -56,12 +56,13 @@ extension Transfer {
     /// before and ended without a byte of response (RFC 9112 §9.3.1), or its stream was refused or left out (RFC 9113 §8.7).
     ///
     /// libcurl does that by itself, but five times at most in an easy handle's life before it fails once and begins to count
-    /// anew (7.88, `Curl_retry_request`).
+    /// anew (7.88, `Curl_retry_request`). Where the host is to be spared, another lease does it when its time has come.
     private func mayRepeat(_ result: CURLcode) -> Bool {
         guard isConnectionLost(result), !isRepeated, lease.method.isIdempotent, head == nil, heads.bytes == 0,
             heldHeads == 0, isReused || isOutOfRetries
         else { return false }
         isRepeated = true
+        wantsOtherLease = lease.sendsOnce
         return true
     }
 

@@ -96,6 +96,8 @@ final class Transfer {
     var requestsBegun = 0
     var mayHaveBeenSent = false
     var wantsFreshConnection = false
+    /// Whether the request is to go out once more, and its lease lets it go out once.
+    var wantsOtherLease = false
     /// How long the server keeps the connection when it is idle, in seconds, where it says so.
     var keepAliveTimeout: UInt64?
     var isInMulti = false
@@ -299,6 +301,7 @@ final class Transfer {
         heldHeads = 0
         if heldHead != nil { heldHead = nil }
         wantsFreshConnection = false
+        wantsOtherLease = false
         keepAliveTimeout = nil
         heldResult = nil
         requestFileOffset = 0

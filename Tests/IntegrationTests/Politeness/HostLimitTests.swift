@@ -45,6 +45,21 @@ struct HostLimitTests {
         }
     }
 
+    @Test("a request whose kept connection was lost goes out once more after the delay", arguments: ["", "&reset=1"])
+    func repetition(query: String) async throws {
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: 1) {
+                $0.politeness.delay = HostDelay(.milliseconds(150))
+            } _: { coordinator in
+                await Self.fetchAll((0..<4).map { origin.url("/close-after-request?n=\($0)\(query)") }, coordinator)
+            }
+            let log = try origin.log(prefix: "/close-after-request")
+            // The first is answered; of each other one the first request is lost.
+            #expect(log.count == 7 && Set(log.map(\.target)).count == 4, "\(log)")
+            #expect(Self.shortestGap(in: log) >= 150)
+        }
+    }
+
     @Test("workers that die do not shorten the delay")
     func deaths() async {
         await #expect(processExitsWith: .success) { try await Self.deaths(kills: runsLongTests ? 100 : 8) }

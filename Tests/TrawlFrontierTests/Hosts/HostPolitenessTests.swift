@@ -93,6 +93,7 @@ struct HostPolitenessTests {
         }
         queues.setLimit(3, of: 0)
         queues.setDelay(StartDelay(.seconds(1), from: .start), of: 1)
+        #expect((0..<4).map { queues.hasDelay(of: $0) } == [false, true, false, false])
         #expect(Set(drain(&queues, at: at(1))) == [1, 2, 3, 11, 21])
         queues.returned(1, at: at(1.5))
         queues.returned(2, at: at(1.5))
@@ -104,6 +105,10 @@ struct HostPolitenessTests {
         queues.setDelay(nil, of: 1)
         queues.returned(1, at: at(3))
         #expect(drain(&queues, at: at(3)) == [13])
+        #expect(!queues.hasDelay(of: 1))
+        var slow = HostQueues(Politeness(delay: StartDelay(.seconds(1))))
+        slow.setDelay(StartDelay.none, of: 7)
+        #expect((6...8).map { slow.hasDelay(of: $0) } == [true, false, true])
     }
 
     // MARK: Snoozed and retired
