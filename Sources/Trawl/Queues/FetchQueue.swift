@@ -182,8 +182,11 @@ public final class FetchQueue: Sendable {
         return count
     }
 
-    /// Cancels all fetches, tells nothing more of them, ends all sequences of events and progress, and suspends the
-    /// queue, which can be used again. Who waits for the response of such a fetch gets ``FetchError/Code/cancelled``.
+    /// Cancels all fetches, tells nothing more of them, ends all sequences of events and progress, lets go of who decides
+    /// (``Settings/decisions``), and suspends the queue, which can be used again. Its other settings stay. Who waits for
+    /// the response of such a fetch gets ``FetchError/Code/cancelled``.
+    ///
+    /// - Source: ASIHTTPRequest's `reset`, which clears the delegate too (ASI-Q-06).
     public func reset() {
         let (readers, forgotten) = state.withLock { state in (state.readers.takeAll(), state.reset()) }
         readers.finish()

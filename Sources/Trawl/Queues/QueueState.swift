@@ -172,8 +172,10 @@ struct QueueState {
         waiting = WaitingRequests()
         isOver = false
         startedAt = nil
+        let letGo = Array(deciders.values) + [settings.decisions].compactMap { $0 }
+        settings.decisions = nil
         defer { (handles, deciders) = ([:], [:]) }
-        return (Array(handles.values), Array(deciders.values))
+        return (Array(handles.values), letGo)
     }
 
     // MARK: Starting

@@ -54,6 +54,24 @@ struct FetchQueueTests {
         }
     }
 
+    @Test("a reset lets go of the queue's decider, and of no other setting (ASI-Q-06)")
+    func resetSettings() async throws {
+        try await withQueueScene { scene in
+            let queue = scene.queue {
+                $0.width = 7
+                $0.userInfo = ["name": "kept"]
+            }
+            let counts = Locked<[Int]>([])
+            queue.settings.decisions = AskingDecider(of: queue, counts)
+            queue.add(scene.request("/waits"))
+            #expect(counts.withLock { $0.isEmpty })
+            queue.reset()
+            #expect(await eventually { counts.withLock { $0 } == [0] })
+            #expect(queue.settings.decisions == nil && queue.settings.width == 7)
+            #expect(queue.settings.userInfo["name"] as? String == "kept")
+        }
+    }
+
     @Test("four at a time over all workers unless told otherwise (ASI-Q-02)", arguments: [nil, 1, 7])
     func width(width: Int?) async throws {
         let (running, most, gate) = (Locked(0), Locked(0), Occasion())
