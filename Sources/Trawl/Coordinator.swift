@@ -149,7 +149,8 @@ public final class Coordinator: Sendable {
     private func programCache(for options: RequestOptions) -> ProgramCache? {
         guard let programCache, shelf.settings.isOn, options.caching.cache == .shared else { return nil }
         // What a server says to the owner of a certificate is for no other.
-        return options.tls.identity == nil && options.tls.identities.isEmpty ? programCache : nil
+        let tls = options.tls
+        return tls.identity == nil && tls.identities.isEmpty && !tls.asksForIdentity ? programCache : nil
     }
 
     /// Starts a fetch and returns its handle at once. A request that cannot be sent fails through the handle.

@@ -14,7 +14,9 @@ extension Coordinator {
     /// No supervisor, no worker and no write has part in it.
     func storedAnswer(to plan: FetchPlan) -> Result<Response, FetchError>? {
         // Who the request is made as is the supervisor's to say, and so is what a challenge is answered with.
-        guard let binding = plan.terms.cache, plan.sink.isKept, !credentialState.mayConcern(plan) else { return nil }
+        guard let binding = plan.terms.cache, plan.sink.isKept, !plan.terms.asksForIdentity,
+            !credentialState.mayConcern(plan)
+        else { return nil }
         let effective = EffectiveRequest(plan)
         guard effective.isAtHand,
             let (request, store) = binding.request(

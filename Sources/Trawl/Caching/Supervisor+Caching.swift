@@ -19,6 +19,8 @@ extension Supervisor {
     /// - Returns: Whether there is another hop to begin: a stored redirect was followed, or what is stored is of no
     ///   use.
     private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
+        // Before the cache: who shows a certificate uses none.
+        guard hasIdentity(fetch, front: front) else { return false }
         if let error = settleCredentials(of: fetch) {
             answer(fetch, with: .failure(error))
             return false

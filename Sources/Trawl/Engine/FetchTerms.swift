@@ -15,6 +15,8 @@ final class FetchTerms: Sendable {
     /// Options looked at for every fetch, out of the large value they are part of.
     let allowsHTTP: Bool
     let allowsHTTPS: Bool
+    /// Whether a program is asked for the client certificate that https hops have none of.
+    let asksForIdentity: Bool
     /// The way to origins; nil is the coordinator's.
     let proxies: ProxyTerms?
     /// Where connections go in place of where URLs say; nil where none goes elsewhere.
@@ -50,11 +52,14 @@ final class FetchTerms: Sendable {
     private let form: Form
     private let isBoundToHosts: Bool
     private let forms = Guarded<[Form: FetchTerms]>([:])
+    private static let mostForms = 1024
 
     /// What of the options holds for a hop: some of them are bound to hosts.
     private struct Form: Hashable {
         /// Which of the client certificates by host.
         var identity: String?
+        /// The one that a program chose for the hop's origin.
+        var chosen: ClientIdentity?
         /// Whether a redirect has led to another origin, or another host, by now.
         var hasLeftOrigin = false
         var hasLeftHost = false
@@ -93,6 +98,7 @@ final class FetchTerms: Sendable {
         self.profile = profile
         allowsHTTP = options.transport.allowsHTTP
         allowsHTTPS = options.transport.allowsHTTPS
+        asksForIdentity = options.tls.asksForIdentity && options.tls.identity == nil
         let transport = options.transport
         routes =
             transport.resolve.isEmpty && transport.connectTo.isEmpty
@@ -142,6 +148,13 @@ final class FetchTerms: Sendable {
                 hasLeftHost: form.hasLeftHost || target.host != here.host, isStrict: isStrict()))
     }
 
+    /// These terms with a client certificate for the origin of this hop alone: what follows it begins without.
+    func identified(by identity: ClientIdentity) -> FetchTerms {
+        var identified: Form = self.form
+        identified.chosen = identity
+        return (base ?? self).form(identified)
+    }
+
     private func form(_ form: Form) -> FetchTerms {
         if form == self.form { return self }
         return forms.withLock { forms in
@@ -149,10 +162,13 @@ final class FetchTerms: Sendable {
             var options = options
             if form.hasLeftOrigin { options.tls.identity = nil }
             if let key = form.identity { options.tls.identity = options.tls.identities[key] }
+            if let chosen = form.chosen { options.tls.identity = chosen }
             if form.hasLeftHost || form.isStrict { options.tls.verification = .full }
             if form.isStrict { options.tls.question = .never }
             let terms = FetchTerms(
                 options, shelf, cookieSettings, askable, authentication.netrc, base: self, form)
+            // A program may choose another certificate for each origin.
+            if forms.count >= Self.mostForms { forms.removeAll() }
             forms[form] = terms
             return terms
         }

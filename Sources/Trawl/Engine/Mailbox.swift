@@ -25,6 +25,9 @@ final class Mailbox: Sendable {
         case storeOpened(directory: String)
         /// A program has decided whether a server is trusted; or why those who wait for that fail.
         case trustDecided(TrustSubject, Result<TrustChoice, FetchError>)
+        /// A program has said which client certificate a server is shown, nil being none; or why those who wait for
+        /// that fail.
+        case identityDecided(Origin, Result<ClientIdentity?, FetchError>)
         /// A proxy script has said, or could not say, what way there is to an origin.
         case routed(ProxyScripts.Question, ProxyScripts.Answer)
         /// A name was looked up; without addresses when it has none.

@@ -21,5 +21,7 @@ final class OpenQuestion: Sendable {
         case redirect(TrawlHTTP.ResponseHead, lease: UInt64?)
         /// A server's certificate.
         case trust
+        /// A client certificate.
+        case identity
     }
 }

@@ -235,6 +235,7 @@ extension Supervisor {
             // Its transfer was ended for it.
             if asksForWhole(fetch) { return }
             if decidesAboutTrust(failure, fetch) { return }
+            noteIdentity(after: failure, fetch)
             // Once without what is stored is enough; after that it is a mistake of the worker's.
             if failure.kind == .storedResponse, !fetch.engine.passesStoreOver, fetch.engine.delivered == 0 {
                 release(fetch, .promote)

@@ -130,6 +130,10 @@ struct Supervisor: ~Copyable {
     var trustQuestions: [TrustSubject: [TrustWaiter]] = [:]
     /// The certificates it accepted.
     var acceptedCertificates: [Origin: [UInt8]] = [:]
+    /// Servers whose client certificate a program is being asked for, and who waits for what it says.
+    var identityQuestions: [Origin: [IdentityWaiter]] = [:]
+    /// What it said; nil in it is none.
+    var chosenIdentities: [Origin: ClientIdentity?] = [:]
     /// Number of the latest question to a program.
     var lastQuestion: UInt64 = 0
     /// Why no worker can run any more.
@@ -294,6 +298,7 @@ struct Supervisor: ~Copyable {
         case .credentials(let request): request.perform(&credentials)
         case .told(let fetch, let question, let decision): told(fetch, question: question, decision)
         case .trustDecided(let subject, let answer): trustDecided(subject, answer)
+        case .identityDecided(let origin, let answer): identityDecided(origin, answer)
         case .cancel(let fetch):
             conclude(fetch, FetchError(.cancelled, "", url: fetch.engine.target.text))
         case .controlChanged(let fetch): controlChanged(fetch)
@@ -375,8 +380,8 @@ struct Supervisor: ~Copyable {
             case .credentials(let request): request.refuse()
             case .status(let question): question.answer(nil)
             case .follow(_, let continuation): continuation.finish()
-            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .routed, .located, .told,
-                .shutDown, .networkChanged, .setHostRules, .restoreHost, .unfollow, .controlChanged:
+            case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .identityDecided, .routed,
+                .located, .told, .shutDown, .networkChanged, .setHostRules, .restoreHost, .unfollow, .controlChanged:
                 break
             }
         }

@@ -48,6 +48,19 @@ public protocol FetchDecisions: Sendable {
     ///
     /// - Source: the URL Loading System's challenge of server trust (ULS-LIFE-04).
     func trust(_ server: ServerTrust) async throws -> TrustChoice
+
+    /// An https hop begins for which the options have no client certificate, and
+    /// ``RequestOptions/TLS/asksForIdentity`` says that the program is asked: which one its server is shown.
+    ///
+    /// Nothing has been sent, and the cache has not been looked at. Fetches that need the same answer wait for it, and
+    /// fail as the one that asks when none comes. It holds for that host and port, and for no other, as long as the
+    /// coordinator lives, for fetches of the same option; one that the server refuses, or that cannot be used, is asked
+    /// about again by the next fetch.
+    ///
+    /// - Returns: The certificate; nil for none.
+    /// - Source: the URL Loading System's challenge of client certificates (ULS-AUTH-09). It is asked before the
+    ///   handshake, where the original asks in the middle of it: libcurl cannot wait there.
+    func identity(for server: IdentityQuestion) async throws -> ClientIdentity?
 }
 
 extension FetchDecisions {
@@ -66,6 +79,9 @@ extension FetchDecisions {
 
     /// As the rules have it.
     public func trust(_ server: ServerTrust) async -> TrustChoice { .asVerified }
+
+    /// None.
+    public func identity(for server: IdentityQuestion) async -> ClientIdentity? { nil }
 }
 
 /// How a response is stored.

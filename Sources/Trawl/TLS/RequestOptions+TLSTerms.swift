@@ -27,7 +27,7 @@ extension RequestOptions.TLS {
 
     /// Whether something of it holds for one host alone, so that hops may differ.
     var isBoundToHosts: Bool {
-        identity != nil || verification != .full || !identities.isEmpty || question != .never
+        identity != nil || verification != .full || !identities.isEmpty || question != .never || asksForIdentity
     }
 
     /// Which of ``identities`` is for a target.
@@ -78,6 +78,11 @@ extension RequestOptions.TLS.Version {
 }
 
 extension ClientIdentity {
+    /// What is wrong with one that a program chose, or nil.
+    var problem: String? {
+        [file, keyFile].contains { $0?.utf8.contains(0) == true } ? "a path of a client certificate holds a NUL" : nil
+    }
+
     fileprivate var terms: TLSIdentity {
         var terms = TLSIdentity(certificate: certificate.terms)
         terms.certificateFormat = format.packageFormat

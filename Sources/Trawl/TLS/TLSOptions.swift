@@ -33,6 +33,9 @@ extension RequestOptions {
         public var ciphers13: String?
         /// When ``FetchDecisions/trust(_:)`` is asked. Default ``TrustQuestion/never``.
         public var question = TrustQuestion.never
+        /// Whether ``FetchDecisions/identity(for:)`` is asked at each https hop for which neither ``identity`` nor
+        /// ``identities`` has a client certificate. Default false.
+        public var asksForIdentity = false
 
         /// Verified by the system's trust, TLS 1.2 and newer.
         public init() {}

@@ -2,6 +2,21 @@ import Foundation
 import Testing
 import Trawl
 
+/// A program that chooses client certificates as a test says.
+private struct Identifying: FetchDecisions {
+    let asked = Locked([IdentityQuestion]())
+    let answer: @Sendable (IdentityQuestion) async throws -> ClientIdentity?
+
+    init(_ answer: @escaping @Sendable (IdentityQuestion) async throws -> ClientIdentity?) { self.answer = answer }
+
+    func identity(for server: IdentityQuestion) async throws -> ClientIdentity? {
+        asked.withLock { $0.append(server) }
+        return try await answer(server)
+    }
+
+    var ports: [Int] { asked.withLock { $0.map(\.port) } }
+}
+
 @Suite(
     "Client certificates, ASI-TLS-03, ULS-AUTH-09", .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing),
     .timeLimit(.minutes(2)))
@@ -170,6 +185,124 @@ struct ClientIdentityTests {
             _ = try await coordinator.send(scene.request("asking", target) { $0.identities = table })
             #expect(try scene.members("asking") == ["member", "member"])
             #expect(try scene.members("otherAsking") == ["second"])
+        }
+    }
+
+    @Test("a program chooses for each origin, once, and what it chose goes nowhere else", arguments: Engine.allCases)
+    func byDecision(engine: Engine) async throws {
+        let chosen = Locked([Int: ClientIdentity]())
+        let decisions = Identifying { server in chosen.withLock { $0[server.port] } }
+        let adjust: (inout Configuration) -> Void = {
+            $0.workers = engine == .workers ? 1 : 0
+            $0.decisions = decisions
+        }
+        try await TrustScene.with(adjust: adjust) { scene, coordinator in
+            try scene.origin.reset()
+            let other = try scene.authority.issue("second", subjects: "DNS:second")
+            let second = ClientIdentity(file: other.certificate, key: other.key)
+            let (asking, askingToo) = (scene.origin.port("asking"), scene.origin.port("askingToo"))
+            let member = ClientIdentity(file: scene.member.certificate, key: scene.member.key)
+            chosen.withLock { $0 = [asking: member, askingToo: second] }
+            func ask(_ listener: String, _ target: String = "/") -> Request {
+                scene.request(listener, target) { $0.asksForIdentity = true }
+            }
+            let back = scene.redirect(to: "askingToo", scene.redirect(to: "asking"))
+            _ = try await coordinator.send(ask("asking", scene.redirect(to: "otherAsking", back)))
+            #expect(try scene.members("asking") == ["member", "member"])
+            #expect(try scene.members("otherAsking") == [nil])
+            #expect(try scene.members("askingToo") == ["second"])
+            #expect(decisions.ports == [asking, scene.origin.port("otherAsking"), askingToo])
+            #expect(decisions.asked.withLock { $0.map(\.host) } == ["127.0.0.1", "127.0.0.2", "127.0.0.1"])
+            // It is for who has the option, over https, and says nothing else.
+            try scene.origin.reset()
+            _ = try await coordinator.send(scene.request("asking"))
+            _ = try await coordinator.send(
+                scene.request("asking") {
+                    $0.asksForIdentity = true
+                    $0.identity = second
+                })
+            _ = try await coordinator.send(
+                scene.request("asking") {
+                    $0.asksForIdentity = true
+                    $0.identities = ["127.0.0.1": second]
+                })
+            _ = try await coordinator.send(ask("asking"))
+            _ = try await coordinator.send(ask("clear"))
+            #expect(try scene.members("asking") == [nil, "second", "second", "member"])
+            #expect(decisions.ports.count == 3)
+        }
+    }
+
+    @Test("of many fetches one asks which certificate to show; who blocks a thread asks nobody")
+    func oneQuestion() async throws {
+        let gate = Gate(width: 0)
+        let chosen = Locked<ClientIdentity?>(nil)
+        let decisions = Identifying { _ in
+            await gate.enter()
+            return chosen.withLock { $0 }
+        }
+        try await TrustScene.with(adjust: { $0.decisions = decisions }) { scene, coordinator in
+            try scene.origin.reset()
+            chosen.withLock { $0 = ClientIdentity(file: scene.member.certificate, key: scene.member.key) }
+            let request = scene.request("asking") { $0.asksForIdentity = true }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<10 { group.addTask { try await coordinator.send(request).status } }
+                #expect(await eventually { decisions.ports.count == 1 })
+                gate.leave()
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(decisions.ports.count == 1)
+            #expect(try coordinator.sendBlocking(request).status == 200)
+            #expect(try scene.members("asking") == Array(repeating: "member", count: 11))
+            let unasked = scene.request("askingToo") { $0.asksForIdentity = true }
+            #expect(try coordinator.sendBlocking(unasked).status == 200)
+            #expect(try scene.members("askingToo") == [nil])
+            #expect(decisions.ports.count == 1)
+        }
+    }
+
+    @Test("a program that throws, or chooses too late, fails the fetch; what a server refuses is asked about again")
+    func decisionFailures() async throws {
+        typealias Answer = @Sendable (_ time: Int) async throws -> ClientIdentity?
+        let answers = Locked<[Int: Answer]>([:])
+        let counts = Locked<[Int: Int]>([:])
+        let decisions = Identifying { server in
+            let time = counts.withLock { counts in
+                counts[server.port, default: 0] += 1
+                return counts[server.port, default: 0]
+            }
+            let answer = answers.withLock { $0[server.port] }
+            return try await answer?(time)
+        }
+        let adjust: (inout Configuration) -> Void = {
+            $0.decisions = decisions
+            $0.decisionTimeout = .seconds(2)
+        }
+        try await TrustScene.with(adjust: adjust) { scene, coordinator in
+            try scene.origin.reset()
+            let member = ClientIdentity(file: scene.member.certificate, key: scene.member.key)
+            answers.withLock {
+                $0[scene.origin.port("asking")] = { _ in throw CancellationError() }
+                $0[scene.origin.port("askingToo")] = { _ in
+                    try await Task.sleep(for: .seconds(60))
+                    return nil
+                }
+                $0[scene.origin.port("otherAsking")] = { $0 == 1 ? ClientIdentity(file: "/no/such/file") : member }
+                $0[scene.origin.port("members")] = { $0 == 1 ? nil : member }
+            }
+            func ask(_ listener: String) -> Request { scene.request(listener) { $0.asksForIdentity = true } }
+            let thrown = await failure(.hookFailed) { try await coordinator.send(ask("asking")) }
+            #expect(thrown?.url == scene.request("asking").url)
+            let late = await failure(.timeout) { try await coordinator.send(ask("askingToo")) }
+            #expect(late?.detail.contains("no decision about the client certificate") == true)
+            #expect(try scene.origin.seen().isEmpty)
+            await failure(.tlsClientCertificate) { try await coordinator.send(ask("otherAsking")) }
+            await failure(.tlsClientCertificateRequired) { try await coordinator.send(ask("members")) }
+            for listener in ["otherAsking", "members"] {
+                for _ in 0..<2 { #expect(try await coordinator.send(ask(listener)).status == 200) }
+                #expect(try scene.members(listener) == ["member", "member"])
+                #expect(decisions.ports.filter { $0 == scene.origin.port(listener) }.count == 2)
+            }
         }
     }
 
