@@ -93,7 +93,7 @@ extension Supervisor {
             resume(fetch, authentication, question, with: .init(decision))
             perform(action, for: subject)
         case .cancel:
-            let action = broker.cancelled(subject, by: key, all: true)
+            let action = broker.cancelled(subject, by: key, all: fetch.cancelsTogether)
             resume(fetch, authentication, question, with: .cancel)
             perform(action, for: subject)
         }
@@ -113,7 +113,11 @@ extension Supervisor {
                 guard let fetch = fetches[key], let authentication = fetch.engine.authentication,
                     let question = authentication.question
                 else { continue }
-                resume(fetch, authentication, question, with: .cancel)
+                if fetch.cancelsTogether {
+                    resume(fetch, authentication, question, with: .cancel)
+                } else {
+                    ask(question.source, question.candidate, question.failures, question.side, fetch, authentication)
+                }
             }
         }
     }

@@ -24,6 +24,9 @@ final class RunningFetch: @unchecked Sendable {
     let control: FetchControl?
     /// Whether the program may be asked for decisions.
     let asksProgram: Bool
+    /// Whether a question for credentials that is cancelled for one of those that wait for it is cancelled for this one
+    /// too, and the other way round: not in a queue whose fetches do not end together (ASI-AUTH-15, ASI-Q-05).
+    let cancelsTogether: Bool
 
     /// The supervisor's part. One thread's, and never lent while it is used otherwise: without the checks of exclusive
     /// access, which are made at each use of an object's property.
@@ -32,13 +35,15 @@ final class RunningFetch: @unchecked Sendable {
 
     init(
         plan: consuming FetchPlan, reply: consuming Reply, channel: (any FetchEventSink)? = nil,
-        decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true, control: FetchControl? = nil
+        decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true, cancelsTogether: Bool = true,
+        control: FetchControl? = nil
     ) {
         engine = .beginning(plan, decisions)
         self.plan = plan
         self.reply = reply
         self.channel = channel
         self.asksProgram = asksProgram
+        self.cancelsTogether = cancelsTogether
         self.control = control
     }
 

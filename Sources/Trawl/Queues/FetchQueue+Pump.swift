@@ -94,11 +94,13 @@ extension FetchQueue {
             state.withLock { state in if state.isFollowed(id) { state.readers.tell(.started(FetchID(id: id))) } }
         }
         do throws(FetchError) {
-            let control = state.withLock { $0.runs[id]?.control }
+            let (control, cancelsTogether) = state.withLock {
+                ($0.runs[id]?.control, $0.settings.cancelsOthersOnFailure)
+            }
             let plan = try coordinator.planner.plan(request, into: destination, wantsEvents: true)
             let running = RunningFetch(
                 plan: plan, reply: .cell(OutcomeCell()), channel: sink, decisions: decisions,
-                control: control)
+                cancelsTogether: cancelsTogether, control: control)
             state.withLock { $0.runs[id]?.running = running }
             coordinator.submit(running)
         } catch {

@@ -161,6 +161,73 @@ struct CredentialQuestionTests {
         }
     }
 
+    /// Of these questions the first is cancelled, the next answered.
+    private func cancellingFirst(_ gate: Gate) -> Answering {
+        let asked = Locked(0)
+        return Answering { _ in
+            let number = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            await gate.enter()
+            return number == 1 ? .cancel : .use(Self.credential)
+        }
+    }
+
+    private func request(_ url: String) -> Request {
+        var request = Request(url)
+        request.options.authentication.allowsClearText = true
+        return request
+    }
+
+    /// A queue that lets others go on when one fails.
+    private func queue(on coordinator: Coordinator) -> FetchQueue {
+        var settings = FetchQueue.Settings()
+        settings.width = 5
+        settings.cancelsOthersOnFailure = false
+        let queue = FetchQueue(on: coordinator, settings)
+        queue.start()
+        return queue
+    }
+
+    @Test("where a queue lets others go on, who cancels cancels for one alone, and the next asks, ASI-AUTH-15")
+    func cancelsAlone() async throws {
+        let gate = Gate(width: 0)
+        let answering = cancellingFirst(gate)
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            let queue = queue(on: coordinator)
+            let fetches = (0..<5).map { queue.add(request(scene.origin.url("/c/\($0)"))) }
+            #expect(await eventually { scene.count == 5 })
+            for _ in 0..<2 { gate.leave() }
+            var (statuses, codes) = ([Int](), [FetchError.Code]())
+            for fetch in fetches {
+                do {
+                    statuses.append(try await fetch.response.status)
+                } catch {
+                    codes.append(error.code)
+                }
+            }
+            #expect(statuses == [200, 200, 200, 200] && codes == [.authenticationCancelled])
+            #expect(answering.challenges.count == 2)
+        }
+    }
+
+    @Test("fetches of such a queue are not cancelled with others that they wait for")
+    func cancelledAlone() async throws {
+        let gate = Gate(width: 0)
+        let answering = cancellingFirst(gate)
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            let first = coordinator.start(request(scene.origin.url("/first")))
+            #expect(await eventually { answering.challenges.count == 1 })
+            let queued = queue(on: coordinator).add(request(scene.origin.url("/queued")))
+            #expect(await eventually { scene.origin.seen("/queued").count == 1 })
+            for _ in 0..<2 { gate.leave() }
+            await failure(.authenticationCancelled) { try await first.response }
+            #expect(try await queued.response.status == 200)
+            #expect(answering.challenges.count == 2)
+        }
+    }
+
     @Test("a fetch that is cancelled leaves its question to the next; nobody is asked for who blocks a thread")
     func leaving() async throws {
         let gate = Gate(width: 0)
