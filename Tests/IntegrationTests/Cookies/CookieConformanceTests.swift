@@ -14,6 +14,18 @@ struct CookieConformanceTests {
         var or: [String?]?
     }
 
+    private struct DateCase: Decodable {
+        var id: String
+        var text: String
+        /// Nil where the text is no date.
+        var date: String?
+    }
+
+    private static func vectors<Vector: Decodable>(_ name: String) throws -> [Vector] {
+        let file = URL(fileURLWithPath: #filePath).appending(path: "../../../Vectors/cookies/\(name)")
+        return try JSONDecoder().decode([Vector].self, from: Data(contentsOf: file.standardizedFileURL))
+    }
+
     /// One byte for each character.
     private static func bytes(_ text: String) -> [UInt8] {
         text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
@@ -25,8 +37,7 @@ struct CookieConformanceTests {
 
     @Test("all cases pass", arguments: Engine.allCases)
     func cases(engine: Engine) async throws {
-        let file = URL(fileURLWithPath: #filePath).appending(path: "../../../Vectors/cookies/cookies.json")
-        let cases = try JSONDecoder().decode([Case].self, from: Data(contentsOf: file.standardizedFileURL))
+        let cases: [Case] = try Self.vectors("cookies.json")
         #expect(cases.count == 252)
         let lines = Locked<[[UInt8]]>([])
         let sent = Locked<String?>(nil)
@@ -68,6 +79,37 @@ struct CookieConformanceTests {
                     }
                 }
                 #expect(failures.isEmpty, "\(failures)")
+            }
+        }
+    }
+
+    @Test("a date that is over removes a cookie, what is no date leaves it to the session", arguments: Engine.allCases)
+    func dates(engine: Engine) async throws {
+        let cases: [DateCase] = try Self.vectors("cookie-dates.json")
+        #expect(cases.count == 38)
+        let line = Locked<[UInt8]>([])
+        try await withScene { _ in
+            var answer = ScriptedOrigin.Answer(200, "ok")
+            answer.lines = line.withLock { $0.isEmpty ? [] : [$0] }
+            return answer
+        } _: { scene in
+            try await scene.withCoordinator(engine, workers: 1) { coordinator in
+                for (number, test) in cases.enumerated() {
+                    let jar = RequestOptions.Cookies.Jar.named(test.id)
+                    func get(_ name: String, setting cookie: String?) async throws -> String? {
+                        line.withLock { $0 = cookie.map { Array("Set-Cookie: ".utf8) + Self.bytes($0) } ?? [] }
+                        let target = "/\(name)/\(number)"
+                        _ = try await coordinator.get(scene.origin.url(target)) { $0.cookies.jar = jar }
+                        return scene.origin.seen(target).first?.fields["cookie"]
+                    }
+                    _ = try await get("before", setting: "d=0; Path=/")
+                    #expect(try await get("dated", setting: "d=1; Path=/; Expires=\(test.text)") == "d=0", "\(test.id)")
+                    let isDate = test.date != nil
+                    #expect(try await get("after", setting: nil) == (isDate ? nil : "d=1"), "\(test.id)")
+                    // One that lasts would have a time; all dates of the cases are over.
+                    let kept = try coordinator.cookies(in: jar).cookies()
+                    #expect(kept.map(\.expires) == (isDate ? [] : [nil]), "\(test.id)")
+                }
             }
         }
     }
