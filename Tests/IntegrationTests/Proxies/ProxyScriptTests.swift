@@ -210,6 +210,38 @@ struct ProxyScriptTests {
         }
     }
 
+    @Test("the process of a script has neither files nor processes nor privileges to gain, and its end is no fault")
+    func confined() async throws {
+        let directory = try TemporaryDirectory()
+        let script = "function FindProxyForURL() { for (;;) {} }"
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: 1) { coordinator in
+                let url = origin.url("/anything")
+                async let body = answer(url, script, on: coordinator, in: directory)
+                let found = Locked<Int32?>(nil)
+                // The filter of system calls is the last of it.
+                let isConfined = await eventually {
+                    let child = ProcessTree.children(withArgument: "pac").first {
+                        ProcessTree.status("Seccomp", of: $0) == "2"
+                    }
+                    found.withLock { $0 = child }
+                    return child != nil
+                }
+                #expect(isConfined)
+                if let child = found.withLock({ $0 }) {
+                    #expect(ProcessTree.status("NoNewPrivs", of: child) == "1")
+                    for name in ["Max open files", "Max processes", "Max file size", "Max core file size"] {
+                        #expect(ProcessTree.limits(name, of: child) == ["0", "0"], "\(name)")
+                    }
+                    kill(child, SIGKILL)
+                }
+                let text = try await body
+                #expect(text.contains("/anything") && coordinator.proxyScriptProblem != nil)
+            }
+        }
+        #expect(ProcessTree.children(withArgument: "pac").isEmpty)
+    }
+
     @Test("the command refuses what can be no script, and tells of one that is of no use")
     func told() async throws {
         let directory = try TemporaryDirectory()

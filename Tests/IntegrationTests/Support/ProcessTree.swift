@@ -34,6 +34,18 @@ enum ProcessTree {
         return stat[stat.index(after: end)...].dropFirst().first
     }
 
+    /// A field of a process's status; nil when there is none.
+    static func status(_ field: String, of pid: Int32) -> String? {
+        text("/proc/\(pid)/status")?.split(separator: "\n").first { $0.hasPrefix(field + ":") }
+            .map { $0.dropFirst(field.count + 1).trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// The soft and the hard limit of a process, by its name in `/proc/PID/limits`; empty when there is none.
+    static func limits(_ name: String, of pid: Int32) -> [String] {
+        let line = text("/proc/\(pid)/limits")?.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        return (line?.dropFirst(name.count).split(separator: " ") ?? []).prefix(2).map(String.init)
+    }
+
     /// How many descriptors a process has open, without the timers that the runtime's event loop makes when it needs
     /// them.
     static func descriptorCount(of pid: Int32 = getpid()) -> Int {
