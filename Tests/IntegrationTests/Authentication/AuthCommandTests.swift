@@ -10,6 +10,12 @@ struct AuthCommandTests {
         try CommandRun(arguments, input: input)
     }
 
+    /// The options for a sealed vault in a directory, with its passphrase.
+    private func vault(in directory: TemporaryDirectory) throws -> [String] {
+        try directory.put("passphrase", Array("open sesame\n".utf8))
+        return ["--vault", directory.file("vault"), "--vault-passphrase-file", directory.file("passphrase")]
+    }
+
     @Test("-u, a URL, netrc and a token; the 401 is the answer when they are wrong")
     func sources() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
@@ -45,10 +51,23 @@ struct AuthCommandTests {
                 let home = try CommandRun([option, url], environment: ["HOME": directory.path])
                 #expect(home.status == 26 && home.errors.contains(name), "\(home.errors)")
             }
+            try directory.put(".netrc", Array("machine 127.0.0.1 login me password pass\n".utf8))
+            for option in ["-n", "--netrc-optional"] {
+                let home = try CommandRun([option, url], environment: ["HOME": directory.path])
+                #expect(home.status == 0 && home.text == "welcome /x", "\(option): \(home.errors)")
+            }
             let optional = try run(["--netrc-optional", "--netrc-file", directory.file("none"), url])
             #expect(optional.text == "who?")
             let verbose = try run(["-v", "-u", "me:pass", url])
             #expect(!verbose.errors.contains("pass") && !verbose.errors.contains("Basic bWU"), "\(verbose.errors)")
+        }
+        try await withScene(answering: ChallengingOrigin.taking("Bearer the-token", "Bearer")) { scene in
+            let url = scene.origin.url("/x")
+            let right = try run(["--oauth2-bearer", "the-token", url])
+            // It is the request's own, and goes out before anybody asks.
+            #expect(right.status == 0 && right.text == "welcome /x" && scene.count == 1, "\(right.errors)")
+            let wrong = try run(["--oauth2-bearer", "another", url])
+            #expect(wrong.status == 0 && wrong.text == "who?", "\(wrong.errors)")
         }
     }
 
@@ -149,8 +168,7 @@ struct AuthCommandTests {
     @Test("what may not be read is told as that: a vault, and another's socket", .enabled(if: geteuid() != 0))
     func forbidden() throws {
         let directory = try TemporaryDirectory()
-        try directory.put("passphrase", Array("open sesame\n".utf8))
-        let storage = ["--vault", directory.file("vault"), "--vault-passphrase-file", directory.file("passphrase")]
+        let storage = try vault(in: directory)
         let set = try run(["auth", "set", "http://a.test/", "-u", "me:pass"] + storage)
         #expect(set.status == 0 && chmod(directory.file("vault"), 0) == 0)
         let list = try run(["auth", "ls"] + storage)
@@ -163,11 +181,10 @@ struct AuthCommandTests {
     }
 
     @Test("auth: set, ls, rm, clear, and get with the vault (ASI-AUTH-11)")
-    func vault() async throws {
+    func keptForGood() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
             let directory = scene.directory
-            try directory.put("passphrase", Array("open sesame\n".utf8))
-            let storage = ["--vault", directory.file("vault"), "--vault-passphrase-file", directory.file("passphrase")]
+            let storage = try vault(in: directory)
             let url = scene.origin.url("/x")
             let missing = try run(["auth", "ls"] + storage)
             #expect(missing.status == 78)
@@ -223,8 +240,7 @@ struct AuthCommandTests {
     func removed() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
             let directory = scene.directory
-            try directory.put("passphrase", Array("open sesame\n".utf8))
-            let storage = ["--vault", directory.file("vault"), "--vault-passphrase-file", directory.file("passphrase")]
+            let storage = try vault(in: directory)
             let (first, second) = (scene.origin.url("/a/x"), scene.origin.url("/b/x"))
             let set = try run(["auth", "set", first, "-u", "me:pass"] + storage)
             #expect(set.status == 0, "\(set.errors)")

@@ -56,6 +56,22 @@ struct NTLMTests {
         }
     }
 
+    @Test("--ntlm, with the domain before the user")
+    func command() throws {
+        let server = try NTLMServer([("DOM", "ann", "secret-a")])
+        defer { server.stop() }
+        func run(_ password: String) throws -> CommandRun {
+            try CommandRun(
+                ["get", "-s", "-f", "--no-cache", "--noproxy", "*", "--ntlm", "-u", #"DOM\ann:"# + password]
+                    + [server.url("/x")])
+        }
+        let right = try run("secret-a")
+        let user = right.text.split(separator: " ").first
+        #expect(right.status == 0 && user?.hasSuffix("ann") == true, "\(right.text) \(right.errors)")
+        let wrong = try run("no")
+        #expect(wrong.status == 22, "\(wrong.errors)")
+    }
+
     @Test("no connection of one user is another's, nor anybody's afterwards")
     func connections() async throws {
         let server = try NTLMServer([("DOM", "ann", "secret-a"), ("DOM", "bob", "secret-b")])

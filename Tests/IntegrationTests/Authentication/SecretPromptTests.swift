@@ -86,6 +86,40 @@ struct SecretPromptTests {
         }
     }
 
+    @Test("a question warns where the password would go in clear")
+    func clearText() async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
+            let terminal = try trawl(
+                ["get", "-s", "--ask", "--noproxy", "*", "--store", scene.store, scene.origin.url("/x")],
+                output: scene.directory.file("body"))
+            #expect(await eventually { terminal.text.contains("User: ") }, "\(terminal.text)")
+            #expect(terminal.text.contains("Warning: the password is sent in clear"), "\(terminal.text)")
+            #expect(terminal.text.contains("(Basic)") && !terminal.text.contains("domain"), "\(terminal.text)")
+            terminal.type("\n")
+            #expect(await eventually { terminal.status != nil })
+            #expect(scene.directory.content("body") == Array("who?".utf8))
+        }
+    }
+
+    @Test("NTLM asks for a domain with the user (ASI-AUTH-06)", .enabled(if: NTLMServer.canRun, NTLMServer.missing))
+    func domain() async throws {
+        let server = try NTLMServer([("DOM", "ann", "secret-a")])
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        let terminal = try trawl(
+            ["get", "-s", "--ntlm", "--ask", "--noproxy", "*", "--store", directory.file("store"), server.url("/x")],
+            output: directory.file("body"))
+        #expect(await eventually { terminal.text.contains("User: ") }, "\(terminal.text)")
+        #expect(terminal.text.contains(#"A domain is given as DOMAIN\user."#), "\(terminal.text)")
+        #expect(!terminal.text.contains("Warning"), "\(terminal.text)")
+        terminal.type("DOM\\ann\n")
+        #expect(await eventually { terminal.text.contains("Password: ") && !terminal.echoes })
+        terminal.type("secret-a\n")
+        #expect(await eventually { terminal.status != nil })
+        let body = String(decoding: directory.content("body") ?? [], as: UTF8.self)
+        #expect(terminal.exitCode == 0 && body.split(separator: " ").first?.hasSuffix("ann") == true, "\(body)")
+    }
+
     @Test("the progress line leaves a question alone, and messages come above it")
     func undisturbed() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
