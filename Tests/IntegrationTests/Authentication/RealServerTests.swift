@@ -70,6 +70,51 @@ struct RealServerTests {
         }
     }
 
+    @Test(
+        "apache: a body of 5 MiB goes along again once Digest is answered (ASI-AUTH-05, ASI-REQ-07)",
+        .enabled(if: ApacheServer.canRun, ApacheServer.missing), arguments: Engine.allCases)
+    func digestBody(engine: Engine) async throws {
+        let server = try await ApacheServer { directory in
+            _ = try directory.makeDirectory("site")
+            try directory.put("site/page", Array("page".utf8))
+            try directory.put("users", Array("me:r:\(try Self.md5("me:r:pass"))\n".utf8))
+            return """
+                <Location />
+                    AuthType Digest
+                    AuthName "r"
+                    AuthDigestProvider file
+                    AuthUserFile \(directory.file("users"))
+                    Require valid-user
+                </Location>
+                LogFormat "%m %>s %I" received
+                CustomLog \(directory.file("access.log")) received
+                """
+        }
+        defer { server.stop() }
+        let length = 5 << 20
+        var post = request(server.url("/page"), Credential(user: "me", password: "pass"))
+        post.method = .post
+        post.body = .bytes(ReferenceBytes.bytes(length, seed: 5))
+        var again = post
+        again.options.authentication.credential = nil
+        let (sent, sentAgain) = (post, again)
+        try await withTestCoordinator(workers: engine.workers) { coordinator in
+            let first = try await coordinator.send(sent)
+            #expect(first.bodyText == "page" && first.authentication?.scheme == "Digest", "\(first.status)")
+            #expect(first.metrics.map(\.status) == [401, 200])
+            // What the session knows goes ahead of the challenge.
+            let second = try await coordinator.send(sentAgain)
+            #expect(second.bodyText == "page" && second.metrics.map(\.status) == [200])
+        }
+        func received() -> [[Substring]] {
+            String(decoding: server.directory.content("access.log") ?? [], as: UTF8.self).split(separator: "\n")
+                .map { $0.split(separator: " ") }.filter { $0.first == "POST" && $0.dropFirst().first == "200" }
+        }
+        // A line is written when its request is over, which may be after the answer.
+        #expect(await eventually { received().count == 2 })
+        #expect(received().allSatisfy { $0.last.flatMap { Int($0) } ?? 0 > length })
+    }
+
     @Test("nginx: the session's rules (ASI-AUTH-09, 10, 12)", .enabled(if: NginxServer.executable != nil))
     func nginx() async throws {
         let server = try await NginxServer { port, directory in

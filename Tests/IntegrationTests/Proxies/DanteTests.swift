@@ -3,7 +3,8 @@ import Glibc
 import Testing
 import Trawl
 
-/// A real SOCKS server.
+/// A real SOCKS server, which asks nobody who they are: it looks for users among those of the system. `BadProxyTests`
+/// has servers that ask.
 @Suite("Through dante", .enabled(if: DanteServer.executable != nil, "dante is not installed"), .timeLimit(.minutes(2)))
 struct DanteTests {
     @Test("SOCKS of every kind, with names resolved here or there (ASI-PRX-07)")
