@@ -65,6 +65,40 @@ struct ClientIdentityTests {
         }
     }
 
+    @Test("a certificate is shown with its chain: of a PEM file, of PEM in memory, and of PKCS#12")
+    func chains() async throws {
+        try await TrustScene.with { scene, coordinator in
+            try scene.origin.reset()
+            let directory = scene.directory
+            func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
+            let below = try scene.between.issue("below", subjects: "DNS:below")
+            let chain = try TrustScene.chain(below, scene.between, in: directory)
+            let packed = directory.file("below.p12")
+            try TestAuthority.openssl(
+                ["pkcs12", "-export", "-in", below.certificate, "-inkey", below.key, "-certfile", scene.between.root]
+                    + ["-passout", "pass:sesame", "-out", packed], directory)
+            // Servers know the root alone.
+            await failure(.tlsClientCertificate) {
+                try await coordinator.send(
+                    scene.request("members") {
+                        $0.identity = ClientIdentity(file: below.certificate, key: below.key)
+                    })
+            }
+            #expect(try scene.members("members").isEmpty)
+            for (form, identity) in [
+                "PEM": ClientIdentity(file: chain.certificate, key: chain.key),
+                "PEM data": ClientIdentity(data: try bytes(chain.certificate), key: try bytes(chain.key)),
+                "PKCS#12": ClientIdentity(file: packed, format: .pkcs12, passphrase: "sesame"),
+                "PKCS#12 data": ClientIdentity(data: try bytes(packed), format: .pkcs12, passphrase: "sesame"),
+            ] {
+                try scene.origin.reset()
+                let response = try await coordinator.send(scene.request("members") { $0.identity = identity })
+                #expect(response.status == 200, "\(form)")
+                #expect(try scene.members("members") == ["below"], "\(form)")
+            }
+        }
+    }
+
     @Test("a wrong passphrase, none, and what is no certificate: an error, and nobody is asked at a terminal")
     func unusable() async throws {
         try await TrustScene.with { scene, coordinator in

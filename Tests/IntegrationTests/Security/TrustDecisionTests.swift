@@ -57,6 +57,19 @@ struct TrustDecisionTests {
         }
     }
 
+    @Test("a program sees the chain as the server sends it, its own certificate first")
+    func chain() async throws {
+        let decisions = Trusting { _ in .asVerified }
+        try await TrustScene.with(adjust: { $0.decisions = decisions }) { scene, coordinator in
+            try scene.origin.reset()
+            let response = try await coordinator.send(scene.request("chained") { $0.question = .always })
+            #expect(response.status == 200)
+            let server = try #require(decisions.asked.withLock { $0.first })
+            #expect(server.certificates.count == 2 && Set(server.certificates).count == 2 && server.problem == nil)
+            #expect(try server.fingerprint == fingerprint(scene.chained.certificate, scene))
+        }
+    }
+
     @Test("asked always, a good certificate is asked about once, however many fetches meet it")
     func always() async throws {
         let gate = Gate(width: 1)

@@ -12,7 +12,7 @@ struct TestAuthority: Sendable {
     }
 
     let directory: TemporaryDirectory
-    /// The authority's own certificate, a PEM file.
+    /// The authority's own certificate, a PEM file; signed by itself unless another one vouches for it.
     let root: String
     private let key: String
     private let name: String
@@ -22,6 +22,28 @@ struct TestAuthority: Sendable {
         self.name = name
         root = directory.file(name + ".pem")
         key = directory.file(name + "-key.pem")
+        try Self.prepare(name, in: directory)
+        try Self.openssl(
+            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30"]
+                + ["-subj", "/CN=\(name)", "-keyout", key, "-out", root], directory)
+    }
+
+    private init(_ directory: TemporaryDirectory, _ name: String, _ pair: Pair) {
+        self.directory = directory
+        self.name = name
+        root = pair.certificate
+        key = pair.key
+    }
+
+    /// An authority that this one vouches for: who trusts this one needs its certificate to trust those it issues.
+    func intermediate(_ name: String) throws -> TestAuthority {
+        try Self.prepare(name, in: directory)
+        let extensions = ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign"]
+        return TestAuthority(directory, name, try issue(name, extensions, .now))
+    }
+
+    /// What issuing needs beside certificate and key.
+    private static func prepare(_ name: String, in directory: TemporaryDirectory) throws {
         let place = try directory.makeDirectory(name)
         try directory.put("\(name)/index.txt", [])
         try directory.put("\(name)/serial", Array("01\n".utf8))
@@ -41,9 +63,6 @@ struct TestAuthority: Sendable {
             commonName = supplied
             """
         try directory.put("\(name)/ca.cnf", Array(configuration.utf8))
-        try Self.openssl(
-            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30"]
-                + ["-subj", "/CN=\(name)", "-keyout", key, "-out", root], directory)
     }
 
     /// Issues a certificate.
@@ -52,11 +71,15 @@ struct TestAuthority: Sendable {
     ///   - file: The files are `FILE.pem` and `FILE-key.pem`.
     ///   - subjects: What it is for, as in `DNS:one.test,IP:127.0.0.1`.
     func issue(_ file: String, subjects: String, _ validity: Validity = .now) throws -> Pair {
+        try issue(file, ["subjectAltName=\(subjects)"], validity)
+    }
+
+    private func issue(_ file: String, _ extensions: [String], _ validity: Validity) throws -> Pair {
         let pair = (directory.file(file + ".pem"), directory.file(file + "-key.pem"))
         let request = directory.file(file + ".csr")
         try Self.openssl(
             ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=\(file)"]
-                + ["-addext", "subjectAltName=\(subjects)", "-keyout", pair.1, "-out", request], directory)
+                + extensions.flatMap { ["-addext", $0] } + ["-keyout", pair.1, "-out", request], directory)
         let day = 86_400.0
         let (start, end) =
             switch validity {

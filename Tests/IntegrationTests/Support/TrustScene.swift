@@ -6,6 +6,8 @@ import Trawl
 final class TrustScene: Sendable {
     let directory: TemporaryDirectory
     let authority: TestAuthority
+    /// The authority vouches for it.
+    let between: TestAuthority
     /// Trusted by nobody unless a test says so.
     let stranger: TestAuthority
     let origin: RecordingOrigin
@@ -13,15 +15,19 @@ final class TrustScene: Sendable {
     let member: TestAuthority.Pair
     let outsider: TestAuthority.Pair
     let selfSigned: TestAuthority.Pair
+    /// A server's of the authority between, which stands behind it.
+    let chained: TestAuthority.Pair
 
     init() throws {
         directory = try TemporaryDirectory()
         authority = try TestAuthority(in: directory)
+        between = try authority.intermediate("between")
         stranger = try TestAuthority(in: directory, name: "stranger")
         let subjects = "IP:127.0.0.1,IP:127.0.0.2,DNS:one.test,DNS:*.one.test,DNS:two.test"
         let good = try authority.issue("good", subjects: subjects)
         member = try authority.issue("member", subjects: "DNS:member")
         outsider = try stranger.issue("outsider", subjects: "DNS:outsider")
+        chained = try TrustScene.chain(between.issue("chained", subjects: subjects), between, in: directory)
         selfSigned = try Certificate.make(in: directory, name: "alone", subjects: subjects)
         let unknown = try stranger.issue("unknown", subjects: subjects)
         let expired = try authority.issue("expired", subjects: subjects, .past)
@@ -36,7 +42,7 @@ final class TrustScene: Sendable {
                 Listener(name: "otherGood", address: "127.0.0.2", certificate: good),
                 Listener(name: "expired", certificate: expired), Listener(name: "future", certificate: future),
                 Listener(name: "wrong", certificate: wrong), Listener(name: "unknown", certificate: unknown),
-                Listener(name: "alone", certificate: selfSigned),
+                Listener(name: "alone", certificate: selfSigned), Listener(name: "chained", certificate: chained),
                 Listener(name: "otherAlone", address: "127.0.0.2", certificate: selfSigned),
                 Listener(name: "members", certificate: good, clients: authority.root, requiresClient: true),
                 Listener(
@@ -45,6 +51,16 @@ final class TrustScene: Sendable {
                 Listener(name: "askingToo", certificate: good, clients: authority.root),
                 Listener(name: "otherAsking", address: "127.0.0.2", certificate: good, clients: authority.root),
             ], in: directory)
+    }
+
+    /// A certificate with that of its issuer behind it, in one PEM file.
+    static func chain(
+        _ pair: TestAuthority.Pair, _ issuer: TestAuthority, in directory: TemporaryDirectory
+    ) throws -> TestAuthority.Pair {
+        let content = try [pair.certificate, issuer.root].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+        let file = pair.certificate + ".chain"
+        try Data(content.joined()).write(to: URL(fileURLWithPath: file))
+        return (file, pair.key)
     }
 
     /// A GET of a listener's target that trusts the authority.
