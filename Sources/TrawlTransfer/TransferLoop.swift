@@ -58,6 +58,11 @@ package final class TransferLoop {
     /// The limits that leases are under, by their numbers.
     @Unchecked var limitSets: [LimitNumbers: LimitSet] = [:]
     @Unchecked var lastLimits: LimitSet?
+    /// What use is made of each limit, by its number.
+    @Unchecked var limitUses: [Int: LimitUse] = [:]
+    /// Which count of the places under limits is the latest, and the turn that it is of.
+    var placesRound: UInt64 = 0
+    var placesTurn = UInt64.max
     /// Where requests went lately.
     @Unchecked var origins = RequestOrigins()
     /// How long responses have been lately.
@@ -143,6 +148,7 @@ package final class TransferLoop {
         _throttled.free()
         _limitSets.free()
         _lastLimits.free()
+        _limitUses.free()
         _origins.free()
         _sizes.free()
         _unread.free()

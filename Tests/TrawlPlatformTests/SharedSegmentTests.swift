@@ -299,6 +299,15 @@ struct SharedBucketTests {
         #expect(limit.bucket(.down).debt(at: now) == .seconds(1))
     }
 
+    @Test(
+        "there is a transfer for each 4 KiB/s of what is received, and one at least",
+        arguments: [(0, nil), (1, 1), (14_800, 3), (1 << 20, 256), (.max, 256_000_000_000)] as [(UInt64, Int?)])
+    func transfers(rate: UInt64, expected: Int?) throws {
+        let limit = try SharedSegment.create(workers: 1, transfersPerWorker: 1).limit(0)
+        limit.set(down: rate, up: 1, burst: .zero, at: now)
+        #expect(limit.transfers == expected)
+    }
+
     @Test("no sum overflows, whatever a hostile worker stored")
     func saturation() throws {
         let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1)

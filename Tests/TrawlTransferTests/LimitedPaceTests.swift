@@ -12,7 +12,6 @@ struct LimitedPaceTests {
         #expect(pace.buffer >= 1152 && pace.buffer <= 128 << 10)
         #expect(pace.window >= Int(pace.buffer) && pace.window <= 2 * Int(pace.buffer))
         #expect(pace.piece >= 1 && pace.piece <= 64 << 10)
-        #expect(pace.transfers >= 1)
         if rate >= 14_800 {
             #expect(UInt64(pace.window) <= rate / 12)
             #expect(UInt64(pace.piece) <= rate / 20)

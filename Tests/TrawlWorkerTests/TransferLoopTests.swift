@@ -28,4 +28,86 @@ struct TransferLoopTests {
             #expect(loop.throttled.isEmpty && loop.activeCount == 0)
         }
     }
+
+    /// A loop of one worker whose limits have a second's bytes for starts, and a port that says nothing.
+    private struct Line {
+        let segment: SharedSegment
+        let loop: TransferLoop
+        private let silence: SilentListener
+        private var leases: UInt64 = 0
+
+        init(_ limits: [Int: UInt64]) throws {
+            try #require(GlobalLibcurl.isReady)
+            silence = try SilentListener()
+            let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 16)
+            for (number, rate) in limits {
+                segment.limit(number).set(down: rate, up: nil, burst: .seconds(1), at: MonotonicClock.now())
+            }
+            let loop = try #require(
+                TransferLoop(leases: 16, roots: [], segment: segment, slot: 0, output: TransferOutput()))
+            loop.define(TransferProfile(), number: 1)
+            self.segment = segment
+            self.loop = loop
+        }
+
+        mutating func begin(_ count: Int, under limits: LimitNumbers) throws {
+            for _ in 0..<count {
+                leases += 1
+                var lease = Lease(
+                    id: leases, profile: 1, progressIndex: UInt16(leases), method: .get, url: silence.url,
+                    fields: FieldLines())
+                lease.limits = limits
+                try loop.begin(lease, descriptors: [])
+            }
+        }
+
+        /// Another turn, in which those that wait are looked at.
+        func turn() {
+            loop.throttleDue = 0
+            loop.turn()
+        }
+
+        /// As if nothing had come for so many of those under way for two seconds.
+        func idle(_ count: Int) {
+            for transfer in loop.activeTransfers.filter(\.takesPlace).prefix(count) {
+                transfer.lastFull = loop.now &- 2_000_000_000
+            }
+        }
+    }
+
+    @Test("a limit has a place for each 4 KiB/s, and what nothing comes of gives its place to others")
+    func places() throws {
+        var line = try Line([0: 14_800])
+        try line.begin(5, under: LimitNumbers(0))
+        #expect(line.loop.transfersInMulti == 3 && line.loop.throttled.count == 2)
+        line.turn()
+        #expect(line.loop.transfersInMulti == 3)
+        line.idle(1)
+        line.turn()
+        #expect(line.loop.transfersInMulti == 4 && line.loop.throttled.count == 1)
+        line.loop.activeTransfers.first(where: \.takesPlace)?.isSuspended = true
+        line.turn()
+        #expect(line.loop.transfersInMulti == 5 && line.loop.throttled.isEmpty)
+    }
+
+    @Test("the places of a limit are its own, whatever runs under others or none")
+    func placesOfEach() throws {
+        // None for all, two hosts, and a group.
+        var line = try Line([1: 8192, 2: 8192, 1000: 4096])
+        try line.begin(4, under: LimitNumbers(0))
+        try line.begin(1, under: .unlimited)
+        #expect(line.loop.transfersInMulti == 5)
+        try line.begin(2, under: LimitNumbers(0, 1))
+        #expect(line.loop.transfersInMulti == 7)
+        try line.begin(1, under: LimitNumbers(0, 2))
+        #expect(line.loop.transfersInMulti == 8)
+        try line.begin(2, under: LimitNumbers(0, 2, 1000))
+        // The second waits for the group's only place, and nobody behind it for that.
+        #expect(line.loop.transfersInMulti == 9 && line.loop.throttled.count == 1)
+        try line.begin(1, under: .unlimited)
+        #expect(line.loop.transfersInMulti == 10)
+        try line.begin(1, under: LimitNumbers(0, 1))
+        line.turn()
+        #expect(line.loop.transfersInMulti == 10 && line.loop.throttled.count == 2)
+    }
 }

@@ -1,3 +1,4 @@
+import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
@@ -34,6 +35,78 @@ extension Supervisor {
         guard !configuration.bandwidthPerHost.isUnlimited else { return }
         for number in 1..<BandwidthShares.first { segment.limit(number).set(configuration.bandwidthPerHost) }
     }
+
+    // MARK: Leases under limits
+
+    /// A hop gets a lease under these limits.
+    mutating func countLease(of fetch: RunningFetch, under numbers: LimitNumbers) {
+        // Mostly none is set.
+        if numbers.isEmpty || numbers == .ofAll && !segment.limit(LimitNumbers.all).isSet(.down) { return }
+        fetch.engine.leasedLimits = numbers
+        limitedHops.granted(under: numbers)
+    }
+
+    /// A hop has its lease no more, or waits for none.
+    mutating func leaveLimits(_ fetch: RunningFetch) {
+        if let number = fetch.engine.awaitedLimit {
+            fetch.engine.awaitedLimit = nil
+            limitedHops.remove(fetch.engine.key, number)
+        }
+        if fetch.engine.leasedLimits.isEmpty { return }
+        limitedHops.ended(under: fetch.engine.leasedLimits)
+        fetch.engine.leasedLimits = .unlimited
+    }
+
+    /// Whether a hop whose turn it is waits, so that those under other limits, and under none, find a lease. It keeps
+    /// its place in its host's process.
+    mutating func leavesLease(_ fetch: RunningFetch) -> Bool {
+        guard areLeasesScarce, !fetch.engine.isSuspect, limitedHops.count < LimitedHops.most,
+            let number = crowdedLimit(of: fetch)
+        else { return false }
+        awaitLimit(number, fetch)
+        return true
+    }
+
+    private mutating func awaitLimit(_ number: Int, _ fetch: RunningFetch, front: Bool = false) {
+        fetch.engine.awaitedLimit = number
+        limitedHops.insert(fetch.engine.key, number, front: front)
+    }
+
+    /// Whether no more than a quarter of all leases is left.
+    private var areLeasesScarce: Bool {
+        freeLeases <= min(configuration.transfersInAll, slots.count * configuration.transfersPerWorker) / 4
+    }
+
+    private func crowdedLimit(of fetch: RunningFetch) -> Int? {
+        limits(for: fetch).numbers.first { isCrowded($0) }
+    }
+
+    private func isCrowded(_ number: Int) -> Bool {
+        // Each worker has a place.
+        segment.limit(number).transfers.map { limitedHops.isCrowded(number, places: max($0, slots.count)) } ?? false
+    }
+
+    /// Gives hops that wait for their lease to workers, as far as there are enough again.
+    mutating func dispatchLimited() {
+        for number in limitedHops.awaited {
+            while hasRoom, !areLeasesScarce || !isCrowded(number), let key = limitedHops.next(number) {
+                guard let fetch = fetches[key] else { continue }
+                fetch.engine.awaitedLimit = nil
+                if areLeasesScarce, let other = crowdedLimit(of: fetch) {
+                    awaitLimit(other, fetch)
+                    continue
+                }
+                let hop = ReadyHop(
+                    hop: key.rawValue, host: fetch.engine.origin, priority: fetch.engine.priority,
+                    isProbe: fetch.engine.isProbe)
+                if place(hop, fetch) { continue }
+                awaitLimit(number, fetch, front: true)
+                return
+            }
+        }
+    }
+
+    // MARK: What was reserved
 
     /// A worker died with a hop: frees its line, and gives back bandwidth that was reserved for a response of which
     /// nothing came.

@@ -132,6 +132,10 @@ final class RunningFetch: @unchecked Sendable {
         /// Whether the hop in process finds out whether its host answers again.
         var isProbe = false
         var place: WaitingPlace?
+        /// The limits of bandwidth that its lease counts under.
+        var leasedLimits = LimitNumbers.unlimited
+        /// The limit it leaves the last leases to others for.
+        var awaitedLimit: Int?
         var worker = 0
         var progressIndex = 0
         var isSuspect = false

@@ -53,6 +53,9 @@ extension Supervisor {
         leases.freeCapacity > 0 && leases.heldCount < configuration.transfersInAll && memory?.admitsLease ?? true
     }
 
+    /// Leases that may be granted, as far as there is memory.
+    var freeLeases: Int { min(leases.freeCapacity, configuration.transfersInAll - leases.heldCount) }
+
     /// Gives waiting hops to workers as long as both are there.
     mutating func dispatch() {
         failNameless()
@@ -61,6 +64,7 @@ extension Supervisor {
         // A worker that is set aside for a suspect must not be taken before it.
         if !heldHops.isEmpty { dispatchHeld() }
         dispatchStored()
+        if limitedHops.count > 0 { dispatchLimited() }
         while hasRoom, let ready = queues.next(at: now, random: lot()) {
             guard let fetch = fetches[FetchKey(rawValue: ready.hop)] else {
                 queues.returned(ready.host, at: now, wasProbe: ready.isProbe)
@@ -70,6 +74,7 @@ extension Supervisor {
             if !unknownNames.isEmpty, failsByName(ready, fetch) { continue }
             fetch.engine.isInHostProcess = true
             fetch.engine.isProbe = ready.isProbe
+            if leavesLease(fetch) { continue }
             if place(ready, fetch) { continue }
             if fetch.engine.isSuspect {
                 heldHops.append(ready)

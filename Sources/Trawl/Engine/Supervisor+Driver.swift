@@ -27,7 +27,8 @@ extension Supervisor {
     /// is always left where several hosts have all they may.
     func noteRoom() {
         guard let driving else { return }
-        let room = min(leases.freeCapacity, configuration.transfersInAll - leases.heldCount)
+        // Those that left the last leases to others would take them.
+        let room = freeLeases - limitedHops.count
         driving.load.hasRoom = room > 0
         driving.load.hasIdleWorkers = room > leases.heldCount / 3
     }

@@ -78,6 +78,7 @@ extension Supervisor {
     ///
     /// - Parameter outcome: What the hop's end says about the host.
     mutating func leaveHost(_ fetch: RunningFetch, _ outcome: HostOutcome = .unknown) {
+        leaveLimits(fetch)
         if fetch.engine.isStoredHop {
             fetch.engine.isStoredHop = false
             return origins.release(fetch.engine.origin, of: &queues)

@@ -38,6 +38,7 @@ extension Supervisor {
             lease.mayKeepConnection = terms.keepsConnection && keepsConnection
             lease.counted = counted(fetch.engine.origin, limit: limit)
             lease.limits = limits(for: fetch)
+            countLease(of: fetch, under: lease.limits)
             if let deadline = fetch.engine.deadline {
                 let rest = deadline.nanoseconds > now.nanoseconds ? deadline.nanoseconds - now.nanoseconds : 0
                 lease.timeout = max(1, rest / 1_000_000)

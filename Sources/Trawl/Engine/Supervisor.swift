@@ -61,6 +61,8 @@ struct Supervisor: ~Copyable {
     /// Suspects that wait for a worker of their own, and hops that wait until an idle connection to their origin is
     /// closed; they keep their place in their host's process.
     var heldHops: [ReadyHop] = []
+    /// Leases under limits of bandwidth, and hops that wait for theirs because of them.
+    var limitedHops = LimitedHops()
     /// Hops that wait until their cache is open, in their order, by its directory.
     var awaitingStores: [String: [(fetch: RunningFetch, front: Bool)]] = [:]
     /// Hops that are answered from the store, in their order.

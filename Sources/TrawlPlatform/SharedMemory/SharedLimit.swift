@@ -31,6 +31,12 @@ package struct SharedLimit: Sendable {
         direction == .down || up.isJoint ? down.nanosecondsPerMiB != 0 : up.nanosecondsPerMiB != 0
     }
 
+    /// Transfers of all processes that may make use of it at a time; nil without a limit of what is received. Each may
+    /// have bytes under way that nobody has read.
+    package var transfers: Int? {
+        down.bytesPerSecond.map { Int(clamping: max(1, $0 / (4 << 10))) }
+    }
+
     /// Sets the limit for both directions; it holds for all processes at once.
     ///
     /// - Parameters:

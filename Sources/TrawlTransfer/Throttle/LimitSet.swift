@@ -2,15 +2,55 @@ import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
 
+/// The use that the transfers of this worker make of a limit: each limit has places of its own, whoever else is under
+/// way under other limits or none.
+final class LimitUse {
+    let limit: SharedLimit
+    /// The places taken, as they were counted in that round.
+    private var taken = 0
+    private var round: UInt64 = 0
+
+    init(_ limit: SharedLimit) { self.limit = limit }
+
+    /// The transfers of one of so many workers that may make use of the limit at a time.
+    func places(workers: Int) -> Int { limit.transfers.map { max(1, $0 / workers) } ?? .max }
+
+    func taken(in round: UInt64) -> Int { round == self.round ? taken : 0 }
+
+    func take(in round: UInt64) {
+        if round != self.round { (self.round, taken) = (round, 0) }
+        taken += 1
+    }
+}
+
 /// The limits of bandwidth that a lease is under: each byte is charged to all of them.
 final class LimitSet {
     /// Their numbers in the shared segment.
     let numbers: LimitNumbers
     private let limits: [SharedLimit]
+    private let uses: [LimitUse]
 
-    init(_ numbers: LimitNumbers, in segment: SharedSegment) {
+    init(_ numbers: LimitNumbers, _ uses: [LimitUse]) {
         self.numbers = numbers
-        limits = numbers.numbers.map { segment.limit($0) }
+        self.uses = uses
+        limits = uses.map(\.limit)
+    }
+
+    /// Whether each of the limits has more places than that for the transfers of one of so many workers.
+    func hasPlaces(beyond count: Int, workers: Int) -> Bool {
+        uses.allSatisfy { count < $0.places(workers: workers) }
+    }
+
+    /// Whether each of the limits has a place left.
+    ///
+    /// - Parameter round: Which count of the transfers that take one holds.
+    func hasRoom(workers: Int, in round: UInt64) -> Bool {
+        uses.allSatisfy { $0.taken(in: round) < $0.places(workers: workers) }
+    }
+
+    /// A transfer takes a place under each of the limits.
+    func takePlace(in round: UInt64) {
+        for use in uses { use.take(in: round) }
     }
 
     /// Whether there is a limit in that direction at present; coordinators set and lift them at any time.

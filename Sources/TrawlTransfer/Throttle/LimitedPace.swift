@@ -10,8 +10,6 @@ struct LimitedPace {
     let window: Int
     /// Bytes of a request that are sent at a time.
     let piece: Int
-    /// Transfers of all workers that may be under way; each may have bytes under way that nobody has read.
-    let transfers: Int
     /// The longest response that is reckoned with, 1 EiB: a server may announce any length, and no sum overflows.
     static let longest = 1 << 60
 
@@ -19,7 +17,6 @@ struct LimitedPace {
         buffer = Int32(clamping: min(max(rate / 64, min(rate / 20, 3 << 10), 1152), 128 << 10))
         window = Self.window(of: buffer)
         piece = Int(clamping: min(max(rate / 64, min(rate / 20, 3 << 10), 256), 64 << 10))
-        transfers = Int(clamping: max(1, rate / (4 << 10)))
     }
 
     /// What the system takes with a buffer until more is known: as seen with Linux 6 and segments as `Connection` has

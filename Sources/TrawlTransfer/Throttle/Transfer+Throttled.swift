@@ -31,7 +31,21 @@ extension Transfer {
             loop.awaitBandwidth(self)
             return false
         }
+        lastFull = clock.now
+        limits.takePlace(in: loop.placesRound)
         return true
+    }
+
+    /// How long a transfer has its place under its limits when nothing comes or goes, or too little to wait for.
+    private static let longestIdle: UInt64 = 1_000_000_000
+
+    /// Whether it takes a place under its limits. What is suspended, and what its peer lets wait, leaves it to others.
+    var takesPlace: Bool { isInMulti && !isSuspended && clock.now &- lastFull < Self.longestIdle }
+
+    /// Notes whether a good part of what a turn is for is there: then the limit is what holds the transfer back.
+    private func noteFullness(at pace: LimitedPace) {
+        if let arrived, arrived - takenBefore < loop.unread.window(at: pace) / 4 { return }
+        lastFull = clock.now
     }
 
     /// Bounds what system and libcurl take at a time, or does not any more.
@@ -145,9 +159,12 @@ extension Transfer {
 
     /// Charges what comes while the transfer waits.
     func settleWaiting() {
+        if awaitsBandwidth == .upload { lastFull = clock.now }
         guard awaitsBandwidth == .download, let limits, let rate = limits.rate(.down) else { return }
         if isStartSettled {
-            if clock.now &- lastLook >= Self.lookInterval { settleTraffic(limits) }
+            guard clock.now &- lastLook >= Self.lookInterval else { return }
+            settleTraffic(limits)
+            noteFullness(at: LimitedPace(rate: rate))
             return
         }
         // It was let go and waits with its first bytes: what a start costs is known.
@@ -178,7 +195,9 @@ extension Transfer {
             // What has come to its end need not wait.
             if left <= 0 || whole - received <= count { return true }
         }
-        let turn = turn(count, at: LimitedPace(rate: rate))
+        let pace = LimitedPace(rate: rate)
+        noteFullness(at: pace)
+        let turn = turn(count, at: pace)
         let due = min(turn.due, left)
         guard loop.mayPass(self, waitingWith: .download), limits.chargeIfPaid(due, .down, at: clock.now) else {
             awaitsBandwidth = .download
@@ -206,6 +225,7 @@ extension Transfer {
         guard let limits, let rate = limits.rate(.up) else { return count }
         noteUncharged()
         settleTraffic(limits)
+        lastFull = clock.now
         let count = min(count, LimitedPace(rate: rate).piece)
         guard loop.mayPass(self, waitingWith: .upload), limits.chargeIfPaid(count, .up, at: clock.now) else {
             awaitsBandwidth = .upload

@@ -11,10 +11,17 @@ extension TransferLoop {
     func limits(_ numbers: LimitNumbers) -> LimitSet? {
         if numbers.isEmpty { return nil }
         if let last = lastLimits, last.numbers == numbers { return last }
-        let limits = limitSets[numbers] ?? LimitSet(numbers, in: segment)
+        let limits = limitSets[numbers] ?? LimitSet(numbers, numbers.numbers.map { limitUse($0) })
         limitSets[numbers] = limits
         lastLimits = limits
         return limits
+    }
+
+    private func limitUse(_ number: Int) -> LimitUse {
+        if let use = limitUses[number] { return use }
+        let use = LimitUse(segment.limit(number))
+        limitUses[number] = use
+        return use
     }
 
     /// Whether a transfer need not wait: it is its turn or nobody waits for longer, and there is no debt. Not too many
@@ -25,9 +32,19 @@ extension TransferLoop {
             && (wait != .start || hasRoom(under: limits))
     }
 
+    /// Whether another transfer may begin: none of its limits has as many under way as it has places.
     private func hasRoom(under limits: LimitSet) -> Bool {
-        guard let rate = limits.rate(.down) else { return true }
-        return transfersInMulti < max(1, LimitedPace(rate: rate).transfers / segment.workers)
+        if limits.hasPlaces(beyond: transfersInMulti, workers: segment.workers) { return true }
+        countPlaces()
+        return limits.hasRoom(workers: segment.workers, in: placesRound)
+    }
+
+    /// Counts the places that are taken, anew in each turn.
+    private func countPlaces() {
+        guard placesTurn != turnNumber else { return }
+        placesTurn = turnNumber
+        placesRound &+= 1
+        for transfer in activeTransfers where transfer.takesPlace { transfer.limits?.takePlace(in: placesRound) }
     }
 
     /// The transfer goes on when there is bandwidth for it.

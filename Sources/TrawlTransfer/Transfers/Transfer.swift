@@ -62,6 +62,8 @@ final class Transfer {
     var readsLittle = false
     /// What it waits with until there is bandwidth.
     var awaitsBandwidth: BandwidthWait?
+    /// When it began, or as much as a turn is for was there last, by the monotonic clock.
+    var lastFull: UInt64 = 0
     /// Whether libcurl has had the request in hand.
     var wasInMulti = false
     /// Whether the request went out once more for a connection that was used before.

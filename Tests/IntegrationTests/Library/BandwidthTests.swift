@@ -151,6 +151,127 @@ struct BandwidthTests {
         }
     }
 
+    /// A small body for any target; that of `/slow` and beneath has more to come when the occasion has.
+    private func slowOrigin(until end: Occasion) throws -> ScriptedOrigin {
+        try ScriptedOrigin { request in
+            var answer = ScriptedOrigin.Answer(200, "small")
+            if request.target.hasPrefix("/slow") { answer.rest = (Array("rest".utf8), after: end) }
+            return answer
+        }
+    }
+
+    @Test("transfers that a server sends nothing leave their places under the limit to others")
+    func silent() async throws {
+        let end = Occasion()
+        let origin = try slowOrigin(until: end)
+        defer {
+            end.open()
+            origin.stop()
+        }
+        try await withTestCoordinator(workers: 1) { configuration in
+            configuration.bandwidth = .mobile
+            configuration.connectionsPerHost = 0
+        } _: { coordinator in
+            // As many as have a place.
+            let slow = (0..<3).map { coordinator.start(Request(origin.url("/slow/\($0)")), into: .discard) }
+            let areUnderWay = await eventually { origin.seen().count == 3 }
+            try #require(areUnderWay)
+            for number in 0..<5 {
+                var request = Request(origin.url("/\(number)"))
+                request.options.timeLimits.resource = .seconds(20)
+                let response = try await coordinator.send(request, into: .discard)
+                #expect(response.status == 200)
+            }
+            for fetch in slow { fetch.cancel() }
+        }
+    }
+
+    @Test("with a limit for each host all hosts have transfers under way", arguments: [1, 2])
+    func hostsAtOnce(workers: Int) async throws {
+        let count = 8
+        let asked = Locked(Set<Int>())
+        let all = Occasion()
+        var origins: [ScriptedOrigin] = []
+        defer { for origin in origins { origin.stop() } }
+        for number in 0..<count {
+            origins.append(
+                try ScriptedOrigin { _ in
+                    let isLast = asked.withLock { asked in
+                        asked.insert(number)
+                        return asked.count == count
+                    }
+                    if isLast { all.open() }
+                    all.wait()
+                    return ScriptedOrigin.Answer(200, "small")
+                })
+        }
+        let urls = origins.map { $0.url() }
+        try await withTestCoordinator(workers: workers) { configuration in
+            configuration.bandwidthPerHost = .mobile
+        } _: { coordinator in
+            try await withThrowingTaskGroup { group in
+                for url in urls {
+                    group.addTask {
+                        var request = Request(url)
+                        request.options.timeLimits.resource = .seconds(20)
+                        let response = try await coordinator.send(request, into: .discard)
+                        #expect(response.status == 200)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test("fetches of a group with a limit start beside any number that are under none")
+    func besideUnlimited() async throws {
+        let end = Occasion()
+        let origin = try slowOrigin(until: end)
+        defer {
+            end.open()
+            origin.stop()
+        }
+        try await withTestCoordinator(workers: 1) { configuration in
+            configuration.connectionsPerHost = 0
+        } _: { coordinator in
+            try coordinator.setBandwidthLimit(BandwidthLimit(10_000), ofShare: "slow")
+            let others = (0..<4).map { coordinator.start(Request(origin.url("/slow/\($0)")), into: .discard) }
+            let areUnderWay = await eventually { origin.seen().count == 4 }
+            try #require(areUnderWay)
+            var request = Request(origin.url())
+            request.options.bandwidthShare = "slow"
+            request.options.timeLimits.resource = .seconds(20)
+            let response = try await coordinator.send(request, into: .discard)
+            #expect(response.status == 200)
+            for fetch in others { fetch.cancel() }
+        }
+    }
+
+    @Test("fetches that wait for bandwidth leave leases to those under no limit")
+    func leases() async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: 1) { configuration in
+            configuration.transfersPerWorker = 16
+            configuration.connectionsPerHost = 0
+            configuration.bandwidth = BandwidthLimit(4096)
+        } _: { coordinator in
+            let limited = (0..<40).map {
+                coordinator.start(Request(bed.origin.url("/bytes/1000000?seed=\($0)")), into: .discard)
+            }
+            var request = Request(bed.origin.url("/bytes/1000"))
+            request.options.isExemptFromBandwidthLimits = true
+            request.options.timeLimits.resource = .seconds(20)
+            let response = try await coordinator.send(request, into: .discard)
+            #expect(response.status == 200)
+            // Those that wait for a lease, too.
+            for fetch in limited { fetch.cancel() }
+            for fetch in limited { await failure(.cancelled) { try await fetch.response } }
+            coordinator.setBandwidthLimit(.none)
+            let next = try await coordinator.send(Request(bed.origin.url("/bytes/2000")), into: .discard)
+            #expect(next.receivedLength == 2000)
+        }
+    }
+
     @Test("what a suspended fetch does not take the others have", arguments: [1, 4])
     func suspended(workers: Int) async throws {
         let bed = try Bed.current
