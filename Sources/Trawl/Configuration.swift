@@ -141,6 +141,7 @@ public struct Configuration: Sendable {
         if let userAgent, !FieldSyntax.isFieldValue(userAgent) { return "the user agent holds CR, LF or NUL" }
         if connectionsPerHost < 0 { return "connections per host must be 0 or more, not \(connectionsPerHost)" }
         if let problem = politeness.problem { return problem }
+        if let problem = bandwidth.problem ?? meteredBandwidth?.problem ?? bandwidthPerHost.problem { return problem }
         if outputDirectories.count > 64 { return "there may be 64 output directories, not \(outputDirectories.count)" }
         return nil
     }

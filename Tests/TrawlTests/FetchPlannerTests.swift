@@ -91,6 +91,54 @@ struct FetchPlannerTests {
         #expect(throws: FetchError.self) { try named() }
     }
 
+    private static let negatives: [(String, @Sendable (inout RequestOptions) -> Void)] = [
+        ("timeLimits.connect", { $0.timeLimits.connect = .nanoseconds(-1) }),
+        ("timeLimits.inactivity", { $0.timeLimits.inactivity = .seconds(-1) }),
+        ("timeLimits.firstByte", { $0.timeLimits.firstByte = .seconds(-1) }),
+        ("timeLimits.resource", { $0.timeLimits.resource = .seconds(Int64.min) }),
+        ("timeLimits.exchange", { $0.timeLimits.exchange = .seconds(-1) }),
+        ("timeLimits.connectivity", { $0.timeLimits.connectivity = .seconds(-1) }),
+        ("retry.longestTime", { $0.retry.longestTime = .seconds(-1) }),
+        ("retry.delay", { $0.retry.delay = .nanoseconds(-1) }),
+        ("retry.longestRetryAfter", { $0.retry.longestRetryAfter = .seconds(-1) }),
+        ("retry.count", { $0.retry.count = -1 }), ("transport.idleLifetime", { $0.transport.idleLifetime = -1 }),
+    ]
+
+    @Test("what must not be negative is told", arguments: negatives.indices)
+    func negative(index: Int) throws {
+        let (name, adjust) = Self.negatives[index]
+        let failure = #expect(throws: FetchError.self) { try terms(adjust) }
+        #expect(failure?.code == .badRequest && failure?.detail == "\(name) is negative")
+    }
+
+    @Test("zero is no limit of time, no wait and no attempt")
+    func zeros() throws {
+        let zero = try terms {
+            $0.timeLimits.connect = .zero
+            $0.timeLimits.inactivity = .zero
+            $0.timeLimits.resource = .zero
+            $0.retry = .init(0)
+            $0.retry.delay = .zero
+            $0.transport.idleLifetime = 0
+        }
+        #expect(zero.wholeLimit == nil && zero.retry == nil && zero.profile.inactivityTimeout == 0)
+    }
+
+    @Test("a negative burst is told where a limit of bandwidth is configured")
+    func bursts() {
+        var limit = BandwidthLimit(1000)
+        limit.burst = .nanoseconds(-1)
+        let adjusts: [(inout Configuration) -> Void] = [
+            { $0.bandwidth = limit }, { $0.meteredBandwidth = limit }, { $0.bandwidthPerHost = limit },
+        ]
+        for adjust in adjusts {
+            var configuration = Configuration()
+            adjust(&configuration)
+            #expect(configuration.problem()?.contains("burst") == true)
+        }
+        #expect(Configuration().problem() == nil)
+    }
+
     @Test("hosts of client certificates that fit none, and paths that are none, are told")
     func identities() throws {
         for (host, file) in [("A.test", "c"), ("bücher.test", "c"), ("a.test", "c\0d")] {

@@ -7,7 +7,9 @@ public struct BandwidthLimit: Sendable, Hashable, Codable {
     public var download: UInt64
     /// Bytes a second that are sent, 0 being no limit; nil lets ``download`` be for both directions together.
     public var upload: UInt64?
-    /// The time whose bytes may pass at once after nothing did. Default 20 ms, at most a second.
+    /// The time whose bytes may pass at once after nothing did. Default 20 ms; more than a second is taken for one. A
+    /// negative one is an error (``FetchError/Code/badRequest``), and none where nothing can be thrown
+    /// (``Coordinator/setBandwidthLimit(_:)``).
     public var burst = Duration.milliseconds(20)
 
     /// A limit for both directions together.
@@ -31,6 +33,9 @@ public struct BandwidthLimit: Sendable, Hashable, Codable {
     public static let none = BandwidthLimit(0)
     /// ASIHTTPRequest's limit for mobile networks: 14,800 bytes a second.
     public static let mobile = BandwidthLimit(14_800)
+
+    /// What is wrong with it, or nil.
+    var problem: String? { burst < .zero ? "the burst of a limit of bandwidth is negative" : nil }
 
     /// Whether nothing is limited.
     public var isUnlimited: Bool { download == 0 && (upload ?? 0) == 0 }

@@ -14,8 +14,9 @@ extension Coordinator {
     /// from now on, also for those that wait for their turn with a host. There may be 64 groups with a limit at a time.
     ///
     /// - Parameter name: The group; nothing else is known of it.
-    /// - Throws: ``FetchError/Code/badRequest`` when there are too many.
+    /// - Throws: ``FetchError/Code/badRequest`` when there are too many, or the burst is negative.
     public func setBandwidthLimit(_ limit: BandwidthLimit, ofShare name: String) throws(FetchError) {
+        if let problem = limit.problem { throw FetchError(.badRequest, problem) }
         guard shares.set(limit, of: name, in: segment) else {
             throw FetchError(.badRequest, "more than \(BandwidthShares.most) shares of bandwidth")
         }

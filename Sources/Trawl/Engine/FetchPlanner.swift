@@ -79,6 +79,7 @@ final class FetchPlanner: Sendable {
             return known.terms
         }
         if let problem = CookieBinding.problem(of: options) { throw problem }
+        if let problem = options.rangeProblem { throw FetchError(.badRequest, problem) }
         if let problem = options.tls.problem { throw FetchError(.badRequest, problem) }
         let terms = FetchTerms(options, shelf, cookies, askable, netrc: netrc?.netrc)
         latestTerms.withLock { latest in

@@ -10,6 +10,8 @@ extension RequestOptions {
     ///
     /// Waits are what `Retry-After` asks for, or ``delay``, or 1 s, 2 s and so on to ten minutes, of which chance may
     /// take off half.
+    ///
+    /// A fetch with a negative time or number in them fails with ``FetchError/Code/badRequest``.
     public struct Retry: Sendable, Hashable, Codable {
         /// How many attempts may follow the first; 0 is none.
         public var count: Int
@@ -35,8 +37,8 @@ extension RequestOptions {
         var policy: RetryPolicy? {
             guard count > 0 else { return nil }
             return RetryPolicy(
-                retries: count, longestTime: longestTime, fixedDelay: delay.map { max(.zero, $0) },
-                longestRetryAfter: max(.zero, longestRetryAfter), retriesAllErrors: retriesAllErrors,
+                retries: count, longestTime: longestTime, fixedDelay: delay,
+                longestRetryAfter: longestRetryAfter, retriesAllErrors: retriesAllErrors,
                 retriesRefusedConnections: retriesRefusedConnections, failsOnErrorStatus: failsOnErrorStatus,
                 repeatsAnyMethod: repeatsAnyMethod)
         }

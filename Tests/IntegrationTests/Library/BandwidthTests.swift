@@ -384,6 +384,12 @@ struct BandwidthTests {
             }
             #expect(group > .seconds(1.7))
             #expect(others < group)
+            var negative = BandwidthLimit(1000)
+            negative.burst = .seconds(-1)
+            let error = #expect(throws: FetchError.self) {
+                try coordinator.setBandwidthLimit(negative, ofShare: "negative")
+            }
+            #expect(error?.code == .badRequest)
             try coordinator.setBandwidthLimit(.none, ofShare: "slow")
             // Each of 64 has a number of its own, and one that was given up is used again.
             for number in 0..<64 {
