@@ -56,7 +56,9 @@ struct TableTests {
     @Test("options reach the worker's profile one by one")
     func profileOfOptions() {
         var options = RequestOptions()
-        #expect(options.profile == TransferProfile())
+        #expect(options.profile == TransferProfile() && options.profile.bodyBytes == .max)
+        options.sizeLimits.bodyBytes = 0
+        #expect(options.profile.bodyBytes == 0)
         options.transport.version = .http1_0
         options.timeLimits.connect = .milliseconds(1)
         options.timeLimits.inactivity = .zero

@@ -151,7 +151,7 @@ struct TransferTests {
         #expect(try worker.fetch("/bytes/1001").failure?.kind == .bodyTooLarge)
         #expect(try worker.fetch("/bytes/1001?chunked=1").failure?.kind == .bodyTooLarge)
         #expect(try worker.fetch("/gzip").failure?.kind == .bodyTooLarge)
-        profile.bodyBytes = 0
+        profile.bodyBytes = .max
         profile.memoryBytes = 100_000
         worker.send(.profile(number: 1, profile))
         #expect(try worker.fetch("/endless").failure?.kind == .bodyTooLarge)

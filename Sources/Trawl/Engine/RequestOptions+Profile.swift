@@ -26,7 +26,7 @@ extension RequestOptions {
         profile.receiveBuffer = transport.receiveBuffer.map { UInt32(clamping: max($0, 1)) } ?? 0
         profile.headBytes = UInt32(clamping: min(sizeLimits.headBytes, WireProtocol.maximumHead))
         profile.headFields = UInt32(clamping: sizeLimits.headFields)
-        profile.bodyBytes = sizeLimits.bodyBytes ?? 0
+        profile.bodyBytes = sizeLimits.bodyBytes ?? .max
         profile.memoryBytes = sizeLimits.memoryBytes
         profile.codingLayers = UInt8(clamping: sizeLimits.codingLayers)
         profile.codingRatio = UInt32(clamping: sizeLimits.codingRatio)

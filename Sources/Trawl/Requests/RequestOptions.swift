@@ -127,7 +127,7 @@ extension RequestOptions {
         public var headBytes = 300 << 10
         /// Field lines of a header section. Default 500.
         public var headFields = 500
-        /// Bytes of a decoded body that is delivered, wherever it goes; nil is no limit.
+        /// Bytes of a decoded body that is delivered, wherever it goes; nil is no limit, and 0 allows none.
         public var bodyBytes: UInt64?
         /// Bytes of a body kept in memory. Default 1 GiB.
         public var memoryBytes: UInt64 = 1 << 30

@@ -46,8 +46,8 @@ package struct TransferProfile: Sendable, Hashable {
     package var headBytes: UInt32 = 300 << 10
     /// Field lines of one header section.
     package var headFields: UInt32 = 500
-    /// Bytes of a decoded body; 0 is no limit.
-    package var bodyBytes: UInt64 = 0
+    /// Bytes of a decoded body; the largest number is no limit.
+    package var bodyBytes = UInt64.max
     /// Bytes of a body kept in memory; above it the fetch fails as too large.
     package var memoryBytes: UInt64 = 1 << 30
     /// Content codings applied one over the other.

@@ -18,9 +18,8 @@ final class ResolvedProfile {
     init(_ profile: TransferProfile) {
         self.profile = profile
         multiplexes = profile.version == .http2 || profile.version == .http2PriorKnowledge
-        let bodyLimit = profile.bodyBytes == 0 ? Int.max : Int(clamping: profile.bodyBytes)
         limits = DecodingLimits(
-            layers: max(1, Int(profile.codingLayers)), decodedBytes: max(1, bodyLimit),
+            layers: max(1, Int(profile.codingLayers)), decodedBytes: max(1, Int(clamping: profile.bodyBytes)),
             ratio: profile.codingRatio == 0 ? Int.max : Int(profile.codingRatio))
         var protocols: [String] = []
         if profile.allowsHTTP { protocols.append("http") }

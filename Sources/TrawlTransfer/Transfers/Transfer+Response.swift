@@ -119,7 +119,7 @@ extension Transfer {
     /// A body that is delivered must not be longer than is allowed; of one that nobody wants little is read in any case.
     private func checkAnnouncedLength() {
         let limit = profile.profile.bodyBytes
-        guard limit > 0, let length = store.expectedLength, length > limit else { return }
+        guard let length = store.expectedLength, length > limit else { return }
         failure = HopFailure(.bodyTooLarge, detail: "\(length) bytes announced, \(limit) allowed")
     }
 
@@ -379,7 +379,7 @@ extension Transfer {
     /// Hands decoded bytes to where they go.
     private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let limit = profile.profile.bodyBytes
-        guard limit == 0 || dropsBody || store.length + UInt64(bytes.count) <= limit else {
+        guard dropsBody || store.length + UInt64(bytes.count) <= limit else {
             failure = HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes")
             return false
         }

@@ -165,7 +165,7 @@ extension Transfer {
     /// The file that stored bytes go to as they are; nil when something is done to them on the way, or counted.
     private func fileToShare(_ source: any StoredBytes) throws(HopFailure) -> Int32? {
         let limit = profile.profile.bodyBytes
-        guard source.length > 0, limit == 0 || source.length <= limit, decoder == nil, !dropsBody,
+        guard source.length > 0, source.length <= limit, decoder == nil, !dropsBody,
             keeper?.takesBytes != true
         else { return nil }
         return try store.openFile()

@@ -116,6 +116,17 @@ struct FaultTests {
             try await Bed.current.get("/bytes/1000000") { $0.sizeLimits.bodyBytes = 1_000_000 }.body.count == 1_000_000)
     }
 
+    @Test("a limit of no bytes allows no body, announced or not", .timeLimit(.minutes(1)))
+    func noBody() async throws {
+        for target in ["/bytes/1", "/bytes/1?chunked=1", "/gzip"] {
+            try await expect(.tooLarge, from: target) { $0.sizeLimits.bodyBytes = 0 }
+        }
+        for engine in Engine.allCases {
+            let response = try await Bed.current.get("/bytes/0", on: engine) { $0.sizeLimits.bodyBytes = 0 }
+            #expect(response.status == 200 && response.body.isEmpty)
+        }
+    }
+
     @Test("a head is limited in bytes", .timeLimit(.minutes(1)))
     func bigHead() async throws {
         try await expect(.tooLarge, from: "/big-head")
