@@ -128,6 +128,29 @@ struct ProgressTests {
         }
     }
 
+    @Test("as Foundation's Progress for what is sent, too (ASI-PROG-01)")
+    func foundationUpload() async throws {
+        let length: Int64 = 60_000
+        try await withQueueScene { scene in
+            // A minute for the body.
+            scene.coordinator.setBandwidthLimit(BandwidthLimit(download: 0, upload: 1000))
+            var request = scene.request("/put")
+            request.method = .put
+            request.body = .bytes([UInt8](repeating: 1, count: Int(length)))
+            let fetch = scene.coordinator.start(request)
+            let sent = fetch.foundationProgress(of: .upload)
+            let received = fetch.foundationProgress()
+            let isUnderWay = await eventually {
+                sent.totalUnitCount == length && sent.completedUnitCount > 0 && sent.completedUnitCount < length
+            }
+            #expect(isUnderWay && received.completedUnitCount == 0)
+            scene.coordinator.setBandwidthLimit(.none)
+            _ = try await fetch.response
+            #expect(await eventually { sent.completedUnitCount == length && sent.fractionCompleted == 1 })
+            #expect(await eventually { received.fractionCompleted == 1 })
+        }
+    }
+
     @Test("a simple queue counts fetches: a quarter for each of four (ASI-PROG-02)")
     func simple() async throws {
         try await withQueueScene { scene in
