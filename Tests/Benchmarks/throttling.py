@@ -14,6 +14,12 @@ PIECE = 256 << 10
 RATES = [64 << 10, 1_000_000, 10_000_000, 100_000_000]
 SIZES = {"4 KiB": 4 << 10, "64 KiB": 64 << 10, "streams": 1 << 40}
 POOLS = [(1, 1), (4, 2), (16, 4), (64, 8), (256, 2)]
+# Bytes of a body that is sent, with connections and workers.
+UPLOADS = {"up": (32 << 20, [(1, 1), (16, 4), (64, 8), (256, 8)]),
+           "up, 4 KiB": (4 << 10, [(4, 2), (16, 4), (64, 8), (256, 8)])}
+# What must hold while workers are killed: size and rate, with these connections and workers.
+KILLED = {"4 KiB": (4 << 10, 1_000_000), "streams": (1 << 40, 2_000_000)}
+KILLED_POOL = (64, 8)
 
 
 def possible():
@@ -95,25 +101,50 @@ def w5matrix(bench):
     rates = [int(rate) for rate in args.rates.split(",")] if args.rates else RATES[:1] if args.quick else RATES
     for rate in rates:
         rows = []
-        cases = [(name, size, pool, False) for name, size in SIZES.items() for pool in POOLS if reaches(rate, size, pool)]
-        cases += [("up", 32 << 20, pool, True) for pool in ((1, 1), (16, 4))]
-        for name, size, (connections, workers), uploads in cases[::5] if args.quick else cases:
-            count = max(connections, 14 * rate // size)
-            command = programs.batch(
-                "LIST", "-j", str(connections), "--workers", str(workers), "--per-host", "0", "--limit-rate", str(rate),
-                "--no-files", "--results", "/dev/null", *(["-X", "POST", "--data-binary", "@BODY"] if uploads else []))
-            result = run(command, rate, min(size, 1 << 36), count, uploads)
-            second = SECOND if rate >= 1_000_000 else SLOW_SECOND
-            good = abs(result["average"] - 1) <= AVERAGE and all(
-                abs(result[key] - 1) <= second for key in ("first", "low", "high"))
-            missed += not good
-            rows.append([name, str(connections), str(workers)]
-                        + [f"{result[key]:.3f}" for key in ("average", "first", "low", "high")]
-                        + ["" if good else "**missed**"])
-        table(f"w5matrix: {rate:,} bytes/s; average within {AVERAGE:.0%}, seconds within {second:.0%}",
-              ["", "connections", "workers", "average", "first second", "lowest second", "highest second", ""], rows)
+        cases = [(name, size, pool, False) for name, size in SIZES.items() for pool in POOLS]
+        cases += [(name, size, pool, True) for name, (size, pools) in UPLOADS.items() for pool in pools]
+        cases = [case for case in cases if reaches(rate, case[1], case[2])]
+        second = SECOND if rate >= 1_000_000 else SLOW_SECOND
+        for name, size, pool, uploads in cases[::5] if args.quick else cases:
+            count = max(pool[0], 14 * rate // size)
+            result = run(limited(programs, rate, pool, uploads), rate, min(size, 1 << 36), count, uploads)
+            missed += add(rows, name, pool, result, second)
+        table(f"w5matrix: {rate:,} bytes/s; average within {AVERAGE:.0%}, seconds within {second:.0%}", HEADS, rows)
+    rows = []
+    for name, (size, rate) in KILLED.items():
+        if (args.rates or args.quick) and rate not in rates:
+            continue
+        # What meets two dead workers has failed: others take its place.
+        count = max(16 * KILLED_POOL[0], 28 * rate // size)
+        result = run(limited(programs, rate, KILLED_POOL, False), rate, min(size, 1 << 36), count, False, True)
+        if result["killed"] < wire.SECONDS / wire.KILL_INTERVAL / 2:
+            raise Failed(f"only {result['killed']} workers were killed")
+        missed += add(rows, f"{name}, {rate:,} bytes/s, {result['killed']} killed", KILLED_POOL, result, SLOW_SECOND)
+    if rows:
+        table(f"w5matrix: a worker killed every {wire.KILL_INTERVAL} s; average within {AVERAGE:.0%}, seconds within "
+              f"{SLOW_SECOND:.0%}", HEADS, rows)
     if missed and not args.quick:
         raise Failed(f"{missed} missed")
+
+
+HEADS = ["", "connections", "workers", "average", "first second", "lowest second", "highest second", ""]
+
+
+def limited(programs, rate, pool, uploads):
+    """The command of a cell."""
+    return programs.batch(
+        "LIST", "-j", str(pool[0]), "--workers", str(pool[1]), "--per-host", "0", "--limit-rate", str(rate), "--no-files",
+        "--results", "/dev/null", *(["-X", "POST", "--data-binary", "@BODY"] if uploads else []))
+
+
+def add(rows, name, pool, result, second):
+    """Adds a cell's row, and tells whether it missed what it must."""
+    good = abs(result["average"] - 1) <= AVERAGE and all(
+        abs(result[key] - 1) <= second for key in ("first", "low", "high"))
+    rows.append([name, str(pool[0]), str(pool[1])]
+                + [f"{result[key]:.3f}" for key in ("average", "first", "low", "high")]
+                + ["" if good else "**missed**"])
+    return not good
 
 
 def reaches(rate, size, pool):

@@ -3,13 +3,15 @@ virtual Ethernet devices, where segments are as on a real one (1500 bytes, none 
 
 As a program it reads an order (JSON) and prints figures; `measured` starts it in its namespace.
 """
-import bisect, json, os, shutil, signal, subprocess, sys, tempfile, threading, time
+import bisect, json, os, random, shutil, signal, subprocess, sys, tempfile, threading, time
 
 HERE, BEYOND, PORT = "10.9.0.1", "10.9.0.2", 8080
 DEVICE = "wire0"
 # Neighbours of IPv6 that are looked for while a program starts would be taken for its first bytes.
 SILENCE = [f"echo 1 > /proc/sys/net/ipv6/conf/{name}/disable_ipv6 || true" for name in ("all", "default")]
 SECONDS = 10
+# Seconds from one killed worker to the next.
+KILL_INTERVAL = 0.2
 
 
 def namespace():
@@ -21,12 +23,14 @@ def is_possible():
     return subprocess.run([*namespace(), "sh", "-c", made], capture_output=True).returncode == 0
 
 
-def measured(command, rate, size, count, uploads=False):
+def measured(command, rate, size, count, uploads=False, kills=False):
     """Runs a command for at most ten seconds of traffic and tells its figures beside the rate.
 
+    With `kills` a child of the program, one of its workers, is killed five times a second; `killed` of the figures is how many.
     In the command LIST is a list of `count` URLs, CURL the same for curl, BODY a file of `size` bytes, OUT a folder.
     """
-    order = {"command": command, "rate": rate, "size": size, "count": count, "uploads": uploads}
+    order = {"command": command, "rate": rate, "size": size, "count": count, "uploads": uploads,
+             "kills": kills}
     run = subprocess.run([*namespace(), sys.executable, __file__], input=json.dumps(order), text=True,
                          capture_output=True, timeout=120)
     if run.returncode:
@@ -71,14 +75,17 @@ def inside(order):
         watch = Watch()
         program = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         started.append(program)
+        killer = Killer(program.pid) if order["kills"] else None
         try:
             status = program.wait(SECONDS + 0.7)
         except subprocess.TimeoutExpired:
             status = 0
+        if killer:
+            killer.finish()
         watch.finish()
         if status:
             sys.exit(f"{command[0]}: status {status}")
-        print(json.dumps(watch.figures(order["rate"])))
+        print(json.dumps({**watch.figures(order["rate"]), "killed": killer.killed if killer else 0}))
     finally:
         for process in reversed(started):
             process.send_signal(signal.SIGTERM if process is not started[0] else signal.SIGKILL)
@@ -141,6 +148,49 @@ class Watch(threading.Thread):
         span = max(last - first, 0.001)
         return {"span": span, "average": (at(last) - start) / span / rate, "first": (at(first + 1) - start) / rate,
                 "low": min(windows, default=0), "high": max(windows, default=0)}
+
+
+class Killer(threading.Thread):
+    """Kills one child of a process after the other, each by its own process number."""
+
+    def __init__(self, parent):
+        super().__init__(daemon=True)
+        self.parent, self.over, self.killed = parent, threading.Event(), 0
+        self.start()
+
+    def run(self):
+        while not self.over.wait(KILL_INTERVAL):
+            children = [int(name) for name in os.listdir("/proc") if name.isdigit() and self.is_child(name)]
+            if children:
+                self.kill(random.choice(children))
+
+    def kill(self, child):
+        try:
+            descriptor = os.pidfd_open(child)
+        except ProcessLookupError:
+            return
+        try:
+            # The number may be another's by now; the descriptor stays that of one process.
+            if self.is_child(child):
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+                self.killed += 1
+        except ProcessLookupError:
+            pass
+        finally:
+            os.close(descriptor)
+
+    def is_child(self, number):
+        """Whether it runs, and the process started it."""
+        try:
+            with open(f"/proc/{number}/stat", "rb") as file:
+                state, parent = file.read().rpartition(b")")[2].split()[:2]
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        return state != b"Z" and int(parent) == self.parent
+
+    def finish(self):
+        self.over.set()
+        self.join()
 
 
 def carried():
