@@ -84,6 +84,20 @@ struct CountedConnectionTests {
         #expect(try told(worker) == Told(origin: 7, open: 0))
     }
 
+    @Test("the time that the server names takes the place of the profile's")
+    func longerServerTimeout() throws {
+        let worker = try TestCoordinator()
+        var profile = TransferProfile()
+        profile.idleLifetime = 0
+        worker.send(.profile(number: 1, profile))
+        let first = try fetch(worker, "/keepalive?timeout=60")
+        #expect(first.connections == 1)
+        // Ours is over after a second, and four times a second the worker looks.
+        #expect(!worker.hasMessage(milliseconds: 1500), "it is closed")
+        #expect(try fetch(worker).metrics.connection == first.metrics.connection)
+        #expect(try told(worker) == Told(origin: 7, open: 0), "the second response names no time")
+    }
+
     @Test("one that was opened when nobody counted counts from its next request on")
     func adopted() throws {
         let worker = try TestCoordinator()

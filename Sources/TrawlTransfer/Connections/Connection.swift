@@ -17,8 +17,6 @@ final class Connection {
     var uses = 0
     /// Bytes received on it that belong to responses, as far as known.
     var accountedBytes: Int64 = 0
-    /// Nanoseconds of the monotonic clock after which the server closes it, or nil (`Keep-Alive: timeout`).
-    var deadline: UInt64?
     var isHTTP2 = false
     /// How its TLS was set up; nil in clear and before its first request.
     var tls: TLSTerms?
@@ -38,9 +36,9 @@ final class Connection {
     var countsForNobody = true
     /// Transfers that it carries.
     var users = 0
-    /// When it was left by the last of them, by the monotonic clock, and for how long it may stay so, in nanoseconds.
+    /// When it was left by the last of them, and until when it may stay so, in nanoseconds of the monotonic clock.
     var idleSince: UInt64 = 0
-    var idleLifetime: UInt64 = 0
+    var idleUntil: UInt64 = 0
     /// Whom the proxy on its other end takes us for; 0 is nobody, or there is no proxy.
     var identity: UInt64 = 0
 

@@ -29,19 +29,19 @@ extension ConnectionTable {
         return true
     }
 
-    /// Ends those whose time is over, and those that the server has closed.
+    /// Ends those whose time is over, and, of those that count for an origin, those that the server has closed.
     ///
     /// - Parameter now: Nanoseconds of the monotonic clock.
     func closeStale(at now: UInt64) {
-        for index in origins.indices.reversed() where origins[index] != CountedOrigin.nobody && open[index].isIdle {
+        for index in open.indices.reversed() where open[index].isIdle {
             let connection = open[index]
             if connection.isGone {
                 forget(index)
                 continue
             }
-            let isOver = now &- connection.idleSince > connection.idleLifetime || connection.deadline ?? .max <= now
-            // What waits there that is not the end is for the guard.
-            if isOver || isClosed(connection.socket) { end(index) }
+            let isCounted = origins[index] != CountedOrigin.nobody
+            // What waits there that is not the end is for the guard. What the server has closed matters where it counts.
+            if connection.idleUntil <= now || isCounted && isClosed(connection.socket) { end(index) }
         }
     }
 
@@ -53,6 +53,8 @@ extension ConnectionTable {
     private func end(_ index: Int) {
         if open[index].isGone { return forget(index) }
         open[index].isSpoiled = true
+        // Once is enough; libcurl may take its time to find out.
+        open[index].idleUntil = .max
         _ = ccurl_socket_shutdown(open[index].socket)
         countNoMore(index)
     }

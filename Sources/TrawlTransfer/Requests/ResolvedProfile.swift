@@ -56,7 +56,9 @@ final class ResolvedProfile {
         easy.set(
             CURLOPT_CONNECTTIMEOUT_MS,
             profile.connectTimeout == 0 ? Int(Int32.max) : Int(min(profile.connectTimeout, UInt32(Int32.max))))
-        easy.set(CURLOPT_MAXAGE_CONN, Int(profile.idleLifetime))
+        // For how long an idle connection is kept is ours to say, since a server may name a longer time than the request:
+        // see `Transfer.leave`.
+        easy.set(CURLOPT_MAXAGE_CONN, Int(Int32.max))
         easy.set(CURLOPT_BUFFERSIZE, receiveBuffer)
         easy.set(CURLOPT_PROTOCOLS_STR, protocols)
         apply(profile.tls, to: easy)

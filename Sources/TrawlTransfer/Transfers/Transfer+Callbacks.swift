@@ -107,7 +107,7 @@ extension Transfer {
                 wantsFreshConnection = true
                 return false
             }
-            if isReused, !connection.isHTTP2, !isFit(connection) {
+            if isReused, !isFit(connection) {
                 connection.isSpoiled = true
                 _ = ccurl_socket_shutdown(connection.socket)
                 wantsFreshConnection = true
@@ -123,7 +123,6 @@ extension Transfer {
             }
             if connection.uses == 0 { connection.fixBuffer() }
             connection.uses += 1
-            connection.deadline = nil
             enter(connection)
             if limits != nil { meter(connection) }
         } else {
@@ -148,8 +147,10 @@ extension Transfer {
 
     /// Whether a connection that was used before holds nothing but silence.
     private func isFit(_ connection: Connection) -> Bool {
-        if connection.isSpoiled { return false }
-        if let deadline = connection.deadline, clock.now >= deadline { return false }
+        // What carries others is in use, and what has come is for HTTP/2's frames to say.
+        if connection.isHTTP2, connection.users > 0 { return true }
+        if connection.isSpoiled || clock.now >= connection.idleUntil { return false }
+        if connection.isHTTP2 { return true }
         // One that was made for a limit stays slow without it, and one that was made without takes too much.
         if connection.buffer != limits?.buffer ?? 0 { return false }
         // -EAGAIN is the one good answer: no byte waits, and the stream has not ended.

@@ -40,6 +40,15 @@ extension Transfer {
         isUser = false
         connection.users -= 1
         connection.idleSince = clock.now
-        connection.idleLifetime = (UInt64(profile.profile.idleLifetime) + 1) * 1_000_000_000
+        connection.idleUntil = clock.now &+ idleSeconds * 1_000_000_000
+    }
+
+    /// For how long the connection may be idle: as the server says in `Keep-Alive`, else as the request does, of which only
+    /// whole seconds that have passed count (ASI-CONN-02).
+    ///
+    /// A server may ask for an hour at most.
+    private var idleSeconds: UInt64 {
+        if let keepAliveTimeout { return min(keepAliveTimeout, 3600) }
+        return UInt64(profile.profile.idleLifetime) + 1
     }
 }

@@ -155,7 +155,6 @@ extension Transfer {
         let end = LeaseEnd(
             lease: lease.id, outcome: outcome, head: isHeadSent ? nil : head ?? refusalOfTunnel, trailers: fields,
             decoded: decoded, cache: cache, metrics: wasInMulti ? metrics() : HopMetrics())
-        setKeepAliveDeadline()
         settleBandwidth(end.metrics)
         resetResponse()
         clearLogin()
@@ -172,12 +171,6 @@ extension Transfer {
             stateChanges = []
             loop.retire(self, with: consume end, descriptor: descriptor, after: commit, and: changes)
         }
-    }
-
-    /// ASI-CONN-02: the server's own limit on an idle connection, where it is shorter than ours.
-    private func setKeepAliveDeadline() {
-        guard let connection, let seconds = keepAliveTimeout else { return }
-        connection.deadline = clock.now &+ seconds &* 1_000_000_000
     }
 
     /// Closes what came with the lease.

@@ -114,6 +114,20 @@ struct ConnectionTests {
         }
     }
 
+    @Test("the server's own limit takes the place of the request's, also where it is longer", .timeLimit(.minutes(3)))
+    func longerServerTimeout() async throws {
+        try await alone(.inProcess) { origin, coordinator in
+            var request = Request(origin.url("/keepalive?timeout=10"))
+            request.options.transport.idleLifetime = 1
+            _ = try await coordinator.send(request)
+            let clock = ContinuousClock()
+            let until = clock.now + .milliseconds(2100)
+            #expect(await eventually(within: .seconds(10)) { clock.now >= until })
+            #expect(try await coordinator.send(request).metrics.last?.reusedConnection == true)
+            #expect(try origin.log(prefix: "/keepalive").map(\.connection) == [1, 1])
+        }
+    }
+
     @Test("so is what it says with 304", .timeLimit(.minutes(3)))
     func serverTimeoutOfValidation() async throws {
         try await withOrigin { origin in
