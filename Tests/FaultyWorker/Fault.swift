@@ -47,6 +47,20 @@ enum Fault: String, CaseIterable {
     case strayDescriptors = "stray-descriptors"
     /// Two heads for one lease.
     case twoHeads = "two-heads"
+    /// Two requests for one lease.
+    case twoForwards = "two-forwards"
+    /// A request behind the head of its response.
+    case lateForwards = "late-forwards"
+    /// A lease given up that nobody suspended.
+    case givenUp = "given-up"
+    /// A lease given up as ordered, with a file of another length than it says. Leases without an order rest.
+    case shortPart = "short-part"
+    /// The end of a connection of which nobody wants to know.
+    case unwantedClosed = "unwanted-closed"
+    /// A wish for memory of a lease that is not metered.
+    case unmeteredWish = "unmetered-wish"
+    /// News of connections that are none; as many as the value.
+    case connectionsFlood = "connections-flood"
     /// More interim heads than a worker passes on.
     case interimFlood = "interim-flood"
     /// Few interim heads, but larger ones than a worker passes on.
@@ -77,6 +91,8 @@ enum Fault: String, CaseIterable {
     case discardedLength = "discarded-length"
     /// A body in a file nobody asked for.
     case uninvitedFile = "uninvited-file"
+    /// A body in a file of another name than the lease's.
+    case uninvitedName = "uninvited-name"
     /// A body in a descriptor nobody gave.
     case uninvitedDescriptor = "uninvited-descriptor"
 

@@ -12,7 +12,7 @@ struct FrameMaker {
 
     /// A well-formed message about a lease. It never needs a descriptor and is never a greeting.
     mutating func message(lease: UInt64) -> WorkerMessage {
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0: return .interim(lease: lease, head(status: .random(in: 102...199, using: &random)))
         case 1:
             return .head(
@@ -55,6 +55,13 @@ struct FrameMaker {
         }
     }
 
+    /// A well-formed message about connections: of origins that there are, and of some that there are not.
+    mutating func connectionMessage() -> WorkerMessage {
+        Bool.random(using: &random)
+            ? .connections(origin: .random(in: 0...9, using: &random), open: .random(in: 0...(.max), using: &random))
+            : .closed(connection: .random(in: 0...99, using: &random))
+    }
+
     /// A mutated frame; it may decode or not.
     mutating func mutated(_ frame: [UInt8]) -> [UInt8] {
         var frame = frame
@@ -85,7 +92,8 @@ struct FrameMaker {
     /// A frame of random kind and payload.
     mutating func random(payload: ClosedRange<Int> = 0...300) -> [UInt8] {
         var frame = [UInt8](repeating: 0, count: WireProtocol.headerLength) + bytes(payload)
-        frame[4] = [16, 17, 18, 19, 20].randomElement(using: &random) ?? 0
+        // Every kind that a worker sends.
+        frame[4] = .random(in: 16...25, using: &random)
         setLength(&frame)
         return frame
     }
@@ -139,7 +147,7 @@ enum Reading {
 }
 
 extension WorkerMessage {
-    /// The lease it speaks of; nil for a greeting.
+    /// The lease it speaks of; nil for a greeting and for news of connections.
     var lease: UInt64? {
         switch self {
         case .ready, .connections, .closed: nil

@@ -51,6 +51,27 @@ extension Session {
             line.send(.head(lease: lease.id, head, asks: []))
             line.send(.head(lease: lease.id, head, asks: []))
             line.send(inlineEnd(lease))
+        case .twoForwards:
+            for _ in 0..<2 { line.send(.forwards(lease: lease.id, FieldLines())) }
+            answer(job)
+        case .lateForwards:
+            line.send(.head(lease: lease.id, head, asks: []))
+            line.send(.forwards(lease: lease.id, FieldLines()))
+            answer(job)
+        case .givenUp:
+            line.send(
+                .ended(LeaseEnd(lease: lease.id, outcome: .givenUp(requestSent: false, kept: 0, isPassed: false))))
+        // At the order.
+        case .shortPart: break
+        case .unwantedClosed:
+            line.send(.closed(connection: 1))
+            answer(job)
+        case .unmeteredWish:
+            line.send(.wants(lease: lease.id, MemoryWish(holding: 70_000, total: 80_000, isWhole: true)))
+            answer(job)
+        case .connectionsFlood:
+            for _ in 0..<options.value { line.send(.connections(origin: .max, open: 1)) }
+            answer(job)
         case .interimFlood:
             for _ in 0..<1000 { line.send(.interim(lease: lease.id, interim)) }
             answer(job)
@@ -78,6 +99,7 @@ extension Session {
             if lease.heads != .withEnd { line.send(.head(lease: lease.id, head, asks: [])) }
             line.send(ended(lease, .discarded(length: 1 << 63)))
         case .uninvitedFile: line.send(ended(lease, .file(length: 10)))
+        case .uninvitedName: line.send(ended(lease, .file(length: 10, name: "another")))
         case .uninvitedDescriptor: line.send(ended(lease, .descriptor(length: 10)))
         case .twoEnds:
             answer(job)
@@ -109,6 +131,16 @@ extension Session {
             answer(job)
             campaign(after: lease.id)
         }
+    }
+
+    /// Misbehaves at what becomes of a lease.
+    func misbehave(at order: TransferOrder, of lease: UInt64) {
+        guard options.fault == .shortPart, order != .goOn else { return }
+        let end = LeaseEnd(
+            lease: lease, outcome: .givenUp(requestSent: true, kept: 10, isPassed: true), head: head)
+        let part = memoryFile([1, 2, 3])
+        line.send(.ended(end), descriptors: [part])
+        close(part)
     }
 
     private func ended(_ lease: Lease, _ delivery: BodyDelivery) -> WorkerMessage {
@@ -175,10 +207,9 @@ extension Session {
         var batch: [UInt8] = []
         while count < options.value {
             let about = count % 4 == 0 ? lease : foreignLease()
-            let frame = maker.mutated(maker.message(lease: about).frame)
-            guard case .message(let message) = Reading(frame), message.descriptorCount == 0, let named = message.lease,
-                named == lease || UInt32(truncatingIfNeeded: named >> 12) & 0x3FF != hello.slot
-            else { continue }
+            let message = count % 8 == 7 ? maker.connectionMessage() : maker.message(lease: about)
+            let frame = maker.mutated(message.frame)
+            guard case .message(let read) = Reading(frame), saysNothing(read, after: lease) else { continue }
             batch += frame
             count += 1
             if batch.count > 32_000 {
@@ -197,6 +228,20 @@ extension Session {
         line.send(undecodable { $0.lease() % 4 == 0 ? $0.random() : $0.mutated(last) })
         // The coordinator ends this process.
         while true { pause() }
+    }
+
+    /// Whether a coordinator has to ignore it once the lease has ended.
+    private func saysNothing(_ message: WorkerMessage, after lease: UInt64) -> Bool {
+        guard message.descriptorCount == 0 else { return false }
+        switch message {
+        case .ready: return false
+        // Fewer than there are count for nothing here, and more than there are not at all.
+        case .connections: return true
+        case .closed: return hello.followsConnections
+        case .interim, .head, .data, .ended, .unshared, .wants, .forwards:
+            guard let named = message.lease else { return false }
+            return named == lease || UInt32(truncatingIfNeeded: named >> 12) & 0x3FF != hello.slot
+        }
     }
 
     private func tally(_ text: String) {

@@ -45,7 +45,8 @@ final class Session {
             case .message(.cancel(let lease), _): cancel(lease)
             case .message(.drain, _): exit(0)
             case .message(.release(let origin, _), _): line.send(.connections(origin: origin, open: 0))
-            case .message(.profile, _), .message(.credit, _), .message(.answer, _), .message(.order, _), .nothing: break
+            case .message(.order(let lease, let order), _): if isFaultTime { misbehave(at: order, of: lease) }
+            case .message(.profile, _), .message(.credit, _), .message(.answer, _), .nothing: break
             case .end:
                 if !endIsIgnored { exit(0) }
                 usleep(50_000)

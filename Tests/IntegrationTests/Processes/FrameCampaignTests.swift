@@ -25,6 +25,8 @@ struct FrameCampaignTests {
         ) { configuration in
             // Most of the frames are about leases of others.
             configuration.tolerance.strayFrames = .max
+            // So that the ends of connections are wanted.
+            configuration.debugLog = DebugLog(.connections) { _ in }
         } _: { coordinator in
             var memory = 0
             while count(tally) < frames {

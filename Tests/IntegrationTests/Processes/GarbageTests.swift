@@ -11,7 +11,8 @@ struct GarbageTests {
         ["data-without-credit"], ["stream-length"], ["no-head"], ["memory-unsealed"], ["memory-size"], ["memory-huge"],
         ["memory-on-disk"], ["memory-pipe"], ["memory-missing"], ["memory-surplus"], ["uninvited-file"],
         ["uninvited-descriptor"], ["close-socket"], ["interim-flood"], ["interim-bulk"], ["foreign-leases", "5000"],
-        ["endless"], ["discarded-length"],
+        ["endless"], ["discarded-length"], ["two-forwards"], ["late-forwards"], ["given-up"], ["unwanted-closed"],
+        ["unmetered-wish"], ["connections-flood", "5000"],
     ]
 
     @Test("the worker is ended, its fetches are done again, and nobody else notices", arguments: lethal)
@@ -135,6 +136,53 @@ struct GarbageTests {
             #expect(course.code == .workerLost)
         }
         #expect(try directory.names() == ["whole"])
+    }
+
+    @Test("a file of a name that its lease did not allow is no answer")
+    func fileName() async throws {
+        let directory = try TemporaryDirectory()
+        let out = try directory.makeDirectory("out")
+        let request = fakeRequest("/bad")
+        try await withFaultyWorkers(
+            ["uninvited-name", "--generations", "1"], outputDirectories: [out]
+        ) { coordinator in
+            let course = await follow(coordinator, request, into: .file(out + "/whole"))
+            #expect(course.attempts == 2 && course.worker == "0.2" && course.response?.file == out + "/whole")
+        }
+        try await withFaultyWorkers(["uninvited-name"], workers: 2, outputDirectories: [out]) { coordinator in
+            let course = await follow(coordinator, request, into: .file(out + "/none"))
+            #expect(course.code == .workerLost)
+        }
+        #expect(try directory.names() == ["out", "out/whole"])
+    }
+
+    @Test("a lease given up with a part that is not as long as it says ends the worker, and nothing of it is used")
+    func shortPart() async throws {
+        let said = Locked<[String]>([])
+        try await withFaultyWorkers(["short-part", "--generations", "1"]) { configuration in
+            configuration.debugLog = DebugLog(.status) { line in said.withLock { $0.append(line) } }
+        } _: { coordinator in
+            let request = fakeRequest("/bad")
+            let fetch = coordinator.start(request)
+            var course = Course()
+            for await event in fetch.events {
+                switch event {
+                case .attempt:
+                    course.attempts += 1
+                    guard course.attempts == 1 else { continue }
+                    fetch.suspend()
+                    // Its worker has its order then.
+                    #expect(await eventually { said.withLock { $0.contains { $0.contains("suspended") } } })
+                    fetch.resume()
+                case .ended(let result):
+                    course.ends += 1
+                    course.result = result
+                default: break
+                }
+            }
+            expectAnswered(course, request)
+            #expect(course.attempts == 2 && course.worker == "0.2")
+        }
     }
 
     @Test("good workers serve every destination after a bad start")
