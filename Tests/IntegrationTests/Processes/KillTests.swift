@@ -12,14 +12,14 @@ struct KillTests {
     @Test("every download ends once and is whole, and nothing is left behind")
     func downloads() async {
         await #expect(processExitsWith: .success) {
-            try await Self.downloads(hits: runsLongTests ? 50 : 8)
+            try await Self.downloads(hits: 50)
         }
     }
 
     @Test("no request that must not be repeated is sent twice")
     func posts() async {
         await #expect(processExitsWith: .success) {
-            try await Self.posts(hits: runsLongTests ? 50 : 8)
+            try await Self.posts(hits: 50)
         }
     }
 
