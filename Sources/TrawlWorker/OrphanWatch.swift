@@ -4,8 +4,9 @@ import TrawlPlatform
 /// Ends a worker that cannot see that its coordinator is gone: its one thread may be in a system call that does not
 /// return, such as opening a certificate's file that is a pipe, or on a network file system that does not answer.
 enum OrphanWatch {
-    /// Seconds the worker's own thread is given to see the same and leave in order.
-    private static let grace: UInt32 = 3
+    /// Microseconds the worker's own thread is given to see the same and leave in order. No worker outlives its
+    /// coordinator by a second (POOL-04), and one that is shut down gets SIGTERM after as long.
+    private static let grace: UInt32 = 700_000
 
     /// Watches from a thread of its own; without one the worker works all the same.
     ///
@@ -15,7 +16,7 @@ enum OrphanWatch {
             var watched = pollfd(fd: control, events: 0, revents: 0)
             // No event is asked for: POLLHUP comes unasked, when nobody holds the other end.
             while poll(&watched, 1, -1) < 0, errno == EINTR {}
-            sleep(grace)
+            usleep(grace)
             _exit(Worker.Status.finished)
         }
     }
