@@ -107,6 +107,9 @@ enum Fault: String, CaseIterable {
 
     // MARK: No frames
 
+    /// Writes anything over all words of the shared segment but its header, then answers properly; with a value it exits
+    /// with that status instead.
+    case scribble
     /// Never ends the lease, and is well otherwise.
     case never
     /// Stops itself, heartbeat and all.

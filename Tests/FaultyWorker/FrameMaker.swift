@@ -103,6 +103,9 @@ struct FrameMaker {
         (0..<Int.random(in: count, using: &random)).map { _ in .random(in: 0...255, using: &random) }
     }
 
+    /// A random word; the least and the greatest come more often.
+    mutating func word() -> UInt64 { random.integer() }
+
     /// A random id of a lease.
     mutating func lease() -> UInt64 { random.next() }
 

@@ -113,6 +113,10 @@ extension Session {
                 line.send(.ended(LeaseEnd(lease: id, outcome: .failed(HopFailure(.internalError)), head: head)))
             }
             answer(job)
+        case .scribble:
+            scribble(over: lease)
+            if options.value > 0 { exit(Int32(options.value)) }
+            answer(job)
         case .never: break
         case .freeze: raise(SIGSTOP)
         case .closeSocket:
@@ -141,6 +145,26 @@ extension Session {
         let part = memoryFile([1, 2, 3])
         line.send(.ended(end), descriptors: [part])
         close(part)
+    }
+
+    /// Writes anything into the buckets, workers' lines and progress lines of all, and what is most into those of the lease.
+    private func scribble(over lease: Lease) {
+        var info = stat()
+        fstat(WorkerProcess.segmentNumber, &info)
+        let size = Int(info.st_size)
+        let mapped = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, WorkerProcess.segmentNumber, 0)
+        guard let mapped, mapped != MAP_FAILED, let segment else { die("no shared segment") }
+        for offset in stride(from: 64, to: size, by: 8) {
+            mapped.storeBytes(of: maker.word(), toByteOffset: offset, as: UInt64.self)
+        }
+        munmap(mapped, size)
+        let progress = segment.progress(worker: Int(hello.slot), transfer: Int(lease.progressIndex))
+        progress.begin(lease: lease.id)
+        progress.set(received: .max)
+        progress.set(sent: .max)
+        progress.set(expected: .max - 1)
+        progress.set(decoded: .max)
+        progress.reservation = .max
     }
 
     private func ended(_ lease: Lease, _ delivery: BodyDelivery) -> WorkerMessage {

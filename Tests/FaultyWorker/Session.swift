@@ -18,7 +18,7 @@ final class Session {
     let options: Options
     var line = ControlLine()
     var maker: FrameMaker
-    private var segment: SharedSegment?
+    private(set) var segment: SharedSegment?
     private(set) var hello = Hello(build: "", segmentLayout: 0, slot: 0, generation: 0, leases: 0, roots: [])
     private var leasesSeen = 0
     private var held: [Job] = []

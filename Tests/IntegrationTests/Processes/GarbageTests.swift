@@ -185,6 +185,49 @@ struct GarbageTests {
         }
     }
 
+    @Test("anything may stand in the shared segment: it is wrong numbers, and no fetch notices")
+    func sharedSegment() async throws {
+        try await withFaultyWorkers(["scribble", "--on", "/bad"], workers: 2) { configuration in
+            configuration.bandwidth = BandwidthLimit(1_000_000)
+        } _: { coordinator in
+            let good = (0..<30).map { fakeRequest("/good/\($0)") }
+            let fetches = good.map { coordinator.start($0) }
+            for round in 0..<20 {
+                let request = fakeRequest("/bad/\(round)")
+                let fetch = coordinator.start(request, into: .stream)
+                let course = await follow(fetch)
+                #expect(course.ends == 1 && course.attempts == 1 && course.response?.status == 200)
+                #expect(String(decoding: course.data, as: UTF8.self) == request.url)
+                // Whatever reads the words.
+                var last: TransferProgress?
+                for await progress in fetch.progress { last = progress }
+                #expect(last?.isComplete == true)
+                #expect(await coordinator.status() != nil)
+                #expect(coordinator.averageBytesPerSecond >= 0)
+                _ = coordinator.isThrottled
+                coordinator.setBandwidthLimit(BandwidthLimit(round % 2 == 0 ? 0 : 1_000_000 + UInt64(round)))
+            }
+            for (fetch, request) in zip(fetches, good) {
+                let course = await follow(fetch)
+                expectAnswered(course, request)
+                #expect(course.attempts == 1)
+            }
+        }
+    }
+
+    @Test("nor is the end of a worker that wrote there mistaken for anything else")
+    func sharedSegmentAtEnd() async throws {
+        try await withFaultyWorkers(["scribble", "1", "--on", "/bad", "--generations", "1"]) { configuration in
+            configuration.bandwidth = BandwidthLimit(1_000_000)
+        } _: { coordinator in
+            let request = fakeRequest("/bad")
+            let course = await follow(coordinator, request)
+            expectAnswered(course, request)
+            #expect(course.attempts == 2 && course.worker == "0.2")
+            #expect(await coordinator.status() != nil)
+        }
+    }
+
     @Test("good workers serve every destination after a bad start")
     func destinations() async throws {
         let directory = try TemporaryDirectory()
