@@ -2,18 +2,30 @@ import Foundation
 import Glibc
 import Testing
 
-/// Builds and uses the package in `Tests/ExamplePackage`, which depends on this one as others do.
+/// Builds and uses a copy of the package in `Tests/ExamplePackage`, outside of this tree, which depends on this one as
+/// others do.
 @Suite("A package that depends on this one, POOL-10", .serialized, .timeLimit(.minutes(15)))
 struct ExamplePackageTests {
     @Test("builds with its worker beside it, fetches, and passes its own tests")
     func example() async throws {
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().path
-        let package = [
-            "--package-path", repository + "/Tests/ExamplePackage", "--scratch-path", repository + "/.build-example",
-        ]
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let place = try directory.makeDirectory("example")
+        for name in ["Package.swift", "Sources", "Tests"] {
+            try FileManager.default.copyItem(
+                atPath: "\(repository)/Tests/ExamplePackage/\(name)", toPath: "\(place)/\(name)")
+        }
+        let manifest = try String(contentsOfFile: place + "/Package.swift", encoding: .utf8)
+        let moved = manifest.replacingOccurrences(of: "\"../..\"", with: "\"\(repository)\"")
+        try #require(moved != manifest)
+        try moved.write(toFile: place + "/Package.swift", atomically: true, encoding: .utf8)
+        // What was built once is of use the next time, where it may stay.
+        let scratch = access(repository, W_OK) == 0 ? repository + "/.build-example" : directory.file("build")
+        let package = ["--package-path", place, "--scratch-path", scratch]
         try await swift(["build", "--build-tests"] + package)
-        let products = repository + "/.build-example/debug"
+        let products = scratch + "/debug"
         #expect(access(products + "/trawl-worker", X_OK) == 0)
         try await withOrigin { origin in
             let program = try ChildProcess(products + "/ExampleFetch", [origin.url("/bytes/123456")])
