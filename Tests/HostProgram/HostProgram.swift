@@ -2,9 +2,10 @@ import Glibc
 import Trawl
 
 /// A program that downloads until somebody kills it, for the test of what remains then; or one that watches the
-/// network, or uses the default coordinator.
+/// network, uses the default coordinator, or looks for its worker executable.
 ///
-/// Arguments: `network` and what `NetworkProgram` takes, `sharing` and what `SharingProgram` takes, or the worker
+/// Arguments: `network` and what `NetworkProgram` takes, `sharing` and what `SharingProgram` takes, `searching` and
+/// what `SearchingProgram` takes, or the worker
 /// executable, a directory in which workers create files, another one, and URLs. Each URL is fetched into a file of
 /// either directory. When bytes of every body have come, it prints a line. It ends by itself after a minute.
 @main
@@ -14,6 +15,7 @@ enum HostProgram {
         let arguments = CommandLine.arguments
         if arguments.dropFirst().first == "network" { return await NetworkProgram.run(arguments.dropFirst(2)) }
         if arguments.dropFirst().first == "sharing" { return try await SharingProgram.run(arguments.dropFirst(2)) }
+        if arguments.dropFirst().first == "searching" { return await SearchingProgram.run(arguments.dropFirst(2)) }
         guard arguments.count > 4 else { exit(2) }
         var configuration = Configuration()
         configuration.workerExecutable = arguments[1]

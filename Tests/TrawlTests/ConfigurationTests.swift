@@ -1,0 +1,70 @@
+import Glibc
+import Testing
+
+@testable import Trawl
+
+/// Each in a process of its own, whose environment it may change.
+@Suite("The configuration that an environment asks for")
+struct ConfigurationTests {
+    private static let names = [
+        "TRAWL_WORKERS", "TRAWL_WORKER_EXECUTABLE", "TRAWL_USER_AGENT", "LC_ALL", "LC_MESSAGES", "LANG", "http_proxy",
+        "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "auto_proxy", "AUTO_PROXY", "no_proxy", "NO_PROXY",
+    ]
+
+    /// What comes of an environment that says no more than this.
+    private static func configuration(_ environment: [String: String]) throws(FetchError) -> Configuration {
+        for name in names { unsetenv(name) }
+        for (name, value) in environment { setenv(name, value, 1) }
+        return try Configuration.fromEnvironment()
+    }
+
+    @Test("without any of its variables it is the default")
+    func nothing() async {
+        await #expect(processExitsWith: .success) {
+            let usual = Configuration()
+            for value in [nil, ""] {
+                let environment = value.map { value in Self.names.map { ($0, value) } } ?? []
+                let found = try Self.configuration(Dictionary(uniqueKeysWithValues: environment))
+                #expect(found.workers == usual.workers)
+                #expect(found.workerExecutable == nil && found.userAgent == nil)
+                #expect(found.locale == "" && found.proxy == usual.proxy)
+            }
+        }
+    }
+
+    @Test("variables say how many workers, which program they are, and what user agent")
+    func variables() async {
+        await #expect(processExitsWith: .success) {
+            let found = try Self.configuration([
+                "TRAWL_WORKERS": "7", "TRAWL_WORKER_EXECUTABLE": "/opt/worker", "TRAWL_USER_AGENT": "me/1",
+            ])
+            #expect(found.workers == 7 && found.problem() == nil)
+            #expect(found.workerExecutable == "/opt/worker" && found.userAgent == "me/1")
+        }
+    }
+
+    @Test("a number of workers that is none is an error that names the variable, and one out of range a problem")
+    func workers() async {
+        await #expect(processExitsWith: .success) {
+            for text in ["many", "1.5", "3 ", "0x4", "99999999999999999999", "\u{1B}[2J"] {
+                let error = #expect(throws: FetchError.self) { try Self.configuration(["TRAWL_WORKERS": text]) }
+                #expect(error?.code == .badRequest)
+                #expect(error?.detail.contains("TRAWL_WORKERS is not a number") == true)
+                #expect(error?.detail.contains("\u{1B}") == false)
+            }
+            for text in ["-1", "65"] {
+                #expect(try Self.configuration(["TRAWL_WORKERS": text]).problem()?.contains("workers") == true)
+            }
+        }
+    }
+
+    @Test("the language is that of LC_ALL, else LC_MESSAGES, else LANG, without charset and modifier")
+    func language() async {
+        await #expect(processExitsWith: .success) {
+            let all = ["LC_ALL": "de_DE.UTF-8", "LC_MESSAGES": "fr_FR@euro", "LANG": "C"]
+            #expect(try Self.configuration(all).locale == "de_DE")
+            #expect(try Self.configuration(all.merging(["LC_ALL": ""]) { $1 }).locale == "fr_FR")
+            #expect(try Self.configuration(["LANG": "C.UTF-8"]).locale == "C")
+        }
+    }
+}
