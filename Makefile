@@ -91,10 +91,10 @@ test-rounds: build-tests ## all tests ROUNDS=20 times in a row, as an ordinary u
 	@Tests/rounds $(ROUNDS) $(if $(FILTER),'$(FILTER)')
 
 # The workers of tests with real processes are built with the sanitizer too.
-processes := Bandwidth CacheCoalescing CacheKill CancelStorm Connection ContentCoding CookieKill CoordinatorDeath Crash Download \
-    Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList Host HostConnection HostLimit Kill Leftover Lifecycle \
-    PipeMemory Poison QueueCancel Redirect RedirectDecision Request Response SecureSite StatusSocket Streaming Suspend Terminal Text \
-    TimeLimit WrongExecutable
+processes := Bandwidth CacheCoalescing CacheKill CancelStorm Connection ContentCoding CookieKill CoordinatorDeath Crash \
+    DecisionFailure Download Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList HeldHead Host HostConnection \
+    HostLimit Kill Leftover Lifecycle Pipe PipeMemory Poison QueueCancel Redirect RedirectDecision RefusedStream Request RequestBytes \
+    Response SecureSite StatusSocket Streaming Suspend Terminal Text TimeLimit WrongExecutable
 empty :=
 sanitized-processes := $(integration)($(subst $(empty) $(empty),|,$(strip $(processes))))Tests/
 # $(call sanitized-run,sanitizer,folder,options)
