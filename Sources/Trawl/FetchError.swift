@@ -133,7 +133,7 @@ extension FetchError {
         public static let protocolViolation = Code("protocol")
         /// The body is shorter than announced.
         public static let truncated = Code("truncated")
-        /// A content coding is damaged or over its limits.
+        /// A content coding is damaged, has no end, or is over its limits.
         public static let decoding = Code("decoding")
         /// More came than a limit allows; the detail names it.
         public static let tooLarge = Code("too_large")

@@ -29,20 +29,21 @@ extension Endpoint {
     private static func coded(_ name: String?, _ body: [UInt8]) -> Endpoint {
         let fields = name.map { [("Content-Encoding", $0)] } ?? []
         return Endpoint { (exchange, _) throws(ConnectionEnd) in
-            guard exchange.query.flag("chunked"), exchange.request.minorVersion == 1, !exchange.request.isHead else {
-                return try exchange.reply(body: body, fields: fields)
-            }
-            var head = exchange.head()
+            let isUntilClose = exchange.query.flag("nolength")
+            guard isUntilClose || exchange.query.flag("chunked") && exchange.request.minorVersion == 1,
+                !exchange.request.isHead
+            else { return try exchange.reply(body: body, fields: fields) }
+            var head = exchange.head(closes: isUntilClose)
             for (name, value) in fields { head.field(name, value) }
             head.field("Content-Type", "text/plain")
-            head.field("Transfer-Encoding", "chunked")
+            if !isUntilClose { head.field("Transfer-Encoding", "chunked") }
             head.end()
-            var writer = BodyWriter(head, framing: .chunked, on: exchange.connection)
+            var writer = BodyWriter(head, framing: isUntilClose ? .untilClose : .chunked, on: exchange.connection)
             for start in stride(from: 0, to: body.count, by: 100) {
                 try writer.write(Array(body[start..<min(start + 100, body.count)]))
             }
             try writer.end()
-            return exchange.after
+            return isUntilClose ? .close : exchange.after
         }
     }
 

@@ -108,8 +108,16 @@ extension Transfer {
         do throws(DecodingError) {
             try decoder?.finish()
         } catch {
-            failure = failure(of: error)
+            var why = failure(of: error)
+            if case .truncated = error, why.kind == .decoding, isEndedByClose { why.kind = .truncated }
+            failure = why
         }
+    }
+
+    /// Whether nothing but the end of the connection says that the body is whole (RFC 9112 §8): where its coding has no end
+    /// then, it is not.
+    private var isEndedByClose: Bool {
+        report.source == .network && head?.version != .http2 && chunks == nil && announced == nil
     }
 
     /// Tells the end of the lease, and makes the transfer ready for the next one.

@@ -61,7 +61,7 @@ extension Transfer {
         switch error {
         case .tooManyLayers(let limit): HopFailure(.decoding, detail: "more than \(limit) content codings")
         case .corrupt(let coding, let reason): HopFailure(.decoding, detail: "\(coding.name): \(reason)")
-        case .truncated(let coding): HopFailure(.truncated, detail: "the \(coding.name) data has no end")
+        case .truncated(let coding): HopFailure(.decoding, detail: "the \(coding.name) data has no end")
         case .tooLarge(let limit): HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes decoded")
         case .ratioTooHigh(let limit): HopFailure(.decoding, detail: "unfolds more than \(limit) times")
         case .outOfMemory: HopFailure(.outOfMemory)

@@ -32,13 +32,14 @@ struct ContentCodingTests {
     @Test(
         "damaged codings fail and give nothing", .timeLimit(.minutes(1)),
         arguments: [
-            "/gzip-truncated", "/gzip-badcrc", "/coding?names=gzip", "/coding?names=br", "/coding?names=deflate",
+            "/gzip-truncated", "/gzip-truncated?chunked=1", "/gzip-badcrc", "/coding?names=gzip", "/coding?names=br",
+            "/coding?names=deflate",
         ])
     func damaged(target: String) async throws {
         let bed = try Bed.current
         for engine in Engine.allCases {
-            let error = await failure { try await bed.get(target, on: engine) }
-            #expect([.decoding, .truncated].contains(error?.code), "\(String(describing: error))")
+            let error = await failure(.decoding) { try await bed.get(target, on: engine) }
+            #expect(error?.legacyCode == 11)
         }
         let name = "damaged" + String(target.filter(\.isLetter))
         await failure { try await bed.get(target, into: .file(bed.outputDirectory + "/" + name)) }
