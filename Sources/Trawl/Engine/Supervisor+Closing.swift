@@ -53,12 +53,16 @@ extension Supervisor {
         }
     }
 
-    /// The stream's end is what tells a worker to go; its slot is not used again.
+    /// The stream's end is what tells a worker to go: it holds no lease that matters. One that has not said that it is
+    /// ready may not look there yet, or never. The slot is not used again.
     private mutating func endWorker(_ slot: Int) {
         restartAt[slot] = nil
         leases.workerDraining(slot)
         switch slots[slot].drain() {
-        case .askWorker, .terminate, .none: links[slot]?.closeStream(poller)
+        case .askWorker, .none: links[slot]?.closeStream(poller)
+        case .terminate:
+            links[slot]?.closeStream(poller)
+            perform(.terminate, on: slot)
         case .retire: break
         }
         if let link = links[slot], case .thread = link.engine { workerExited(link) }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import Trawl
 
@@ -154,6 +155,25 @@ struct CrashTests {
             let course = await follow(coordinator, request)
             expectAnswered(course, request)
             #expect(course.worker == "0.2" && course.attempts == 2)
+        }
+    }
+
+    @Test("a worker that is still starting at shutdown gets SIGTERM, and time to leave")
+    func startingAtShutdown() async throws {
+        let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
+        let (started, asked) = (directory.file("started"), directory.file("asked"))
+        let script = "trap 'echo > \(asked); exit 0' TERM; echo > \(started); while :; do sleep 0.05; done"
+        try await withTestCoordinator(workers: 1) { configuration in
+            configuration.workerExecutable = "/bin/sh"
+            configuration.workerArguments = ["-c", script]
+        } _: { coordinator in
+            let fetch = coordinator.start(fakeRequest("/"))
+            let hasStarted = await eventually { access(started, F_OK) == 0 }
+            #expect(hasStarted)
+            await coordinator.shutdown()
+            #expect(access(asked, F_OK) == 0)
+            #expect(await follow(fetch).code == .shutDown)
         }
     }
 

@@ -15,6 +15,7 @@ struct WorkerSearchTests {
     @Test("is the one beside the program, else the first on PATH; without one the error says where it was looked for")
     func search() async throws {
         let directory = try TemporaryDirectory()
+        defer { withExtendedLifetime(directory) {} }
         let place = try directory.makeDirectory("program")
         let program = place + "/HostProgram"
         try FileManager.default.copyItem(atPath: try BuiltProducts.product("HostProgram"), toPath: program)
