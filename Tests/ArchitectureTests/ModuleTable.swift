@@ -45,12 +45,10 @@ struct ModuleTable {
         effects("TrawlTransfer", allPure.union(["CCurl", "TrawlCoding", "TrawlPlatform"])),
 
         effects("TrawlWorker", allPure.union(allEffects)),
-        surface(
-            "Trawl", allPure.union(allEffects).union(["TrawlWorker"]), ["HTTPTypes", "Logging"]),
+        surface("Trawl", allPure.union(allEffects).union(["TrawlWorker"]), ["HTTPTypes"]),
         surface("TrawlFoundation", ["Trawl"], ["Foundation"]),
         surface("TrawlMetrics", ["Trawl", "TrawlWatch"], ["Metrics"]),
-        surface(
-            "TrawlCommand", allPure.union(allEffects).union(["TrawlWorker", "Trawl"]), ["ArgumentParser", "Logging"]),
+        surface("TrawlCommand", allPure.union(allEffects).union(["TrawlWorker", "Trawl"]), ["ArgumentParser"]),
         surface("TrawlWorkerMain", ["TrawlWorker", "TrawlPAC"], []),
     ]
 
