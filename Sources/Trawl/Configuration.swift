@@ -47,8 +47,10 @@ public struct Configuration: Sendable {
     public var workerArguments: [String] = []
     /// The environment of the workers, as `NAME=value`; nil is a copy of this process's.
     public var workerEnvironment: [String]?
-    /// Directories beneath which workers create files themselves. A destination elsewhere is opened by this process
-    /// and handed to the worker, which costs a little more. They must exist.
+    /// Directories beneath which workers create files themselves, when the first byte of a body has come: that it
+    /// cannot be done shows then, but for methods that are not idempotent, such as POST, for which it is looked at
+    /// before. A destination elsewhere is opened by this process before anything is sent, and handed to the worker,
+    /// which costs a little more. They must exist.
     public var outputDirectories: [String] = []
     /// Where cache, cookies and credentials are kept. Default ``Store/shared``.
     public var store = Store.shared

@@ -56,6 +56,12 @@ final class FetchPlanner: Sendable {
         let (sink, path) = try sink(for: destination, url: target.text)
         var fileOptions = Destination.FileOptions()
         if case .file(_, let given) = destination { fileOptions = given }
+        // ASI-DL-08: what must not be done twice is not done in vain.
+        if case .rooted = sink, let path, !method.isIdempotent, !fileOptions.namesFromDisposition,
+            let obstacle = Self.obstacle(at: path, replaces: fileOptions.replaces)
+        {
+            throw FetchError.file(path, obstacle)
+        }
         return FetchPlan(
             originalURL: target.textWithFragment, target: target, method: method, fields: fields,
             body: try body(of: request, url: target.text), sink: sink, fileOptions: fileOptions, path: path,

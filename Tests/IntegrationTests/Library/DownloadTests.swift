@@ -256,6 +256,34 @@ struct DownloadTests {
         #expect(error?.cause == .system(EACCES))
     }
 
+    @Test(
+        "a request that must not be repeated is not sent when its file cannot be made", .timeLimit(.minutes(1)),
+        arguments: Place.allCases)
+    func unwritableIsNotSent(place: Place) async throws {
+        let folder = try folder(place)
+        try FileManager.default.createDirectory(atPath: folder.file("directory"), withIntermediateDirectories: false)
+        try folder.put("file", "x")
+        let target = "/echo?unsent=\(place)"
+        let request = Request(.post, folder.bed.url(target), body: .text("once"))
+        for (name, cause) in [("directory", EISDIR), ("file/page", ENOTDIR)] {
+            let error = await failure(.file) {
+                try await folder.bed.coordinator.send(request, into: .file(folder.file(name)))
+            }
+            #expect(error?.cause == .system(cause))
+        }
+        var options = Destination.FileOptions()
+        options.replaces = false
+        let error = await failure(.file) {
+            try await folder.bed.coordinator.send(request, into: .file(folder.file("file"), options: options))
+        }
+        #expect(error?.cause == .system(EEXIST))
+        #expect(try folder.bed.origin.log(prefix: target).isEmpty)
+        let response = try await folder.bed.coordinator.send(request, into: .file(folder.file("file")))
+        #expect(response.file == folder.file("file") && folder.content("file") == Array("once".utf8))
+        #expect(try folder.bed.origin.log(prefix: target).count == 1)
+        try await folder.expect(["directory", "file"])
+    }
+
     @Test("a name may have 255 bytes and no more", .timeLimit(.minutes(1)), arguments: Place.allCases)
     func longNames(place: Place) async throws {
         let folder = try folder(place)
