@@ -63,6 +63,7 @@ struct BootstrapTests {
             process.executableURL = URL(fileURLWithPath: command[0])
             process.arguments = Array(command.dropFirst())
             process.environment = ["PATH": search].merging(environment) { $1 }
+            process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = log
             process.standardError = log
