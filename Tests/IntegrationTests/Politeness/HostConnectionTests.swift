@@ -138,11 +138,13 @@ struct HostConnectionTests {
         }
     }
 
-    @Test("idle connections are closed when their time is over, though nothing else happens")
-    func idle() async throws {
+    @Test(
+        "idle connections are closed when their time is over, though nothing else happens, and counted or not",
+        arguments: [4, 0])
+    func idle(limit: Int) async throws {
         try await withOrigin { origin in
             try await withTestCoordinator(workers: 2) {
-                $0.connectionsPerHost = 4
+                $0.connectionsPerHost = limit
             } _: { coordinator in
                 var request = Request(origin.url("/bytes/10"))
                 request.options.transport.idleLifetime = 0
