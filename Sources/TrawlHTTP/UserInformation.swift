@@ -3,8 +3,12 @@
 /// By bytes: a sign with a combining character behind it is one character, and a sign all the same. Texts that are no
 /// URL are looked through as well as others, since they are shown in turn: behind the scheme there may be any number of
 /// slashes, and backslashes for them; without a slash there is no scheme, for `user:password@host` has none.
+///
+/// A password may hold a `/`, `?` or `#` that should have been encoded, and ends the authority: `http://user:pa/ss@host`.
+/// What is left of the authority then has no port of digits, so it is no URL (RFC 3986 §3.2.3), and all of the text up
+/// to its last `@` is taken for user information.
 package enum UserInformation {
-    /// The text without what stands before the last `@` of its authority, and without that.
+    /// The text without its user information, and without the `@` behind that.
     package static func removed(from text: String) -> String {
         var text = text
         let rest: String? = text.withUTF8 { bytes in
@@ -25,22 +29,49 @@ package enum UserInformation {
         }
     }
 
-    /// Where the authority of a text is, user information included.
-    package static func authority(in text: UnsafeBufferPointer<UInt8>) -> Range<Int> {
+    /// Where the user information is, without the `@` behind it; nil when there is none.
+    package static func place(in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+        // Lists are asked this for each of their lines, and hardly any has one.
+        guard text.contains(UInt8(ascii: "@")) else { return nil }
+        let authority = authority(in: text)
+        let end = text[authority].lastIndex(of: UInt8(ascii: "@"))
+        let host = text[(end.map { $0 + 1 } ?? authority.lowerBound)..<authority.upperBound]
+        let last = isHostAndPort(host) ? end : text[authority.lowerBound...].lastIndex(of: UInt8(ascii: "@"))
+        return last.map { authority.lowerBound..<$0 }
+    }
+
+    /// Where the authority is, user information included.
+    private static func authority(in text: UnsafeBufferPointer<UInt8>) -> Range<Int> {
         var start = 0
-        if let end = text.firstIndex(where: { ":/?#@\\".utf8.contains($0) }), text[end] == UInt8(ascii: ":"),
-            end + 1 < text.count, isSlash(text[end + 1])
+        if let end = text.firstIndex(where: endsScheme), text[end] == UInt8(ascii: ":"), end + 1 < text.count,
+            isSlash(text[end + 1])
         {
             start = end + 1
         }
         while start < text.count, isSlash(text[start]) { start += 1 }
-        return start..<(text[start...].firstIndex { "/?#".utf8.contains($0) } ?? text.count)
+        return start..<(text[start...].firstIndex(where: endsAuthority) ?? text.count)
     }
 
-    /// Where the user information is, without the `@` behind it.
-    private static func place(in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
-        let authority = authority(in: text)
-        return text[authority].lastIndex(of: UInt8(ascii: "@")).map { authority.lowerBound..<$0 }
+    /// Whether bytes without an `@` may be a host and its port: what follows the host's first colon is digits, or nothing.
+    ///
+    /// - Source: RFC 3986 §3.2.2 (colons are in brackets), §3.2.3.
+    private static func isHostAndPort(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        var rest = bytes
+        if bytes.first == UInt8(ascii: "["), let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) {
+            rest = bytes[(bracket + 1)...]
+        }
+        guard let colon = rest.firstIndex(of: UInt8(ascii: ":")) else { return true }
+        return rest[(colon + 1)...].allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    }
+
+    /// Whether a scheme is over, or there was none.
+    private static func endsScheme(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ":") || byte == UInt8(ascii: "@") || byte == UInt8(ascii: "\\") || endsAuthority(byte)
+    }
+
+    /// RFC 3986 §3.2.
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }

@@ -10,7 +10,10 @@ struct UserInformationTests {
             ("http://a:b@h/", "http://h/"), ("https://a@h", "https://h"), ("http://@h/", "http://h/"),
             ("http://a@b@h/x?y#z", "http://h/x?y#z"), ("http://h/a@b", "http://h/a@b"),
             ("http://h?a@b", "http://h?a@b"),
-            ("http://h#a@b", "http://h#a@b"), ("a:b", "a:b"), ("", ""), ("@", ""), ("data:a/b@c", "data:a/b@c"),
+            ("http://h#a@b", "http://h#a@b"), ("a:b", "a:b"), ("", ""), ("@", ""),
+            ("http://h:80/a@b", "http://h:80/a@b"), ("http://h:/a@b", "http://h:/a@b"), ("h:80/a@b", "h:80/a@b"),
+            ("http://[::1]/x@y", "http://[::1]/x@y"), ("http://[::1]:80?x@y", "http://[::1]:80?x@y"),
+            ("http://u:p@[::1]:80/x@y", "http://[::1]:80/x@y"), ("http://u:p@h:80/a@b", "http://h:80/a@b"),
         ])
     func removed(url: String, expected: String) {
         #expect(UserInformation.removed(from: url) == expected)
@@ -20,7 +23,7 @@ struct UserInformationTests {
         "no combining character hides user information, or makes a part of the path one",
         arguments: [
             ("http://user:secret@\u{301}host/", "http://\u{301}host/"),
-            ("http://u:p/\u{301}@h", "http://u:p/\u{301}@h"), ("http://u:\u{301}p@h/", "http://h/"),
+            ("http://u:p/\u{301}@h", "http://h"), ("http://u:\u{301}p@h/", "http://h/"),
             ("http://127.0.0.1:2/\u{301}@x", "http://127.0.0.1:2/\u{301}@x"),
             ("http://h?\u{301}a@b", "http://h?\u{301}a@b"), ("http://h#\u{301}a@b", "http://h#\u{301}a@b"),
         ])
@@ -42,10 +45,24 @@ struct UserInformationTests {
     }
 
     @Test(
+        "a password may hold what ends an authority: it has no port of digits then",
+        arguments: [
+            ("http://u:p/w@h/", "http://h/"), ("http://u:p?w@h/", "http://h/"), ("http://u:p#w@h/", "http://h/"),
+            ("u:p/w@h", "h"), ("http://u:1p/w@h:80/", "http://h:80/"), ("http://u:p:1/w@h/", "http://h/"),
+            ("http://u:p/w@v@h/", "http://h/"), ("http://u:p@v:w/x@h/", "http://h/"),
+            ("http://u:[p]/w@h/", "http://h/"), ("http://[u]p:w/x@h/", "http://h/"), ("http:/u:p/w@h/", "http:/h/"),
+            ("//u:p/w@h/", "//h/"), ("data:a/b@c", "c"), ("http://h:x/a@b", "http://b"),
+        ])
+    func refusedPort(url: String, expected: String) {
+        #expect(UserInformation.removed(from: url) == expected)
+    }
+
+    @Test(
         "a URL names its user before the first colon, as it is written",
         arguments: [
             ("http://a:b@h/", "a"), ("http://a@h", "a"), ("http://a:b:c@h", "a"), ("http://a@b@h", "a@b"),
-            ("http://%61:b@h", "%61"), ("http://:b@h", ""), ("http://h/a@b", nil), ("http://h:80/", nil),
+            ("http://%61:b@h", "%61"), ("http://a:b/c@h", "a"),
+            ("http://:b@h", ""), ("http://h/a@b", nil), ("http://h:80/", nil),
         ] as [(String, String?)])
     func user(url: String, expected: String?) {
         #expect(UserInformation.user(in: url) == expected)

@@ -86,8 +86,9 @@ struct RequestTests {
             ("http://a.test", "http://a.test"), ("https://u@a.test:8443/@x", "https://a.test:8443/@x"),
             ("u:p@a.test/x", "a.test/x"), ("http:/u:p@a.test/", "http:/a.test/"), ("//u:p@a.test/", "//a.test/"),
             ("http://[::1]/", "http://[::1]/"),
-            ("http://u:p@x@[::1]:80/", "http://[::1]:80/"), ("http://u:p?w@a.test/", "http://…"),
-            ("http://u:p/w@a.test/", "http://…"), ("", ""), ("http://", "http://"), ("http://h#u", "http://h#…"),
+            ("http://u:p@x@[::1]:80/", "http://[::1]:80/"), ("http://u:p?w@a.test/", "http://a.test/"),
+            ("http://u:p/w@a.test/?x", "http://a.test/?…"), ("http://u:p#w@a.test", "http://a.test"), ("", ""),
+            ("http://", "http://"), ("http://h#u", "http://h#…"), ("http://h?u:p@x", "http://h?…"),
         ])
     func shown(url: String, shown: String) {
         #expect(Request.shown(url) == shown)

@@ -83,19 +83,11 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible, Custom
 
     /// A text that may be a URL, without what may be secret in it. It need not be one that can be requested.
     static func shown(_ url: String) -> String {
-        let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        var text = UserInformation.removed(from: String(url[..<(end ?? url.endIndex)]))
-        let start: Int? = text.withUTF8 { bytes in
-            let authority = UserInformation.authority(in: bytes)
-            // A port has digits alone: else it is the start of a password with a character that ends the authority.
-            guard let colon = bytes[authority].lastIndex(of: UInt8(ascii: ":")),
-                bytes[authority].last != UInt8(ascii: "]"),
-                !bytes[(colon + 1)..<authority.upperBound].allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
-            else { return nil }
-            return authority.lowerBound
+        let text = UserInformation.removed(from: url)
+        guard let end = text.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
+            return text.terminalSafe
         }
-        if let start { return String(decoding: text.utf8.prefix(start), as: UTF8.self).terminalSafe + "…" }
-        return text.terminalSafe + (end.map { String(UnicodeScalar(url.utf8[$0])) + "…" } ?? "")
+        return String(text[..<end]).terminalSafe + String(UnicodeScalar(text.utf8[end])) + "…"
     }
 }
 

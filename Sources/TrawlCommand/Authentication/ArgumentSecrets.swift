@@ -112,28 +112,24 @@ enum ArgumentSecrets {
         return place.lowerBound + start..<place.upperBound + start
     }
 
-    /// The value of a field line that holds credentials.
+    /// The value of a field line that holds credentials. What else than a colon may be behind the name, no name goes on
+    /// there (RFC 9110 §5.1): a forgotten colon hides nothing less.
     private static func fieldValue(_ line: Substring) -> Range<Int>? {
-        guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), SecretFields.contains(line[..<colon]) else {
-            return nil
-        }
-        return line.utf8.distance(from: line.startIndex, to: colon) + 1..<line.utf8.count
+        let end = line.utf8.firstIndex { !FieldSyntax.isTokenByte($0) } ?? line.endIndex
+        guard end < line.endIndex, SecretFields.contains(line[..<end]) else { return nil }
+        return line.utf8.distance(from: line.startIndex, to: end) + 1..<line.utf8.count
     }
 
-    /// The user information of a URL (RFC 3986 §3.2.1), which without a scheme begins with its authority.
+    /// The user information of a URL; what needs no scheme is one as a whole.
     private static func userInformation(_ bytes: [UInt8], needsScheme: Bool) -> Range<Int>? {
         var start = 0
-        while start + 3 <= bytes.count, !bytes[start...].starts(with: "://".utf8) { start += 1 }
-        if start + 3 <= bytes.count {
-            start += 3
-            while start < bytes.count, bytes[start] == UInt8(ascii: "/") { start += 1 }
-        } else {
-            if needsScheme { return nil }
-            start = 0
+        if needsScheme {
+            while start + 3 <= bytes.count, !bytes[start...].starts(with: "://".utf8) { start += 1 }
+            guard start + 3 <= bytes.count else { return nil }
+            // The colon is no part of an authority, and the slashes begin one.
+            start += 1
         }
-        let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
-        let authority = bytes[start...].prefix { !ends.contains($0) }
-        guard let sign = authority.lastIndex(of: UInt8(ascii: "@")), sign > start else { return nil }
-        return start..<sign
+        let place = bytes[start...].withUnsafeBufferPointer { UserInformation.place(in: $0) }
+        return place.map { $0.lowerBound + start..<$0.upperBound + start }
     }
 }

@@ -6,7 +6,7 @@ enum FileName {
     ///
     /// Other than in ``URLPath``, where no two URLs share a path, what a name cannot hold is left out.
     static func ofURL(_ url: String) -> String {
-        var rest = url.prefix { $0 != "?" && $0 != "#" }
+        var rest = UserInformation.removed(from: url).prefix { $0 != "?" && $0 != "#" }
         let scheme = rest.prefix { $0 != "/" }
         if scheme.hasSuffix(":"), rest.dropFirst(scheme.count).hasPrefix("//") {
             rest = rest.dropFirst(scheme.count + 2)

@@ -11,7 +11,8 @@ package enum ScriptPlace {
     /// `user:password@host/proxy.pac`.
     package static func shown(_ place: String) -> String {
         let first = place.utf8.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let mayHaveUser = first.contains(UInt8(ascii: ":")) && first.contains(UInt8(ascii: "@"))
+        // What ends with its colon is a scheme.
+        let mayHaveUser = first.dropLast().contains(UInt8(ascii: ":"))
         return mayHaveUser ? UserInformation.removed(from: place) : withoutUser(place)
     }
 

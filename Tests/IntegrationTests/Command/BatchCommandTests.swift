@@ -225,6 +225,22 @@ struct BatchCommandTests {
         }
     }
 
+    @Test("a password with a sign that ends an authority is in no record and no message", arguments: ["/", "?", "#"])
+    func passwords(sign: String) throws {
+        let bed = try BatchBed()
+        try bed.putList([
+            "http://user:pa\(sign)ssW2@127.0.0.1:1/", "{\"url\":\"http://user:pb\(sign)ssW2@127.0.0.1:1/\"}",
+            "{\"url\":\"http://user:pc\(sign)ssW2@127.0.0.1:1/\",\"colour\":1}",
+        ])
+        let run = try bed.run()
+        #expect(run.status == 1 && !run.errors.contains("ssW2") && !run.errors.contains("user:"), "\(run.errors)")
+        let records = try bed.records()
+        #expect(records.map(\.url) == Array(repeating: "http://127.0.0.1:1/", count: 3))
+        #expect(records.compactMap(\.code).sorted() == ["bad_request", "invalid_url", "invalid_url"])
+        let results = String(decoding: bed.directory.content("results") ?? [], as: UTF8.self)
+        #expect(!results.contains("ssW2") && !results.contains("user:"), "\(results)")
+    }
+
     @Test("what is no list is told in one line", arguments: ["/dev/zero", "/", "/proc/self/exe", "/nonexistent"])
     func noList(path: String) async throws {
         let bed = try BatchBed()

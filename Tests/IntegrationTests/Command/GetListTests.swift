@@ -208,6 +208,11 @@ struct GetListTests {
         #expect(one.errors.contains("http://127.0.0.1:1/: ") && !one.errors.contains("secret"), "\(one.errors)")
         let many = try get(["-o", "/dev/null", "-o", "/dev/null", url, url])
         #expect(many.status == 1 && !many.errors.contains("secret") && !many.errors.contains("user"), "\(many.errors)")
+        for sign in ["/", "?", "#"] {
+            let run = try get(["http://user:pa\(sign)secret@127.0.0.1:1/"])
+            #expect(run.status == 3 && run.errors.contains("http://127.0.0.1:1/: "), "\(run.errors)")
+            #expect(!run.errors.contains("secret") && !run.errors.contains("user"), "\(run.errors)")
+        }
     }
 
     @Test("standard input is read by one alone")

@@ -83,6 +83,25 @@ struct PipeCommandTests {
         }
     }
 
+    @Test("a password with a sign that ends an authority is in no answer and no message", arguments: ["/", "?", "#"])
+    func passwords(sign: String) async throws {
+        let directory = try TemporaryDirectory()
+        let pipe = try PipeProcess(errors: directory.file("errors"))
+        let url = "http://user:pa\(sign)ssW2@127.0.0.1:1/"
+        for (line, code) in [
+            (#"{"url":"\#(url)"}"#, "invalid_url"), (#"{"url":"\#(url)","colour":1}"#, "bad_request"),
+        ] {
+            pipe.write(line)
+            let answer = try #require(await pipe.next())
+            #expect(answer.code == code && answer.url == "http://127.0.0.1:1/", "\(answer.text)")
+            #expect(!answer.text.contains("ssW2") && !answer.text.contains("user:"), "\(answer.text)")
+        }
+        #expect(await pipe.finish().isEmpty)
+        #expect(await pipe.exitStatus() == 0)
+        let errors = String(decoding: directory.content("errors") ?? [], as: UTF8.self)
+        #expect(!errors.contains("ssW2"), "\(errors)")
+    }
+
     @Test("methods, header bytes and bodies go out as they are said, and header bytes come back one character each")
     func requests() async throws {
         try await withOrigin { origin in

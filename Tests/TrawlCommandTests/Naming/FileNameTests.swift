@@ -9,7 +9,7 @@ struct FileNameTests {
         arguments: [
             ("http://h/a/b.txt", "b.txt"), ("http://h/a/b.txt?x=1/2#f", "b.txt"), ("http://h/a%2Fb", "a%2Fb"),
             ("http://h/", "index.html"), ("http://h", "index.html"), ("http://h?x", "index.html"),
-            ("http://h/a/", "index.html"), ("h/a", "a"),
+            ("http://h/a/", "index.html"), ("h/a", "a"), ("http://u:p/w@h", "index.html"), ("http://u@h/a@b", "a@b"),
         ])
     func ofURL(url: String, name: String) {
         #expect(FileName.ofURL(url) == name)
