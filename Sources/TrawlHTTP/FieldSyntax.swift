@@ -10,6 +10,13 @@ package enum FieldSyntax {
         return byte < 128 && bits >> UInt64(byte & 63) & 1 != 0
     }
 
+    /// What may be shown of the name of a line that is refused: what of it can be a name, and "…" for the rest. That may
+    /// be a secret, as in `Authorization Bearer secret: x` or where the colon was forgotten.
+    package static func shown(refused name: some Collection<UInt8>) -> String {
+        let token = name.prefix(64).prefix { isTokenByte($0) }
+        return String(decoding: token, as: UTF8.self) + (token.count < name.count ? "…" : "")
+    }
+
     /// Whether `bytes` is a token: not empty, token bytes only.
     package static func isToken(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0

@@ -24,6 +24,16 @@ struct FieldSyntaxTests {
         }
     }
 
+    @Test(
+        "a refused name is shown as far as it can be one",
+        arguments: [
+            ("Authorization Bearer secret", "Authorization…"), ("A: b", "A…"), ("A\u{1B}b", "A…"), ("é", "…"), ("", ""),
+            ("A", "A"), (String(repeating: "n", count: 65), String(repeating: "n", count: 64) + "…"),
+        ])
+    func refusedName(name: String, shown: String) {
+        #expect(FieldSyntax.shown(refused: name.utf8) == shown)
+    }
+
     @Test("comparing without case looks at the length, and at letters of ASCII only")
     func equalIgnoringCase() {
         #expect(FieldSyntax.equalIgnoringCase("GZip", "gzIP"))

@@ -10,7 +10,7 @@ package import TrawlHTTP
 public struct Fields: Sendable, Hashable {
     /// The lines in packed form.
     package var lines: FieldLines
-    /// The first name whose line was refused, escaped for display; such fields cannot be sent.
+    /// The first name whose line was refused, as it may be shown; such fields cannot be sent.
     package private(set) var refused: String?
 
     /// The lines of a packed list.
@@ -108,9 +108,7 @@ public struct Fields: Sendable, Hashable {
     }
 
     private mutating func refuse(_ name: String) {
-        if refused == nil {
-            refused = String(name.unicodeScalars.prefix(64).map { $0.escaped(asASCII: true) }.joined())
-        }
+        if refused == nil { refused = FieldSyntax.shown(refused: name.utf8) }
     }
 }
 

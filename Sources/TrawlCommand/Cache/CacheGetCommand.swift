@@ -40,6 +40,7 @@ struct CacheGetCommand: CacheSubcommand {
     @OptionGroup var storage: CacheStoreArguments
 
     func validate() throws {
+        try FieldArgument.check(headers, "-H")
         if file == "" { throw ValidationError("-o wants a file name") }
     }
 

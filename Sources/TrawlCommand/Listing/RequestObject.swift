@@ -270,7 +270,7 @@ struct RequestObject {
                 }
             }
         }
-        let word = Self.quoted(String(decoding: name, as: UTF8.self))
+        let word = Self.quoted(FieldSyntax.shown(refused: name))
         switch refusal {
         case nil: break
         case .name: complain("headers: \(word) is not the name of a field")

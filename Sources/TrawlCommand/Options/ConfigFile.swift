@@ -1,4 +1,5 @@
 import Trawl
+import TrawlHTTP
 
 /// A file of options, one a line, as curl reads it: `name value`, `name = value`, `name: value`, `-x value`,
 /// `--name value`.
@@ -84,15 +85,15 @@ struct ConfigFile {
         if option.hasPrefix("-"), !option.hasPrefix("--") {
             // `-x value`, or letters and a joined value, as on the command line.
             guard let letter = option.dropFirst().firstIndex(where: OptionTable.takesValue(short:)) else {
-                if value != nil { throw wrong("\(option.terminalSafe) takes no value") }
+                if value != nil { throw wrong("\(Self.shown(option)) takes no value") }
                 if option == "-" { throw wrong("no option is named") }
                 return [option]
             }
             if option[letter] == "K" { throw nested }
             let isJoined = option.index(after: letter) < option.endIndex
-            if isJoined, value != nil { throw wrong("\(option.terminalSafe) has two values") }
+            if isJoined, value != nil { throw wrong("\(Self.shown(option[...letter])) has two values") }
             if isJoined { return [option] }
-            guard let value else { throw wrong("\(option.terminalSafe) wants a value") }
+            guard let value else { throw wrong("\(Self.shown(option)) wants a value") }
             return [option, value]
         }
         let name = option.hasPrefix("--") ? option.dropFirst(2) : option[...]
@@ -109,10 +110,10 @@ struct ConfigFile {
             throw nested
         default:
             if OptionTable.takesValue(long: name) {
-                guard let value else { throw wrong("--\(String(name).terminalSafe) wants a value") }
+                guard let value else { throw wrong("--\(name) wants a value") }
                 return ["--\(name)", value]
             }
-            if value != nil { throw wrong("--\(String(name).terminalSafe) takes no value, or is not known") }
+            if value != nil { throw wrong("--\(Self.shown(name)) takes no value, or is not known") }
             return ["--\(name)"]
         }
     }
@@ -120,6 +121,9 @@ struct ConfigFile {
     private var nested: CommandError { wrong("a file of options cannot name another") }
 
     private func wrong(_ reason: String) -> CommandError { CommandError("\(name):\(line): \(reason)") }
+
+    /// An option without the value that may be joined to it, and may be a secret: `--oauth2-bearer=token more`.
+    private static func shown(_ option: some StringProtocol) -> String { FieldSyntax.shown(refused: option.utf8) }
 
     private static let escapes: [Unicode.Scalar: Unicode.Scalar] = ["t": "\t", "n": "\n", "r": "\r", "v": "\u{B}"]
 

@@ -8,20 +8,32 @@ enum FieldArgument: ExpressibleByArgument, Equatable {
     case add(name: String, value: String)
     case remove(name: String)
     case file(String)
+    /// None of these. What it says is not kept, and the parser does not get to show it: it may be a secret behind a
+    /// forgotten colon.
+    case malformed
 
-    init?(argument: String) {
+    init(argument: String) {
         if argument.first == "@" {
-            guard argument.utf8.count > 1 else { return nil }
-            self = .file(String(argument.dropFirst()))
+            self = argument.utf8.count > 1 ? .file(String(argument.dropFirst())) : .malformed
         } else if let colon = argument.firstIndex(of: ":") {
             let name = String(argument[..<colon])
             let value = Self.trimmed(argument[argument.index(after: colon)...])
-            guard !name.isEmpty else { return nil }
-            self = value.isEmpty ? .remove(name: name) : .add(name: name, value: value)
+            if name.isEmpty {
+                self = .malformed
+            } else {
+                self = value.isEmpty ? .remove(name: name) : .add(name: name, value: value)
+            }
         } else if argument.count > 1, argument.last == ";" {
             self = .add(name: String(argument.dropLast()), value: "")
         } else {
-            return nil
+            self = .malformed
+        }
+    }
+
+    /// Refuses values of an option that are no field lines.
+    static func check(_ arguments: [FieldArgument], _ option: String) throws {
+        if arguments.contains(.malformed) {
+            throw ValidationError("\(option) wants 'Name: value', 'Name;', 'Name:' or '@FILE', and got none of them")
         }
     }
 
@@ -41,6 +53,7 @@ enum FieldArgument: ExpressibleByArgument, Equatable {
                 }
                 request.options.omittedFields.append(name)
             case .file(let file): try apply(lines(of: file, read: read), to: &request, read: read)
+            case .malformed: throw CommandError("not a field line")
             }
         }
     }
@@ -55,9 +68,9 @@ enum FieldArgument: ExpressibleByArgument, Equatable {
             number += 1
             let bytes = line.last == 0x0D ? line.dropLast() : line
             if bytes.isEmpty { continue }
-            guard bytes.first != UInt8(ascii: "@"), let text = String(validating: bytes, as: UTF8.self),
-                let argument = FieldArgument(argument: text)
-            else {
+            let argument: FieldArgument =
+                String(validating: bytes, as: UTF8.self).map { FieldArgument(argument: $0) } ?? .malformed
+            guard bytes.first != UInt8(ascii: "@"), argument != .malformed else {
                 let name = file == "-" ? "standard input" : file.terminalSafe
                 throw CommandError("\(name):\(number): not a field line")
             }

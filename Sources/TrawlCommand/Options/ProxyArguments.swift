@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Trawl
+import TrawlHTTP
 import TrawlPlatform
 import TrawlSession
 
@@ -95,8 +96,10 @@ struct ProxyArguments: ParsableArguments {
         if [proxy, socks4, socks4a, socks5, socks5Hostname, script].compactMap({ $0 }).count > 1 {
             throw ValidationError("of --proxy, the --socks options and --pac there may be one")
         }
+        try FieldArgument.check(headers, "--proxy-header")
         for case .remove(let name) in headers {
-            throw ValidationError("--proxy-header '\(name):': no such line is generated for the proxy")
+            let shown = FieldSyntax.shown(refused: name.utf8)
+            throw ValidationError("--proxy-header '\(shown):': no such line is generated for the proxy")
         }
     }
 

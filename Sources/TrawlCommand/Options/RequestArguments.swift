@@ -98,6 +98,7 @@ struct RequestArguments: ParsableArguments {
     var config: [String] = []
 
     func validate() throws {
+        try FieldArgument.check(headers, "-H")
         let forms = !pieces.isEmpty
         if forms, !json.isEmpty { throw ValidationError("--json and --data exclude each other") }
         if head, forms && !dataInQuery || !json.isEmpty {

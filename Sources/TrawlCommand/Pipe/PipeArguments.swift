@@ -38,6 +38,7 @@ struct PipeArguments: ParsableArguments {
     var memory: Int? { memoryText.flatMap { ByteCountArgument(argument: $0) }.map { Int(clamping: $0.bytes) } }
 
     func validate() throws {
+        try FieldArgument.check(headers, "-H")
         try OptionText.check(
             memoryText, "--max-memory <bytes>", "a number of bytes from 1, with k, M, G or T behind it or not"
         ) {

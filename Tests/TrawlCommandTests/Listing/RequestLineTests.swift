@@ -135,7 +135,11 @@ struct RequestLineTests {
             (#""url":"x","headers":[["A","b","c"]]"#, "headers must be an array of [name, value]"),
             (#""url":"x","headers":[["A",1]]"#, "headers must be an array of [name, value]"),
             (#""url":"x","headers":["A: b"]"#, "headers must be an array of [name, value]"),
-            (#""url":"x","headers":[["A b","c"]]"#, "headers: \"A b\" is not the name of a field"),
+            (#""url":"x","headers":[["A b","c"]]"#, "headers: \"A…\" is not the name of a field"),
+            (
+                #""url":"x","headers":[["Authorization: Bearer b",""]]"#,
+                "headers: \"Authorization…\" is not the name of a field"
+            ),
             (#""url":"x","headers":[["","c"]]"#, "headers: \"\" is not the name of a field"),
             (#""url":"x","headers":[["A","b\r\nC: d"]]"#, "headers: the value of \"A\" holds CR, LF or NUL"),
             (#""url":"x","headers":[["A","\u0000"]]"#, "headers: the value of \"A\" holds CR, LF or NUL"),

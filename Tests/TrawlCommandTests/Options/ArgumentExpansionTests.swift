@@ -100,7 +100,9 @@ struct ArgumentExpansionTests {
             ("data = \"a\\\"", "f:1: a quote is not closed"),
             ("data = \"a\"b", "f:1: something follows the closing quote"),
             ("header", "f:1: --header wants a value"), ("header = # x", "f:1: --header wants a value"),
-            ("-H", "f:1: -H wants a value"), ("-L yes", "f:1: -L takes no value"), ("-Ax y", "f:1: -Ax has two values"),
+            ("-H", "f:1: -H wants a value"), ("-L yes", "f:1: -L takes no value"), ("-Ax y", "f:1: -A has two values"),
+            ("-fuann:secret more", "f:1: -fu has two values"),
+            ("--oauth2-bearer=secret more", "f:1: --oauth2-bearer… takes no value, or is not known"),
             ("location = true", "f:1: --location takes no value, or is not known"), ("-", "f:1: no option is named"),
             ("= x", "f:1: no option is named"), ("-- x", "f:1: no option is named"),
             ("url = -x", "f:1: a URL cannot begin with a dash"), ("url", "f:1: url wants a value"),
@@ -108,7 +110,7 @@ struct ArgumentExpansionTests {
             ("-sKg", "f:1: a file of options cannot name another"),
             ("config = g", "f:1: a file of options cannot name another"),
             ("--config=g", "f:1: a file of options cannot name another"), ("a\u{0}b", "f:1: not text in UTF-8"),
-            ("\u{1B}[2J = x", "f:1: --\\u{1b}[2J takes no value, or is not known"),
+            ("\u{1B}[2J = x", "f:1: --… takes no value, or is not known"),
         ])
     func wrong(text: String, expected: String) {
         #expect(message(text) == expected)

@@ -53,6 +53,30 @@ struct OptionsTests {
         #expect(throws: (any Error).self) { try GetCommand.parse(arguments + ["http://h/"]) }
     }
 
+    @Test(
+        "what is no field line is told without its text, which may be a secret without its colon",
+        arguments: [
+            ["-H", "Authorization Bearer secret"], ["--header=Authorization Bearer secret"], ["-H", ": secret"],
+            ["--proxy-header", "Authorization Bearer secret"], ["--proxy-header", "Authorization Bearer secret:"],
+        ])
+    func noFieldLine(arguments: [String]) {
+        do {
+            _ = try GetCommand.parse(arguments + ["http://h/"])
+            Issue.record("it is taken")
+        } catch {
+            let text = GetCommand.message(for: error)
+            #expect(!text.contains("secret"), "\(text)")
+        }
+    }
+
+    @Test("the name of a refused field line is shown as far as it can be one")
+    func refusedName() {
+        let error = #expect(throws: CommandError.self) {
+            try GetPlan(GetCommand.parse(["-H", "Authorization Bearer secret: x", "http://h/"]))
+        }
+        #expect(error?.message == "-H: the field line Authorization… cannot be sent")
+    }
+
     @Test("the first byte has a limit by option")
     func firstByte() throws {
         var options = RequestOptions()
