@@ -50,11 +50,15 @@ struct LeakCell: Sendable {
             target = url(place, own, transition.userInformation).percentEncoded
         }
         let challenge = transition.asksFirst || secret.waitsForChallenge ? "&challenge=Basic%20realm%3D%22home%22" : ""
-        let first = "/\(id)/?hop=0&status=\(status)\(transition.redirectMore)\(challenge)&to=\(target)"
+        let freshness = transition.storesRedirect ? "&cache=max-age%3D600" : ""
+        let first = "/\(id)/?hop=0&status=\(status)\(freshness)\(challenge)&to=\(target)"
         var request = Request(url(transition.from, first))
-        // A POST must not be repeated when its worker dies.
-        if status > 302 { request.method = status == 303 || transition.losesWorker ? .put : .post }
-        if status > 302 { request.body = .text("body") }
+        // What is stored answers a GET alone.
+        if status > 302, !transition.storesRedirect {
+            // A POST must not be repeated when its worker dies.
+            request.method = status == 303 || transition.losesWorker ? .put : .post
+            request.body = .text("body")
+        }
         request.options.redirects.mode = mode
         request.options.redirects.allowsDowngrade = true
         request.options.tls.caFile = scene.authority.root
@@ -119,6 +123,12 @@ struct LeakCell: Sendable {
         return wrong
     }
 
+    /// Whether the second of two requests learns from the store where it leads. What is asked first who it is has said
+    /// nothing yet, and what has a client certificate uses no cache.
+    private var isAnsweredByStore: Bool {
+        transition.storesRedirect && !secret.waitsForChallenge && secret != .clientCertificate
+    }
+
     /// What is missing from the requests of the cell that were seen.
     func gaps(_ seen: [RecordingOrigin.Seen]) -> [String] {
         var wrong: [String] = []
@@ -128,6 +138,10 @@ struct LeakCell: Sendable {
         let home = seen.filter { Self.hop(of: $0) == "0" }
         if secret.arrives(transition), !home.contains(where: { secret.shows(mark, in: $0) }) {
             wrong.append("\(id): its own origin did not get it")
+        }
+        if isAnsweredByStore, home.count != 1 { wrong.append("\(id): \(home.count) times at the first place") }
+        if transition.warmsUp, home.count < 2 || home.first?.connection != home.last?.connection {
+            wrong.append("\(id): on connections \(home.map(\.connection))")
         }
         return wrong
     }

@@ -34,7 +34,7 @@ struct LeakMatrixTests {
                     defer { gate.leave() }
                     if let preparation = try cell.preparation(scene) { _ = try await coordinator.send(preparation) }
                     // A stored redirect answers the second time; a connection stands the second time.
-                    let isTwice = !cell.transition.redirectMore.isEmpty || cell.transition.warmsUp
+                    let isTwice = cell.transition.storesRedirect || cell.transition.warmsUp
                     for _ in 0..<(isTwice ? 2 : 1) {
                         _ = try await coordinator.send(try cell.request(scene))
                     }
@@ -82,10 +82,27 @@ struct LeakMatrixTests {
     @Test("every secret, every way, every status: nothing arrives where it does not belong")
     func matrix() async throws {
         let store = try TemporaryDirectory()
-        let cells = LeakCell.all.filter { !$0.transition.losesWorker }
+        let cells = LeakCell.all.filter { !$0.transition.losesWorker && !$0.transition.warmsUp }
         #expect(cells.count >= 1000)
         try await TrustScene.with(adjust: { $0.store = .directory(store.file("store")) }) { scene, coordinator in
             let seen = try await run(cells, scene, coordinator)
+            let wrong = problems(cells, seen)
+            #expect(wrong.isEmpty, "\(wrong.count) wrong: \(wrong.prefix(10))")
+        }
+    }
+
+    @Test("nor on a connection that another request of the cell has used")
+    func reusedConnections() async throws {
+        let store = try TemporaryDirectory()
+        let cells = LeakCell.all.filter(\.transition.warmsUp)
+        #expect(cells.count >= 50)
+        func adjust(_ configuration: inout Configuration) {
+            configuration.store = .directory(store.file("store"))
+            // One worker and one cell at a time: nobody else has the connection.
+            configuration.workers = 1
+        }
+        try await TrustScene.with(adjust: adjust) { scene, coordinator in
+            let seen = try await run(cells, scene, coordinator, width: 1)
             let wrong = problems(cells, seen)
             #expect(wrong.isEmpty, "\(wrong.count) wrong: \(wrong.prefix(10))")
         }

@@ -17,9 +17,9 @@ struct LeakTransition: Sendable {
     var userInformation = ""
     /// What the last place's target has besides.
     var more = ""
-    /// What the redirect's target has besides.
-    var redirectMore = ""
-    /// Whether the secret's connections stand before it begins.
+    /// Whether the redirect is stored, and answers the second time.
+    var storesRedirect = false
+    /// Whether its connection stands before it begins.
     var warmsUp = false
     /// Whether the first place asks who it is before it redirects.
     var asksFirst = false
@@ -59,7 +59,7 @@ struct LeakTransition: Sendable {
             name: "a challenge in between", from: place("asking"), to: [place("askingToo")], asksFirst: true),
         LeakTransition(
             name: "stored redirect", from: place("asking"), to: [place("askingToo")],
-            redirectMore: "&cache=max-age%3D600"),
+            storesRedirect: true),
         LeakTransition(
             name: "reused connection", from: place("asking"), to: [place("asking", "two.test")], warmsUp: true),
         LeakTransition(
