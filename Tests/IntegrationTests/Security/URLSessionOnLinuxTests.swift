@@ -99,6 +99,167 @@ struct URLSessionOnLinuxTests {
         }
     }
 
+    /// A program that is asked who it is, and what it is asked about.
+    private final class Answering: FetchDecisions {
+        private let asked = Locked([String]())
+        private let answer: @Sendable (AuthenticationChallenge) -> CredentialDecision
+
+        init(_ answer: @escaping @Sendable (AuthenticationChallenge) -> CredentialDecision) { self.answer = answer }
+
+        func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision {
+            asked.withLock { $0.append(challenge.authenticationScheme) }
+            return answer(challenge)
+        }
+
+        var schemes: [String] { asked.withLock { $0 } }
+    }
+
+    @Test("challenges of all schemes reach who decides, the strongest first")
+    func challenges() async throws {
+        let answering = Answering {
+            $0.authenticationScheme == "Basic" ? .use(Credential(user: "me", password: "pass")) : .reject
+        }
+        let all = #"Negotiate, NTLM, Digest realm="d", nonce="n", qop="auth", Basic realm="b""#
+        try await withScene(
+            adjust: { $0.decisions = answering },
+            answering: ChallengingOrigin.taking(ChallengingOrigin.basic("me", "pass"), all)
+        ) { scene, coordinator in
+            let response = try await coordinator.get(scene.origin.url("/x")) {
+                $0.authentication.allowsClearText = true
+                $0.authentication.schemes = [.any, .ntlm]
+            }
+            #expect(response.status == 200)
+        }
+        #expect(answering.schemes == ["Negotiate", "Digest", "NTLM", "Basic"])
+    }
+
+    @Test("a decision answers Digest", .enabled(if: ApacheServer.canRun, ApacheServer.missing))
+    func digest() async throws {
+        let server = try await ApacheServer { directory in
+            let site = try directory.makeDirectory("site")
+            try directory.put("site/page", Array("page".utf8))
+            // The MD5 digest of `me:the realm:pass`, as htdigest writes it.
+            try directory.put("users", Array("me:the realm:0e86e698aef63cda5d3671d99bd59cd8\n".utf8))
+            return """
+                <Directory \(site)>
+                    AuthType Digest
+                    AuthName "the realm"
+                    AuthDigestProvider file
+                    AuthUserFile \(directory.file("users"))
+                    Require valid-user
+                </Directory>
+                """
+        }
+        defer { server.stop() }
+        let answering = Answering { _ in .use(Credential(user: "me", password: "pass")) }
+        try await withTestCoordinator(adjust: { $0.decisions = answering }) { coordinator in
+            let response = try await coordinator.get(server.url("/page"))
+            #expect(response.status == 200 && response.bodyText == "page")
+            #expect(response.authentication?.scheme == "Digest")
+        }
+        #expect(answering.schemes == ["Digest"])
+    }
+
+    @Test("a decision answers NTLM, with a domain", .enabled(if: NTLMServer.canRun, NTLMServer.missing))
+    func ntlm() async throws {
+        let server = try NTLMServer([("DOM", "ann", "secret-a")])
+        defer { server.stop() }
+        let answering = Answering { _ in .use(Credential(user: "ann", password: "secret-a", domain: "DOM")) }
+        try await withTestCoordinator(adjust: { $0.decisions = answering }) { coordinator in
+            let response = try await coordinator.get(server.url("/x")) { $0.authentication.schemes = .ntlm }
+            #expect(response.status == 200 && response.authentication?.scheme == "NTLM")
+        }
+        #expect(answering.schemes == ["NTLM"])
+    }
+
+    @Test("a redirect after Basic is followed, and is no loop")
+    func redirectAfterBasic() async throws {
+        let right = ChallengingOrigin.basic("me", "pass")
+        try await withScene(answering: { seen in
+            if seen.fields["authorization"] != right { return ChallengingOrigin.challenge() }
+            return seen.target == "/in/go"
+                ? ScriptedOrigin.Answer(302, "", [("Location", "/in/end")]) : ScriptedOrigin.Answer(200, "there")
+        }) { scene, coordinator in
+            let response = try await coordinator.get(scene.origin.url("/in/go")) {
+                $0.authentication.allowsClearText = true
+                $0.authentication.credential = Credential(user: "me", password: "pass")
+            }
+            #expect(response.status == 200 && response.bodyText == "there" && response.redirects.count == 1)
+            // A challenge each at the most.
+            #expect(scene.count <= 4, "\(scene.targets)")
+        }
+    }
+
+    @Test("credentials are kept for good")
+    func persistentCredentials() async throws {
+        let right = ChallengingOrigin.basic("me", "pass")
+        try await withScene(answering: ChallengingOrigin.taking(right)) { scene in
+            func get(asking decisions: (any FetchDecisions)?) async throws -> Response {
+                let vault = try SealedFileVault(path: scene.directory.file("vault"), passphrase: "open sesame")
+                return try await scene.withCoordinator(adjust: {
+                    $0.vault = vault
+                    $0.decisions = decisions
+                }) { coordinator in
+                    try await coordinator.get(scene.origin.url("/x")) {
+                        $0.authentication.allowsClearText = true
+                        $0.authentication.usesVault = true
+                    }
+                }
+            }
+            let answering = Answering { _ in .use(Credential(user: "me", password: "pass", persistence: .permanent)) }
+            #expect(try await get(asking: answering).status == 200)
+            #expect(answering.schemes == ["Basic"])
+            let kept = try await get(asking: nil)
+            #expect(kept.status == 200 && kept.authentication?.source == .vault)
+        }
+    }
+
+    @Test("the proxy of a configuration is used, but for the hosts it leaves out")
+    func proxies() async throws {
+        let proxy = try ScriptedOrigin { _ in ScriptedOrigin.Answer(200, "by proxy") }
+        defer { proxy.stop() }
+        var policy = ProxyPolicy(try Proxy("127.0.0.1:\(proxy.port)"))
+        policy.exceptions = ["127.0.0.1"]
+        try await withScene(
+            adjust: { $0.proxy = policy }, answering: { _ in ScriptedOrigin.Answer(200, "direct") }
+        ) { scene, coordinator in
+            #expect(try await coordinator.get("http://far.test/x").bodyText == "by proxy")
+            #expect(try await coordinator.get(scene.origin.url("/x")).bodyText == "direct")
+        }
+        #expect(proxy.seen().map(\.target) == ["http://far.test/x"])
+    }
+
+    @Test("a download that breaks off leaves data to go on with")
+    func resumeData() async throws {
+        let content = ReferenceBytes.bytes(400_000, seed: 5)
+        let origin = try ScriptedOrigin { seen in
+            var answer = ScriptedOrigin.Answer(200, "", [("Accept-Ranges", "bytes"), ("ETag", "\"one\"")])
+            if let first = seen.fields["range"].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) }) {
+                answer.status = 206
+                answer.fields.append(("Content-Range", "bytes \(first)-399999/400000"))
+                answer.body = Array(content[first...])
+            } else {
+                answer.body = Array(content[..<250_000])
+                answer.announced = content.count
+            }
+            return answer
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        var options = Destination.FileOptions()
+        options.keepsPart = true
+        let destination = Destination.file(directory.file("x"), options: options)
+        try await withTestCoordinator { coordinator in
+            let error = await failure(.truncated) {
+                try await coordinator.send(Request(origin.url("/x")), into: destination)
+            }
+            let data = try #require(error?.resumeData)
+            #expect(data.offset > 0)
+            let response = try await coordinator.start(resuming: data).response
+            #expect(response.status == 206 && directory.content("x") == content)
+        }
+    }
+
     @Test("the time limit of a whole fetch counts")
     func resourceTimeout() async throws {
         try await withScene(answering: { _ in
