@@ -5,8 +5,8 @@
 /// slashes, and backslashes for them; without a slash there is no scheme, for `user:password@host` has none.
 ///
 /// A password may hold a `/`, `?` or `#` that should have been encoded, and ends the authority: `http://user:pa/ss@host`.
-/// What is left of the authority then has no port of digits, so it is no URL (RFC 3986 §3.2.3), and all of the text up
-/// to its last `@` is taken for user information.
+/// What is left of the authority then names no port, so it is no URL (RFC 3986 §3.2.3), and all of the text up to its
+/// last `@` is taken for user information.
 package enum UserInformation {
     /// The text without its user information, and without the `@` behind that.
     package static func removed(from text: String) -> String {
@@ -52,7 +52,8 @@ package enum UserInformation {
         return start..<(text[start...].firstIndex(where: endsAuthority) ?? text.count)
     }
 
-    /// Whether bytes without an `@` may be a host and its port: what follows the host's first colon is digits, or nothing.
+    /// Whether bytes without an `@` may be a host and its port: what follows the host's first colon is a number from 1 to
+    /// 65535, or nothing.
     ///
     /// - Source: RFC 3986 §3.2.2 (colons are in brackets), §3.2.3.
     private static func isHostAndPort(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
@@ -60,8 +61,13 @@ package enum UserInformation {
         if bytes.first == UInt8(ascii: "["), let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) {
             rest = bytes[(bracket + 1)...]
         }
-        guard let colon = rest.firstIndex(of: UInt8(ascii: ":")) else { return true }
-        return rest[(colon + 1)...].allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+        guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), colon + 1 < rest.endIndex else { return true }
+        var port = 0
+        for byte in rest[(colon + 1)...] {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return false }
+            port = min(port * 10 + Int(byte - UInt8(ascii: "0")), 65_536)
+        }
+        return port >= 1 && port <= 65_535
     }
 
     /// Whether a scheme is over, or there was none.

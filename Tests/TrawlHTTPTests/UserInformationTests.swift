@@ -11,7 +11,9 @@ struct UserInformationTests {
             ("http://a@b@h/x?y#z", "http://h/x?y#z"), ("http://h/a@b", "http://h/a@b"),
             ("http://h?a@b", "http://h?a@b"),
             ("http://h#a@b", "http://h#a@b"), ("a:b", "a:b"), ("", ""), ("@", ""),
-            ("http://h:80/a@b", "http://h:80/a@b"), ("http://h:/a@b", "http://h:/a@b"), ("h:80/a@b", "h:80/a@b"),
+            ("http://h:80/a@b", "http://h:80/a@b"), ("http://h:/a@b", "http://h:/a@b"),
+            ("http://h:65535/a@b", "http://h:65535/a@b"), ("http://h:00080/a@b", "http://h:00080/a@b"),
+            ("h:80/a@b", "h:80/a@b"),
             ("http://[::1]/x@y", "http://[::1]/x@y"), ("http://[::1]:80?x@y", "http://[::1]:80?x@y"),
             ("http://u:p@[::1]:80/x@y", "http://[::1]:80/x@y"), ("http://u:p@h:80/a@b", "http://h:80/a@b"),
         ])
@@ -45,10 +47,11 @@ struct UserInformationTests {
     }
 
     @Test(
-        "a password may hold what ends an authority: it has no port of digits then",
+        "a password may hold what ends an authority, which names no port then",
         arguments: [
             ("http://u:p/w@h/", "http://h/"), ("http://u:p?w@h/", "http://h/"), ("http://u:p#w@h/", "http://h/"),
-            ("u:p/w@h", "h"), ("http://u:1p/w@h:80/", "http://h:80/"), ("http://u:p:1/w@h/", "http://h/"),
+            ("u:p/w@h", "h"), ("http://u:123456/w@h/", "http://h/"), ("http://u:0?w@h/", "http://h/"),
+            ("http://u:1p/w@h:80/", "http://h:80/"), ("http://u:p:1/w@h/", "http://h/"),
             ("http://u:p/w@v@h/", "http://h/"), ("http://u:p@v:w/x@h/", "http://h/"),
             ("http://u:[p]/w@h/", "http://h/"), ("http://[u]p:w/x@h/", "http://h/"), ("http:/u:p/w@h/", "http:/h/"),
             ("//u:p/w@h/", "//h/"), ("data:a/b@c", "c"), ("http://h:x/a@b", "http://b"),
