@@ -148,10 +148,12 @@ extension Transfer {
         guard let limits, let rate = limits.rate(.down) else { return }
         noteUncharged()
         guard let length else { return }
-        let whole = whole(length)
+        let (whole, pace) = (whole(length), LimitedPace(rate: rate))
         if lease.method != .head { loop.sizes.note(whole, of: lease.url) }
+        // No more was paid than will come: the next look is early enough.
+        guard let connection, connection.metered.prepaid.down > pace.onWire(whole) else { return }
         settleTraffic(limits)
-        refund(beyond: LimitedPace(rate: rate).onWire(max(0, whole - (arrived ?? 0))), limits)
+        refund(beyond: pace.onWire(max(0, whole - (arrived ?? 0))), limits)
     }
 
     /// How often a transfer that waits is looked at: its peer goes on trying whether there is room.
@@ -185,16 +187,14 @@ extension Transfer {
             return true
         }
         guard let rate = limits.rate(.down) else { return true }
+        let received = Int(clamping: bytesBeforeBody) + Int(clamping: receivedBytes)
+        let whole = store.expectedLength.map(whole)
+        // What has come to its end need not wait, and is charged with it.
+        if let whole, whole - received <= count { return true }
         if limits.isSlack(.down, at: clock.now) { connection?.widen(for: rate) }
         settleTraffic(limits)
-        let received = Int(clamping: bytesBeforeBody) + Int(clamping: receivedBytes)
-        var left = Int.max
-        if let length = store.expectedLength {
-            let whole = whole(length)
-            left = whole - (arrived ?? received)
-            // What has come to its end need not wait.
-            if left <= 0 || whole - received <= count { return true }
-        }
+        let left = whole.map { $0 - (arrived ?? received) } ?? .max
+        if left <= 0 { return true }
         let pace = LimitedPace(rate: rate)
         noteFullness(at: pace)
         let turn = turn(count, at: pace)
