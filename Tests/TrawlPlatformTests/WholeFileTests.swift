@@ -83,7 +83,7 @@ struct WholeFileTests {
         for name in ["new", "old"] {
             try WholeFile.write(text, at: directory.file(name), mode: 0o600, syncs: false) {
                 (part) throws(SystemError) in
-                if part.temporaryName == nil { throw SystemError(errno: number, call: PartFile.linkCall) }
+                if part.temporaryName == nil { throw SystemError(errno: number, call: PartFile.linkCall.description) }
                 try part.publish(replacing: true, keepsMode: false, sync: false)
             }
             #expect(directory.content(name) == "new")

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TrawlProtocol
 
 @testable import Trawl
 

@@ -1,4 +1,5 @@
 import TrawlCache
+import TrawlFrontier
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol

@@ -9,7 +9,7 @@ extension PartFile {
     /// The longest file that is compared with another.
     private static let longestCompared: Int64 = 256 << 20
     /// The call of the error when a name could not be given.
-    static let linkCall = "link"
+    static let linkCall: StaticString = "link"
 
     /// Gives the file its own name; it appears there complete or not at all.
     ///

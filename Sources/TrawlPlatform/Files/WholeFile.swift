@@ -72,7 +72,7 @@ package enum WholeFile {
         } catch {
             // A file without a name gets one by a hard link, which the file system may not have, and which takes a
             // privilege or /proc (linkat(2), AT_EMPTY_PATH). A rename takes neither.
-            guard error.call == PartFile.linkCall else { throw error }
+            guard error.call == PartFile.linkCall.description else { throw error }
             try make(isNamed: true)
         }
     }
