@@ -35,4 +35,9 @@ package struct BodyExtent: Sendable, Hashable {
 
     /// The bytes held, by their places in the representation.
     package var range: Range<UInt64> { first..<(first + length) }
+
+    /// Whether every byte of another extent of the same representation is held.
+    func holds(_ other: BodyExtent) -> Bool {
+        isComplete || first <= other.first && range.upperBound >= other.range.upperBound
+    }
 }

@@ -19,7 +19,8 @@ extension CacheRules {
         let end = max(old.range.upperBound, part.range.upperBound)
         // Nothing lies behind the end of a whole.
         guard !old.isComplete || end == old.length else { return nil }
-        guard let body = BodyExtent.part(first: first, length: end - first, total: total, reachesEnd: end == total)
+        let reachesEnd = [old, part].contains { $0.reachesEnd && $0.range.upperBound == end }
+        guard let body = BodyExtent.part(first: first, length: end - first, total: total, reachesEnd: reachesEnd)
         else { return nil }
         var pieces: [Combination.Piece] = []
         if part.first < old.first { pieces.append(.received(0..<(old.first - part.first))) }
@@ -28,7 +29,7 @@ extension CacheRules {
             pieces.append(.received((old.range.upperBound - part.first)..<part.length))
         }
         var response = new
-        response.metadata = stored.metadata
+        if response.metadata.isEmpty { response.metadata = stored.metadata }
         response.head.fields = storable(
             merged(stored.head.fields, new.head.fields, new.facts.responseTime, hasDate: true),
             arrival: new.facts.responseTime, hasDate: true)
@@ -43,7 +44,8 @@ extension CacheRules {
         return Combination(response: response, pieces: pieces)
     }
 
-    private func sharesStrongValidator(_ left: StoredResponse, _ right: StoredResponse) -> Bool {
+    /// Whether both have the same strong validator.
+    func sharesStrongValidator(_ left: StoredResponse, _ right: StoredResponse) -> Bool {
         let flags = left.facts.flags.intersection(right.facts.flags)
         if flags.contains(.strongTag) {
             return left.head.fields.withFirst("ETag") { old in

@@ -24,7 +24,7 @@ package struct CacheRules: Sendable {
     /// Whether a record is the one to use for a request, rather than the best one seen before.
     ///
     /// The newest of the matching ones is used (RFC 9111 §4), and before them those that came for the same
-    /// credentials.
+    /// credentials. Of parts that lie beside each other, the one that has the bytes asked for.
     ///
     /// - Parameter varying: The newest record of the key that has selecting fields, where there are several. One
     ///   without any, that is older, comes of a server that forgot `Vary` then, and answers nothing (RFC 9111 §4.1).
@@ -35,11 +35,29 @@ package struct CacheRules: Sendable {
         if let best {
             let isOwn = view.facts.ownCredentials == request.credentials
             let isBestOwn = best.facts.ownCredentials == request.credentials
-            guard isOwn == isBestOwn ? view.facts.isNewer(than: best.facts) : isOwn else { return false }
+            guard isOwn == isBestOwn ? isNearer(view, than: best, to: request) : isOwn else { return false }
         }
         guard request.mayBeAnsweredFromStore, view.hasKey(request.key), view.isSelected(by: request, tag: tag)
         else { return false }
         return request.decodesContent || !view.facts.flags.contains(.coded) || acceptsCodings(of: view, request)
+    }
+
+    /// Whether a stored response is the one to use for a request rather than another one of the same credentials.
+    private func isNearer(_ view: StoredView, than best: StoredView, to request: CacheRequest) -> Bool {
+        if !view.facts.body.isComplete || !best.facts.body.isComplete {
+            let (use, bestUse) = (use(of: view, for: request), use(of: best, for: request))
+            if use != bestUse { return use > bestUse }
+        }
+        return view.facts.isNewer(than: best.facts)
+    }
+
+    /// How many of the bytes asked for are there: 2 all of them, 1 those before the ones that are missing, 0 none of use.
+    private func use(of view: StoredView, for request: CacheRequest) -> Int {
+        switch coverage(of: request, view.facts, fields: { view.storedFields() }) {
+        case .whole, .part: 2
+        case .missing: 1
+        case .uncovered: 0
+        }
     }
 
     /// The newest record of a request's key that has selecting fields, one record after the other; for `prefers`.

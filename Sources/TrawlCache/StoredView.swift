@@ -83,28 +83,6 @@ package struct StoredView {
         return hasKey(new.key) && new.selecting.isContained(in: selecting)
     }
 
-    /// Whether a part that came brings nothing: of the same representation, as far as validators tell, at least as much
-    /// is stored here.
-    package func outweighs(_ part: StoredResponse) -> Bool {
-        guard !part.facts.body.isComplete, isReplaced(by: part), !differs(from: part) else { return false }
-        return facts.body.isComplete || facts.body.length >= part.facts.body.length
-    }
-
-    /// Whether validators tell that it is another representation.
-    private func differs(from other: StoredResponse) -> Bool {
-        let flags = facts.flags.intersection(other.facts.flags)
-        if !facts.flags.isDisjoint(with: .tags), !other.facts.flags.isDisjoint(with: .tags) {
-            guard let stored = storedFields() else { return true }
-            return stored.withFirst("ETag") { old in
-                other.head.fields.withFirst("ETag") { new in
-                    guard let old, let new else { return true }
-                    return !EntityTag.areWeaklyEqual(old, new)
-                }
-            }
-        }
-        return flags.contains(.lastModified) && facts.lastModified != other.facts.lastModified
-    }
-
     /// The stored fields; nil when the record is damaged.
     package func storedFields() -> FieldLines? {
         FieldLines(packed: fields)

@@ -110,27 +110,6 @@ struct StoringTests {
         }
     }
 
-    @Test("a part takes the place of nothing better")
-    func outweighed() throws {
-        func part(_ range: String, _ length: UInt64, tag: String? = "\"v1\"") throws -> StoredResponse {
-            try #require(
-                stored(
-                    [("Content-Range", range), ("Cache-Control", "max-age=60")] + (tag.map { [("ETag", $0)] } ?? []),
-                    status: 206, for: request([("Range", "bytes=0-9")]), length: length))
-        }
-        func outweighs(_ old: StoredResponse, _ new: StoredResponse) throws -> Bool {
-            try old.encoded().withUnsafeBytes { try StoredView($0).outweighs(new) }
-        }
-        let whole = try #require(stored([("Cache-Control", "max-age=60"), ("ETag", "\"v1\"")], length: 100))
-        let ten = try part("bytes 0-9/100", 10)
-        #expect(try outweighs(whole, ten))
-        #expect(try outweighs(whole, part("bytes 0-9/100", 10, tag: nil)))
-        #expect(try !outweighs(whole, part("bytes 0-9/100", 10, tag: "\"v2\"")))
-        #expect(try !outweighs(ten, whole))
-        #expect(try outweighs(ten, part("bytes 10-14/100", 5)))
-        #expect(try !outweighs(ten, part("bytes 10-29/100", 20)))
-    }
-
     @Test("a status that is not understood is not stored when it must be")
     func mustUnderstand() {
         let lines = [("Cache-Control", "max-age=60, must-understand")]

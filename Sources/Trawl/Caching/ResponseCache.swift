@@ -182,8 +182,6 @@ public struct ResponseCache: Sendable {
         let record = store.record(of: response, body: spooled, binding.storageClass, replacing: [])
         switch store.cache.perform(.append(record)) {
         case .stored: break
-        case .notDone(.outweighed):
-            throw FetchError(.badRequest, "more of the response is stored", url: plan.target.text)
         case let outcome: throw FetchError(.storeUnusable, "\(outcome)", url: plan.target.text)
         }
     }

@@ -33,8 +33,15 @@ struct CacheTables {
         // Mostly nothing is stored under the digest, and then this is all there is to do about it.
         let isOnly = try insert(entry, of: record.digest, in: transaction)
         if !isOnly {
-            guard try add(entry, for: record, in: transaction, &counters, &effects) else {
-                return .notDone(.outweighed)
+            let row = try index(of: record.digest, in: transaction)
+            switch try succession(of: record, in: row, transaction) {
+            case .replaces(let obsolete):
+                try add(entry, to: row, without: obsolete, of: record.digest, in: transaction, &counters, &effects)
+            case .yields(let other, let header):
+                // In a transaction that was run before this one the file may have got its name.
+                if case .blob(let blob) = record.body { effects.orphans.append(blob.reference.digest) }
+                let use = CacheUse(digest: record.digest, sequence: other.sequence, slot: other.slot)
+                return try replaceHeader(of: use, header: header, stored: record.stored, in: transaction, &effects)
             }
         }
         clock.assign(entry.slot, last: 0)
@@ -66,32 +73,35 @@ struct CacheTables {
     }
 
     /// Puts a new record last in the row of a digest that has one, drops what it replaces and what is too many.
-    ///
-    /// - Returns: False, and nothing is changed, when something better is there.
     private func add(
-        _ entry: IndexRow.Entry, for record: NewRecord, in transaction: borrowing Transaction,
-        _ counters: inout CacheCounters, _ effects: inout Effects
-    ) throws(StoreError) -> Bool {
-        var row = try index(of: record.digest, in: transaction)
-        guard let obsolete = try obsolete(in: row, by: record, in: transaction) else { return false }
+        _ entry: IndexRow.Entry, to row: IndexRow, without obsolete: [UInt64], of digest: CacheDigest,
+        in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
+    ) throws(StoreError) {
+        var row = row
         for sequence in obsolete {
             guard let place = row.entries.firstIndex(where: { $0.sequence == sequence }) else { continue }
-            try drop(row.entries.remove(at: place), of: record.digest, in: transaction, &counters, &effects)
+            try drop(row.entries.remove(at: place), of: digest, in: transaction, &counters, &effects)
         }
         while row.entries.count >= IndexRow.mostEntries {
-            try drop(row.entries.removeFirst(), of: record.digest, in: transaction, &counters, &effects)
+            try drop(row.entries.removeFirst(), of: digest, in: transaction, &counters, &effects)
         }
         row.entries.append(entry)
-        try put(row, of: record.digest, in: transaction)
-        return true
+        try put(row, of: digest, in: transaction)
     }
 
-    /// The records of a row that a new one takes the place of, by sequence; nil when one of them is better.
-    private func obsolete(
-        in row: IndexRow, by record: NewRecord, in transaction: borrowing Transaction
-    ) throws(StoreError) -> [UInt64]? {
+    /// What a new record is to the others of its digest.
+    private enum Succession {
+        /// It takes the place of these, by sequence.
+        case replaces([UInt64])
+        /// One of them holds what it has, and gets this header.
+        case yields(to: IndexRow.Entry, header: [UInt8])
+    }
+
+    private func succession(
+        of record: NewRecord, in row: IndexRow, _ transaction: borrowing Transaction
+    ) throws(StoreError) -> Succession {
         var sequences = record.replacing
-        guard let judge = record.judge else { return sequences }
+        guard let judge = record.judge else { return .replaces(sequences) }
         for entry in row.entries where !sequences.contains(entry.sequence) {
             guard let bytes = try transaction.get(CacheSchema.records, entry.sequence),
                 let frame = RecordFrame(bytes, sequence: entry.sequence), frame.digest == record.digest
@@ -99,10 +109,10 @@ struct CacheTables {
             switch judge(frame.header) {
             case .stays: break
             case .goes: sequences.append(entry.sequence)
-            case .prevails: return nil
+            case .prevails(let header): return .yields(to: entry, header: header)
             }
         }
-        return sequences
+        return .replaces(sequences)
     }
 
     /// Gives a record another header, in its place, and counts that as a use.

@@ -23,8 +23,8 @@ package struct NewRecord: Sendable {
         case stays
         /// The new one takes its place.
         case goes
-        /// It is better than the new one, which is not stored.
-        case prevails
+        /// It holds what the new one has, which is not stored, and gets this header.
+        case prevails(header: [UInt8])
     }
 
     /// A record of class `permanent` that replaces nothing, unless said otherwise.
@@ -143,8 +143,6 @@ package enum CacheOutcome: Equatable, Sendable {
         case tooLong
         /// The record that was to get another header is gone.
         case gone
-        /// Something better is stored.
-        case outweighed
         /// More changes wait than the store takes on.
         case busy
         /// The store could not; `diskFull` among them.

@@ -173,22 +173,43 @@ extension ResponseStore {
         }
     }
 
-    /// The record of a response, which takes the place of those that nobody needs any more once it is stored, and is
-    /// not stored when it would only take the place of something better.
+    /// The record of a response, which takes the place of those that nobody needs any more once it is stored. A part of what
+    /// is stored already is not stored, and what is stored is freshened by it.
     package func record(
         of response: StoredResponse, body: SpooledBody, _ storageClass: StorageClass, replacing: [CacheUse]
     ) -> NewRecord {
         NewRecord(
             digest: CacheDigest(of: response.key), header: response.encoded(), body: body, storageClass: storageClass,
             stored: UInt64(max(0, response.facts.responseTime.milliseconds)), replacing: replacing.map(\.sequence),
-            judge: { Self.judge($0, response) })
+            judge: { [rules] in Self.judge($0, response, by: rules) })
     }
 
     /// What becomes of a stored response when another one of its digest comes.
-    private static func judge(_ old: UnsafeRawBufferPointer, _ response: StoredResponse) -> NewRecord.Verdict {
+    private static func judge(
+        _ old: UnsafeRawBufferPointer, _ response: StoredResponse, by rules: CacheRules
+    ) -> NewRecord.Verdict {
         guard let view = try? StoredView(old) else { return .stays }
-        if view.outweighs(response) { return .prevails }
-        return view.isReplaced(by: response) ? .goes : .stays
+        switch rules.fate(of: view, beside: response) {
+        case .stays: return .stays
+        case .goes: return .goes
+        case .freshened(let fresh): return .prevails(header: fresh.encoded())
+        }
+    }
+
+    /// A stored part of the same class that is to be made one with a new part, with its body; nil when there is none.
+    package func neighbour(
+        of part: StoredResponse, on side: PartSide, _ storageClass: StorageClass
+    ) -> StoredItem? {
+        cache.read(CacheDigest(of: part.key)) { candidates in
+            for index in 0..<candidates.count {
+                guard let record = candidates.record(at: index), record.storageClass == storageClass,
+                    let view = try? StoredView(record.header), view.facts.body.length == record.bodyLength,
+                    let stored = rules.neighbour(view, of: part, on: side), let body = record.body()
+                else { continue }
+                return StoredItem(response: stored, body: body, use: record.use)
+            }
+            return nil
+        }
     }
 
     /// What is stored of an origin. Finding it costs as much as there is, however much is stored of others.

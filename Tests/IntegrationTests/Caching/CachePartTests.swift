@@ -88,6 +88,83 @@ struct CachePartTests {
         }
     }
 
+    /// What a range of ten bytes is answered with.
+    private static func part(_ request: ScriptedOrigin.Seen, _ fields: [(String, String)]) -> ScriptedOrigin.Answer {
+        guard let field = request.fields["range"], let dash = field.lastIndex(of: "-"),
+            let first = Int(field[..<dash].dropFirst("bytes=".count)), let last = Int(field[dash...].dropFirst())
+        else { return ScriptedOrigin.Answer(200, String(decoding: whole, as: UTF8.self), fields) }
+        return ScriptedOrigin.Answer(
+            206, String(decoding: whole[first...last], as: UTF8.self),
+            fields + [("Content-Range", "bytes \(first)-\(last)/10")])
+    }
+
+    @Test("a part that is stale and has no validator gives way to the newer one", arguments: Engine.allCases)
+    func newerPart(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            Self.part(request, [("Cache-Control", request.number == 1 ? "max-age=0" : "max-age=60")])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let outcomes = ["network 206 0123", "network 206 0123", "cache 206 0123"]
+            for outcome in outcomes {
+                let response = try await coordinator.get(url, fields: ["Range": "bytes=0-3"])
+                #expect(summary(response) == outcome)
+            }
+            #expect(scene.count == 2)
+        }
+    }
+
+    @Test("so does a whole that is stale and has no validator", arguments: Engine.allCases)
+    func partAfterWhole(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            Self.part(request, [("Cache-Control", request.number == 1 ? "max-age=0" : "max-age=60")])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let response = try await coordinator.get(url)
+            #expect(summary(response) == "network 200 0123456789")
+            for source in ["network", "cache"] {
+                let response = try await coordinator.get(url, fields: ["Range": "bytes=2-4"])
+                #expect(summary(response) == "\(source) 206 234")
+            }
+        }
+    }
+
+    @Test(
+        "parts that go on from one another are one where a tag says that they belong together, in either order",
+        arguments: Engine.allCases, [true, false])
+    func severalParts(engine: Engine, isTagged: Bool) async throws {
+        try await withScene(engine) { request in
+            Self.part(request, [("Cache-Control", "max-age=60")] + (isTagged ? [("ETag", "\"v1\"")] : []))
+        } _: { scene, coordinator in
+            for (target, ranges) in [("/up", ["0-3", "4-7"]), ("/down", ["4-7", "0-3"]), ("/over", ["0-4", "3-7"])] {
+                let url = scene.origin.url(target)
+                for range in ranges {
+                    let response = try await coordinator.get(url, fields: ["Range": "bytes=\(range)"])
+                    #expect(response.source == .network && response.status == 206, "\(target) \(range)")
+                }
+                let last = try await coordinator.get(url, fields: ["Range": "bytes=5-7"])
+                #expect(summary(last) == "cache 206 567", "\(target)")
+                let all = try await coordinator.get(url, fields: ["Range": "bytes=0-7"])
+                #expect(summary(all) == "\(isTagged ? "cache" : "network") 206 01234567", "\(target)")
+            }
+        }
+    }
+
+    @Test("parts without a validator answer for the bytes they have", arguments: Engine.allCases)
+    func partsBeside(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            Self.part(request, [("Cache-Control", "max-age=60")])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            for (range, outcome) in [
+                ("0-3", "network 206 0123"), ("4-7", "network 206 4567"), ("4-7", "cache 206 4567"),
+                ("1-2", "cache 206 12"), ("5-6", "cache 206 56"),
+            ] {
+                let response = try await coordinator.get(url, fields: ["Range": "bytes=\(range)"])
+                #expect(summary(response) == outcome)
+            }
+        }
+    }
+
     @Test("a stored body is not taken apart as the chunked answer would be that it stands in for")
     func chunkedFailure() async throws {
         let stored = "5\r\nWRONG\r\n0\r\n\r\n"

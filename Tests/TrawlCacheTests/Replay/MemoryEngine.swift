@@ -173,14 +173,41 @@ struct MemoryEngine {
             var new = rules.finished(storing, received: UInt64(exchange.body.count), isComplete: true)
         else { return }
         var body = exchange.body
-        if let index, let candidate, let combination = rules.combined(candidate, new) {
-            body = join(combination, records[request.key.text]?[index].body ?? [], body)
+        for side in PartSide.allCases {
+            guard let (stored, old) = neighbour(of: new, on: side), let combination = rules.combined(stored, new) else {
+                continue
+            }
+            body = join(combination, old, body)
             new = combination.response
         }
-        records[request.key.text, default: []].removeAll { record in
-            record.bytes.withUnsafeBytes { (try? StoredView($0))?.isReplaced(by: new) ?? true }
+        store(Record(bytes: new.encoded(), body: body), new)
+    }
+
+    private func neighbour(of part: StoredResponse, on side: PartSide) -> (StoredResponse, [UInt8])? {
+        for record in records[part.key.text] ?? [] {
+            let found = record.bytes.withUnsafeBytes { bytes in
+                (try? StoredView(bytes)).flatMap { rules.neighbour($0, of: part, on: side) }
+            }
+            if let found { return (found, record.body) }
         }
-        records[request.key.text, default: []].append(Record(bytes: new.encoded(), body: body))
+        return nil
+    }
+
+    /// Stores a response in the place of those that it replaces, or freshens the one that holds it.
+    private mutating func store(_ record: Record, _ response: StoredResponse) {
+        var list = records[response.key.text] ?? []
+        let fates = list.map { old in
+            old.bytes.withUnsafeBytes { bytes in
+                (try? StoredView(bytes)).map { rules.fate(of: $0, beside: response) } ?? .goes
+            }
+        }
+        for (index, fate) in fates.enumerated() {
+            guard case .freshened(let fresh) = fate else { continue }
+            records[response.key.text]?[index].bytes = fresh.encoded()
+            return
+        }
+        for (index, fate) in fates.enumerated().reversed() where fate == .goes { list.remove(at: index) }
+        records[response.key.text] = list + [record]
     }
 
     private func resolve(_ reference: String, _ base: TargetURI) -> TargetURI {
