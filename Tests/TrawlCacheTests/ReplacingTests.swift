@@ -115,7 +115,9 @@ struct ReplacingTests {
     @Test("of parts beside each other the one that has the bytes asked for answers")
     func chosen() throws {
         let (older, newer) = (try part(0..<10, nil), try part(50..<60, nil, at: after(5)))
-        func isPreferred(_ one: StoredResponse, over other: StoredResponse, _ lines: [(String, String)]) throws -> Bool {
+        func isPreferred(
+            _ one: StoredResponse, over other: StoredResponse, _ lines: [(String, String)]
+        ) throws -> Bool {
             try one.encoded().withUnsafeBytes { one in
                 let view = try StoredView(one)
                 return try other.encoded().withUnsafeBytes { other in

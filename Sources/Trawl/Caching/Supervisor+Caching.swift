@@ -114,8 +114,11 @@ extension Supervisor {
 
     // MARK: - Hits
 
+    /// - Parameter standsIn: Whether it is served in the place of an answer that does not come.
     /// - Returns: Whether the fetch goes on: it is a redirect that is followed, or cannot be decoded.
-    private mutating func serve(_ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch) -> Bool {
+    private mutating func serve(
+        _ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch, standsIn: Bool = false
+    ) -> Bool {
         if hit.reuse.revalidates, !revalidate(fetch) {
             validateFirst(fetch)
             return true
@@ -140,7 +143,8 @@ extension Supervisor {
             _ = goOn(fetch)
             return false
         }
-        guard fetch.plan.sink.isKept, hit.length == 0 || hit.body != nil else {
+        guard hit.isAtHand(for: fetch) else {
+            if standsIn { takeWhatIsStored(fetch) }
             deliverByWorker(fetch)
             return false
         }
@@ -167,6 +171,40 @@ extension Supervisor {
         storedHops.append(fetch.engine.key)
     }
 
+    // MARK: - In the place of an answer
+
+    /// Answers a fetch with what is stored, where that may stand in for an answer that does not come. That is for what fails
+    /// here: of what fails in a worker the worker does the same.
+    ///
+    /// - Parameter byWorker: Whether a worker may deliver it.
+    /// - Returns: Whether it does; otherwise nothing is changed.
+    /// - Source: RFC 5861 §4; ASIHTTPRequest's `ASIFallbackToCacheIfLoadFailsCachePolicy`.
+    mutating func fallsBack(_ fetch: RunningFetch, byWorker: Bool = true) -> Bool {
+        guard case .no = closing, !fetch.isForNobody, fetch.engine.life.isWaiting, !fetch.engine.isStoredHop,
+            fetch.engine.delivered == 0, fetch.engine.access.contains(.reads), !fetch.engine.passesStoreOver,
+            let (request, store) = cacheRequest(of: fetch),
+            let hit = store.fallback(
+                request, at: WallClock.time(), bodies: fetch.plan.sink.isKept ? StoredAnswers.longestBody : 0),
+            byWorker || hit.isAtHand(for: fetch)
+        else { return false }
+        withdraw(fetch)
+        release(fetch, .promote)
+        if serve(hit, from: store, to: fetch, standsIn: true) { begin(fetch, front: true) }
+        // It may not be over, and its time is: what comes next is answered from the store, or not at all.
+        if let deadline = fetch.engine.deadline, deadline <= now, fetches[fetch.engine.key] != nil {
+            deadlines.insert(fetch.engine.key, deadline: deadline)
+        }
+        return true
+    }
+
+    /// Has the next hop answered by what is stored, however old. The limits of time are those of servers.
+    private func takeWhatIsStored(_ fetch: RunningFetch) {
+        var options = fetch.engine.terms.options
+        options.caching.policy = .doNotLoad
+        fetch.engine.terms = fetch.engine.terms.changed(to: options)
+        if let deadline = fetch.engine.deadline, deadline <= now { fetch.engine.deadline = nil }
+    }
+
     /// Gives hops that are answered from the store to workers, before all that wait in queues.
     mutating func dispatchStored() {
         while let key = storedHops.first {
@@ -186,6 +224,13 @@ extension Supervisor {
     mutating func beginWithoutStore(_ fetch: RunningFetch) {
         fetch.engine.passesStoreOver = true
         begin(fetch, front: true)
+    }
+}
+
+extension StoredHit {
+    /// Whether it can be handed over where it was found.
+    fileprivate func isAtHand(for fetch: RunningFetch) -> Bool {
+        fetch.plan.sink.isKept && (length == 0 || body != nil)
     }
 }
 

@@ -50,6 +50,8 @@ extension Supervisor {
                     continue
                 }
             }
+            // A worker that has the hop knows what is stored.
+            if fetch.engine.life.activeLease == nil, fallsBack(fetch) { continue }
             conclude(fetch, .tookTooLong(fetch))
         }
         deadlines.compact(living: fetches.count) { fetches[$0] != nil }

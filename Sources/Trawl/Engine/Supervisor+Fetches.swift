@@ -24,6 +24,8 @@ extension Supervisor {
         case .requeue(let asSuspect): requeueOrFail(fetch, asSuspect: asSuspect, canRepeat: true)
         case .fail(.notRepeatable): requeueOrFail(fetch, asSuspect: false, canRepeat: false)
         case .fail(.secondCrash):
+            // No third worker meets it.
+            if fallsBack(fetch, byWorker: false) { return }
             answer(
                 fetch,
                 with: .failure(
@@ -100,13 +102,7 @@ extension Supervisor {
         switch fetch.engine.life.concluded(waitsForWorker: waitsForWorker && isFile) {
         case .none: return
         case .answerAndWithdraw:
-            if let place = fetch.engine.place {
-                queues.remove(fetch.engine.key.rawValue, at: place)
-                origins.release(fetch.engine.origin, of: &queues)
-            } else {
-                heldHops.removeAll { $0.hop == fetch.engine.key.rawValue }
-                leaveHost(fetch)
-            }
+            withdraw(fetch)
             release(fetch, .promote)
             deliver(fetch, .failure(error))
             forget(fetch)

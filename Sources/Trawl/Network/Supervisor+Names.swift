@@ -43,10 +43,9 @@ extension Supervisor {
     mutating func failByName(_ fetch: RunningFetch, afterLookup: Bool) {
         let failure = HopFailure(
             .hostNotFound, curlCode: Self.notResolved, detail: "Could not resolve host: \(fetch.engine.target.host)")
-        if afterLookup {
-            noteName(failure, fetch)
-            if waitsForNetwork(after: failure, HopMetrics(), fetch) { return }
-        }
+        if afterLookup { noteName(failure, fetch) }
+        if fallsBack(fetch) { return }
+        if afterLookup, waitsForNetwork(after: failure, HopMetrics(), fetch) { return }
         if triesAgain(after: failure, status: nil, fetch) { return }
         release(fetch, .fail(failure))
         answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))

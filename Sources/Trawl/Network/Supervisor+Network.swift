@@ -87,7 +87,15 @@ extension Supervisor {
             if !followsNetwork {
                 followsNetwork = true
                 let mailbox = mailbox
-                _ = watch.observe { _ in mailbox.post(.networkChanged) }
+                // What is told first is what there is already.
+                let known = Guarded(watch.path)
+                _ = watch.observe { path in
+                    let isNew = known.withLock { known in
+                        defer { known = path }
+                        return known != path
+                    }
+                    if isNew { mailbox.post(.networkChanged) }
+                }
             }
             return watch.path.status
         }

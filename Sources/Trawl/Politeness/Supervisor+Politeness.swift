@@ -44,6 +44,7 @@ extension Supervisor {
             guard let fetch = fetches[FetchKey(rawValue: hop)] else { continue }
             fetch.engine.place = nil
             origins.release(fetch.engine.origin, of: &queues)
+            if fallsBack(fetch) { continue }
             let host = fetch.engine.target.host.terminalSafe
             let detail = "\(host) failed again and again, and is given up"
             answer(fetch, with: .failure(FetchError(.hostGivenUp, detail, url: fetch.engine.target.text)))

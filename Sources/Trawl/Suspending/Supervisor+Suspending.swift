@@ -53,7 +53,8 @@ extension Supervisor {
     ///
     /// - Returns: Whether it was there. What waits for something else, such as an identical fetch or a decision, goes
     ///   on waiting; what begins after that is held back then.
-    private mutating func withdraw(_ fetch: RunningFetch) -> Bool {
+    @discardableResult
+    mutating func withdraw(_ fetch: RunningFetch) -> Bool {
         if let place = fetch.engine.place {
             queues.remove(fetch.engine.key.rawValue, at: place)
             origins.release(fetch.engine.origin, of: &queues)

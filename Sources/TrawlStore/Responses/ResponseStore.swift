@@ -50,6 +50,30 @@ package final class ResponseStore: Sendable {
         return found ?? Self.settle(rules.lookup(request, stored: nil, at: now))
     }
 
+    /// A stored response that stands in for an answer that does not come, or has come to be stored meanwhile; nil when there is
+    /// none, or none may.
+    ///
+    /// - Parameter limit: As of `lookup`.
+    package func fallback(_ request: CacheRequest, at now: WallTime, bodies limit: UInt64) -> StoredHit? {
+        switch lookup(request, at: now, bodies: limit, candidates: true) {
+        case .serve(let hit):
+            return hit
+        case .send(_, let candidate?):
+            let response = candidate.response
+            guard let reuse = rules.fallback(request, response, after: .unreachable, at: now) else { return nil }
+            let range = reuse.bodyRange(of: response.facts.body) ?? 0..<0
+            var body: StoredBody?
+            if !range.isEmpty, response.facts.body.length <= limit {
+                guard let opened = self.body(of: candidate.use, like: response) else { return nil }
+                body = opened
+            }
+            return StoredHit(
+                head: response.head(as: reuse), reuse: reuse, range: range, body: body, use: candidate.use)
+        case .send, .unsatisfiable:
+            return nil
+        }
+    }
+
     /// What the records of a key make of a request; nil when none of them is of use.
     private func choose(
         among candidates: borrowing CacheCandidates, _ request: CacheRequest, _ now: WallTime, _ limit: UInt64,

@@ -235,6 +235,82 @@ struct CachePolicyTests {
         }
     }
 
+    @Test("it also stands in where it is known that the name is not found", arguments: Engine.allCases)
+    func unknownName(engine: Engine) async throws {
+        try await withScene(engine) {
+            page("one", to: $0)
+        } _: { scene, coordinator in
+            let cache = try #require(coordinator.cache)
+            for (host, control, policy) in [
+                ("wanted.invalid", "max-age=0", .fallBackToCacheIfLoadFails),
+                ("allowed.invalid", "max-age=0, stale-if-error=600", []),
+            ] as [(String, String, CachePolicy)] {
+                let url = "http://\(host)/page"
+                try await cache.insert(fields: ["Cache-Control": control], body: Array("old".utf8), for: Request(url))
+                for path in ["a", "b"] {
+                    await failure(.hostNotFound) { try await coordinator.get("http://\(host)/\(path)", policy) }
+                }
+                let response = try await coordinator.get(url, policy)
+                #expect(summary(response) == "stale 200 old")
+                let file = scene.directory.file("out/\(host)")
+                let saved = try await coordinator.get(url, policy, into: .file(file))
+                #expect(saved.source == .stale && scene.directory.content("out/\(host)") == Array("old".utf8))
+                let streamed = try await readStream(
+                    coordinator.start(Request(url, options: .with(policy)), into: .stream))
+                #expect(streamed == Array("old".utf8))
+            }
+            await failure(.hostNotFound) { try await coordinator.get("http://wanted.invalid/page") }
+        }
+    }
+
+    @Test("and where its host is given up")
+    func givenUp() async throws {
+        try await withScene(adjust: {
+            var circuit = HostPoliteness.Circuit()
+            circuit.failuresInRow = 2
+            circuit.retiresAfter = 0
+            $0.politeness.circuit = circuit
+        }) {
+            page("one", to: $0)
+        } _: { _, coordinator in
+            let (host, fields) = ("http://127.0.0.1:1", ["Cache-Control": "max-age=0"] as Fields)
+            let cache = try #require(coordinator.cache)
+            try await cache.insert(fields: fields, body: Array("old".utf8), for: Request(host + "/page"))
+            for path in ["/a", "/b"] { await failure(.cannotConnect) { try await coordinator.get(host + path) } }
+            await failure(.hostGivenUp) { try await coordinator.get(host + "/page") }
+            let response = try await coordinator.get(host + "/page", .fallBackToCacheIfLoadFails)
+            #expect(summary(response) == "stale 200 old")
+        }
+    }
+
+    @Test("and where the time is up before it is its turn", arguments: Engine.allCases)
+    func timeUpInQueue(engine: Engine) async throws {
+        let held = Occasion()
+        try await withScene(engine, adjust: { $0.connectionsPerHost = 1 }) { request in
+            if request.target == "/held" { held.wait() }
+            return page("old", "max-age=0", to: request)
+        } _: { scene, coordinator in
+            defer { held.open() }
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            let other = coordinator.start(Request(scene.origin.url("/held")))
+            #expect(await eventually { scene.origin.seen("/held").count == 1 })
+            let response = try await coordinator.get(url, .fallBackToCacheIfLoadFails) {
+                $0.timeLimits.resource = .milliseconds(200)
+            }
+            #expect(summary(response) == "stale 200 old")
+            let file = scene.directory.file("out/page")
+            let saved = try await coordinator.get(url, .fallBackToCacheIfLoadFails, into: .file(file)) {
+                $0.timeLimits.resource = .milliseconds(200)
+            }
+            #expect(saved.source == .stale && scene.directory.content("out/page") == Array("old".utf8))
+            await failure(.timeout) { try await coordinator.get(url) { $0.timeLimits.resource = .milliseconds(200) } }
+            #expect(scene.origin.seen("/page").count == 1)
+            held.open()
+            _ = try await other.response
+        }
+    }
+
     @Test("where it is forced, what must be validated stands in too", arguments: Engine.allCases)
     func forced(engine: Engine) async throws {
         try await withScene(engine) {

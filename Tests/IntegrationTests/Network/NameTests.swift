@@ -30,6 +30,17 @@ struct NameTests {
         #expect(records.allSatisfy { $0.contains(message) })
     }
 
+    @Test("the first of them is remembered: what is told of the network at the beginning is no change")
+    func first() async throws {
+        let scene = try NetworkScene()
+        try scene.connect()
+        let list = try Self.list(scene, ["dead.test"], count: 20)
+        try scene.start("batch", Self.batch(scene, list, ["--per-host", "1"]))
+        #expect(await scene.status("batch") == 1)
+        #expect((1...2).contains(scene.queries.count), "\(scene.queries)")
+        #expect(scene.text("results").split(separator: "\n").count == 20)
+    }
+
     @Test("those who try again ask, one a second")
     func retries() async throws {
         let scene = try NetworkScene()
