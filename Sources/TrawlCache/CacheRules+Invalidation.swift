@@ -22,11 +22,12 @@ extension CacheRules {
 
     /// Whether an answer asks that all stored responses of its origin be removed.
     ///
-    /// Heeded over https alone: anybody on the way could ask for it otherwise.
+    /// Heeded of origins that are potentially trustworthy alone: anybody on the way could ask for it otherwise.
     ///
-    /// - Source: W3C Clear Site Data §3, §4: a list of quoted strings.
-    package func clearsStoredResponses(of target: TargetURI, _ fields: FieldLines) -> Bool {
-        guard target.scheme == "https", fields.contains("Clear-Site-Data") else { return false }
+    /// - Parameter isLocal: Whether the target is this machine itself, with no proxy between.
+    /// - Source: W3C Clear Site Data §3, §4: a list of quoted strings; W3C Secure Contexts §3.1: `https` and loopback.
+    package func clearsStoredResponses(of target: TargetURI, isLocal: Bool, _ fields: FieldLines) -> Bool {
+        guard target.scheme == "https" || isLocal, fields.contains("Clear-Site-Data") else { return false }
         var found = false
         fields.forEach { name, value in
             guard KnownField(name) == .clearSiteData else { return }

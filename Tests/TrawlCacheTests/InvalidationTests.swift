@@ -46,8 +46,14 @@ struct InvalidationTests {
         ])
     func clearSiteData(value: String, clears: Bool) {
         let answer = fields([("Clear-Site-Data", value)])
-        #expect(rules.clearsStoredResponses(of: target("https://example.org/a"), answer) == clears)
-        #expect(!rules.clearsStoredResponses(of: target("http://example.org/a"), answer))
+        for (url, isLocal, isTrustworthy) in [
+            ("https://example.org/a", false, true), ("http://example.org/a", false, false),
+            // Secure Contexts §3.1: loopback is trustworthy, unless a proxy is between.
+            ("http://localhost/a", true, true), ("http://localhost/a", false, false),
+        ] {
+            let isCleared = rules.clearsStoredResponses(of: target(url), isLocal: isLocal, answer)
+            #expect(isCleared == (clears && isTrustworthy), "\(url) \(isLocal)")
+        }
     }
 
     @Test("plain requests may be led and followed")

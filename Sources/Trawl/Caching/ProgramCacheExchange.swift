@@ -1,6 +1,7 @@
 import TrawlCache
 import TrawlHTTP
 import TrawlPlatform
+import TrawlSession
 
 /// One hop through a program's cache: what `CacheExchange` is for the store's.
 struct ProgramCacheExchange {
@@ -233,7 +234,8 @@ struct ProgramCacheExchange {
     /// - Returns: Whether there was such a field.
     @discardableResult
     private func clear(_ head: TrawlHTTP.ResponseHead) async -> Bool {
-        guard rules.clearsStoredResponses(of: request.target, head.fields) else { return false }
+        let isLocal = CookieTarget.isLoopback(request.target.host) && plan.terms.isDirect(to: request.target.origin)
+        guard rules.clearsStoredResponses(of: request.target, isLocal: isLocal, head.fields) else { return false }
         let beginning = request.target.origin.keyStart
         await cache.removeEntries { $0.hasPrefix(beginning) }
         return true

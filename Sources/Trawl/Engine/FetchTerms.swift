@@ -119,6 +119,11 @@ final class FetchTerms: Sendable {
         return limits.min().map { .nanoseconds(Int64(clamping: $0)) }
     }
 
+    /// Whether requests go to an origin without a proxy. What a script will say is not known yet, and taken for one.
+    func isDirect(to origin: Origin) -> Bool {
+        (proxies?.rules ?? cookieSettings.proxies).choice(for: origin) == .direct
+    }
+
     private static func limit(_ limit: Duration) -> UInt64? {
         limit > .zero ? UInt64(limit.clampedNanoseconds) : nil
     }

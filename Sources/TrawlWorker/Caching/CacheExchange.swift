@@ -1,6 +1,7 @@
 import TrawlCache
 import TrawlHTTP
 import TrawlProtocol
+import TrawlSession
 import TrawlStore
 import TrawlTransfer
 import TrawlURL
@@ -15,10 +16,12 @@ final class CacheExchange: KeptExchange {
     private let candidate: StoredCandidate?
     private let storageClass: StorageClass
     private let dropsBodies: Bool
+    private let isDirect: Bool
 
+    /// - Parameter isDirect: Whether no proxy is on the way.
     init(
         _ keeper: CacheKeeper, _ crowd: Crowd, store: ResponseStore, request: CacheRequest, sending: Sending,
-        candidate: StoredCandidate?, storageClass: StorageClass, dropsBodies: Bool
+        candidate: StoredCandidate?, storageClass: StorageClass, dropsBodies: Bool, isDirect: Bool
     ) {
         self.keeper = keeper
         self.crowd = crowd
@@ -28,6 +31,7 @@ final class CacheExchange: KeptExchange {
         self.candidate = candidate
         self.storageClass = storageClass
         self.dropsBodies = dropsBodies
+        self.isDirect = isDirect
         crowd.enter()
     }
 
@@ -176,11 +180,14 @@ final class CacheExchange: KeptExchange {
 
     /// What `Clear-Site-Data` of a response removes, whatever its status.
     private func clearing(_ head: TrawlHTTP.ResponseHead) -> [CacheWrite] {
-        guard store.rules.clearsStoredResponses(of: request.target, head.fields) else { return [] }
+        guard store.rules.clearsStoredResponses(of: request.target, isLocal: isLocal, head.fields) else { return [] }
         return [.removeMatching(ResponseStore.records(of: request.target.origin))]
     }
 
     private var mayWrite: Bool { request.mayWrite }
+
+    /// A proxy's loopback is not ours.
+    private var isLocal: Bool { isDirect && CookieTarget.isLoopback(request.target.host) }
 
     private func spool(
         _ record: SpoolKeeper.Record, replacing: [CacheUse], isForOthers: Bool = true, after change: UInt64? = nil

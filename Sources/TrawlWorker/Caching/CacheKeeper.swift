@@ -86,7 +86,7 @@ final class CacheKeeper: ResponseKeeper {
             guard lease.cache.contains(.sends) else { return .refuse(.nothingStored) }
             let exchange = CacheExchange(
                 self, crowd, store: store, request: request, sending: sending, candidate: candidate,
-                storageClass: terms.storageClass, dropsBodies: dropsBodies)
+                storageClass: terms.storageClass, dropsBodies: dropsBodies, isDirect: lease.proxy == nil)
             return .request(store.rules.fieldsToSend(request, sending), added: sending.fields, exchange)
         }
     }

@@ -156,7 +156,7 @@ struct MemoryEngine {
                 if rules.isInvalidated(named, by: request.target) { records[CacheKey(named).text] = nil }
             }
         }
-        if rules.clearsStoredResponses(of: request.target, exchange.head.fields) { records = [:] }
+        if rules.clearsStoredResponses(of: request.target, isLocal: false, exchange.head.fields) { records = [:] }
         if let index, let candidate {
             switch rules.updatedByHead(
                 request, stored: candidate, exchange.head, requestTime: requestTime, responseTime: now)
