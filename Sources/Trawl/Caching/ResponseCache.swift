@@ -199,7 +199,8 @@ public struct ResponseCache: Sendable {
 }
 
 extension Coordinator {
-    /// The response cache of this coordinator; nil when its configuration has none.
+    /// The response cache of this coordinator's store; nil when its configuration has none. With
+    /// ``Configuration/downloadCache`` its fetches do not use it.
     public var cache: ResponseCache? {
         guard shelf.settings.isOn, let directory = shelf.directory else { return nil }
         return ResponseCache(shelf, planner, directory: directory)

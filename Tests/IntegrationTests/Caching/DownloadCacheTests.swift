@@ -34,6 +34,25 @@ struct DownloadCacheTests {
         }
     }
 
+    @Test("serves no other fetches than those of `send` into memory", arguments: Engine.allCases)
+    func others(engine: Engine) async throws {
+        let cache = MemoryCache()
+        try await withScene(engine, adjust: { $0.downloadCache = cache }) {
+            page("v\($0.number)", to: $0)
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            #expect(summary(try await coordinator.get(url)) == "network 200 v1")
+            let calls = cache.calls
+            let started = try await coordinator.start(Request(url)).response
+            #expect(summary(started) == "network 200 v2")
+            let queue = FetchQueue(on: coordinator)
+            let queued = try await queue.add(Request(url)).response
+            #expect(summary(queued) == "network 200 v3")
+            #expect(cache.calls == calls)
+            #expect(summary(try await coordinator.get(url)) == "cache 200 v1")
+        }
+    }
+
     @Test("is used as policies say")
     func policies() async throws {
         let cache = MemoryCache()
