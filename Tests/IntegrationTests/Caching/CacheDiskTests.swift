@@ -6,7 +6,7 @@ import Trawl
 /// In processes of their own: a fault in mapped memory would end all tests.
 @Suite(
     "A cache on a bad disk", .serialized, .timeLimit(.minutes(5)),
-    .enabled(if: geteuid() == 0, "needs a file system of its own"))
+    .enabled(if: SmallDisk.isAllowed, "needs a file system of its own, and this user may not mount one"))
 struct CacheDiskTests {
     @Test("a full disk leaves what is new uncached, and the rest as it was")
     func full() async {
@@ -157,10 +157,18 @@ struct CacheDiskTests {
 
 /// A small file system, made in a process whose parent looks after it when the process does not.
 private enum SmallDisk {
-    /// Runs `body` with the directory of one, where that may be made.
+    /// Whether one can be made, found out by making one.
+    static let isAllowed: Bool = {
+        guard let directory = try? TemporaryDirectory(),
+            mount("trawl-test-\(getpid())", directory.path, "tmpfs", 0, "size=1m") == 0
+        else { return false }
+        return withExtendedLifetime(directory) { umount2(directory.path, Int32(MNT_DETACH)) == 0 }
+    }()
+
+    /// Runs `body` with the directory of one.
     static func with(megabytes: Int, _ body: (String) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
-        guard mount("trawl-test-\(getppid())", directory.path, "tmpfs", 0, "size=\(megabytes)m") == 0 else { return }
+        try #require(mount("trawl-test-\(getppid())", directory.path, "tmpfs", 0, "size=\(megabytes)m") == 0)
         defer { umount2(directory.path, Int32(MNT_DETACH)) }
         try await body(directory.path)
     }

@@ -177,6 +177,29 @@ struct CacheRuleTests {
         }
     }
 
+    @Test(
+        "an answer to POST that says that it is what GET would give, and for how long, answers GET",
+        arguments: Engine.allCases)
+    func posted(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            var fields = [("Content-Location", request.target == "/elsewhere" ? "/other" : request.target)]
+            if request.target != "/vague" { fields.append(("Cache-Control", "max-age=60")) }
+            return ScriptedOrigin.Answer(200, request.method, fields)
+        } _: { scene, coordinator in
+            for (target, outcome) in [
+                ("/page", "cache 200 POST"), ("/vague", "network 200 GET"), ("/elsewhere", "network 200 GET"),
+            ] {
+                let url = scene.origin.url(target)
+                let response = try await coordinator.send(Request(.post, url, body: .text("x")))
+                #expect(summary(response) == "network 200 POST")
+                #expect(summary(try await coordinator.get(url)) == outcome, "\(target)")
+            }
+            // Only what is stored for GET answers: another POST is sent.
+            let again = try await coordinator.send(Request(.post, scene.origin.url("/page"), body: .text("x")))
+            #expect(summary(again) == "network 200 POST")
+        }
+    }
+
     @Test("an unsafe request that succeeds removes what is stored for its target and the places it names")
     func invalidates() async throws {
         try await withScene { request in
