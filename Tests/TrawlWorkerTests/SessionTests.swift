@@ -240,7 +240,10 @@ struct SessionTests {
         #expect(snapshot?.expected == 5000)
         #expect(snapshot?.requestMayHaveBeenSent == true)
         let beat = worker.segment.worker(0).heartbeat
-        for _ in 0..<1000 where worker.segment.worker(0).heartbeat == beat { usleep(10_000) }
+        for _ in 0..<1000 {
+            if worker.segment.worker(0).heartbeat != beat { break }
+            usleep(10_000)
+        }
         #expect(worker.segment.worker(0).heartbeat > beat)
         worker.send(.cancel(lease: lease.id))
         _ = try worker.collect(lease.id)

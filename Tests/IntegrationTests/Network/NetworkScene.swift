@@ -22,8 +22,12 @@ struct NetworkScene {
         try network.start(
             try #require(RecordingOrigin.python), [script, log] + names.map { "\($0.key)=\($0.value)" },
             output: directory.file("servers"))
-        for _ in 0..<3000 where directory.content("servers") != Array("ready\n".utf8) { usleep(10_000) }
-        try #require(directory.content("servers") == Array("ready\n".utf8))
+        let ready = Array("ready\n".utf8)
+        for _ in 0..<3000 {
+            if directory.content("servers") == ready { break }
+            usleep(10_000)
+        }
+        try #require(directory.content("servers") == ready)
     }
 
     /// Gives the network its address and a way out through an interface.

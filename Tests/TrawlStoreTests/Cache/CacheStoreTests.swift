@@ -347,5 +347,8 @@ struct CacheStoreTests {
 
 /// Waits for what another thread does; gives up after ten seconds.
 func waitUntil(_ condition: () -> Bool) {
-    for _ in 0..<10_000 where !condition() { usleep(1000) }
+    for _ in 0..<2000 {
+        if condition() { return }
+        usleep(5000)
+    }
 }
