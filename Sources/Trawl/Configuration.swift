@@ -58,8 +58,8 @@ public struct Configuration: Sendable {
     public var cache = Cache()
     /// How cookies are kept.
     public var cookies = Cookies()
-    /// A cache of the program's own in place of the store's; nil uses the store's. It serves what ``Coordinator/send(_:)``
-    /// fetches into memory; other fetches use no cache then.
+    /// A cache of the program's own in place of the store's; nil uses the store's. It serves what
+    /// ``Coordinator/send(_:)`` fetches into memory; other fetches use no cache then.
     public var downloadCache: (any DownloadCache)?
     /// Which proxies are used by requests that do not say it. Default: none.
     public var proxy = ProxyPolicy.direct

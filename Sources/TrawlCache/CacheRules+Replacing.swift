@@ -1,4 +1,4 @@
-package import TrawlHTTP
+import TrawlHTTP
 
 /// What becomes of a stored response when another one of its key is stored.
 package enum StoredFate: Sendable, Hashable {
@@ -20,8 +20,8 @@ package enum PartSide: Sendable, Hashable, CaseIterable {
 }
 
 extension CacheRules {
-    /// The most bytes of a stored part that are copied to make one of it and a new one. Longer ones stand beside each other:
-    /// who reads ranges one after the other would have all of them copied each time.
+    /// The most bytes of a stored part that are copied to make one of it and a new one. Longer ones stand beside each
+    /// other: who reads ranges one after the other would have all of them copied each time.
     package static let longestJoined: UInt64 = 1 << 20
 
     /// What becomes of a stored response when another one is stored.
@@ -39,8 +39,8 @@ extension CacheRules {
         return held.isComplete || held.range.overlaps(part.range) || old.differs(from: new) ? .goes : .stays
     }
 
-    /// The stored response, if it is a part that is to be made one with a new part before that is stored: they touch or overlap,
-    /// and neither holds the other.
+    /// The stored response, if it is a part that is to be made one with a new part before that is stored: they touch or
+    /// overlap, and neither holds the other.
     ///
     /// - Source: RFC 9111 §3.4, which allows it.
     package func neighbour(_ old: StoredView, of new: StoredResponse, on side: PartSide) -> StoredResponse? {
@@ -60,7 +60,8 @@ extension CacheRules {
         return stored
     }
 
-    /// Whether a strong validator says that both have bytes of one representation, and nothing else says that they do not.
+    /// Whether a strong validator says that both have bytes of one representation, and nothing else says that they do
+    /// not.
     ///
     /// Credentials must be the same: not every server has tags of its own for each account.
     private func areOfOneRepresentation(_ stored: StoredResponse, _ new: StoredResponse) -> Bool {

@@ -45,13 +45,13 @@ package struct CacheRules: Sendable {
     /// Whether a stored response is the one to use for a request rather than another one of the same credentials.
     private func isNearer(_ view: StoredView, than best: StoredView, to request: CacheRequest) -> Bool {
         if !view.facts.body.isComplete || !best.facts.body.isComplete {
-            let (use, bestUse) = (use(of: view, for: request), use(of: best, for: request))
-            if use != bestUse { return use > bestUse }
+            let difference = use(of: view, for: request) - use(of: best, for: request)
+            if difference != 0 { return difference > 0 }
         }
         return view.facts.isNewer(than: best.facts)
     }
 
-    /// How many of the bytes asked for are there: 2 all of them, 1 those before the ones that are missing, 0 none of use.
+    /// How many of the bytes asked for are there: 2 all of them, 1 those before the missing ones, 0 none of use.
     private func use(of view: StoredView, for request: CacheRequest) -> Int {
         switch coverage(of: request, view.facts, fields: { view.storedFields() }) {
         case .whole, .part: 2

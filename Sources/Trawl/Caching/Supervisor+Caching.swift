@@ -173,15 +173,16 @@ extension Supervisor {
 
     // MARK: - In the place of an answer
 
-    /// Answers a fetch with what is stored, where that may stand in for an answer that does not come. That is for what fails
-    /// here: of what fails in a worker the worker does the same.
+    /// Answers a fetch with what is stored, where that may stand in for an answer that does not come.
+    ///
+    /// For what fails here: the worker does the same where it fails there.
     ///
     /// - Parameter byWorker: Whether a worker may deliver it.
     /// - Returns: Whether it does; otherwise nothing is changed.
     /// - Source: RFC 5861 §4; ASIHTTPRequest's `ASIFallbackToCacheIfLoadFailsCachePolicy`.
     mutating func fallsBack(_ fetch: RunningFetch, byWorker: Bool = true) -> Bool {
-        guard case .no = closing, !fetch.isForNobody, fetch.engine.life.isWaiting, !fetch.engine.isStoredHop,
-            fetch.engine.delivered == 0, fetch.engine.access.contains(.reads), !fetch.engine.passesStoreOver,
+        guard case .no = closing, !fetch.isForNobody, fetch.engine.mayBegin, fetch.engine.delivered == 0,
+            fetch.engine.access.contains(.reads), !fetch.engine.passesStoreOver,
             let (request, store) = cacheRequest(of: fetch),
             let hit = store.fallback(
                 request, at: WallClock.time(), bodies: fetch.plan.sink.isKept ? StoredAnswers.longestBody : 0),

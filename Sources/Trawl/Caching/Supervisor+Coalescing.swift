@@ -105,9 +105,7 @@ extension Supervisor {
         let followers = fetch.engine.followers
         fetch.engine.followers = []
         for (index, key) in followers.enumerated() {
-            guard let follower = fetches[key], follower.engine.life.isWaiting, !follower.engine.isStoredHop else {
-                continue
-            }
+            guard let follower = fetches[key], follower.engine.mayBegin else { continue }
             // It may have stood still with the fetch's own, which waited for memory.
             startClock(of: follower)
             switch following {

@@ -145,6 +145,8 @@ final class RunningFetch: @unchecked Sendable {
         var access = CacheAccess.nothing
         /// Whether the hop is answered from the store, by a worker and past its host's queue.
         var isStoredHop = false
+        /// Whether the next hop may begin: no worker has it, and none is to deliver what is stored.
+        var mayBegin: Bool { life.isWaiting && !isStoredHop }
         /// Whether what is stored has turned out to be of no use for this fetch.
         var passesStoreOver = false
         /// Whether it may wait for an identical fetch.

@@ -56,7 +56,7 @@ extension Supervisor {
         network.note(isMissed: false)
         for key in networkWaits.removeAll() {
             guard let fetch = fetches[key], let wait = fetch.engine.networkWait, wait.since != nil,
-                fetch.engine.life.isWaiting
+                fetch.engine.mayBegin
             else { continue }
             if let stoppedAt = fetch.engine.stoppedAt { wait.giveBack(stoppedAt.duration(to: now), at: now) }
             wait.ended(at: now)
@@ -68,7 +68,7 @@ extension Supervisor {
     mutating func endNetworkWaits() {
         while let key = networkWaits.nextExpired(at: now) {
             guard let fetch = fetches[key], let wait = fetch.engine.networkWait, let reason = wait.reason,
-                fetch.engine.life.isWaiting
+                fetch.engine.mayBegin
             else { continue }
             // It is suspended: what it has left counts from when it is resumed.
             guard fetch.engine.stoppedAt == nil else {

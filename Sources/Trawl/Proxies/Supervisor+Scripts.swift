@@ -57,7 +57,7 @@ extension Supervisor {
     mutating func routed(_ question: ProxyScripts.Question, _ answer: ProxyScripts.Answer) {
         for (key, front) in scriptAnswers.take(answer, for: question, at: now) {
             // Meanwhile it may have been cancelled, or have gone on to elsewhere.
-            guard let fetch = fetches[key], fetch.engine.life.isWaiting, fetch.engine.place == nil,
+            guard let fetch = fetches[key], fetch.engine.mayBegin, fetch.engine.place == nil,
                 fetch.engine.way == nil, fetch.engine.target.origin == question.origin
             else { continue }
             fetch.engine.way = HopWay(answer.list.ways, fetch.plan.terms.proxies ?? proxies, isByScript: true)

@@ -117,7 +117,7 @@ extension Supervisor {
     /// Begins the hops whose time has come.
     mutating func beginParked() {
         while let key = parked.next(dueAt: now) {
-            if let fetch = fetches[key], fetch.engine.life.isWaiting { begin(fetch, front: true) }
+            if let fetch = fetches[key], fetch.engine.mayBegin { begin(fetch, front: true) }
         }
         parked.compact(living: fetches.count) { fetches[$0] != nil }
     }

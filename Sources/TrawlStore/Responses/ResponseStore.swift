@@ -50,8 +50,8 @@ package final class ResponseStore: Sendable {
         return found ?? Self.settle(rules.lookup(request, stored: nil, at: now))
     }
 
-    /// A stored response that stands in for an answer that does not come, or has come to be stored meanwhile; nil when there is
-    /// none, or none may.
+    /// A stored response that stands in for an answer that does not come, or has come to be stored meanwhile; nil when
+    /// there is none, or none may.
     ///
     /// - Parameter limit: As of `lookup`.
     package func fallback(_ request: CacheRequest, at now: WallTime, bodies limit: UInt64) -> StoredHit? {
@@ -197,8 +197,8 @@ extension ResponseStore {
         }
     }
 
-    /// The record of a response, which takes the place of those that nobody needs any more once it is stored. A part of what
-    /// is stored already is not stored, and what is stored is freshened by it.
+    /// The record of a response, which takes the place of those that nobody needs any more once it is stored. A part of
+    /// what is stored already is not stored, and what is stored is freshened by it.
     package func record(
         of response: StoredResponse, body: SpooledBody, _ storageClass: StorageClass, replacing: [CacheUse]
     ) -> NewRecord {

@@ -120,7 +120,8 @@ final class SpoolKeeper: BodyKeeper {
         }
     }
 
-    /// The response with what is stored before it, and with what is stored behind it; nil when the spool does not hold that.
+    /// The response with what is stored before it, and with what is stored behind it; nil when the spool does not hold
+    /// that.
     private func joined(_ response: StoredResponse) -> StoredResponse? {
         var response = response
         var length = length

@@ -145,7 +145,7 @@ struct CacheReplacementTests {
     }
 
     @Test(
-        "Clear-Site-Data over verified TLS, and from this machine, removes what is stored of that origin, and of no other",
+        "Clear-Site-Data over verified TLS, or of this machine, removes what is stored of that origin, and of no other",
         .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing))
     func clearSiteData() async throws {
         let directory = try TemporaryDirectory()
