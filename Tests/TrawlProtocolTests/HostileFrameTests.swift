@@ -55,12 +55,12 @@ struct HostileFrameTests {
 
     @Test("a greeting of another version says its version and nothing else")
     func versions() throws {
-        let hello = frame(kind: 1, Array("TRWL".utf8) + little(UInt16(9)) + [1, 2, 3])
+        let hello = frame(kind: 1, Array("TRWL".utf8) + little(WireProtocol.version + 1) + [1, 2, 3])
         guard case .hello(let other) = try coordinatorMessages(hello).first else {
             Issue.record("no greeting")
             return
         }
-        #expect(other.version == 9)
+        #expect(other.version == WireProtocol.version + 1)
         #expect(other.roots.isEmpty)
         let ready = frame(kind: 16, Array("TRWL".utf8) + little(UInt16(0)))
         #expect(try workerMessages(ready) == [.ready(Ready(version: 0, build: "", segmentLayout: 0, processID: 0))])

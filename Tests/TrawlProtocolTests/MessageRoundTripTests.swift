@@ -37,7 +37,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [8, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [9, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
