@@ -154,8 +154,9 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(
-            name: "TrawlTransferTests", dependencies: ["TrawlTransfer", "TrawlHTTP", "TrawlProtocol", "CCurl"],
-            swiftSettings: common),
+            name: "TrawlTransferTests",
+            dependencies: ["TestSupport", "TrawlTransfer", "TrawlHTTP", "TrawlProtocol", "CCurl"], swiftSettings: common
+        ),
         .testTarget(
             name: "TrawlWorkerTests",
             dependencies: [

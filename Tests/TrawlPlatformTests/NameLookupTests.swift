@@ -1,48 +1,54 @@
-import CPlatform
 import Glibc
-import TestSupport
 import Testing
 
 @testable import TrawlPlatform
 
 @Suite("Lookups of names", .timeLimit(.minutes(1)))
 struct NameLookupTests {
-    @Test("a lookup that was given up counts until it has ended, and no longer")
-    func accounting() {
-        var lookups = AbandonedLookups<Int>()
-        var ended: Set<Int> = []
-        func haveRoom() -> Bool { lookups.haveRoom { ended.contains($0) } }
-        for number in 0..<AbandonedLookups<Int>.most {
-            #expect(haveRoom())
-            lookups.add(number)
+    @Test("a call that was given up counts until it has ended, and no longer")
+    func accounting() async throws {
+        let calls = BoundedCalls()
+        let gate = try WakeUp()
+        for _ in 0..<BoundedCalls.mostAbandoned {
+            let answer = calls.run(within: .zero) {
+                var watched = pollfd(fd: gate.rawValue, events: Int16(POLLIN), revents: 0)
+                while poll(&watched, 1, -1) != 1 {}
+                return "late"
+            }
+            #expect(answer == nil)
         }
-        #expect(!haveRoom() && !haveRoom())
-        ended = [3]
-        #expect(haveRoom())
-        lookups.add(100)
-        // Number 3 is gone for good: it could be another one's by now.
-        #expect(!haveRoom())
-        ended = [100]
-        #expect(haveRoom())
+        #expect(calls.run(within: .seconds(10)) { "one too many" } == nil)
+        gate.signal()
+        var answer: String?
+        while answer == nil {
+            answer = calls.run(within: .seconds(10)) { "there is room" }
+            await Task.yield()
+        }
+        #expect(answer == "there is room")
     }
 
-    @Test(
-        "lookups can be given up one after the other, and each one ends",
-        .disabled(if: Sanitizer.isPresent, "a sanitizer does not know the threads that getaddrinfo_a starts"))
-    func ending() async {
-        // Whether one is under way when it is given up depends on when its thread runs.
-        var (ended, tries) = (0, 0)
-        while ended <= AbandonedLookups<Int>.most, tries < 20_000 {
-            tries += 1
-            var text = [CChar](repeating: 0, count: 256)
-            var left: OpaquePointer?
-            let length = cplatform_resolve("localhost", 1, 0, &text, text.count, &left)
-            #expect(left == nil || length == -ETIMEDOUT)
-            guard let left else { continue }
-            while cplatform_lookup_ended(left) == 0 { await Task.yield() }
-            ended += 1
+    @Test("an answer that comes as the time is over is there or not, and the next is not mixed up with it")
+    func race() {
+        let calls = BoundedCalls()
+        for number in 0..<500 {
+            let text = "\(number)"
+            let answer = calls.run(within: .microseconds(number % 100)) { text }
+            #expect(answer == nil || answer == text)
         }
-        #expect(ended > 0, "none of \(tries) lookups was under way")
+    }
+
+    @Test("many lookups can be given up one after the other")
+    func abandoned() async {
+        for _ in 0..<100 {
+            let found = NameLookup.addresses(of: "localhost", ipv4Only: true, within: .zero)
+            #expect(found == nil || found == "127.0.0.1")
+        }
+        var found: String?
+        while found == nil {
+            found = NameLookup.addresses(of: "localhost", ipv4Only: true, within: .seconds(10))
+            await Task.yield()
+        }
+        #expect(found == "127.0.0.1")
     }
 
     @Test("an address stands for itself, and what is no name for nothing")

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlPlatform
 
@@ -24,9 +25,7 @@ struct WorkerProcessHostTests {
 
     /// Spawns from a thread with a table of descriptors of its own, so that the numbers are free to take.
     private static func spawnWithSwappedNumbers() throws -> String {
-        let unshare = try #require(dlsym(nil, "unshare"))
-        let cloneFiles: Int32 = 0x400
-        try #require(unsafeBitCast(unshare, to: (@convention(c) (Int32) -> Int32).self)(cloneFiles) == 0)
+        try #require(OwnDescriptors.take())
         // All is moved up and the low numbers are closed before they are taken.
         let pair = try ControlSocket.pair()
         let here = try pair.here.duplicated(atLeast: 1000)

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import TestSupport
 import Testing
 import TrawlProtocol
 
@@ -102,6 +103,7 @@ struct ConnectionTableTests {
     func closedSilently() async {
         // Numbers of sockets are closed and looked for again: nobody else may open a file meanwhile.
         await #expect(processExitsWith: .success) {
+            try #require(OwnDescriptors.take())
             let scene = Scene()
             let port = try scene.listen(1)
             let origin = CountedOrigin(number: 7, most: 9)

@@ -201,15 +201,9 @@ int32_t cplatform_is_foreground(int32_t fd);
 
 // Names.
 
-/// A lookup that nobody waits for any more, and that keeps a thread of the resolver busy.
-typedef struct cplatform_lookup cplatform_lookup;
-
-/// The addresses of a name, parted by semicolons, as text with its zero; its length, 0 when there is none. -ETIMEDOUT when
-/// none came in time: `left` then is the lookup when it goes on behind the scenes. In all other cases that is NULL.
-int32_t cplatform_resolve(
-    const char *name, int32_t ipv4_only, int32_t milliseconds, char *text, size_t room, cplatform_lookup **left);
-/// Whether a lookup that was left has ended; its memory is given back then, and it must not be used again.
-int32_t cplatform_lookup_ended(cplatform_lookup *lookup);
+/// The addresses of a name, parted by semicolons, as text with its zero; its length, 0 when there is none. Blocks for as
+/// long as the system's resolver wants.
+int32_t cplatform_resolve(const char *name, int32_t ipv4_only, char *text, size_t room);
 /// The address of this machine's end of the way to the rest of the world, as text with its zero; its length. Nothing is sent.
 int32_t cplatform_own_address(int32_t ipv6, char *text, size_t room);
 

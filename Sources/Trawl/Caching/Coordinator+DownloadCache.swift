@@ -115,7 +115,10 @@ extension Coordinator {
         let url = plan.target.text
         guard cache.beginsValidation(of: url) else { return }
         Task {
-            _ = try? await ProgramCacheExchange(self, cache, plan.validating, nil).run()
+            // One that ended since the caller's look may have brought what is fresh.
+            if await ProgramCacheExchange(self, cache, plan, nil).wantsValidation() {
+                _ = try? await ProgramCacheExchange(self, cache, plan.validating, nil).run()
+            }
             cache.endValidation(of: url)
         }
     }

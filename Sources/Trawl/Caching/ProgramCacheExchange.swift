@@ -77,6 +77,13 @@ struct ProgramCacheExchange {
         }
     }
 
+    /// Whether what is stored would not be served without being asked about.
+    func wantsValidation() async -> Bool {
+        let (decision, _) = choose(among: await cache.entries(for: request.key.text))
+        guard case .serve(let reuse) = decision else { return true }
+        return reuse.revalidates
+    }
+
     private func choose(among entries: [DownloadCacheEntry]) -> (CacheDecision, Chosen?) {
         let now = WallClock.time()
         var best: Chosen?

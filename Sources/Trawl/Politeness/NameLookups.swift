@@ -7,7 +7,7 @@ import TrawlPlatform
 /// Answers go to the supervisor's mailbox. A name is asked for once at a time, which is the supervisor's to see to; so
 /// there are never more questions than fetches that wait for one.
 final class NameLookups: Sendable {
-    /// Lookups at a time: fewer than the resolver has threads, which are 20 in glibc.
+    /// Lookups at a time.
     private static let mostThreads = 16
     /// How long one may take; the resolver itself mostly gives up earlier.
     private static let longestLookup = Duration.seconds(30)

@@ -3,23 +3,24 @@ import Glibc
 import TrawlHTTP
 
 /// The system's resolver, with a limit of time.
+///
+/// getaddrinfo(3) has none, so each lookup has a thread of its own, `trawl-name`, which is left to itself when it takes
+/// too long. getaddrinfo_a(3) would do that, but it cannot be waited for: when a lookup ends just as the time is over,
+/// gai_suspend (glibc 2.36) leaves it an entry on its caller's stack, which is written to after that.
 package enum NameLookup {
-    private static let abandoned = Guarded(AbandonedLookups<OpaquePointer>())
+    private static let lookups = BoundedCalls()
 
     /// The addresses of a name, parted by semicolons; nil when there is none, or none came in time, or too many lookups
     /// are under way for which none came.
     ///
     /// Blocks the calling thread.
     package static func addresses(of name: String, ipv4Only: Bool, within limit: Duration) -> String? {
-        guard abandoned.withLock({ $0.haveRoom { cplatform_lookup_ended($0) != 0 } }), !name.utf8.contains(0) else {
-            return nil
+        guard !name.utf8.contains(0) else { return nil }
+        return lookups.run(within: limit) {
+            var text = [CChar](repeating: 0, count: 2048)
+            let length = cplatform_resolve(name, ipv4Only ? 1 : 0, &text, text.count)
+            return length > 0 ? Self.text(text, length) : nil
         }
-        let milliseconds = Int32(clamping: limit.clampedNanoseconds / 1_000_000)
-        var text = [CChar](repeating: 0, count: 2048)
-        var left: OpaquePointer?
-        let length = cplatform_resolve(name, ipv4Only ? 1 : 0, milliseconds, &text, text.count, &left)
-        if let left { abandoned.withLock { $0.add(left) } }
-        return length > 0 ? Self.text(text, length) : nil
     }
 
     /// The address this machine has towards the rest of the world; nil when there is no way there.

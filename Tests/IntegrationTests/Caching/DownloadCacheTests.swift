@@ -46,6 +46,7 @@ struct DownloadCacheTests {
             let started = try await coordinator.start(Request(url)).response
             #expect(summary(started) == "network 200 v2")
             let queue = FetchQueue(on: coordinator)
+            queue.resume()
             let queued = try await queue.add(Request(url)).response
             #expect(summary(queued) == "network 200 v3")
             #expect(cache.calls == calls)

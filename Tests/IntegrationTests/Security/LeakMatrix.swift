@@ -129,6 +129,11 @@ struct LeakCell: Sendable {
         transition.storesRedirect && !secret.waitsForChallenge && secret != .clientCertificate
     }
 
+    /// Whether the second of two requests goes over the connection of the first.
+    private var usesConnectionAgain: Bool {
+        transition.warmsUp && !(secret == .proxyCredential && PlantedSecret.isProxyAskedFirst(mark))
+    }
+
     /// What is missing from the requests of the cell that were seen.
     func gaps(_ seen: [RecordingOrigin.Seen]) -> [String] {
         var wrong: [String] = []
@@ -140,7 +145,7 @@ struct LeakCell: Sendable {
             wrong.append("\(id): its own origin did not get it")
         }
         if isAnsweredByStore, home.count != 1 { wrong.append("\(id): \(home.count) times at the first place") }
-        if transition.warmsUp, home.count < 2 || home.first?.connection != home.last?.connection {
+        if usesConnectionAgain, home.count < 2 || home.first?.connection != home.last?.connection {
             wrong.append("\(id): on connections \(home.map(\.connection))")
         }
         return wrong

@@ -53,7 +53,8 @@ struct PlantedCredentialTests {
         if parts.contains("asked"), seen.fields["authorization"] == nil { return ChallengingOrigin.challenge() }
         if parts.contains("setting") {
             let cookie = "sid=\(secret(name)); Max-Age=600; Path=/open/\(name)"
-            return ScriptedOrigin.Answer(200, "set", [("Set-Cookie", cookie)])
+            // A response that may be stored is stored with all its fields (RFC 9111 §3.1), those that set cookies too.
+            return ScriptedOrigin.Answer(200, "set", [("Set-Cookie", cookie), ("Cache-Control", "no-store")])
         }
         if parts.contains("leading") {
             let place = "http://me:\(secret(name))@\(seen.fields["host"] ?? "")/open/\(name)"

@@ -34,12 +34,15 @@ enum PlantedSecret: String, CaseIterable, Sendable {
         case .proxyCredential:
             var policy = try ProxyPolicy(Proxy("127.0.0.1:\(scene.origin.port("proxy"))"))
             policy.setUser("user", password: mark)
-            policy.sendsAhead = !mark.contains("303") && !mark.contains("307")
+            policy.sendsAhead = !Self.isProxyAskedFirst(mark)
             request.options.proxy = policy
         case .clientCertificate:
             request.options.tls.identity = ClientIdentity(file: scene.member.certificate, key: scene.member.key)
         }
     }
+
+    /// Whether a proxy hears who it is only when it asks; a tunnel that it then opens is for nobody who does not say so.
+    static func isProxyAskedFirst(_ mark: String) -> Bool { mark.contains("303") || mark.contains("307") }
 
     /// Whether a request that somebody saw carries it.
     func shows(_ mark: String, in seen: RecordingOrigin.Seen) -> Bool {
