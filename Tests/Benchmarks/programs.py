@@ -46,6 +46,8 @@ class Programs:
         for name in ("curl", "wget", "wget2", "aria2c", "squid", "wrk"):
             if not shutil.which(name):
                 self.missing[name] = f"{name} is not installed"
+        if "limit-rate" not in self._help("wget2"):
+            self.missing["wget2 --limit-rate"] = "this wget2 has no --limit-rate"
         for name in ("aiohttp", "scrapy", "requests_cache", "hishel"):
             if not self._python_has(name):
                 self.missing[name] = f"{self.python} has no {name}"
@@ -53,6 +55,11 @@ class Programs:
         if subprocess.run(["cc", "-O2", "-o", self.lmdb_path, f"{HERE}/lmdb/lmdb.c", "-llmdb", "-pthread"],
                           capture_output=True).returncode:
             self.missing["lmdb"] = "liblmdb-dev is not installed"
+
+    def _help(self, name):
+        if name in self.missing:
+            return ""
+        return subprocess.run([name, "--help"], capture_output=True, text=True).stdout
 
     def _python_has(self, module):
         if not os.path.exists(self.python):

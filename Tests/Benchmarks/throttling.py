@@ -51,7 +51,7 @@ def w5(bench):
             ("trawl batch, 8 workers", None, programs.batch("LIST", *many, "--workers", "8")),
             ("aria2c", "aria2c", programs.aria2(
                 connections, f"--max-overall-download-limit={RATE}", "-d", "OUT", "-i", "LIST")),
-            ("wget2, a limit for each", "wget2", programs.wget2(
+            ("wget2, a limit for each", "wget2 --limit-rate", programs.wget2(
                 connections, f"--limit-rate={RATE}", "-P", "OUT", "-i", "LIST")),
             ("curl --parallel, a limit for each", "curl", programs.curl(
                 "--parallel", "--parallel-max", str(connections), "--limit-rate", limit, "--config", "CURL")),
