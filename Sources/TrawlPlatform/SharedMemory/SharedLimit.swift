@@ -25,10 +25,16 @@ package struct SharedLimit: Sendable {
         direction == .down || up.isJoint ? down : up
     }
 
+    /// Does something with the bucket that pays for a direction, without a copy of it, which retains the segment: for
+    /// what is done several times in each transfer.
+    @inline(__always)
+    package func with<Result>(_ direction: TransferDirection, _ body: (borrowing SharedBucket) -> Result) -> Result {
+        direction == .down || up.isJoint ? body(down) : body(up)
+    }
+
     /// Whether there is a limit in a direction at present.
     package func isSet(_ direction: TransferDirection) -> Bool {
-        // Asked several times in each transfer: without a copy of the bucket, which retains the segment.
-        direction == .down || up.isJoint ? down.nanosecondsPerMiB != 0 : up.nanosecondsPerMiB != 0
+        with(direction) { $0.nanosecondsPerMiB != 0 }
     }
 
     /// Transfers of all processes that may make use of it at a time; nil without a limit of what is received. Each may

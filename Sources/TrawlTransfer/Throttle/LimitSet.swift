@@ -64,15 +64,15 @@ final class LimitSet {
     func debt(_ direction: TransferDirection, at now: UInt64) -> UInt64 {
         let now = MonotonicInstant(nanoseconds: now)
         var longest = Duration.zero
-        for limit in limits { longest = max(longest, limit.bucket(direction).debt(at: now)) }
+        for index in limits.indices { longest = max(longest, limits[index].with(direction) { $0.debt(at: now) }) }
         return UInt64(longest.clampedNanoseconds)
     }
 
     /// Spends bytes if all that was spent before is paid for; two processes that see that at once do not both go on.
     func chargeIfPaid(_ bytes: Int, _ direction: TransferDirection, at now: UInt64) -> Bool {
         let now = MonotonicInstant(nanoseconds: now)
-        for (place, limit) in limits.enumerated() where !limit.bucket(direction).chargeIfPaid(bytes, at: now) {
-            for earlier in limits[..<place] { earlier.bucket(direction).refund(bytes) }
+        for index in limits.indices where !limits[index].with(direction, { $0.chargeIfPaid(bytes, at: now) }) {
+            for earlier in limits[..<index] { earlier.bucket(direction).refund(bytes) }
             return false
         }
         return true
@@ -81,27 +81,28 @@ final class LimitSet {
     /// Whether less passes than may.
     func isSlack(_ direction: TransferDirection, at now: UInt64) -> Bool {
         let now = MonotonicInstant(nanoseconds: now)
-        return limits.allSatisfy { $0.bucket(direction).isSlack(at: now) }
+        for index in limits.indices where !limits[index].with(direction, { $0.isSlack(at: now) }) { return false }
+        return true
     }
 
     /// Spends bytes.
     func charge(_ bytes: Int, _ direction: TransferDirection, at now: UInt64) {
         guard bytes > 0 else { return }
         let now = MonotonicInstant(nanoseconds: now)
-        for limit in limits { limit.bucket(direction).charge(bytes, at: now) }
+        for index in limits.indices { limits[index].with(direction) { _ = $0.charge(bytes, at: now) } }
     }
 
     /// Gives back bytes that were spent and did not come.
     func refund(_ bytes: Int, _ direction: TransferDirection) {
         guard bytes > 0 else { return }
-        for limit in limits { limit.bucket(direction).refund(bytes) }
+        for index in limits.indices { limits[index].with(direction) { $0.refund(bytes) } }
     }
 
     /// The lowest rate of them in bytes a second; nil without a limit.
     func rate(_ direction: TransferDirection) -> UInt64? {
         var lowest: UInt64?
-        for limit in limits {
-            guard let rate = limit.bucket(direction).bytesPerSecond else { continue }
+        for index in limits.indices {
+            guard let rate = limits[index].with(direction, { $0.bytesPerSecond }) else { continue }
             lowest = min(lowest ?? rate, rate)
         }
         return lowest
