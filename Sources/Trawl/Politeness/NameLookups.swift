@@ -9,8 +9,6 @@ import TrawlPlatform
 final class NameLookups: Sendable {
     /// Lookups at a time.
     private static let mostThreads = 16
-    /// How long one may take; the resolver itself mostly gives up earlier.
-    private static let longestLookup = Duration.seconds(30)
 
     private struct State {
         var names: [String] = []
@@ -62,7 +60,7 @@ final class NameLookups: Sendable {
 
     private func run() {
         while let name = nextName() {
-            let text = NameLookup.addresses(of: name, ipv4Only: false, within: Self.longestLookup)
+            let text = NameLookup.addresses(of: name, ipv4Only: false)
             mailbox.post(.located(name, text?.split(separator: ";").map(String.init) ?? []))
         }
     }
