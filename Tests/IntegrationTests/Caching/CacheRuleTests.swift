@@ -275,48 +275,6 @@ struct CacheRuleTests {
         }
     }
 
-    @Test("what is stale is served at once and validated in the background, once for all who ask")
-    func staleWhileRevalidate() async throws {
-        let held = Occasion()
-        try await withScene { request in
-            if request.target == "/page", request.number == 2 { held.wait() }
-            let control = request.number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60"
-            return page(request.number == 1 ? "one" : "two", control, to: request)
-        } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            _ = try await coordinator.get(url)
-            for _ in 0..<100 { #expect(summary(try await coordinator.get(url)) == "stale 200 one") }
-            // Sent after all that the others may have left behind.
-            for number in 0..<4 { _ = try await coordinator.get(scene.origin.url("/after/\(number)")) }
-            held.open()
-            #expect(try await eventually { try await summary(coordinator.get(url)) == "cache 200 two" })
-            let seen = scene.origin.seen("/page")
-            #expect(seen.count == 2, "\(seen.count) requests")
-            #expect(seen.last?.fields["if-none-match"] == "\"one\"")
-        }
-    }
-
-    @Test(
-        "what is served stale without writing is not validated, since that could not be written",
-        arguments: Engine.allCases)
-    func staleWithoutWriting(engine: Engine) async throws {
-        // One request after the other, so that those before the last are known.
-        try await withScene(engine, adjust: { $0.connectionsPerHost = 1 }) { request in
-            page("one", "max-age=0, stale-while-revalidate=60", to: request)
-        } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            _ = try await coordinator.get(url)
-            for place in [Destination.memory, .file(scene.directory.file("out/page"))] {
-                let response = try await coordinator.get(url, .doNotWrite, into: place)
-                #expect(response.source == .stale)
-            }
-            #expect(try await coordinator.start(Request(url, options: .with(.doNotWrite))).response.source == .stale)
-            #expect(try await coordinator.get(url) { $0.tls.verification = .none }.source == .stale)
-            _ = try await coordinator.get(scene.origin.url("/other"))
-            #expect(scene.targets == ["/page", "/other"])
-        }
-    }
-
     @Test(
         "what is stale stands in for an answer of 500 and for none, when the response allows it",
         arguments: Engine.allCases)
@@ -485,23 +443,6 @@ struct CacheRuleTests {
                 let second = try await coordinator.get(url)
                 #expect(second.bodyText == expected, "\(target)")
             }
-        }
-    }
-
-    @Test("what is validated while it is served stale is asked about without the caller's range and conditions")
-    func validatedWhole() async throws {
-        try await withScene { request in
-            page("one", request.number == 1 ? "max-age=0, stale-while-revalidate=600" : "max-age=600", to: request)
-        } _: { scene, coordinator in
-            let url = scene.origin.url("/page")
-            _ = try await coordinator.get(url)
-            var part = Request(url)
-            part.fields["Range"] = "bytes=0-0"
-            part.fields["Cache-Control"] = "only-if-cached"
-            #expect(try await coordinator.send(part).bodyText == "o")
-            #expect(await eventually { scene.count == 2 })
-            let asked = try #require(scene.origin.seen().last)
-            #expect(asked.fields["range"] == nil && asked.fields["if-none-match"] == "\"one\"")
         }
     }
 }
