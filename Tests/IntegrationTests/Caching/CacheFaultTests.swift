@@ -168,11 +168,13 @@ final class BytesScene: Sendable {
     }
 
     func withCoordinator(
-        _ engine: Engine, store: String? = nil, workers: Int? = nil, _ body: (Coordinator) async throws -> Void
+        _ engine: Engine, store: String? = nil, workers: Int? = nil, byteBudget: UInt64? = nil,
+        _ body: (Coordinator) async throws -> Void
     ) async throws {
         let output = try directory.makeDirectory("out")
         try await withTestCoordinator(workers: workers ?? engine.workers, outputDirectories: [output]) {
             $0.store = .directory(store ?? self.store)
+            if let byteBudget { $0.cache.byteBudget = byteBudget }
         } _: {
             try await body($0)
         }

@@ -82,9 +82,11 @@ struct CacheKillTests {
     private static func passLongBody() async throws {
         let scene = try BytesScene()
         let size = runsLongTests ? 1 << 30 : 64 << 20
+        // A body may take an eighth of it.
+        let budget = UInt64(size) * 9
         let url = scene.origin.url("/bytes/\(size)?seed=5&field=Cache-Control:%20max-age=3600")
         let bystanders = Set(ProcessTree.children())
-        try await scene.withCoordinator(.workers, workers: 2) { coordinator in
+        try await scene.withCoordinator(.workers, workers: 2, byteBudget: budget) { coordinator in
             // The biggest a process has been, and where it was before.
             _ = try await coordinator.get(scene.targets[0].0)
             let processes = ProcessTree.children().filter { !bystanders.contains($0) } + [getpid()]
