@@ -73,6 +73,9 @@ static void load(void) {
     complete &= resolve(handle, "PEM_read_bio_X509", &found.pem_read_bio_x509);
     complete &= resolve(handle, "X509_free", &found.x509_free);
     complete &= resolve(handle, "i2d_X509", &found.i2d_x509);
+    /* What only some versions have, or need. */
+    resolve(handle, "curl_easy_nextheader", &found.easy_nextheader);
+    resolve(handle, "curl_version_info", &found.version_info);
     if (complete) {
         ccurl_library = found;
         outcome = 0;

@@ -51,9 +51,14 @@ struct ccurl_library {
     void *(*pem_read_bio_x509)(void *bio, void **certificate, void *callback, void *context);
     void (*x509_free)(void *certificate);
     int (*i2d_x509)(const void *certificate, unsigned char **out);
+    /// NULL in a libcurl without it.
+    struct curl_header *(*easy_nextheader)(
+        CURL *easy, unsigned int origin, int request, struct curl_header *previous);
+    /// NULL in a libcurl without it.
+    curl_version_info_data *(*version_info)(CURLversion age);
 };
 
-/// The table, all entries there once `ccurl_load` gave 0; empty otherwise.
+/// The table, its entries there once `ccurl_load` gave 0; empty otherwise.
 extern struct ccurl_library ccurl_library;
 
 #endif

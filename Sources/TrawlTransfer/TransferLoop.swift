@@ -180,7 +180,7 @@ package final class TransferLoop {
         guard active.count < leases else { throw .tooManyLeases }
         let index = Int(lease.progressIndex)
         guard index < usedIndexes.count, !usedIndexes[index] else { throw .progressIndex }
-        guard let transfer = idle.popLast() ?? Transfer(loop: self, profile: profile) else {
+        guard let transfer = idleTransfer() ?? Transfer(loop: self, profile: profile) else {
             sendEnd(LeaseEnd(lease: lease.id, outcome: .failed(HopFailure(.outOfMemory))), nil, lease.counted)
             return
         }
@@ -192,6 +192,12 @@ package final class TransferLoop {
         transfer.begin(
             consume lease, profile: profile, limits: limits,
             progress: segment.progress(worker: slot, transfer: index), descriptors: descriptors)
+    }
+
+    /// A transfer that has ended, and whose handle may be used again.
+    private func idleTransfer() -> Transfer? {
+        guard let transfer = idle.popLast(), ccurl_forget_line(transfer.easy.raw) != 0 else { return nil }
+        return transfer
     }
 
     /// The answer to a head; ignored when the lease is not known any more.

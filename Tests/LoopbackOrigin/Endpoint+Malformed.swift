@@ -83,6 +83,7 @@ extension Endpoint {
         case "space-colon": text = "HTTP/1.1 200 OK\r\nX-Space : value" + end
         case "empty-name": text = "HTTP/1.1 200 OK\r\n: value" + end
         case "first-fold": text = "HTTP/1.1 200 OK\r\n folded onto nothing" + end
+        case "first-indented": text = "HTTP/1.1 200 OK\r\n X-Indented: value" + end
         case "bare-cr": text = "HTTP/1.1 200 OK\r\nX-Bare: a\rX-Other: b" + end
         case "bare-lf": text = ("HTTP/1.1 200 OK" + end).withoutCR
         case "bad-status": text = "HTTP/1.1 2x0 OK" + end

@@ -26,6 +26,7 @@ struct FaultTests {
             ("/garbage-head?kind=nul", .malformedResponse),
             ("/garbage-head?kind=no-colon", .malformedResponse),
             ("/garbage-head?kind=first-fold", .malformedResponse),
+            ("/garbage-head?kind=first-indented", .malformedResponse),
             ("/garbage-head?kind=bare-cr", .malformedResponse),
             ("/garbage-head?kind=bad-status", .malformedResponse),
             ("/garbage-head?kind=big-status", .malformedResponse),
@@ -79,6 +80,18 @@ struct FaultTests {
         #expect(exchange.failure == nil, "\(exchange.end.outcome)")
         #expect(exchange.head != nil)
         #expect(try worker.fetch("/bytes/10").body == stream(10))
+    }
+
+    @Test("white space before the first field line finds nothing of the responses before")
+    func foldedOntoNothing() throws {
+        // Lines of an earlier response are freed by then, and a libcurl that still goes to them damages memory.
+        let worker = try TestCoordinator()
+        for round in 0..<60 {
+            let fields = (0..<round % 20).map { "&field=X-\($0):\(String(repeating: "v", count: $0 * round % 90))" }
+            #expect(try worker.fetch("/bytes/10?n=\(round)" + fields.joined()).body == stream(10))
+            let exchange = try worker.fetch("/garbage-head?kind=first-indented")
+            #expect(exchange.failure?.kind == .malformedResponse, "round \(round): \(exchange.end.outcome)")
+        }
     }
 
     @Test("chunks win over a length, and the connection is not used again")

@@ -75,6 +75,12 @@ int32_t ccurl_tls_names_host(CURL *easy, const char *host);
 /// there is room for them; -1 when there is none.
 int32_t ccurl_tls_certificate(CURL *easy, int32_t place, uint8_t *bytes, size_t room);
 
+// A handle between two transfers.
+
+/// Has a handle that is in no transfer forget the last field line it was sent, as libcurl before 8.2 does not. Returns 1,
+/// or 0 when it cannot: another transfer with it may read and write freed memory.
+int32_t ccurl_forget_line(CURL *easy);
+
 // The process.
 
 /// prctl(PR_SET_NO_NEW_PRIVS).
