@@ -13,8 +13,14 @@ final class AskProgram: TerminalHolder {
     /// The longest answer that is read, in bytes.
     private static let longestAnswer = 4096
 
-    private let process: WorkerProcess
-    private let output: Descriptor
+    private struct State {
+        /// The program, once it runs.
+        var process: WorkerProcess?
+        /// Whether it is ended, and none is started any more.
+        var isOver = false
+    }
+
+    private let state = Guarded(State())
 
     /// Starts a program and waits for what it says.
     ///
@@ -22,42 +28,60 @@ final class AskProgram: TerminalHolder {
     /// - Returns: Nil when it cannot be started, or has no answer.
     static func answer(of command: [String], to question: String) -> String? {
         Signals.watchTerminal()
-        guard let program = try? AskProgram(command + [question]) else { return nil }
-        if !TerminalHold.begin(program) { program.leave(isForGood: true) }
+        let program = AskProgram()
+        // Before it starts, so that it does not outlive a process that a signal ends meanwhile.
+        guard TerminalHold.begin(program) else { return nil }
         defer { TerminalHold.end(program) }
-        let line = program.line()
-        return program.end() == .exited(0) ? line : nil
+        return try? program.run(command + [question])
     }
 
-    private init(_ command: [String]) throws(SystemError) {
+    private init() {}
+
+    /// - Returns: Its answer, if any; nil too when it is not to start any more.
+    private func run(_ command: [String]) throws(SystemError) -> String? {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SystemError(errno: errno, call: "socketpair") }
-        output = Descriptor(adopting: ends[0])
-        let theirs = Descriptor(adopting: ends[1])
+        let output = Descriptor(adopting: ends[0])
+        let process = try start(command, saying: Descriptor(adopting: ends[1]))
+        guard let process else { return nil }
+        let line = Self.line(from: output, of: process)
+        return Self.end(of: process) == .exited(0) ? line : nil
+    }
+
+    private func start(_ command: [String], saying output: consuming Descriptor) throws(SystemError) -> WorkerProcess? {
         let opened = open("/dev/null", O_RDWR | O_CLOEXEC)
         guard opened >= 0 else { throw SystemError(errno: errno, call: "open") }
         let nothing = Descriptor(adopting: opened)
-        process = try WorkerProcess.spawn(
-            executable: "/bin/sh",
-            arguments: ["sh", "-c", #"trap '' TTIN TTOU; exec "$@" >&3 3>&- 4>&-"#, "sh"] + command,
-            environment: Self.environment, control: theirs, segment: nothing)
+        return try state.withLock { state throws(SystemError) -> WorkerProcess? in
+            if state.isOver { return nil }
+            let process = try WorkerProcess.spawn(
+                executable: "/bin/sh",
+                arguments: ["sh", "-c", #"trap '' TTIN TTOU; exec "$@" >&3 3>&- 4>&-"#, "sh"] + command,
+                environment: Self.environment, control: output, segment: nothing)
+            state.process = process
+            return process
+        }
     }
 
     func enter() {}
 
     func leave(isForGood: Bool) {
-        if isForGood { process.signalGroup(SIGKILL) }
+        guard isForGood else { return }
+        state.withLock { state in
+            state.isOver = true
+            state.process?.signalGroup(SIGKILL)
+        }
     }
 
     /// What it writes up to the end of the first line; nil when that is too long.
-    private func line() -> String? {
+    private static func line(from output: borrowing Descriptor, of process: WorkerProcess) -> String? {
         var said: [UInt8] = []
-        said.reserveCapacity(2 * Self.longestAnswer)
+        said.reserveCapacity(2 * longestAnswer)
         defer { said.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
-        var buffer = [UInt8](repeating: 0, count: Self.longestAnswer)
+        var buffer = [UInt8](repeating: 0, count: longestAnswer)
         defer { buffer.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
-        while said.count <= Self.longestAnswer {
+        while said.count <= longestAnswer {
             let count = read(output.rawValue, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
@@ -71,7 +95,7 @@ final class AskProgram: TerminalHolder {
     }
 
     /// How it ended, once it has.
-    private func end() -> ProcessExit {
+    private static func end(of process: WorkerProcess) -> ProcessExit {
         while true {
             do throws(SystemError) {
                 if let exit = try process.reap() { return exit }
