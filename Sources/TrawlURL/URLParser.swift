@@ -86,22 +86,14 @@ package final class URLParser {
         if let given = reference.fragment, !given.isEmpty {
             fragment = PercentEncoding.text(of: given.utf8, encoding: { $0 == 0x20 })
         }
-        return try assemble(handle, scheme: scheme, fragment: fragment)
+        let isTranslated = authority.utf8.contains { $0 == UInt8(ascii: "%") || $0 >= 0x80 }
+        return try assemble(handle, scheme: scheme, fragment: fragment, isTranslated: isTranslated)
     }
 
+    /// - Parameter isTranslated: Whether the host may have been written in another way than libcurl has it now.
     private func assemble(
-        _ handle: OpaquePointer, scheme: String, fragment: String?
+        _ handle: OpaquePointer, scheme: String, fragment: String?, isTranslated: Bool
     ) throws(URLFailure) -> TargetURI {
-        guard var host = try part(handle, CURLUPART_HOST, flags: 0), !host.isEmpty else { throw .noHost }
-        if !host.utf8.allSatisfy({ $0 < 0x80 }) { host = try asciiHost(handle) }
-        host = host.lowercased()
-        if host.hasSuffix("]"), let zone = try part(handle, CURLUPART_ZONEID, flags: 0) {
-            // RFC 6874 §2.
-            host = host.dropLast() + "%25" + zone + "]"
-        }
-        guard host.utf8.count <= Self.maximumHostLength else {
-            throw .malformed(reason: "the host is longer than \(Self.maximumHostLength) bytes")
-        }
         let port: UInt16
         if let digits = try part(handle, CURLUPART_PORT, flags: 0) {
             guard let number = UInt16(digits), number > 0 else { throw .malformed(reason: "the port is not valid") }
@@ -109,16 +101,70 @@ package final class URLParser {
         } else {
             port = Self.defaultPort(of: scheme)
         }
+        let path = try part(handle, CURLUPART_PATH, flags: 0) ?? "/"
+        let query = try part(handle, CURLUPART_QUERY, flags: 0)
+        let user = try part(handle, CURLUPART_USER, flags: CURLU_URLDECODE)
+        let password = try part(handle, CURLUPART_PASSWORD, flags: CURLU_URLDECODE)
+        // Last, since the handle may hold another URL afterwards.
+        let host = try host(handle, scheme: scheme, isTranslated: isTranslated)
         var text = scheme + "://" + host
         if port != Self.defaultPort(of: scheme) { text += ":\(port)" }
-        let path = try part(handle, CURLUPART_PATH, flags: 0) ?? "/"
         text += path
-        let query = try part(handle, CURLUPART_QUERY, flags: 0)
         if let query { text += "?" + query }
         return TargetURI(
             origin: Origin(scheme: scheme, host: host, port: port), path: path, query: query, fragment: fragment,
-            user: try part(handle, CURLUPART_USER, flags: CURLU_URLDECODE),
-            password: try part(handle, CURLUPART_PASSWORD, flags: CURLU_URLDECODE), text: text)
+            user: user, password: password, text: text)
+    }
+
+    /// The host of the URL in the handle, in normal form: what libcurl reads when it is given the URL in normal form.
+    private func host(
+        _ handle: OpaquePointer, scheme: String, isTranslated: Bool
+    ) throws(URLFailure) -> String {
+        guard let read = try part(handle, CURLUPART_HOST, flags: 0), !read.isEmpty else { throw .noHost }
+        var host = read.lowercased()
+        if read.utf8.first == UInt8(ascii: "[") {
+            if let zone = try part(handle, CURLUPART_ZONEID, flags: 0) {
+                // RFC 6874 §2.
+                host = host.dropLast() + "%25" + zone + "]"
+            }
+        } else {
+            if !read.utf8.allSatisfy({ $0 < 0x80 }) { host = try asciiHost(handle).lowercased() }
+            guard !host.isEmpty else { throw .noHost }
+            // Decoded, or mapped by IDNA, characters of a name can become delimiters, at which the host would end for
+            // whatever reads the URL next. A name has none (RFC 3986 §3.2.2, UTS 46 §4, RFC 5891 §5.4).
+            guard host.utf8.allSatisfy(Self.isNameByte) else {
+                throw .malformed(reason: "the host holds a character that no name has")
+            }
+            if isTranslated { host = try settled(host, handle, scheme: scheme) }
+        }
+        guard host.utf8.count <= Self.maximumHostLength else {
+            throw .malformed(reason: "the host is longer than \(Self.maximumHostLength) bytes")
+        }
+        return host
+    }
+
+    /// What libcurl takes a host for that it finds in a URL as it is: a number is an address in another form. What it
+    /// takes for something else a second time is refused.
+    private func settled(_ host: String, _ handle: OpaquePointer, scheme: String) throws(URLFailure) -> String {
+        var host = host
+        for _ in 0..<2 {
+            let url = "\(scheme)://\(host)/"
+            guard curl_url_set(handle, CURLUPART_URL, url, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK,
+                let read = try part(handle, CURLUPART_HOST, flags: 0)
+            else { break }
+            if read == host { return host }
+            host = read
+        }
+        throw .malformed(reason: "the host is not a valid name")
+    }
+
+    /// Whether a byte may stand in the name of a host: all but delimiters, and percent signs, which are decoded (RFC 3986
+    /// §3.2.2).
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "-._~!$&'()*+,;=".utf8.contains(byte)
+        }
     }
 
     /// The host with its labels outside ASCII in their ASCII form (RFC 5890 §2.3.2.1).

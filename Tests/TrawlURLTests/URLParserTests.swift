@@ -21,6 +21,13 @@ struct URLParserTests {
             ("http://B\u{dc}CHER.example/", "http://xn--bcher-kva.example/"),
             ("http://0x7f.1/", "http://127.0.0.1/"),
             ("http://2130706433/", "http://127.0.0.1/"),
+            // U+FF10 and the like are digits to IDNA (UTS 46 §4), and a percent-encoded one is a digit.
+            ("http://\u{FF10}x7f.1/", "http://127.0.0.1/"),
+            ("http://\u{FF11}\u{FF12}\u{FF17}.1:81/x?y", "http://127.0.0.1:81/x?y"),
+            ("http://%30x7f.1/", "http://127.0.0.1/"),
+            ("http://127%2e1/", "http://127.0.0.1/"),
+            ("http://ex%41mple.org/", "http://example.org/"),
+            ("http://a\u{3002}b.test/", "http://a.b.test/"),
             ("http://[::1]:8080/", "http://[::1]:8080/"),
             ("http://[FE80::1%25eth0]/", "http://[fe80::1%25eth0]/"),
             ("http://user:secret@example.org/x", "http://example.org/x"),
@@ -81,10 +88,42 @@ struct URLParserTests {
             "example.org", "/path", "http://exa mple.org/", "http://example.org:99999/", "http://example.org:x/",
             "http://example.org:0/", "http://example.org/\u{1}", "http://example.org/\n", "http://example.org/\u{7f}",
             "http://[::1", "http://[zz]/", "http://a\\@b/", "http://a\\b/", "http://exa<mple/", "http://%00/",
-            "http://:80/", "http://@/", "http://user@/",
+            "http://:80/", "http://@/", "http://user@/", "http://a|b/", "http://a%7fb/",
         ])
     func malformed(text: String) {
         #expect(throws: URLFailure.self) { try URLParser().parse(text) }
+    }
+
+    @Test(
+        "a host in which decoding or IDNA makes a delimiter is refused",
+        arguments: [
+            "http://a\u{FF0F}b.test/", "http://a%EF%BC%8Fb.test/", "http://a\u{FF1A}1\u{FF0F}b.test/",
+            "http://x\u{FF20}h/", "http://a\u{2100}.test/", "http://b%2561nk.test/", "http://a\u{FF05}2fb.test/",
+            "http://127.0.0.1%EF%BC%9A80%EF%BC%8F.b.test/", "http://\u{FF3B}::1\u{FF3D}/", "http://\u{FF1F}b.test/",
+            "http://loc%2561lhost/", "http://a\u{A0}b.test/", "http://\u{AD}/", "http://a%2fb.test/",
+        ])
+    func delimiters(text: String) throws {
+        #expect(throws: URLFailure.self) { try URLParser().parse(text) }
+        let base = try URLParser().parse("http://b.test/")
+        #expect(throws: URLFailure.self) { try URLParser().resolve(text, against: base) }
+    }
+
+    @Test(
+        "whatever a character does to a host, its normal form is read as the same one",
+        arguments: [("http://a", "b.test/"), ("https://", "27.1:8443/")])
+    func readAgain(before: String, after: String) throws {
+        let parser = URLParser(usesFastPath: false)
+        var others: [String] = []
+        for value in UInt32(0x20)...0xFFFF {
+            guard let character = Unicode.Scalar(value) else { continue }
+            let text = "\(before)\(character)\(after)"
+            guard let target = try? parser.parse(text) else { continue }
+            let again = try? parser.parse(target.text)
+            if again?.origin != target.origin || !target.origin.host.utf8.allSatisfy({ $0 < 0x80 }) {
+                others.append(String(value, radix: 16))
+            }
+        }
+        #expect(others.isEmpty)
     }
 
     @Test(

@@ -193,6 +193,32 @@ struct CookieFlowTests {
         }
     }
 
+    @Test(
+        "a redirect to a host in which IDNA makes a colon and a slash takes no cookies anywhere",
+        arguments: Engine.allCases, [false, true])
+    func mappedHost(engine: Engine, isEncoded: Bool) async throws {
+        let other = try ScriptedOrigin { _ in ScriptedOrigin.Answer(200, "taken") }
+        defer { other.stop() }
+        let (colon, slash) = isEncoded ? ("%EF%BC%9A", "%EF%BC%8F") : ("\u{FF1A}", "\u{FF0F}")
+        let location = "http://127.0.0.1\(colon)\(other.port)\(slash).bank.test/steal"
+        try await withScene(engine) { request in
+            request.target == "/go"
+                ? ScriptedOrigin.Answer(302, "", [("Location", location)])
+                : ScriptedOrigin.Answer(200, "", [("Set-Cookie", "a=1; Domain=bank.test")])
+        } _: { scene, coordinator in
+            let port = scene.origin.port
+            func get(_ target: String) async throws -> Response {
+                try await coordinator.get("http://www.bank.test:\(port)\(target)") {
+                    $0.transport.resolve = ["www.bank.test:\(port):127.0.0.1"]
+                }
+            }
+            _ = try await get("/")
+            await failure(.redirectRefused) { try await get("/go") }
+            #expect(scene.origin.seen("/go").first?.fields["cookie"] == "a=1")
+            #expect(other.seen().isEmpty)
+        }
+    }
+
     @Test("a flood is bounded: as many as are left of a full domain, and a field of 64 KiB", arguments: Engine.allCases)
     func flood(engine: Engine) async throws {
         try await withScene(engine) { request in
