@@ -39,6 +39,8 @@ package struct TargetURI: Sendable, Hashable {
     package var host: String { shared.parts.origin.host }
     /// The URI as it is requested: without user information and fragment.
     package var text: String { shared.parts.text }
+    /// How many bytes of `text` name the origin: scheme and authority. The path comes behind them.
+    package var originLength: Int { Int(shared.parts.pathStart) }
     /// The fragment without its number sign, or nil; never sent.
     package var fragment: String? {
         get { shared.parts.fragment }

@@ -1,3 +1,4 @@
+import CCurl
 import Testing
 
 @testable import TrawlTransfer
@@ -34,11 +35,31 @@ struct RequestOriginTests {
             "http://a.example", "http://a.example?b", "http://a.example?b/c", "http://a.example/#b",
             "http://a.example/ b",
             "http://a.example/\u{7F}", "http://a.example/\r\nX: y", "http://\u{FC}.example/", "http://u@a.example/",
-            "http:///a", "http://a.example:x/",
+            "http:///a", "http://a.example:x/", "http://0x7f.1/", "http://a%2eexample/", "http://a.example:081/",
+            "http://[::0:1]/",
         ])
     func other(url: String) {
         var origins = RequestOrigins()
         for _ in 0..<3 { #expect(find(url, in: &origins) == nil) }
+    }
+
+    @Test(
+        "an origin is written as libcurl reads it, zone and all",
+        arguments: [
+            ("http://[fe80::1%25eth0]:81/", "http://[fe80::1%25eth0]:81/a", true),
+            ("http://a.example/", "http://a.example/b?c", true),
+            ("https://a.example:8443/", "https://a.example:8443/", true),
+            ("http://127.0.0.1/", "http://0x7f.1/", false), ("http://a.example/", "http://%61.example/", false),
+        ])
+    func written(origin: String, url: String, isSame: Bool) throws {
+        let parsed = try #require(curl_url())
+        defer { curl_url_cleanup(parsed) }
+        let code = curl_url_set(parsed, CURLUPART_URL, url, EasyHandle.urlFlags)
+        #expect(code == CURLUE_OK)
+        let read = try #require(RequestOrigin.text(of: parsed))
+        #expect(String(decoding: read.map { UInt8(bitPattern: $0) }, as: UTF8.self) == origin)
+        let found = [-1, 0].map { RequestOrigin.isWritten(read, in: url, length: read.count + $0) }
+        #expect(found == [isSame, false])
     }
 
     @Test("a URL of the origin that was found last is looked at behind it alone, and as strictly")

@@ -115,6 +115,27 @@ struct FaultTests {
         #expect(try worker.fetch("/x", named("CONNECT")).failure?.kind == .malformedRequest)
     }
 
+    @Test("a hop whose URL libcurl reads as another origin's than it was made for is refused")
+    func otherOrigin() throws {
+        let worker = try TestCoordinator()
+        let base = try OriginProcess.shared.get().base
+        let port = try #require(base.split(separator: ":").last)
+        // The first request to an origin is made in another way than later ones.
+        for known in [false, true] {
+            if known { for _ in 0..<3 { #expect(try worker.fetch("/bytes/1").body == stream(1)) } }
+            // As if that were all a host.
+            let longer = try worker.fetch("/bytes/1") { $0.originLength += 6 }
+            #expect(longer.failure?.kind == .malformedRequest && longer.failure?.requestSent == false)
+            let shorter = try worker.fetch("/bytes/1") { $0.originLength -= 1 }
+            #expect(shorter.failure?.kind == .malformedRequest)
+            let number = try worker.fetch("http://0x7f.1:\(port)/bytes/1")
+            #expect(number.failure?.kind == .malformedRequest)
+            let none = try worker.fetch("/bytes/1") { $0.originLength = .max }
+            #expect(none.failure?.kind == .malformedRequest)
+        }
+        #expect(try worker.fetch("/bytes/1").body == stream(1))
+    }
+
     @Test("a scheme the profile does not allow is refused")
     func schemes() throws {
         var profile = TransferProfile()

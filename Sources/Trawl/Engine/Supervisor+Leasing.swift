@@ -31,7 +31,8 @@ extension Supervisor {
             let assignment = profiles.assignment(for: terms)
             var lease = Lease(
                 id: grant.id.rawValue, profile: assignment.number, progressIndex: grant.progressIndex,
-                method: fetch.engine.method, url: fetch.engine.target.text, fields: fields)
+                method: fetch.engine.method, url: fetch.engine.target.text,
+                originLength: fetch.engine.target.originLength, fields: fields)
             lease.proxy = try proxyRoute(fetch, &lease.fields)
             fetch.engine.sendsOnce = queues.hasDelay(of: fetch.engine.origin)
             lease.sendsOnce = fetch.engine.sendsOnce

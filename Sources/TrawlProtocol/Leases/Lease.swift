@@ -12,6 +12,8 @@ package struct Lease: Sendable, Hashable {
     package var method: Method
     /// Absolute, without user information and fragment.
     package var url: String
+    /// How many bytes of the URL name the origin that its fields were chosen for: scheme and authority.
+    package var originLength: UInt16
     /// What goes on the wire beside the fields of framing, in this order.
     package var fields: FieldLines
     /// What is sent.
@@ -89,6 +91,7 @@ package struct Lease: Sendable, Hashable {
             block.store(heads.rawValue, at: 14)
             block.store(flags, at: 15)
             block.store(timeout, at: 17)
+            block.store(originLength, at: 25)
         }
         writer.write(method.name)
         writer.write(url)
@@ -150,9 +153,10 @@ package struct Lease: Sendable, Hashable {
         guard (flags & 4096 != 0) == (part > 0) else { throw .invalid(.body) }
         return Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
-            progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url, fields: fields, body: body,
-            sink: sink, heads: heads, timeout: block.integer(at: 17, as: UInt64.self),
-            savesErrorBodies: flags & 1 != 0, namesFromDisposition: flags & 64 != 0,
+            progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url,
+            originLength: block.integer(at: 25, as: UInt16.self), fields: fields, body: body, sink: sink, heads: heads,
+            timeout: block.integer(at: 17, as: UInt64.self), savesErrorBodies: flags & 1 != 0,
+            namesFromDisposition: flags & 64 != 0,
             createsEmptyFile: flags & 2 != 0, dropsRedirectBodies: flags & 4 != 0,
             asksAboutRedirects: flags & 128 != 0, asksAboutChallenges: flags & 512 != 0,
             asksAboutFailures: flags & 1024 != 0, syncsFile: flags & 8 != 0, mayReuseConnection: flags & 16 != 0,
@@ -162,7 +166,7 @@ package struct Lease: Sendable, Hashable {
     }
 
     /// Bytes of everything before the method.
-    private static let numbersLength = 25
+    private static let numbersLength = 27
 
     private var flags: UInt16 {
         let others: UInt16 =
@@ -179,14 +183,28 @@ package struct Lease: Sendable, Hashable {
 
 extension Lease {
     /// A lease of a request without a body, kept in memory.
+    ///
+    /// - Parameter originLength: How many bytes of the URL name its origin; nil is those before its third slash.
     package init(
-        id: UInt64, profile: UInt32, progressIndex: UInt16, method: Method, url: String, fields: FieldLines
+        id: UInt64, profile: UInt32, progressIndex: UInt16, method: Method, url: String, originLength: Int? = nil,
+        fields: FieldLines
     ) {
         self.id = id
         self.profile = profile
         self.progressIndex = progressIndex
         self.method = method
         self.url = url
+        self.originLength = UInt16(clamping: originLength ?? Self.thirdSlash(in: url))
         self.fields = fields
+    }
+
+    private static func thirdSlash(in url: String) -> Int {
+        var (slashes, length) = (0, 0)
+        for byte in url.utf8 {
+            if byte == UInt8(ascii: "/") { slashes += 1 }
+            if slashes == 3 { break }
+            length += 1
+        }
+        return length
     }
 }

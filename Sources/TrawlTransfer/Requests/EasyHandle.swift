@@ -33,6 +33,8 @@ final class EasyHandle {
     private var parsedInUse: OpaquePointer?
     /// The origin that is set, when the URL is not set as a whole.
     private var origin: RequestOrigin?
+    /// The origin that libcurl read last in a URL, as it stood there.
+    private var originRead: [CChar] = []
 
     init?() {
         guard let raw = curl_easy_init() else { return nil }
@@ -83,7 +85,10 @@ final class EasyHandle {
     ///
     /// libcurl parses a text, writes a new one from its parts and frees that again, which takes longer than all else it
     /// does with a URL. One that is parsed already it takes as it is.
-    func setURL(_ url: UnsafePointer<CChar>) -> CURLcode {
+    ///
+    /// - Parameter originLength: How many bytes of it name the origin that the request was made for.
+    /// - Returns: CURLE_URL_MALFORMAT, too, where libcurl reads another origin: the request is none for that.
+    func setURL(_ url: UnsafePointer<CChar>, originLength: Int) -> CURLcode {
         if origin != nil {
             _ = ccurl_set_string(raw, CURLOPT_REQUEST_TARGET, nil)
             origin = nil
@@ -91,7 +96,22 @@ final class EasyHandle {
         let code = ccurl_set_string(raw, CURLOPT_URL, url)
         guard code == CURLE_OK, let parsed else { return code }
         // What is not accepted here libcurl refuses again, with a reason, when the transfer starts.
-        return setParsed(curl_url_set(parsed, CURLUPART_URL, url, Self.urlFlags) == CURLUE_OK ? parsed : nil)
+        guard curl_url_set(parsed, CURLUPART_URL, url, Self.urlFlags) == CURLUE_OK else { return setParsed(nil) }
+        guard readsOrigin(of: url, length: originLength, in: parsed) else {
+            _ = setParsed(nil)
+            return CURLE_URL_MALFORMAT
+        }
+        return setParsed(parsed)
+    }
+
+    /// Whether libcurl reads the origin of a URL as it is written. It is asked when that is another than the last time.
+    private func readsOrigin(of url: UnsafePointer<CChar>, length: Int, in parsed: OpaquePointer) -> Bool {
+        if RequestOrigin.isWritten(originRead, in: url, length: length) { return true }
+        guard let origin = RequestOrigin.text(of: parsed),
+            RequestOrigin.isWritten(origin, in: url, length: length)
+        else { return false }
+        originRead = origin
+        return true
     }
 
     /// Sets the URL of a request to an origin that is known: the rest of it, from its slash on, is sent as it is.

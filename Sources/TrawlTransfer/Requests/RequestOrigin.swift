@@ -18,13 +18,13 @@ final class RequestOrigin {
     private var lines: FieldList?
 
     /// - Parameter text: A URL of `http` or `https` up to the slash after its authority.
-    /// - Returns: Nil when libcurl does not take it.
+    /// - Returns: Nil when libcurl does not take it, or reads another origin in it than is written there.
     init?(_ text: UnsafeBufferPointer<CChar>) {
         guard let url = curl_url() else { return nil }
         self.text = Array(text) + [0]
         self.url = url
         guard curl_url_set(url, CURLUPART_URL, self.text, EasyHandle.urlFlags) == CURLUE_OK,
-            var host = Self.part(url, CURLUPART_HOST)
+            let origin = Self.text(of: url), origin.elementsEqual(text), var host = Self.part(url, CURLUPART_HOST)
         else {
             curl_url_cleanup(url)
             return nil
@@ -54,6 +54,26 @@ final class RequestOrigin {
     func begins(_ url: UnsafeBufferPointer<CChar>) -> Bool {
         guard let start = url.baseAddress, url.count >= length else { return false }
         return memcmp(text, start, length) == 0
+    }
+
+    /// Scheme, host and port of a URL as libcurl read them, and a slash.
+    static func text(of url: OpaquePointer) -> [CChar]? {
+        guard var text = part(url, CURLUPART_SCHEME), var host = part(url, CURLUPART_HOST) else { return nil }
+        if let zone = part(url, CURLUPART_ZONEID) {
+            // RFC 6874 §2.
+            _ = host.popLast()
+            host += Array("%25".utf8) + zone
+            host.append(UInt8(ascii: "]"))
+        }
+        text += Array("://".utf8) + host
+        if let port = part(url, CURLUPART_PORT) { text += [UInt8(ascii: ":")] + port }
+        text.append(UInt8(ascii: "/"))
+        return text.map { CChar(bitPattern: $0) }
+    }
+
+    /// Whether a URL begins with that origin in so many bytes, and the slash.
+    static func isWritten(_ origin: [CChar], in url: UnsafePointer<CChar>, length: Int) -> Bool {
+        origin.count == length + 1 && strncmp(origin, url, origin.count) == 0
     }
 
     private static func part(_ url: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0) -> [UInt8]? {

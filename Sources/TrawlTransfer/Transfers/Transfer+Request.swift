@@ -84,16 +84,18 @@ extension Transfer {
 
     /// Sets the URL and the field lines.
     private func setURL(_ fields: FieldLines, hasBody: Bool) -> CURLcode {
-        lease.url.withCString { url in
+        let originLength = Int(lease.originLength)
+        return lease.url.withCString { url in
             // A proxy may be sent whole URLs, and one that asks who we are has libcurl make the request again.
             if !isProxied, lease.login == nil,
-                let (origin, length) = loop.origins.find(UnsafeBufferPointer(start: url, count: lease.url.utf8.count))
+                let (origin, length) = loop.origins.find(UnsafeBufferPointer(start: url, count: lease.url.utf8.count)),
+                length == originLength + 1
             {
                 easy.set(origin.lines(fields, hasBody: hasBody))
-                return easy.setTarget(url + (length - 1), at: origin)
+                return easy.setTarget(url + originLength, at: origin)
             }
             easy.set(easy.lines(fields, hasBody: hasBody))
-            return easy.setURL(url)
+            return easy.setURL(url, originLength: originLength)
         }
     }
 
