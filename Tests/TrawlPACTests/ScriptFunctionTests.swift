@@ -39,7 +39,12 @@ struct ScriptFunctionTests {
             ("dateRange('NOV', 'MAR')", "true"), ("dateRange(2024)", "true"), ("dateRange(2020, 2023)", "false"),
             ("dateRange(27, 'FEB', 1, 'MAR')", "true"), ("dateRange('JAN', 2024, 'FEB', 2024)", "true"),
             ("dateRange(29, 'FEB', 2024, 1, 'MAR', 2024)", "false"), ("dateRange(28, 'GMT')", "true"),
-            ("dateRange(1, 'FEB')", "false"), ("typeof __ask + typeof require", "undefinedundefined"),
+            ("dateRange(1, 'FEB')", "false"), ("dateRange(28, 'FEB')", "true"), ("dateRange(27, 'FEB')", "false"),
+            ("dateRange(28, 'FEB', 2024)", "true"), ("dateRange(28, 'FEB', 2023)", "false"),
+            ("dateRange('FEB', 2024)", "true"), ("dateRange('FEB', 2023)", "false"),
+            ("dateRange('MAR', 2024)", "false"), ("dateRange(28, 'FEB', 'GMT')", "true"),
+            ("dateRange(28, 'FEB', 2024, 'GMT')", "true"), ("dateRange('FEB', 2024, 'GMT')", "true"),
+            ("dateRange(2024, 'FEB')", "false"), ("typeof __ask + typeof require", "undefinedundefined"),
         ])
     func functions(expression: String, expected: String) throws {
         let clock = """
