@@ -1,21 +1,13 @@
-/// Bytes as a percent sign and two hexadecimal digits.
+/// Bytes as a percent sign and two hexadecimal digits, in capitals where they are written here.
 ///
 /// - Source: RFC 3986 §2.1.
 package enum PercentEncoding {
-    /// Which letters the digits have.
-    package enum Digits: Sendable {
-        /// As libcurl writes them.
-        case small
-        /// As RFC 3986 §2.1 wants them of whoever makes a URI.
-        case capital
-    }
-
     /// Bytes as ASCII, those encoded for which `condition` holds and those outside ASCII. A percent sign is one like
     /// any other.
     package static func bytes(
-        of bytes: some Sequence<UInt8>, digits: Digits = .small, encoding condition: (UInt8) -> Bool = { _ in false }
+        of bytes: some Sequence<UInt8>, encoding condition: (UInt8) -> Bool = { _ in false }
     ) -> [UInt8] {
-        let digits = Array((digits == .small ? "0123456789abcdef" : "0123456789ABCDEF").utf8)
+        let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []
         for byte in bytes {
             if byte < 0x80, !condition(byte) {
@@ -29,9 +21,9 @@ package enum PercentEncoding {
 
     /// The same as text.
     package static func text(
-        of bytes: some Sequence<UInt8>, digits: Digits = .small, encoding condition: (UInt8) -> Bool = { _ in false }
+        of bytes: some Sequence<UInt8>, encoding condition: (UInt8) -> Bool = { _ in false }
     ) -> String {
-        String(decoding: self.bytes(of: bytes, digits: digits, encoding: condition), as: UTF8.self)
+        String(decoding: self.bytes(of: bytes, encoding: condition), as: UTF8.self)
     }
 
     /// The bytes with each percent sign and its digits as the byte they stand for. A percent sign without two digits

@@ -43,11 +43,11 @@ package final class URLParser {
     /// The normalised form of an absolute URL.
     ///
     /// Scheme and host come out in lower case, the host in ASCII form (IDNA) and IPv4 addresses with four decimal
-    /// numbers; dot segments are resolved, the default port is dropped, spaces and bytes outside ASCII are
-    /// percent-encoded. The port of a scheme without a known default is 0 when none is given.
+    /// numbers; dot segments are resolved, the default port is dropped, spaces and bytes outside ASCII of path, query and
+    /// fragment are percent-encoded. The port of a scheme without a known default is 0 when none is given.
     ///
     /// - Parameter guessingScheme: Whether a text without `scheme://` is read as if `http://` stood before it.
-    /// - Source: RFC 3986 §3, §6.2.2, §6.2.3; RFC 9110 §4.2.
+    /// - Source: RFC 3986 §2.1, §3, §6.2.2, §6.2.3; RFC 9110 §4.2.
     package func parse(_ text: String, guessingScheme: Bool = false) throws(URLFailure) -> TargetURI {
         guard !text.isEmpty else { throw .empty }
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
@@ -74,20 +74,25 @@ package final class URLParser {
         guard !authority.contains("\\") else { throw .malformed(reason: "the authority holds a backslash") }
         if handle == nil { handle = curl_url() }
         guard let handle else { throw .malformed(reason: "libcurl, which parses such URLs, cannot be loaded") }
-        let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE
-        // CURLU_URLENCODE does not reach the fragment, where libcurl refuses a space. It is none of libcurl's business.
-        let rest = reference.fragment.map { text[..<text.utf8.index(before: $0.startIndex)] } ?? text[...]
-        let code = curl_url_set(handle, CURLUPART_URL, String(rest), UInt32(flags))
+        // Encoded here: CURLU_URLENCODE makes a plus sign of a query's space, which is one in forms alone, and writes
+        // digits in small letters (RFC 3986 §2.1). The fragment is none of libcurl's business.
+        let end = reference.fragment.map { text.utf8.index(before: $0.startIndex) } ?? text.endIndex
+        let pathAndQuery = text[reference.path.startIndex..<end]
+        let url = String(text[..<pathAndQuery.startIndex]) + Self.encoded(pathAndQuery)
+        let code = curl_url_set(handle, CURLUPART_URL, url, UInt32(CURLU_NON_SUPPORT_SCHEME))
         guard code == CURLUE_OK else {
             if code == CURLUE_NO_HOST { throw .noHost }
             throw .malformed(reason: String(cString: curl_url_strerror(code)))
         }
         var fragment: String?
-        if let given = reference.fragment, !given.isEmpty {
-            fragment = PercentEncoding.text(of: given.utf8, encoding: { $0 == 0x20 })
-        }
+        if let given = reference.fragment, !given.isEmpty { fragment = Self.encoded(given) }
         let isTranslated = authority.utf8.contains { $0 == UInt8(ascii: "%") || $0 >= 0x80 }
         return try assemble(handle, scheme: scheme, fragment: fragment, isTranslated: isTranslated)
+    }
+
+    /// A part of a URL with its spaces and the bytes outside ASCII percent-encoded; other bytes stay, right or wrong.
+    private static func encoded(_ part: Substring) -> String {
+        PercentEncoding.text(of: part.utf8) { $0 == 0x20 }
     }
 
     /// - Parameter isTranslated: Whether the host may have been written in another way than libcurl has it now.

@@ -35,7 +35,7 @@ struct InvalidationTests {
             value.withUnsafeBytes { value in (try? answer.fields.append(name: name, value: value)) != nil }
         }
         #expect(isTaken)
-        #expect(rules.invalidations(.post, answer) == ["/caf%e9"])
+        #expect(rules.invalidations(.post, answer) == ["/caf%E9"])
     }
 
     @Test(

@@ -68,9 +68,9 @@ struct RedirectTests {
     @Test(
         "a Location names its bytes: text where they are UTF-8, else percent-encoded one by one",
         arguments: [
-            (Array("/caf\u{e9}".utf8), "/caf\u{e9}"), (Array("/caf".utf8) + [0xE9], "/caf%e9"),
+            (Array("/caf\u{e9}".utf8), "/caf\u{e9}"), (Array("/caf".utf8) + [0xE9], "/caf%E9"),
             // One byte that is not UTF-8 makes all of it bytes.
-            (Array("/\u{e9}?".utf8) + [0xFF, 0x80], "/%c3%a9?%ff%80"), (Array("/caf%E9".utf8), "/caf%E9"),
+            (Array("/\u{e9}?".utf8) + [0xFF, 0x80], "/%C3%A9?%FF%80"), (Array("/caf%E9".utf8), "/caf%E9"),
         ] as [([UInt8], String)])
     func bytesOfLocation(bytes: [UInt8], location: String) throws {
         let fields = try #require(packedLine("Location", bytes))

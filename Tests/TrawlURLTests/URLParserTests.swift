@@ -15,8 +15,10 @@ struct URLParserTests {
             ("https://example.org:8443/a", "https://example.org:8443/a"),
             ("http://example.org/a/./b/../c", "http://example.org/a/c"),
             ("http://example.org/../../x", "http://example.org/x"),
-            ("http://example.org/a b?c d", "http://example.org/a%20b?c+d"),
-            ("http://example.org/\u{e9}?\u{e9}", "http://example.org/%c3%a9?%c3%a9"),
+            ("http://example.org/a b?c d", "http://example.org/a%20b?c%20d"),
+            ("http://example.org/\u{e9}?\u{e9}", "http://example.org/%C3%A9?%C3%A9"),
+            ("http://example.org/\u{301}?\u{301} a+b%c3", "http://example.org/%CC%81?%CC%81%20a+b%c3"),
+            ("http://example.org?\u{e9} #", "http://example.org/?%C3%A9%20"),
             ("http://b\u{fc}cher.example/", "http://xn--bcher-kva.example/"),
             ("http://B\u{dc}CHER.example/", "http://xn--bcher-kva.example/"),
             ("http://0x7f.1/", "http://127.0.0.1/"),
@@ -57,7 +59,7 @@ struct URLParserTests {
         "a fragment is encoded as the rest is, and an empty one is none",
         arguments: [
             ("http://h/x?y a#c d", "c%20d"), ("http://h/#a#b", "a#b"), ("http://h#f/g?h", "f/g?h"), ("http://h/#", nil),
-            ("http://h/#\u{e9}", "%c3%a9"), ("http://h/#%zz%20", "%zz%20"), ("http://h/#\u{301}x", "%cc%81x"),
+            ("http://h/#\u{e9}", "%C3%A9"), ("http://h/#%zz%20", "%zz%20"), ("http://h/#\u{301}x", "%CC%81x"),
         ] as [(String, String?)])
     func fragments(text: String, fragment: String?) throws {
         let uri = try URLParser().parse(text)

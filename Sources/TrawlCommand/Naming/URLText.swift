@@ -14,8 +14,7 @@ enum URLText {
         return "http://" + String(decoding: text, as: UTF8.self)
     }
 
-    /// Bytes as part of a query: those that are no ASCII percent-encoded, whether they are text or not, as libcurl
-    /// encodes them.
+    /// Bytes as part of a query: those that are no ASCII percent-encoded, whether they are text or not.
     static func query(ofBytes bytes: [UInt8]) -> String {
         PercentEncoding.text(of: bytes)
     }

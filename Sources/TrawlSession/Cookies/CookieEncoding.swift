@@ -7,7 +7,7 @@ import TrawlHTTP
 package enum CookieEncoding {
     /// The bytes with all that RFC 6265bis §4.1.1 does not want in a value, and the percent sign, as `%XX`.
     package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
-        PercentEncoding.text(of: bytes, digits: .capital) { !isPlain($0) }
+        PercentEncoding.text(of: bytes) { !isPlain($0) }
     }
 
     /// The text, encoded.

@@ -18,7 +18,7 @@ struct URLPathTests {
             ("http://example.org", "example.org/index.html"), ("http://h/a/", "h/a/index.html"),
             ("http://h/?x=1", "h/index.html?x=1"), ("http://h/a?x=1&y=2", "h/a?x=1&y=2"), ("http://h/a?", "h/a?"),
             ("http://h/a?q=a/b:c", "h/a?q=a%2fb%3ac"), ("http://h/a%20b%C3%A4", "h/a%20b%C3%A4"),
-            ("http://h/ä b", "h/%c3%a4%20b"), ("http://h:8080/a", "h_8080/a"), ("https://h:80/a", "h_80/a"),
+            ("http://h/ä b", "h/%C3%A4%20b"), ("http://h:8080/a", "h_8080/a"), ("https://h:80/a", "h_80/a"),
             ("https://h:443/a", "h/a"), ("http://u:p@h/a#f", "h/a"), ("http://[2001:DB8::1]/a", "[2001-db8--1]/a"),
             ("http://[::1]:81/", "[--1]_81/index.html"), ("http://127.0.0.1/~me", "127.0.0.1/~me"),
             ("http://h/a%2Fb", "h/a%2Fb"), ("http://h/a%2fb", "h/a%252fb"), ("http://h/100%", "h/100%"),

@@ -36,7 +36,7 @@ struct FieldWriter {
 enum ExtendedValue {
     /// The bytes with all but `attr-char` as percent signs and digits (RFC 8187 §3.2.1).
     static func percentEncoded(_ bytes: [UInt8]) -> [UInt8] {
-        PercentEncoding.bytes(of: bytes, digits: .capital) { !isPlain($0) }
+        PercentEncoding.bytes(of: bytes) { !isPlain($0) }
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
