@@ -11,9 +11,7 @@ extension URLParser {
         guard reference.utf8.count <= Self.maximumLength else { throw .tooLong }
         if let latest, latest.isOf(reference, base) { return latest.target }
         let parts = URIReference(reference)
-        var result = try parse(Self.absolute(parts, reference, base))
-        result.user = nil
-        result.password = nil
+        var result = try parse(Self.absolute(parts, reference, base), withUser: false)
         if parts.fragment == nil { result.fragment = base.fragment }
         latest = Resolved(reference: reference, base: base.text, fragment: base.fragment, target: result)
         return result

@@ -46,19 +46,23 @@ package final class URLParser {
     /// numbers; dot segments are resolved, the default port is dropped, spaces and bytes outside ASCII of path, query and
     /// fragment are percent-encoded. The port of a scheme without a known default is 0 when none is given.
     ///
-    /// - Parameter guessingScheme: Whether a text without `scheme://` is read as if `http://` stood before it.
+    /// - Parameters:
+    ///   - guessingScheme: Whether a text without `scheme://` is read as if `http://` stood before it.
+    ///   - withUser: Whether user information is looked at; else it may be undecodable, and the target has none.
     /// - Source: RFC 3986 §2.1, §3, §6.2.2, §6.2.3; RFC 9110 §4.2.
-    package func parse(_ text: String, guessingScheme: Bool = false) throws(URLFailure) -> TargetURI {
+    package func parse(
+        _ text: String, guessingScheme: Bool = false, withUser: Bool = true
+    ) throws(URLFailure) -> TargetURI {
         guard !text.isEmpty else { throw .empty }
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
         if usesFastPath, let plain = PlainURL.parse(text) { return plain }
         if guessingScheme, !Self.hasAuthority(text.utf8) {
-            return try parseChecked("http://" + text)
+            return try parseChecked("http://" + text, withUser: withUser)
         }
-        return try parseChecked(text)
+        return try parseChecked(text, withUser: withUser)
     }
 
-    private func parseChecked(_ text: String) throws(URLFailure) -> TargetURI {
+    private func parseChecked(_ text: String, withUser: Bool) throws(URLFailure) -> TargetURI {
         // Not part of any URI, and a zero byte would end the text early (RFC 3986 §2).
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw .malformed(reason: "the URL holds a control character")
@@ -87,7 +91,8 @@ package final class URLParser {
         var fragment: String?
         if let given = reference.fragment, !given.isEmpty { fragment = Self.encoded(given) }
         let isTranslated = authority.utf8.contains { $0 == UInt8(ascii: "%") || $0 >= 0x80 }
-        return try assemble(handle, scheme: scheme, fragment: fragment, isTranslated: isTranslated)
+        return try assemble(
+            handle, scheme: scheme, fragment: fragment, withUser: withUser, isTranslated: isTranslated)
     }
 
     /// A part of a URL with its spaces and the bytes outside ASCII percent-encoded; other bytes stay, right or wrong.
@@ -97,7 +102,7 @@ package final class URLParser {
 
     /// - Parameter isTranslated: Whether the host may have been written in another way than libcurl has it now.
     private func assemble(
-        _ handle: OpaquePointer, scheme: String, fragment: String?, isTranslated: Bool
+        _ handle: OpaquePointer, scheme: String, fragment: String?, withUser: Bool, isTranslated: Bool
     ) throws(URLFailure) -> TargetURI {
         let port: UInt16
         if let digits = try part(handle, CURLUPART_PORT, flags: 0) {
@@ -108,8 +113,8 @@ package final class URLParser {
         }
         let path = try part(handle, CURLUPART_PATH, flags: 0) ?? "/"
         let query = try part(handle, CURLUPART_QUERY, flags: 0)
-        let user = try part(handle, CURLUPART_USER, flags: CURLU_URLDECODE)
-        let password = try part(handle, CURLUPART_PASSWORD, flags: CURLU_URLDECODE)
+        let user = try withUser ? part(handle, CURLUPART_USER, flags: CURLU_URLDECODE) : nil
+        let password = try withUser ? part(handle, CURLUPART_PASSWORD, flags: CURLU_URLDECODE) : nil
         // Last, since the handle may hold another URL afterwards.
         let host = try host(handle, scheme: scheme, isTranslated: isTranslated)
         var text = scheme + "://" + host

@@ -75,6 +75,15 @@ struct ResolveTests {
     }
 
     @Test(
+        "user information that cannot be decoded is no more in the way than other",
+        arguments: ["http://%e9@a/c", "http://a%0ab@a/c", "http://u:%00@a/c", "//%ff:%ff@a/c", "http://\u{e9}:p@a/c"])
+    func undecodable(reference: String) throws {
+        let parser = URLParser()
+        let target = try parser.resolve(reference, against: try parser.parse("http://a/b"))
+        #expect(target.text == "http://a/c" && target.user == nil && target.password == nil)
+    }
+
+    @Test(
         "references that lead nowhere are refused", arguments: ["http:g", "javascript:1", "//", "http:///x", "/\u{0}"])
     func refused(reference: String) throws {
         let parser = URLParser()
