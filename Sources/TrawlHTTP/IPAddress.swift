@@ -20,6 +20,19 @@ package struct IPAddress: Sendable, Hashable {
         bytes = parsed
     }
 
+    /// Reads the host of a URL, in which IPv6 stands in brackets and may have a zone. That is left out.
+    ///
+    /// - Source: RFC 3986 §3.2.2, RFC 6874 §2.
+    package init?(host: String) {
+        guard host.utf8.first == UInt8(ascii: "["), let mark = host.utf8.firstIndex(of: UInt8(ascii: "%")) else {
+            self.init(host)
+            return
+        }
+        let zone = host.utf8[mark...]
+        guard zone.starts(with: "%25".utf8), zone.last == UInt8(ascii: "]"), zone.count > 4 else { return nil }
+        self.init(String(host[..<mark]) + "]")
+    }
+
     /// An address of four or sixteen bytes.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }

@@ -46,7 +46,7 @@ package struct BypassList: Sendable, Hashable {
     /// Whether no proxy is used for that origin.
     package func covers(_ origin: Origin) -> Bool {
         if entries.isEmpty { return false }
-        let address = IPAddress(origin.host)
+        let address = IPAddress(host: origin.host)
         var host = Array(origin.host.utf8)[...]
         if address == nil, host.last == UInt8(ascii: ".") { host = host.dropLast() }
         return entries.contains { entry in

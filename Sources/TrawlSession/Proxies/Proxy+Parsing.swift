@@ -50,14 +50,17 @@ extension Proxy {
         return decoded
     }
 
-    /// `host[:port]`; an IPv6 address stands in brackets.
+    /// `host[:port]`; an IPv6 address stands in brackets, with its zone or without (RFC 6874 §2).
     static func hostAndPort(_ text: ArraySlice<UInt8>) throws(ProxyFault) -> (host: String, port: UInt16?) {
         var host = text
         var port: ArraySlice<UInt8>?
         if text.first == UInt8(ascii: "[") {
             guard let end = text.firstIndex(of: UInt8(ascii: "]")) else { throw .host }
             host = text[...end]
-            guard IPAddress(String(decoding: host, as: UTF8.self)) != nil else { throw .host }
+            let zone = host.drop { $0 != UInt8(ascii: "%") }.dropFirst().dropLast()
+            guard IPAddress(host: String(decoding: host, as: UTF8.self)) != nil, zone.allSatisfy(isHostByte) else {
+                throw .host
+            }
             let behind = text[(end + 1)...]
             guard behind.isEmpty || behind.first == UInt8(ascii: ":") else { throw .host }
             if !behind.isEmpty { port = behind.dropFirst() }
@@ -68,7 +71,11 @@ extension Proxy {
             }
             guard !host.isEmpty, host.count <= 255, host.allSatisfy(isHostByte) else { throw .host }
         }
-        let name = String(decoding: host, as: UTF8.self).lowercased()
+        // Names of interfaces keep their case.
+        let address = host.prefix { $0 != UInt8(ascii: "%") }
+        let name =
+            String(decoding: address, as: UTF8.self).lowercased()
+            + String(decoding: host[address.endIndex...], as: UTF8.self)
         // As in a URL: a colon with nothing behind it says nothing (RFC 3986 §3.2.3).
         guard let port, !port.isEmpty else { return (name, nil) }
         guard port.count <= 5, port.allSatisfy({ $0 &- 0x30 < 10 }),

@@ -50,6 +50,10 @@ struct BypassListTests {
             ("[2001:db8::]/32", "[2001:db8::1]", true),
             ("fe80::/10", "[febf::1]", true),
             ("fe80::/10", "[fec0::1]", false),
+            ("fe80::/10", "[fe80::1%25eth0]", true),
+            ("fe80::1", "[fe80::1%25eth0]", true),
+            ("2001:db8::/32", "[fe80::1%25eth0]", false),
+            ("<local>", "[fe80::1%25eth0]", false),
             ("*.*", "a.b", false),
             ("exa*.org", "example.org", false),
         ])
@@ -81,5 +85,17 @@ struct BypassListTests {
         ])
     func addresses(text: String, isOne: Bool) {
         #expect((IPAddress(text) != nil) == isOne)
+        #expect((IPAddress(host: text) != nil) == isOne)
+    }
+
+    @Test(
+        "a URL's address may have a zone (RFC 6874 §2)",
+        arguments: [
+            ("[fe80::1%25eth0]", true), ("[fe80::1%2525]", true), ("[fe80::1%25]", false), ("[fe80::1%eth0]", false),
+            ("[fe80::1%25eth0", false), ("fe80::1%25eth0", false), ("[fe80::g%25eth0]", false), ("[%25eth0]", false),
+        ])
+    func zones(host: String, isOne: Bool) {
+        #expect(IPAddress(host: host) == (isOne ? IPAddress("fe80::1") : nil))
+        #expect(IPAddress(host) == nil)
     }
 }

@@ -21,6 +21,7 @@ struct ProxyTests {
             ("socks5h://h:1", "socks5h://h:1"),
             ("[::1]:3128", "http://[::1]:3128"),
             ("https://[2001:DB8::1]", "https://[2001:db8::1]:443"),
+            ("[FE80::1%25Eth0]:3128", "http://[fe80::1%25Eth0]:3128"),
             (" 127.0.0.1:3128 ", "http://127.0.0.1:3128"),
             ("h_o-st.x:65535", "http://h_o-st.x:65535"),
         ])
@@ -59,6 +60,7 @@ struct ProxyTests {
         arguments: [
             ("", ProxyFault.host), ("http://", .host), ("http://:80", .host), ("ftp://h:1", .scheme), ("h:0", .port),
             ("h:65536", .port), ("h:8x", .port), ("h:+8", .port), ("[::1", .host), ("[::1]x", .host), ("[zz]:1", .host),
+            ("[fe80::1%25]:1", .host), ("[fe80::1%eth0]:1", .host), ("[fe80::1%25a b]:1", .host),
             ("h ost:1", .host), ("h\u{0}:1", .host), ("hé:1", .host), ("u:%zz@h", .userInformation),
             ("u:%4@h", .userInformation), ("u:%0a@h", .userInformation), ("u:%ff@h", .userInformation),
             ("h:1\r\nX: y", .port),
