@@ -75,7 +75,9 @@ package final class URLParser {
             throw scheme == "http" || scheme == "https" ? .noHost : .unsupportedScheme(scheme)
         }
         // A backslash is a path separator to browsers and part of the host to nobody else: never guess.
-        guard !authority.contains("\\") else { throw .malformed(reason: "the authority holds a backslash") }
+        guard !authority.utf8.contains(UInt8(ascii: "\\")) else {
+            throw .malformed(reason: "the authority holds a backslash")
+        }
         if handle == nil { handle = curl_url() }
         guard let handle else { throw .malformed(reason: "libcurl, which parses such URLs, cannot be loaded") }
         // Encoded here: CURLU_URLENCODE makes a plus sign of a query's space, which is one in forms alone, and writes

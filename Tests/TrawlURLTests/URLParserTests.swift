@@ -91,7 +91,7 @@ struct URLParserTests {
             "http://example.org:0/", "http://example.org/\u{1}", "http://example.org/\n", "http://example.org/\u{7f}",
             "http://[::1", "http://[zz]/", "http://a\\@b/", "http://a\\b/", "http://exa<mple/", "http://%00/",
             "http://:80/", "http://@/", "http://user@/", "http://a|b/", "http://a%7fb/",
-            "http://%e9@h/", "http://a%0ab@h/",
+            "http://%e9@h/", "http://a%0ab@h/", "http://h\\\u{301}@b/",
         ])
     func malformed(text: String) {
         #expect(throws: URLFailure.self) { try URLParser().parse(text) }
