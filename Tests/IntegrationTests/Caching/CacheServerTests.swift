@@ -17,7 +17,7 @@ struct CacheServerTests {
             let again = try await coordinator.get(url)
             #expect(again.status == 200)
             #expect(again.body.bytes == Site.page)
-            #expect(site.log("/short/page.html").prefix(2) == ["GET 200", "GET 304"])
+            await site.expectLog("/short/page.html", begins: ["GET 200", "GET 304"])
         }
     }
 
@@ -29,7 +29,7 @@ struct CacheServerTests {
             for _ in 0..<2 { #expect(try await coordinator.get(url, .askServerIfModified).source == .revalidated) }
             for _ in 0..<2 { #expect(try await coordinator.get(url, .doNotRead).source == .network) }
             #expect(try await coordinator.get(url).source == .cache)
-            #expect(site.log("/long/page.html") == ["GET 200", "GET 304", "GET 304", "GET 200", "GET 200"])
+            await site.expectLog("/long/page.html", is: ["GET 200", "GET 304", "GET 304", "GET 200", "GET 200"])
         }
     }
 
@@ -91,7 +91,7 @@ struct CacheServerTests {
                 for _ in 0..<50 { group.addTask { try await coordinator.get(url).body.bytes } }
                 for try await body in group { #expect(body == Site.page) }
             }
-            #expect(site.log("/long/page.html") == ["GET 200"])
+            await site.expectLog("/long/page.html", is: ["GET 200"])
         }
     }
 
@@ -140,8 +140,20 @@ struct CacheServerTests {
 
         func url(_ target: String) -> String { "http://127.0.0.1:\(server.port)\(target)" }
 
-        /// Methods and statuses of the requests for a path.
-        func log(_ path: String) -> [String] {
+        /// Expects methods and statuses of the requests for a path. The server writes its log after it has answered.
+        func expectLog(_ path: String, is wanted: [String], sourceLocation: SourceLocation = #_sourceLocation) async {
+            let isSeen = await eventually { log(path) == wanted }
+            #expect(isSeen, "\(log(path))", sourceLocation: sourceLocation)
+        }
+
+        /// Expects with what they begin.
+        func expectLog(_ path: String, begins wanted: [String], sourceLocation: SourceLocation = #_sourceLocation) async
+        {
+            let isSeen = await eventually { log(path).starts(with: wanted) }
+            #expect(isSeen, "\(log(path))", sourceLocation: sourceLocation)
+        }
+
+        private func log(_ path: String) -> [String] {
             String(decoding: server.directory.content("access.log") ?? [], as: UTF8.self).split(separator: "\n")
                 .filter { $0.hasSuffix(" " + path) }.map { String($0.dropLast(path.count + 1)) }
         }

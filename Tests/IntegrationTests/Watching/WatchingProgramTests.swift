@@ -42,7 +42,9 @@ struct WatchingProgramTests {
             let reporting = Task {
                 await MetricsReporter(coordinator, every: .milliseconds(100), factory: system).run()
             }
-            #expect(await eventually { !system.meters(label: "trawl_fetches_in_flight").isEmpty })
+            // Durations are kept from the first report on.
+            #expect(
+                await eventually { system.meters(label: "trawl_fetches_in_flight").contains { !$0.values.isEmpty } })
             for _ in 0..<4 { _ = try await coordinator.send(Request(origin.url("/bytes/1000"))) }
             #expect(await eventually { system.counterTotal(label: "trawl_fetches_total") == 4 })
             _ = try await coordinator.send(Request(origin.url("/delay/50")))
