@@ -16,6 +16,8 @@ package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
     case publicSuffix
     /// A cookie with `Secure` from an origin that is not secure.
     case insecureOrigin
+    /// `SameSite=None` without `Secure`, from a server.
+    case insecureSameSiteNone
     /// `__Secure-` without `Secure`.
     case securePrefix
     /// `__Host-` without `Secure` or `Path=/`, or with `Domain`.
@@ -38,6 +40,7 @@ package enum CookieRefusal: Error, Sendable, Hashable, CaseIterable {
         case .foreignDomain: "the host is not in the domain of the cookie"
         case .publicSuffix: "the domain is a public suffix"
         case .insecureOrigin: "Secure from an origin that is not secure"
+        case .insecureSameSiteNone: "SameSite=None without Secure"
         case .securePrefix: "__Secure- without Secure"
         case .hostPrefix: "__Host- without Secure or Path=/, or with Domain"
         case .hidesSecure: "it would hide a secure cookie"

@@ -105,6 +105,8 @@ package enum CookieRules {
             guard target.isSecure else { throw .insecureOrigin }
             facts.flags.insert(.secure)
         }
+        // §5.7, the step after those of same-site-flag: None wants Secure.
+        if cookie.sameSite == .none, !cookie.isSecure { throw .insecureSameSiteNone }
         if cookie.isHTTPOnly { facts.flags.insert(.httpOnly) }
         if conditions.endsWithSession { facts.flags.insert(.endsWithSession) }
         try checkPrefix(

@@ -1,6 +1,7 @@
 /// What a cookie says about requests that other sites cause.
 ///
-/// It is kept, listed and exported, and decides nothing: there are no documents here that could cause requests.
+/// It is kept, listed and exported, and decides nothing about requests: there are no documents here that could cause
+/// them. A server's `None` counts with `Secure` alone (`CookieRules.receive`).
 ///
 /// - Source: RFC 6265bis §5.6.7.
 package enum SameSite: UInt8, Sendable, Hashable, CaseIterable {

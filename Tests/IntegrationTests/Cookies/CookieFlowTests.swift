@@ -76,6 +76,20 @@ struct CookieFlowTests {
         }
     }
 
+    @Test("SameSite=None without Secure is not stored, in the store or in memory", arguments: Engine.allCases)
+    func sameSiteNone(engine: Engine) async throws {
+        try await withScene(engine, answering: Self.answer) { scene, coordinator in
+            for jar in [RequestOptions.Cookies.Jar.shared, .memory("m")] {
+                // This machine is secure enough for Secure.
+                let lines = "/?a=1%3bSameSite=None&b=2%3bSameSite=None%3bSecure&c=3%3bSameSite=Lax"
+                _ = try await coordinator.get(scene.origin.url(lines)) { $0.cookies.jar = jar }
+                let response = try await coordinator.get(scene.origin.url("/")) { $0.cookies.jar = jar }
+                #expect(response.bodyText == "b=2; c=3")
+                #expect(try coordinator.cookies(in: jar).cookies().map(\.sameSite) == [.none, .lax])
+            }
+        }
+    }
+
     @Test("another coordinator sees it, and the next one what has a time", arguments: Engine.allCases)
     func shared(engine: Engine) async throws {
         try await withScene(answering: Self.answer) { scene in

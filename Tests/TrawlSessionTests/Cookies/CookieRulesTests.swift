@@ -76,6 +76,10 @@ struct CookieRulesTests {
             ("http://10.0.0.1/", "a=b; domain=0.1", .foreignDomain),
             ("http://a.org/", "a=b; domain=\u{E9}.org", .foreignDomain),
             ("http://a.org/", "a=b; secure", .insecureOrigin),
+            ("http://a.org/", "a=b; SameSite=None", .insecureSameSiteNone),
+            ("https://a.org/", "a=b; SameSite=None", .insecureSameSiteNone),
+            ("https://a.org/", "a=b; samesite=lax; SAMESITE=NONE", .insecureSameSiteNone),
+            ("http://localhost/", "a=b; SameSite=None; Max-Age=0", .insecureSameSiteNone),
             ("https://a.org/", "__Secure-a=b", .securePrefix), ("https://a.org/", "__sEcure-a=b", .securePrefix),
             ("https://a.org/", "__Secure-a; secure", .securePrefix), ("https://a.org/", "=__secure-", .securePrefix),
             ("https://a.org/", "__Host-a=b; secure", .hostPrefix),
@@ -100,6 +104,24 @@ struct CookieRulesTests {
         let received = try receive(line, url).received
         let record = try CookieRecord(bytes: received.record.bytes)
         #expect(record.withView { Cookie($0).path } == path)
+    }
+
+    @Test(
+        "SameSite is kept; None is taken with Secure, and the last attribute counts",
+        arguments: [
+            ("https://a.org/", "a=b; samesite=none; Secure", SameSite.none),
+            ("http://localhost/", "a=b; Secure; SameSite=None", .none),
+            ("http://a.org/", "a=b; SameSite=None; SameSite=Lax", .lax),
+            ("http://a.org/", "a=b; SameSite=None; SameSite=x", .unset), ("http://a.org/", "a=b", .unset),
+        ])
+    func sameSite(url: String, line: String, kept: SameSite) throws {
+        #expect(try receive(line, url).cookie.sameSite == kept)
+    }
+
+    @Test("SameSite=None without Secure is the program's own affair")
+    func ownSameSite() throws {
+        let cookie = Cookie(name: [97], value: [98], domain: "a.org", sameSite: .none, creation: noon)
+        #expect(try cookie.record(suffixes).withView { Cookie($0).sameSite } == .none)
     }
 
     @Test("prefixes that keep their promise")
