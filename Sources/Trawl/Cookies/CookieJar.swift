@@ -67,7 +67,8 @@ public struct CookieJar: Sendable {
 
     // MARK: Changing
 
-    /// Stores cookies by hand; one whose time is over removes its like.
+    /// Stores cookies by hand; one whose time is over removes its like. One without a time ends as those do that fetches
+    /// take: with the coordinator, unless ``Configuration/Cookies/endsSessionCookies`` is false.
     ///
     /// - Throws: ``FetchError/Code/badRequest`` for a cookie that the rules do not allow, and then none is stored;
     ///   ``FetchError/Code/storeUnusable``.
@@ -147,6 +148,8 @@ public struct CookieJar: Sendable {
 
     /// Stores the cookies of a file as curl writes it (`cookies.txt`), or of `Set-Cookie:` lines with a domain.
     ///
+    /// Those without a time end as others do that a program sets.
+    ///
     /// - Parameter dropsSessionCookies: Whether those without a time are left out.
     /// - Returns: How many are stored, and the numbers of the lines that are no cookies.
     public func importNetscape(
@@ -220,6 +223,8 @@ public struct CookieJar: Sendable {
         if content.creation.milliseconds == 0 { content.creation = now }
         content.lastAccess = now
         content.session = session
+        // As one that a fetch takes; a jar in memory is gone with the coordinator all the same.
+        if case .store(let state, _) = place { content.endsWithSession = state.endsSessionCookies }
         do throws(CookieRefusal) {
             return try content.record(CookieSettings.suffixes)
         } catch {

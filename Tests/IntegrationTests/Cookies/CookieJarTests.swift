@@ -58,6 +58,35 @@ struct CookieJarTests {
         }
     }
 
+    @Test("a cookie without a time that a program sets or imports ends with the coordinator, unless such are kept")
+    func sessions() async throws {
+        try await withScene { _ in
+            ScriptedOrigin.Answer()
+        } _: { scene in
+            func put(into coordinator: Coordinator) async throws {
+                let cookies = coordinator.cookies
+                var lasting = Cookie("lasting", "1", domain: "x.org")
+                lasting.expires = Int64(Date().timeIntervalSince1970 + 600) * 1000
+                try await cookies.set([Cookie("set", "1", domain: "x.org"), lasting])
+                _ = try await cookies.importNetscape(Array("x.org\tFALSE\t/\tFALSE\t0\timported\t1\n".utf8))
+                #expect(try cookies.cookies().map(\.name).sorted() == ["imported", "lasting", "set"])
+            }
+            func left(in coordinator: Coordinator) throws -> [String] {
+                try coordinator.cookies.cookies().map(\.name).sorted()
+            }
+            try await scene.withCoordinator { try await put(into: $0) }
+            try await scene.withCoordinator { next in #expect(try left(in: next) == ["lasting"]) }
+            try await scene.withCoordinator {
+                $0.cookies.endsSessionCookies = false
+            } _: {
+                try await put(into: $0)
+            }
+            try await scene.withCoordinator { next in
+                #expect(try left(in: next) == ["imported", "lasting", "set"])
+            }
+        }
+    }
+
     @Test("changes are told, those of other coordinators too")
     func notices() async throws {
         try await withScene { _ in
