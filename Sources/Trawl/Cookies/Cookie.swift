@@ -12,7 +12,8 @@ public struct Cookie: Sendable, Hashable {
 
     /// A cookie of a program's own, for one host and all of its paths unless changed.
     ///
-    /// - Parameter domain: The host, or the domain whose hosts it is for when ``isHostOnly`` is false.
+    /// - Parameter domain: The host, or the domain whose hosts it is for when ``isHostOnly`` is false or it begins with
+    ///   a dot. An IPv6 address may come without its brackets.
     public init(_ name: String, _ value: String, domain: String, path: String = "/") {
         content = TrawlSession.Cookie(
             name: Array(name.utf8), value: Array(value.utf8), domain: domain, path: path,
@@ -31,12 +32,13 @@ public struct Cookie: Sendable, Hashable {
         get { content.valueText }
         set { content.value = Array(newValue.utf8) }
     }
-    /// The host, or the domain whose hosts it is for; without a leading dot.
+    /// The host, or the domain whose hosts it is for; jars give it without a leading dot, in lower case, and an IPv6
+    /// address in brackets.
     public var domain: String {
         get { content.domain }
         set { content.domain = newValue }
     }
-    /// Whether it is for the host alone. Default true.
+    /// Whether it is for the host alone. Default true; a domain with a leading dot is for all of its hosts.
     public var isHostOnly: Bool {
         get { content.isHostOnly }
         set { content.isHostOnly = newValue }

@@ -98,8 +98,8 @@ public struct CookieJar: Sendable {
     /// - Returns: Whether there was one.
     @discardableResult
     public func remove(_ cookie: Cookie) async throws(FetchError) -> Bool {
-        let (name, path, isHostOnly) = (cookie.content.name, Array(cookie.path.utf8), cookie.isHostOnly)
-        let domain = cookie.domain.utf8.map(FieldSyntax.lowercased)
+        let (name, path) = (cookie.content.name, Array(cookie.path.utf8))
+        let (domain, isHostOnly) = cookie.content.keptDomain
         return try await removeViews { view in
             view.flags.contains(.hostOnly) == isHostOnly && view.name.elementsEqual(name)
                 && view.domain.elementsEqual(domain) && view.path.elementsEqual(path)

@@ -44,10 +44,6 @@ enum CookieObject {
             throw .syntax
         }
         if let expiry = cookie.expiry, expiry <= now { return nil }
-        if cookie.domain.first == "." {
-            cookie.domain.removeFirst()
-            cookie.isHostOnly = false
-        }
         do throws(CookieRefusal) {
             return try cookie.record(CookiesAtHand.suffixes)
         } catch {

@@ -8,7 +8,7 @@ package struct Cookie: Sendable, Hashable {
     package var name: [UInt8]
     /// Bytes, as sent.
     package var value: [UInt8]
-    /// The host, or the domain whose hosts it is for; without a leading dot.
+    /// The host, or the domain whose hosts it is for.
     package var domain: String
     /// Whether it is for the host alone.
     package var isHostOnly: Bool
@@ -63,7 +63,25 @@ package struct Cookie: Sendable, Hashable {
             endsWithSession: flags.contains(.endsWithSession))
     }
 
-    /// The cookie as it is kept, with its domain in lower case.
+    /// The domain as records have it: in lower case, an IPv6 address in brackets, as hosts of URLs have it. And whether
+    /// the cookie is for that host alone: a leading dot says that it is not, an address always is.
+    package var keptDomain: (text: [UInt8], isHostOnly: Bool) {
+        var text = domain.utf8.map(FieldSyntax.lowercased)
+        var isHostOnly = isHostOnly
+        if text.first == UInt8(ascii: ".") {
+            text.removeFirst()
+            isHostOnly = false
+        }
+        // As curl and people write it.
+        if text.contains(UInt8(ascii: ":")), text.first != UInt8(ascii: "["),
+            IPAddress(String(decoding: text, as: UTF8.self)) != nil
+        {
+            text = [UInt8(ascii: "[")] + text + [UInt8(ascii: "]")]
+        }
+        return (text, isHostOnly || text.withUnsafeBytes { CookieTarget.isAddress($0) })
+    }
+
+    /// The cookie as it is kept, with the domain that `keptDomain` says.
     ///
     /// Besides what every cookie must hold to, its name must keep what its prefix promises, and its domain must not be
     /// a public suffix unless it is for that host alone; that of an address always is. Nobody's connection is looked
@@ -71,16 +89,14 @@ package struct Cookie: Sendable, Hashable {
     package func record(_ suffixes: PublicSuffixTest) throws(CookieRefusal) -> CookieRecord {
         var facts = CookieRecord.Facts(creation: creation, lastAccess: lastAccess, expiry: expiry, session: session)
         facts.sameSite = sameSite
-        var domain = domain
-        if isHostOnly || domain.withUTF8({ CookieTarget.isAddress(UnsafeRawBufferPointer($0)) }) {
-            facts.flags.insert(.hostOnly)
-        }
+        let (domain, isHostOnly) = keptDomain
+        if isHostOnly { facts.flags.insert(.hostOnly) }
         if isSecure { facts.flags.insert(.secure) }
         if isHTTPOnly { facts.flags.insert(.httpOnly) }
         if endsWithSession { facts.flags.insert(.endsWithSession) }
         let outcome: Result<CookieRecord, CookieRefusal> = name.withUnsafeBytes { name in
             value.withUnsafeBytes { value in
-                domain.utf8.map(FieldSyntax.lowercased).withUnsafeBytes { domain in
+                domain.withUnsafeBytes { domain in
                     Array(path.utf8).withUnsafeBytes { path in
                         do throws(CookieRefusal) {
                             if !facts.flags.contains(.hostOnly), suffixes.holds(domain) {

@@ -4,7 +4,8 @@ package import TrawlHTTP
 ///
 /// A line is seven fields with tabs between: domain (a leading dot when hosts below it count), whether those count,
 /// path, whether it is for secure connections, seconds since 1970 or 0 for a session cookie, name, value. `#HttpOnly_`
-/// before the domain is HttpOnly; other lines with `#` are comments. SameSite, creation and last use are not in it.
+/// before the domain is HttpOnly; other lines with `#` are comments. An IPv6 address has no brackets. SameSite, creation and
+/// last use are not in it.
 package enum NetscapeCookies {
     /// What a file holds.
     package struct Contents: Sendable {
@@ -48,7 +49,9 @@ package enum NetscapeCookies {
         if cookie.isHTTPOnly { text.append(contentsOf: "#HttpOnly_".utf8) }
         if !cookie.isHostOnly { text.append(UInt8(ascii: ".")) }
         let seconds = cookie.expiry.map { max(1, $0.seconds) } ?? 0
-        text.append(contentsOf: cookie.domain.utf8)
+        let isVersion6 = cookie.domain.first == "[" && IPAddress(cookie.domain) != nil
+        let domain: Substring = isVersion6 ? cookie.domain.dropFirst().dropLast() : cookie.domain[...]
+        text.append(contentsOf: domain.utf8)
         text.append(contentsOf: cookie.isHostOnly ? "\tFALSE\t".utf8 : "\tTRUE\t".utf8)
         text.append(contentsOf: cookie.path.utf8)
         text.append(contentsOf: cookie.isSecure ? "\tTRUE\t".utf8 : "\tFALSE\t".utf8)

@@ -161,6 +161,33 @@ struct CookieCommandTests {
         #expect(try get("/p", ["--jar", "copy"]) == "y=2\n")
     }
 
+    @Test(
+        "cookies of an IPv6 address, too, which curl writes without brackets",
+        .enabled(if: access(curlPath, X_OK) == 0))
+    func addressInterchange() throws {
+        defer { origin.stop() }
+        // The name alone is such an address: not every machine has one.
+        let route = "[::1]:80:127.0.0.1:\(origin.port)"
+        func get(_ target: String, _ options: String...) throws -> String {
+            let place = ["--connect-to", route, "http://[::1]\(target)"]
+            let run = try CommandRun(["get", "--store", store] + options + place)
+            #expect(run.status == 0, "\(run.errors)")
+            return run.text
+        }
+        let ours = directory.file("ours")
+        #expect(try get("/?a=1") == "none\n")
+        #expect(try cookies("export", ours).status == 0)
+        let text = String(decoding: directory.content("ours") ?? [], as: UTF8.self)
+        #expect(text.hasSuffix("\n::1\tFALSE\t/\tFALSE\t0\ta\t1\n"), "\(text)")
+        #expect(try curl("-g", "-b", ours, "--connect-to", route, "http://[::1]/") == "a=1\n")
+
+        let theirs = directory.file("theirs")
+        _ = try curl("-g", "-c", theirs, "--connect-to", route, "http://[::1]/?b=2")
+        #expect(try cookies("import", theirs, "--jar", "curl").text == "1 stored\n")
+        #expect(try get("/", "--jar", "curl") == "b=2\n")
+        #expect(try get("/", "-b", theirs) == "b=2\n")
+    }
+
     @Test("a cookie of a -b file whose line names no domain is not sent, which is told")
     func homeless() throws {
         defer { origin.stop() }

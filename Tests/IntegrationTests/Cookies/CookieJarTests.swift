@@ -37,6 +37,20 @@ struct CookieJarTests {
         }
     }
 
+    @Test("a domain with a leading dot is for its hosts, and an IPv6 address needs no brackets", arguments: jars)
+    func domains(jar: RequestOptions.Cookies.Jar) async throws {
+        try await withScene { _ in
+            ScriptedOrigin.Answer()
+        } _: { _, coordinator in
+            let cookies = coordinator.cookies(in: jar)
+            let both = [Cookie("a", "1", domain: ".Example.org"), Cookie("b", "2", domain: "::1")]
+            try await cookies.set(both)
+            #expect(try cookies.cookies(for: "http://www.example.org/").map(\.domain) == ["example.org"])
+            #expect(try cookies.cookies(for: "http://[::1]/").map(\.domain) == ["[::1]"])
+            for cookie in both { #expect(try await cookies.remove(cookie)) }
+        }
+    }
+
     @Test("what this coordinator's fetches took can be removed, whatever its end; what was there before stays")
     func accepted() async throws {
         try await withScene { request in

@@ -32,6 +32,19 @@ struct CookieRecordTests {
         }
     }
 
+    @Test(
+        "a domain as people write it",
+        arguments: [
+            ("Example.ORG", "example.org", true), (".Example.ORG", "example.org", false), ("::1", "[::1]", true),
+            (".::1", "[::1]", true), ("2001:DB8::A", "[2001:db8::a]", true), ("[::1]", "[::1]", true),
+            (".10.0.0.1", "10.0.0.1", true), ("a:b", "a:b", true),
+        ])
+    func domains(domain: String, kept: String, isHostOnly: Bool) throws {
+        let record = try Cookie(name: [97], value: [98], domain: domain, creation: noon).record(suffixes)
+        #expect(record.withView { Cookie($0).domain } == kept)
+        #expect(record.withView { $0.flags.contains(.hostOnly) } == isHostOnly)
+    }
+
     @Test("its form is fixed")
     func form() throws {
         var record = try Cookie(

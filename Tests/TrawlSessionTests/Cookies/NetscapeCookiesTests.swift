@@ -59,6 +59,8 @@ struct NetscapeCookiesTests {
             ("set-cookie: a=b; domain=x.org; path=/p; secure", ".x.org /p a=b secure"),
             (".10.0.0.1\tTRUE\t/\tFALSE\t0\tq\t1", "10.0.0.1 / q=1"),
             ("x.org\tFALSE\t/s;l=en\tFALSE\t0\tq\t1", "x.org /s;l=en q=1"),
+            ("::1\tFALSE\t/\tFALSE\t0\tq\t1", "[::1] / q=1"),
+            ("[2001:DB8::A]\tFALSE\t/\tFALSE\t0\tq\t1", "[2001:db8::a] / q=1"),
         ])
     func liberties(line: String, meaning: String) {
         let found = cookies(read(line)).map {
@@ -102,6 +104,21 @@ struct NetscapeCookiesTests {
         let cookie = Cookie(name: [97], value: [98], domain: "x.org", path: "/shop;lang=en", creation: noon)
         #expect(NetscapeCookies.write(cookie, to: &text))
         #expect(cookies(read(String(decoding: text, as: UTF8.self))) == [cookie])
+    }
+
+    @Test(
+        "an IPv6 address has no brackets in a line",
+        arguments: [
+            ("[::1]", "::1"), ("::1", "::1"), ("[2001:db8::a]", "2001:db8::a"),
+            // What is no address to us stays as it is, and comes back so.
+            ("[fe80::1%25eth0]", "[fe80::1%25eth0]"), ("[v1.x]", "[v1.x]"),
+        ])
+    func addresses(domain: String, field: String) {
+        var text: [UInt8] = []
+        #expect(
+            NetscapeCookies.write(
+                Cookie(name: [97], value: [98], domain: domain, path: "/", creation: noon), to: &text))
+        #expect(String(decoding: text, as: UTF8.self) == "\(field)\tFALSE\t/\tFALSE\t0\ta\tb\n")
     }
 
     @Test("a cookie with a tab in it has no line")
