@@ -148,7 +148,8 @@ public struct CookieJar: Sendable {
 
     /// Stores the cookies of a file as curl writes it (`cookies.txt`), or of `Set-Cookie:` lines with a domain.
     ///
-    /// Those without a time end as others do that a program sets.
+    /// Those without a time end as others do that a program sets. Those whose time is over remove their like in the file,
+    /// and nothing in the jar.
     ///
     /// - Parameter dropsSessionCookies: Whether those without a time are left out.
     /// - Returns: How many are stored, and the numbers of the lines that are no cookies.
@@ -159,7 +160,8 @@ public struct CookieJar: Sendable {
         let contents = text.withUnsafeBytes {
             NetscapeCookies.read($0, suffixes: CookieSettings.suffixes, at: now)
         }
-        let records = contents.cookies.filter { !dropsSessionCookies || $0.isPersistent }
+        let records = CookieRules.lasting(of: contents.cookies, at: now)
+            .filter { !dropsSessionCookies || $0.isPersistent }
         try await set(records.map { record in Cookie(record.withView { TrawlSession.Cookie($0) }) })
         return (records.count, contents.refused.map(\.line))
     }

@@ -19,7 +19,8 @@ struct CookieFiles {
     /// Reads the files, before anything is fetched.
     ///
     /// Lines that are no cookies are nothing to speak of: a file of heads, as `-D` writes it, has many. A cookie in one
-    /// without a domain is: nobody says whom it is for, so it is not sent, as curl's manual has it.
+    /// without a domain is: nobody says whom it is for, so it is not sent, as curl's manual has it. One whose time is over
+    /// removes its like that was read before it, in the same file or another.
     func load(into coordinator: Coordinator, _ console: Console) throws(CommandError) {
         let now = WallClock.time()
         for file in inputs where !file.isEmpty && (file == "-" || access(file, F_OK) == 0) {

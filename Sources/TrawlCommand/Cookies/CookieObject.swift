@@ -10,7 +10,7 @@ enum CookieObject {
         case refused(CookieRefusal)
     }
 
-    /// The cookie of a line; nil when its time is over.
+    /// The cookie of a line, perhaps one whose time is over; nil when that is so and the rules do not allow it.
     static func read(
         _ line: UnsafeRawBufferPointer, at now: WallTime
     ) throws(Failure) -> CookieRecord? {
@@ -43,9 +43,8 @@ enum CookieObject {
         } catch {
             throw .syntax
         }
-        if let expiry = cookie.expiry, expiry <= now { return nil }
         do throws(CookieRefusal) {
-            return try cookie.record(CookiesAtHand.suffixes)
+            return try cookie.record(CookiesAtHand.suffixes, at: now)
         } catch {
             throw .refused(error)
         }

@@ -39,7 +39,7 @@ struct CookiesImportCommand: CookiesSubcommand {
                 throw CommandError("\(name): no file of cookies", status: ExitStatus.someFailed)
             }
             let contents = CookieFile.read(text, at: jar.now)
-            records += contents.cookies.filter { !dropsSessionCookies || $0.isPersistent }
+            records += contents.cookies
             if !contents.refused.isEmpty { isWhole = false }
             for (line, reason) in contents.refused.prefix(Self.mostTold) {
                 StandardStreams.writeText("trawl: \(name):\(line): \(reason.text)\n", to: 2)
@@ -49,7 +49,9 @@ struct CookiesImportCommand: CookiesSubcommand {
                 StandardStreams.writeText("trawl: \(name): and \(rest) more\n", to: 2)
             }
         }
-        let stored = records
+        // What is over in a file removes its like in the files, and nothing that is stored.
+        let stored = CookieRules.lasting(of: records, at: jar.now)
+            .filter { !dropsSessionCookies || $0.isPersistent }
         try jar.with(()) { (jarOfStore) throws(StoreError) in try jarOfStore.set(stored, at: jar.now) }
         var lines = ResultLines()
         try lines.add(stored.count, "stored", asJSON: output.json)
@@ -75,8 +77,6 @@ enum CookieFile {
                 do throws(CookieObject.Failure) {
                     if let record = try CookieObject.read(line, at: now) {
                         contents.cookies.append(record)
-                    } else {
-                        contents.expired += 1
                     }
                 } catch {
                     switch error {

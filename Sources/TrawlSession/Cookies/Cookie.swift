@@ -116,6 +116,16 @@ package struct Cookie: Sendable, Hashable {
         return try outcome.get()
     }
 
+    /// The same; nil when the rules do not allow it and its time is over, so that there is none for it to remove.
+    package func record(_ suffixes: PublicSuffixTest, at now: WallTime) throws(CookieRefusal) -> CookieRecord? {
+        do throws(CookieRefusal) {
+            return try record(suffixes)
+        } catch {
+            if let expiry, expiry <= now { return nil }
+            throw error
+        }
+    }
+
     /// The name as text: UTF-8, else a character for each byte.
     package var nameText: String { name.withUnsafeBytes(FieldLines.text) }
     /// The value as text: UTF-8, else a character for each byte.

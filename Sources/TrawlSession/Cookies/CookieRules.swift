@@ -164,6 +164,33 @@ package enum CookieRules {
             && left.domain.equals(right.domain) && left.path.equals(right.path)
     }
 
+    /// What is left of cookies that are stored one after the other: those whose time is not over, without what a later
+    /// one removes whose time is.
+    package static func lasting(of cookies: [CookieRecord], at now: WallTime) -> [CookieRecord] {
+        var removed: Set<[UInt8]> = []
+        var left: [CookieRecord] = []
+        for cookie in cookies.reversed() {
+            let (isOver, key) = cookie.withView { ($0.isExpired(at: now), identity(of: $0)) }
+            if isOver {
+                removed.insert(key)
+            } else if !removed.contains(key) {
+                left.append(cookie)
+            }
+        }
+        return left.reversed()
+    }
+
+    /// Bytes that are the same for cookies for which `isSame` holds, and for no others.
+    private static func identity(of cookie: CookieView) -> [UInt8] {
+        // None of the texts has a zero byte.
+        var bytes: [UInt8] = [cookie.flags.contains(.hostOnly) ? 1 : 0]
+        for text in [cookie.domain, cookie.path, cookie.name] {
+            bytes.append(contentsOf: text)
+            bytes.append(0)
+        }
+        return bytes
+    }
+
     /// Whether a new cookie, which is not secure and came over a connection that is not, would hide a stored one that
     /// is.
     ///

@@ -9,10 +9,9 @@ package import TrawlHTTP
 package enum NetscapeCookies {
     /// What a file holds.
     package struct Contents: Sendable {
-        /// The cookies, in the file's order, without those whose time is over.
+        /// The cookies, in the file's order. One whose time is over removes its like among those before it, as what a
+        /// server says; see `CookieRules.lasting`.
         package var cookies: [CookieRecord] = []
-        /// How many cookies were left out because their time is over.
-        package var expired = 0
         /// Lines that are not taken, by their number from 1, and why.
         package var refused: [(line: Int, reason: CookieRefusal)] = []
 
@@ -82,12 +81,8 @@ package enum NetscapeCookies {
             let line = text.from(start, upTo: end)
             start = end + 1
             do throws(CookieRefusal) {
-                guard let cookie = try read(line: line, at: now) else { continue }
-                if let expiry = cookie.expiry, expiry <= now {
-                    contents.expired += 1
-                } else {
-                    contents.cookies.append(try cookie.record(suffixes))
-                }
+                guard let record = try read(line: line, at: now)?.record(suffixes, at: now) else { continue }
+                contents.cookies.append(record)
             } catch {
                 contents.refused.append((number, error))
             }

@@ -199,6 +199,32 @@ struct CookieCommandTests {
         #expect(try CommandRun(arguments + ["-s"]).errors.isEmpty)
     }
 
+    @Test("what a file ends is not sent by -b nor imported, and what the store has stays")
+    func ended() throws {
+        defer { origin.stop() }
+        let heads = """
+            HTTP/1.1 200 OK
+            Set-Cookie: a=1; Domain=127.0.0.1
+            Set-Cookie: b=2; Domain=127.0.0.1
+
+            HTTP/1.1 200 OK
+            Set-Cookie: a=; Domain=127.0.0.1; Max-Age=0
+
+            """
+        try directory.put("heads", Array(heads.utf8))
+        try directory.put("more", Array("127.0.0.1\tFALSE\t/\tFALSE\t1\tb\t\n".utf8))
+        #expect(try get("/", ["-b", directory.file("heads")]) == "b=2\n")
+        #expect(try get("/", ["-b", directory.file("heads"), "-b", directory.file("more")]) == "none\n")
+        #expect(try get("/?a=stored") == "none\n")
+        #expect(try cookies("import", directory.file("heads")).text == "1 stored\n")
+        #expect(try get("/") == "a=stored; b=2\n")
+        let both = try cookies("import", directory.file("heads"), directory.file("more"), "--jar", "own")
+        #expect(both.text == "0 stored\n")
+        // Lines of heads are no cookies, which is told.
+        #expect(both.status == 1)
+        #expect(try get("/", ["--jar", "own"]) == "none\n")
+    }
+
     @Test(
         "-b reads and -c writes files as curl does, and the store has no part in it",
         .enabled(if: access(curlPath, X_OK) == 0))

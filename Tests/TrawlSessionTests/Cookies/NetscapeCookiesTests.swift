@@ -90,12 +90,33 @@ struct NetscapeCookiesTests {
         #expect(contents.refused.map(\.reason) == [reason])
     }
 
-    @Test("what is over is left out and counted")
-    func expired() {
-        let contents = read(
-            "x.org\tFALSE\t/\tFALSE\t1\tq\t1\nx.org\tFALSE\t/\tFALSE\t-5\tr\t1\nx.org\tFALSE\t/\tFALSE\t0\ts\t1")
-        #expect(contents.expired == 2)
-        #expect(cookies(contents).map(\.nameText) == ["s"])
+    @Test(
+        "what is over takes its like before it away, and is gone",
+        arguments: [
+            (["x.org\tFALSE\t/\tFALSE\t-5\tr\t1", "x.org\tFALSE\t/\tFALSE\t0\ts\t1"], ["s=1"]),
+            (["x.org\tFALSE\t/\tFALSE\t0\tq\t1", "x.org\tFALSE\t/\tFALSE\t1\tq\t"], []),
+            (["x.org\tFALSE\t/\tFALSE\t1\tq\t", "x.org\tFALSE\t/\tFALSE\t0\tq\t2"], ["q=2"]),
+            (["Set-Cookie: q=1; Domain=x.org", "Set-Cookie: q=; Domain=x.org; Max-Age=0"], []),
+            ([".x.org\tTRUE\t/\tFALSE\t0\tq\t1", "Set-Cookie: q=; Domain=x.org; Max-Age=0"], []),
+            // Of another path, domain or name.
+            (["x.org\tFALSE\t/p\tFALSE\t0\tq\t1", "x.org\tFALSE\t/\tFALSE\t1\tq\t"], ["q=1"]),
+            (["x.org\tFALSE\t/\tFALSE\t0\tq\t1", ".x.org\tTRUE\t/\tFALSE\t1\tq\t"], ["q=1"]),
+            (["x.org\tFALSE\t/\tFALSE\t0\tq\t1", "x.org\tFALSE\t/\tFALSE\t1\tqq\t"], ["q=1"]),
+        ] as [([String], [String])])
+    func expired(lines: [String], left: [String]) {
+        let contents = read(lines.joined(separator: "\n"))
+        #expect(contents.refused.isEmpty && contents.cookies.count == lines.count)
+        let lasting = CookieRules.lasting(of: contents.cookies, at: noon).map { $0.withView { Cookie($0) } }
+        #expect(lasting.map { "\($0.nameText)=\($0.valueText)" } == left)
+        var jar = CookieJar()
+        for record in contents.cookies { jar.set(record, at: noon) }
+        #expect(jar.pairs() == left)
+    }
+
+    @Test("what is over, and would be refused, is nothing to speak of")
+    func nothing() {
+        let contents = read(".org\tTRUE\t/\tFALSE\t1\tq\t1\nx.org\tFALSE\t/\tFALSE\t1\t__Secure-a\t1")
+        #expect(contents.refused.isEmpty && contents.cookies.isEmpty)
     }
 
     @Test("a path with parameters has a line, and comes back")
