@@ -18,17 +18,23 @@ struct CookieFiles {
 
     /// Reads the files, before anything is fetched.
     ///
-    /// Lines that are no cookies are nothing to speak of: a file of heads, as `-D` writes it, has many. A cookie in one
-    /// without a domain is: nobody says whom it is for, so it is not sent, as curl's manual has it. One whose time is over
-    /// removes its like that was read before it, in the same file or another.
+    /// Lines that are no cookies are nothing to speak of: a file of heads, as `-D` writes it, has many. Those with tabs
+    /// are, since they were to be cookies. So is a cookie in heads without a domain: nobody says whom it is for, so it is
+    /// not sent, as curl's manual has it. One whose time is over removes its like that was read before it, in the same
+    /// file or another.
     func load(into coordinator: Coordinator, _ console: Console) throws(CommandError) {
         let now = WallClock.time()
         for file in inputs where !file.isEmpty && (file == "-" || access(file, F_OK) == 0) {
             let contents = CookieFile.read(try StandardStreams.readAll(file, limit: 1 << 28, option: "-b"), at: now)
             let homeless = contents.refused.count { $0.reason == .domain }
+            let name = file == "-" ? "standard input" : file.terminalSafe
             if homeless > 0 {
-                let name = file == "-" ? "standard input" : file.terminalSafe
                 console.note("-b: \(name): cookies that are not sent, without a usable domain: \(homeless)")
+            }
+            let broken = contents.refused.filter { $0.hasTabs && $0.reason != .domain }
+            if let first = broken.first {
+                let reason = "first line \(first.line): \(first.reason.text)"
+                console.note("-b: \(name): lines that are not taken: \(broken.count), \(reason)")
             }
             coordinator.cookies(in: Self.jar).insertInMemory(
                 contents.cookies.filter { !dropsSessionCookies || $0.isPersistent }, at: now)

@@ -41,7 +41,7 @@ struct CookiesImportCommand: CookiesSubcommand {
             let contents = CookieFile.read(text, at: jar.now)
             records += contents.cookies
             if !contents.refused.isEmpty { isWhole = false }
-            for (line, reason) in contents.refused.prefix(Self.mostTold) {
+            for (line, reason, _) in contents.refused.prefix(Self.mostTold) {
                 StandardStreams.writeText("trawl: \(name):\(line): \(reason.text)\n", to: 2)
             }
             if contents.refused.count > Self.mostTold {
@@ -80,8 +80,8 @@ enum CookieFile {
                     }
                 } catch {
                     switch error {
-                    case .syntax: contents.refused.append((number, .syntax))
-                    case .refused(let reason): contents.refused.append((number, reason))
+                    case .syntax: contents.refused.append((number, .syntax, false))
+                    case .refused(let reason): contents.refused.append((number, reason, false))
                     }
                 }
             }

@@ -12,8 +12,9 @@ package enum NetscapeCookies {
         /// The cookies, in the file's order. One whose time is over removes its like among those before it, as what a
         /// server says; see `CookieRules.lasting`.
         package var cookies: [CookieRecord] = []
-        /// Lines that are not taken, by their number from 1, and why.
-        package var refused: [(line: Int, reason: CookieRefusal)] = []
+        /// Lines that are not taken: their number from 1, why, and whether they have tabs, as lines of cookies have and
+        /// those of heads hardly ever.
+        package var refused: [(line: Int, reason: CookieRefusal, hasTabs: Bool)] = []
 
         /// Nothing.
         package init() {}
@@ -67,13 +68,13 @@ package enum NetscapeCookies {
 
     /// The cookies of a file, which may have `Set-Cookie:` lines too, with a `Domain` each.
     ///
-    /// Dates are taken as they stand: the longest life is a rule for servers.
+    /// Dates are taken as they stand: the longest life is a rule for servers. A byte order mark is skipped.
     package static func read(
         _ text: UnsafeRawBufferPointer, suffixes: PublicSuffixTest, at now: WallTime
     ) -> Contents {
         var contents = Contents()
         var number = 0
-        var start = 0
+        var start = text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         while start < text.count {
             var end = start
             while end < text.count, text[end] != UInt8(ascii: "\n") { end += 1 }
@@ -84,7 +85,7 @@ package enum NetscapeCookies {
                 guard let record = try read(line: line, at: now)?.record(suffixes, at: now) else { continue }
                 contents.cookies.append(record)
             } catch {
-                contents.refused.append((number, error))
+                contents.refused.append((number, error, line.contains(tab)))
             }
         }
         return contents
@@ -145,11 +146,16 @@ package enum NetscapeCookies {
         return text
     }
 
-    /// A whole number that 64 bits hold.
+    /// Seconds that 64 bits hold. Some programs write a fraction, which is left out, a sign, or spaces around them, and
+    /// some nothing for a session cookie, which is 0.
     private static func seconds(_ field: UnsafeRawBufferPointer) -> Int64? {
+        let field = FieldSyntax.trimmed(field)
+        if field.isEmpty { return 0 }
         let isNegative = field.first == UInt8(ascii: "-")
-        guard let number = FieldSyntax.decimal(field.from(isNegative ? 1 : 0, upTo: field.count)),
-            let value = Int64(exactly: number)
+        let start = isNegative || field.first == UInt8(ascii: "+") ? 1 : 0
+        let point = field.firstIndex(of: UInt8(ascii: ".")) ?? field.count
+        guard let number = FieldSyntax.decimal(field.from(start, upTo: point)),
+            let value = Int64(exactly: number), field.dropFirst(point + 1).allSatisfy({ $0 &- 0x30 < 10 })
         else { return nil }
         return isNegative ? -value : value
     }

@@ -199,6 +199,19 @@ struct CookieCommandTests {
         #expect(try CommandRun(arguments + ["-s"]).errors.isEmpty)
     }
 
+    @Test("lines of a -b file that were to be cookies are told once")
+    func broken() throws {
+        defer { origin.stop() }
+        let text = "127.0.0.1\tFALSE\t/\tFALSE\tnever\ta\t1\nServer: x\na\tb\n127.0.0.1\tFALSE\t/\tFALSE\t0\tb\t2\n"
+        try directory.put("jar", Array(text.utf8))
+        let arguments = ["get", "--store", store, "-b", directory.file("jar"), origin.url("/")]
+        let run = try CommandRun(arguments)
+        #expect(run.status == 0 && run.text == "b=2\n", "\(run.errors)")
+        let told = "jar: lines that are not taken: 2, first line 1: this is no cookie\n"
+        #expect(run.errors.hasSuffix(told), "\(run.errors)")
+        #expect(try CommandRun(arguments + ["-s"]).errors.isEmpty)
+    }
+
     @Test("what a file ends is not sent by -b nor imported, and what the store has stays")
     func ended() throws {
         defer { origin.stop() }

@@ -71,11 +71,34 @@ struct NetscapeCookiesTests {
     }
 
     @Test(
+        "times as other programs write them",
+        arguments: [
+            ("1895289330.5", 1_895_289_330), ("1895289330.", 1_895_289_330), ("  1895289330 ", 1_895_289_330),
+            ("+1895289330", 1_895_289_330), ("", nil), (" ", nil), ("0", nil), ("0.0", nil), ("-0", nil),
+        ] as [(String, Int64?)])
+    func times(field: String, seconds: Int64?) {
+        let contents = read("x.org\tFALSE\t/\tFALSE\t\(field)\tq\t1")
+        #expect(contents.refused.isEmpty)
+        #expect(cookies(contents).map(\.expiry) == [seconds.map { WallTime(seconds: $0) }])
+    }
+
+    @Test("a byte order mark is skipped, at the beginning alone")
+    func byteOrderMark() {
+        let line = "x.org\tFALSE\t/\tFALSE\t0\tq\t1\n"
+        #expect(cookies(read("\u{EF}\u{BB}\u{BF}" + line)).map(\.domain) == ["x.org"])
+        #expect(read("\u{EF}\u{BB}\u{BF}# Netscape HTTP Cookie File\n\n" + line).refused.isEmpty)
+        #expect(read("\u{EF}\u{BB}").refused.map(\.hasTabs) == [false])
+        #expect(read(line + "\u{EF}\u{BB}\u{BF}" + line).refused.map(\.hasTabs) == [true])
+    }
+
+    @Test(
         "lines that are not taken",
         arguments: [
             ("x.org FALSE / FALSE 0 q 1", CookieRefusal.syntax), ("x.org\tFALSE\t/\tFALSE\t0\tq\t1\textra", .syntax),
             ("x.org\tFALSE\t/\tFALSE\t99999999999999999999\tq\t1", .syntax),
-            ("x.org\tFALSE\t/\tFALSE\tx\tq\t1", .syntax),
+            ("x.org\tFALSE\t/\tFALSE\tx\tq\t1", .syntax), ("x.org\tFALSE\t/\tFALSE\t1.x\tq\t1", .syntax),
+            ("x.org\tFALSE\t/\tFALSE\t.\tq\t1", .syntax), ("x.org\tFALSE\t/\tFALSE\t+-1\tq\t1", .syntax),
+            ("x.org\tFALSE\t/\tFALSE\t1.2.3\tq\t1", .syntax), ("x.org\tFALSE\t/\tFALSE\t-\tq\t1", .syntax),
             ("x.org\tFALSE\t/\tFALSE", .syntax), (".org\tTRUE\t/\tFALSE\t0\tq\t1", .publicSuffix),
             ("\u{1}\tFALSE\t/\tFALSE\t0\tq\t1", .domain), ("x.org\tFALSE\t/\tFALSE\t0\tq\ta;b", .forbiddenByte),
             ("x.org\tFALSE\t/\tFALSE\t0\tq=\tb", .forbiddenByte), ("x.org\tFALSE\t/\tFALSE\t0\t\t", .empty),
