@@ -47,15 +47,18 @@ package struct Redirect: Sendable, Hashable {
     /// The fields of the next hop.
     ///
     /// Fields that describe or announce the body go with it; secrets do not leave their origin (RFC 9110 §15.4).
-    /// - Parameter fields: Those of the hop before.
-    /// - Parameter changesOrigin: Whether scheme, host or port differ from those of the hop before.
-    package func fields(from fields: FieldLines, changesOrigin: Bool) -> FieldLines {
+    ///
+    /// - Parameters:
+    ///   - fields: Those of the hop before.
+    ///   - changesOrigin: Whether scheme, host or port differ from those of the hop before.
+    ///   - repeatsCookies: Whether cookies set by hand are for all hops to their origin.
+    package func fields(from fields: FieldLines, changesOrigin: Bool, repeatsCookies: Bool = false) -> FieldLines {
         var next = fields
         if !keepsBody {
             next.removeAll(where: Self.belongsToBody)
         }
-        // A cookie set by hand belongs to the request it was set on.
-        next.removeAll("Cookie")
+        // Else a cookie set by hand belongs to the request it was set on.
+        if changesOrigin || !repeatsCookies { next.removeAll("Cookie") }
         if changesOrigin {
             next.removeAll("Authorization")
             next.removeAll("Proxy-Authorization")

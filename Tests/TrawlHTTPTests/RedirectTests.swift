@@ -112,6 +112,15 @@ struct RedirectTests {
                 == ["authorization", "Proxy-Authorization", "Host", "Accept"])
     }
 
+    @Test("a cookie set by hand that is for all hops stays with its origin, too")
+    func repeatedCookies() throws {
+        let fields = try lines(["Cookie", "Accept", "COOKIE"])
+        let redirect = try #require(Redirect(head: head(302), method: .get, mode: .standard))
+        let same = redirect.fields(from: fields, changesOrigin: false, repeatsCookies: true)
+        #expect(names(same) == ["Cookie", "Accept", "COOKIE"])
+        #expect(names(redirect.fields(from: fields, changesOrigin: true, repeatsCookies: true)) == ["Accept"])
+    }
+
     private func head(_ status: UInt16) throws -> ResponseHead {
         var fields = FieldLines()
         try fields.append("location", "../next?q")

@@ -176,7 +176,8 @@ extension FetchPlan {
         }
         return FetchPlan(
             originalURL: originalURL, target: target, method: redirect.method,
-            fields: redirect.fields(from: fields, changesOrigin: changesOrigin),
+            fields: redirect.fields(
+                from: fields, changesOrigin: changesOrigin, repeatsCookies: options.cookies.repeatsManual),
             body: redirect.keepsBody ? body : .none, sink: sink, fileOptions: fileOptions, path: nil, terms: terms,
             wantsEvents: false)
     }

@@ -13,8 +13,8 @@ extension RequestOptions {
         /// Cookies of the request's own, sent whatever the jar holds, and before what it holds; a stored one of the
         /// same name is left out. They are not sent after a redirect.
         public var manual: [RequestCookie] = []
-        /// Whether ``manual`` cookies are sent again after redirects that do not leave the origin, as curl does.
-        /// Default false.
+        /// Whether ``manual`` cookies, and those of a `Cookie` field line of the request, are sent again after redirects
+        /// that do not leave the origin, as curl does. Default false.
         public var repeatsManual = false
 
         /// The coordinator's jar, nothing by hand.

@@ -26,10 +26,10 @@ public struct RedirectProposal: Sendable {
         response = Response.ResponseHead(head)
         url = here.text
         self.count = count
+        let next = redirect.fields(
+            from: fields, changesOrigin: target.origin != here.origin, repeatsCookies: options.cookies.repeatsManual)
         request = Request(
-            Request.Method(redirect.method.name), target.textWithFragment,
-            fields: Fields(redirect.fields(from: fields, changesOrigin: target.origin != here.origin)), options: options
-        )
+            Request.Method(redirect.method.name), target.textWithFragment, fields: Fields(next), options: options)
         keepsBody = redirect.keepsBody && hasBody
     }
 }

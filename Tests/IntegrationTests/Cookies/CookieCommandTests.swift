@@ -88,6 +88,18 @@ struct CookieCommandTests {
         #expect(try CommandRun(["get", "-b", "a=1\n", "--store", store, origin.url("/")]).status == 2)
     }
 
+    @Test(
+        "cookies by hand go along with a redirect of their origin, of -H as of -b, and to no other port",
+        arguments: [["-b", "a=b"], ["-H", "Cookie: a=b"]])
+    func redirects(cookie: [String]) throws {
+        defer { origin.stop() }
+        let other = try ScriptedOrigin { ScriptedOrigin.Answer(200, ($0.fields["cookie"] ?? "none") + "\n") }
+        defer { other.stop() }
+        #expect(try get("/?to=/end", ["-L"] + cookie) == "a=b\n")
+        #expect(try get("/?to=/end", ["-L", "--no-cookies"] + cookie) == "a=b\n")
+        #expect(try get("/?to=\(other.url("/"))", ["-L"] + cookie) == "none\n")
+    }
+
     @Test("cookies that cannot be kept are told, and are no reason to fail")
     func untold() throws {
         defer { origin.stop() }

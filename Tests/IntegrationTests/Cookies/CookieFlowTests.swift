@@ -136,6 +136,30 @@ struct CookieFlowTests {
         }
     }
 
+    @Test(
+        "a field line by hand stays at the first hop, or with its origin where that is asked for",
+        arguments: Engine.allCases, [false, true])
+    func lines(engine: Engine, isProgramCache: Bool) async throws {
+        let other = try ScriptedOrigin(Self.answer)
+        defer { other.stop() }
+        try await withScene(
+            engine, adjust: { if isProgramCache { $0.downloadCache = MemoryCache() } }, answering: Self.answer
+        ) { scene, coordinator in
+            func get(_ target: String, repeats: Bool) async throws -> String {
+                try await coordinator.get(scene.origin.url(target), fields: ["Cookie": "a=line"]) {
+                    $0.cookies.repeatsManual = repeats
+                }.bodyText
+            }
+            #expect(try await get("/?to=/", repeats: false) == "none")
+            #expect(try await get("/?to=/", repeats: true) == "a=line")
+            #expect(try await get("/?to=/again?to=/", repeats: true) == "a=line")
+            #expect(try await get("/?to=\(other.url("/"))", repeats: true) == "none")
+            // It does not come back.
+            let there = other.url("/back?to=\(scene.origin.url("/"))")
+            #expect(try await get("/?to=\(there)", repeats: true) == "none")
+        }
+    }
+
     @Test("by hand come first: those of a field line, those of the options, then the jar's of other names")
     func manual() async throws {
         try await withScene(answering: Self.answer) { scene, coordinator in
