@@ -113,7 +113,7 @@ final class CookieBinding: Sendable {
     /// - Parameter manual: Cookies that go first; stored ones of their names are left out.
     func selection(for target: TargetURI, manual: [ManualCookie]) -> Selection {
         switch source {
-        case .none: return Selection(field: Self.field(of: manual, target), changes: 0)
+        case .none: return Selection(field: Self.field(of: manual), changes: 0)
         case .memory(let jar):
             // Asked first, here and below: what changes meanwhile is seen the next time.
             let changes = jar.changes
@@ -121,18 +121,16 @@ final class CookieBinding: Sendable {
                 for: target, trustsLoopback: trustsLoopback(target), manual: manual, at: WallClock.time())
             return Selection(field: field, changes: changes)
         case .store(let state, let name):
-            guard let store = state.store() else { return Selection(field: Self.field(of: manual, target)) }
+            guard let store = state.store() else { return Selection(field: Self.field(of: manual)) }
             let changes = store.changes(of: .cookies)
             let found = remembered(for: target, in: store, at: changes, name, manual)
-            return Selection(field: found ?? Self.field(of: manual, target), changes: changes)
+            return Selection(field: found ?? Self.field(of: manual), changes: changes)
         }
     }
 
     /// The field of cookies by hand alone.
-    private static func field(of manual: [ManualCookie], _ target: TargetURI) -> [UInt8]? {
-        if manual.isEmpty { return nil }
-        let now = WallClock.time()
-        return CookieTarget.with(target) { CookieSelection(for: $0, at: now).field(manual: manual) }
+    private static func field(of manual: [ManualCookie]) -> [UInt8]? {
+        manual.isEmpty ? nil : ManualCookie.field(of: manual)
     }
 
     /// As above, from the store or from what it said lately; nil when nothing is stored, or it cannot be read.

@@ -46,9 +46,10 @@ extension RequestOptions {
 
 /// A cookie that a request has of its own.
 public struct RequestCookie: Sendable, Hashable, Codable {
-    /// The name, without `=`, `;` and control characters.
+    /// The name, without `=`, `;` and control characters. Without one the value is sent as it stands.
     public var name: String
-    /// The value, without `;` and control characters; ``CookieText/encoded(_:)`` helps with others.
+    /// The value, without control characters, and without `;` when there is a name: ``CookieText/encoded(_:)`` helps with
+    /// others. Without a name it may be a list of cookies, as in `a=1; b=2`.
     public var value: String
 
     /// A cookie. What no cookie may hold makes the fetch fail with ``FetchError/Code/badRequest``.

@@ -59,18 +59,16 @@ struct EffectiveRequest {
     /// There is one field line (RFC 6265bis §5.8.1).
     private func withCookies(of cookies: CookieBinding) -> (fields: FieldLines, changes: UInt64?) {
         var manual = sendsManual ? cookies.manual : []
-        let lines = asked.contains("Cookie") ? asked.values("Cookie") : []
-        if !lines.isEmpty {
-            let joined = lines.joined(separator: "; ")
-            // What is no list of cookies is the caller's business, and stays alone.
-            let listed = try? Array(joined.utf8).withUnsafeBytes { try ManualCookie.list($0) }
-            guard let listed else { return (asked, cookies.changes) }
-            manual = listed + manual
+        let hasLines = asked.contains("Cookie")
+        if hasLines {
+            // What no cookie may hold is the caller's business, and stays alone.
+            guard let lines = cookieLines else { return (asked, cookies.changes) }
+            manual = lines + manual
         }
         let selection = cookies.selection(for: target, manual: manual)
         guard let field = selection.field else { return (asked, selection.changes) }
         var fields = asked
-        if !lines.isEmpty { fields.removeAll("Cookie") }
+        if hasLines { fields.removeAll("Cookie") }
         field.withUnsafeBytes { field in
             let name: StaticString = "Cookie"
             let nameBytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
@@ -78,6 +76,21 @@ struct EffectiveRequest {
             try? fields.append(name: nameBytes, value: field)
         }
         return (fields, selection.changes)
+    }
+
+    /// The `Cookie` field lines of the request's own, those without a value left out; nil when one of them holds what
+    /// no cookie may.
+    private var cookieLines: [ManualCookie]? {
+        var lines: [ManualCookie]? = []
+        asked.forEach { name, value in
+            guard FieldSyntax.equalIgnoringCase(name, "Cookie"), !value.isEmpty else { return }
+            if let line = try? ManualCookie(name: [], value: Array(value)) {
+                lines?.append(line)
+            } else {
+                lines = nil
+            }
+        }
+        return lines
     }
 }
 

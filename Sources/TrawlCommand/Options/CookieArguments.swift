@@ -43,17 +43,12 @@ struct CookieArguments: ParsableArguments {
     func apply(to options: inout RequestOptions) throws(CommandError) {
         for text in cookies where Self.isText(text) {
             do throws(CookieRefusal) {
-                let bytes = Array(text.utf8)
-                let listed = try bytes.span.withUnsafeBytes { (text) throws(CookieRefusal) in
-                    try ManualCookie.list(text)
-                }
-                options.cookies.manual += listed.map {
-                    RequestCookie(
-                        String(decoding: $0.name, as: UTF8.self), String(decoding: $0.value, as: UTF8.self))
-                }
+                _ = try ManualCookie("", text)
             } catch {
                 throw CommandError("-b: \(error.text)")
             }
+            // As it stands, like curl.
+            options.cookies.manual.append(RequestCookie("", text))
         }
         options.cookies.repeatsManual = true
         if noCookies { options.cookies.jar = .none }

@@ -79,28 +79,34 @@ package struct CookieSelection {
 
     /// The value of the `Cookie` field; nil when there is nothing to say.
     ///
-    /// Manual cookies come first, in their order; a stored one of the same name is left out.
+    /// Manual cookies come first, in their order and as they stand; a stored one of the same name is left out.
+    ///
+    /// - Parameter limit: Bytes that stored ones may have together.
     package func field(manual: [ManualCookie] = [], limit: Int = CookieLimits().fieldLength) -> [UInt8]? {
-        guard !entries.isEmpty || !manual.isEmpty else { return nil }
+        let stored = storedField(without: manual.flatMap(\.names), limit)
+        var field = ManualCookie.field(of: manual)
+        if field.isEmpty { return stored.isEmpty ? nil : stored }
+        if !stored.isEmpty {
+            ManualCookie.separate(&field)
+            field += stored
+        }
+        return field
+    }
+
+    private func storedField(without names: [[UInt8]], _ limit: Int) -> [UInt8] {
+        if entries.isEmpty { return [] }
         var length = 0
-        for cookie in manual { length += Self.length(cookie.name.count, cookie.value.count) }
         for entry in entries { length += Self.length(entry.cookie.name.count, entry.cookie.value.count) }
         let room = min(length, limit + 2)
-        let field = [UInt8](unsafeUninitializedCapacity: room) { buffer, initialized in
+        return [UInt8](unsafeUninitializedCapacity: room) { buffer, initialized in
             var writer = FieldWriter(buffer: UnsafeMutableRawBufferPointer(buffer))
-            for cookie in manual {
-                cookie.name.withUnsafeBytes { name in
-                    cookie.value.withUnsafeBytes { writer.append(name: name, value: $0) }
-                }
-            }
             for entry in entries {
                 let name = entry.cookie.name
-                if !manual.isEmpty, manual.contains(where: { $0.name.withUnsafeBytes { $0.equals(name) } }) { continue }
+                if !names.isEmpty, names.contains(where: { $0.withUnsafeBytes { $0.equals(name) } }) { continue }
                 writer.append(name: name, value: entry.cookie.value)
             }
             initialized = max(0, writer.count - 2)
         }
-        return field.isEmpty ? nil : field
     }
 
     /// Bytes of a cookie and the separator after it.

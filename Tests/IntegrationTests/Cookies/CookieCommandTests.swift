@@ -85,6 +85,8 @@ struct CookieCommandTests {
         #expect(try get("/", ["-b", "a=hand; d=4"]) == "a=hand; d=4; b=2\n")
         #expect(try get("/", ["--no-cookies", "-b", "d=4", "-b", "e=5"]) == "d=4; e=5\n")
         #expect(try get("/?to=/", ["-L", "--no-cookies", "-b", "d=4"]) == "d=4\n")
+        #expect(try get("/", ["-b", "a=\"x;y\""]) == "a=\"x;y\"; b=2\n")
+        #expect(try get("/", ["-H", "Cookie: =x;  b = 1"]) == "=x;  b = 1; a=1\n")
         #expect(try CommandRun(["get", "-b", "a=1\n", "--store", store, origin.url("/")]).status == 2)
     }
 

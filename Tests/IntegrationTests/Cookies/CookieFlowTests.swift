@@ -181,6 +181,25 @@ struct CookieFlowTests {
         }
     }
 
+    @Test("text by hand is sent as it stands, however long, before what is stored", arguments: Engine.allCases)
+    func text(engine: Engine) async throws {
+        try await withScene(engine, answering: Self.answer) { scene, coordinator in
+            _ = try await coordinator.get(scene.origin.url("/?a=jar&b=jar&c=jar"))
+            let text = #"a="x;y";  d = 4"#
+            let byLine = try await coordinator.get(scene.origin.url("/"), fields: ["Cookie": text])
+            #expect(byLine.bodyText == text + "; b=jar; c=jar")
+            let byOption = try await coordinator.get(scene.origin.url("/")) {
+                $0.cookies.manual = [RequestCookie("", text), RequestCookie("b", "2")]
+            }
+            #expect(byOption.bodyText == text + "; b=2; c=jar")
+            let long = String(repeating: "v", count: 80_000)
+            let beyond = try await coordinator.get(scene.origin.url("/")) {
+                $0.cookies.manual = [RequestCookie("a", long)]
+            }
+            #expect(beyond.bodyText == "a=\(long); b=jar; c=jar")
+        }
+    }
+
     @Test("jars are apart: named ones, those in memory, and none", arguments: Engine.allCases)
     func jars(engine: Engine) async throws {
         try await withScene(engine, answering: Self.answer) { scene, coordinator in

@@ -85,7 +85,7 @@ struct CookieObjectTests {
             return options.cookies
         }
         #expect(try options().jar == .shared)
-        #expect(try options("-b", "a=1; b=2", "-b", "c=3").manual.map(\.name) == ["a", "b", "c"])
+        #expect(try options("-b", "a=1; b=2", "-b", "c=3").manual.map(\.value) == ["a=1; b=2", "c=3"])
         #expect(try options("-bfile").jar == CookieFiles.jar)
         #expect(try options("-b", "file").jar == CookieFiles.jar)
         #expect(try options("-c", "file", "-b", "a=1").jar == CookieFiles.jar)

@@ -25,16 +25,30 @@ struct CookieSelectionTests {
         #expect(throws: Never.self) { try ManualCookie("a b", "c\td=e\"") }
     }
 
-    @Test("a list of cookies is read as in a field")
-    func list() throws {
-        let list = try "a=1;b = 2 ; c; =; ;=d;e=f=g".latin1.withUnsafeBytes { try ManualCookie.list($0) }
-        let pairs = list.map {
-            String(decoding: $0.name, as: UTF8.self) + "|" + String(decoding: $0.value, as: UTF8.self)
-        }
-        #expect(pairs == ["a|1", "b|2", "|c", "|d", "e|f=g"])
-        #expect(throws: CookieRefusal.forbiddenByte) {
-            try "a=\u{1}".latin1.withUnsafeBytes { try ManualCookie.list($0) }
-        }
+    @Test("the names in a text are those that servers see in it")
+    func names() throws {
+        let names = try ManualCookie("", "a=1;b = 2 ; c; =; ;=d;e=f=g").names
+        #expect(names.map { String(decoding: $0, as: UTF8.self) } == ["a", "b", "", "", "e"])
+        #expect(try ManualCookie("a", "b=c").names == [[0x61]])
+        #expect(throws: CookieRefusal.forbiddenByte) { try ManualCookie("", "a=\u{1}") }
+        #expect(throws: CookieRefusal.empty) { try ManualCookie("", " \t") }
+    }
+
+    @Test(
+        "a text goes out as it stands, but for spaces around it",
+        arguments: [
+            (#"a="x;y""#, #"a="x;y"; b=2"#, #"a="x;y"; z=0"#),
+            ("=bar; x = y", "=bar; x = y; a=1; b=2", "=bar; x = y; z=0"),
+            (" a=9;c=8 ", "a=9;c=8; b=2", "a=9;c=8; z=0"), ("a=9;", "a=9; b=2", "a=9; z=0"),
+            ("a=9; b=8", "a=9; b=8", "a=9; b=8; z=0"), ("=", "=; a=1; b=2", "=; z=0"),
+        ])
+    func text(given: String, beforeStored: String, beforeManual: String) throws {
+        var jar = CookieJar()
+        for line in ["a=1", "b=2"] { jar.receive(line, from: "http://x.org/") }
+        let text = try ManualCookie("", given)
+        #expect(jar.field(for: "http://x.org/", manual: [text]) == beforeStored)
+        #expect(try jar.field(for: "http://y.org/", manual: [text, ManualCookie("z", "0")]) == beforeManual)
+        #expect(try jar.field(for: "http://y.org/", manual: [ManualCookie("", "z=0;")]) == "z=0;")
     }
 
     @Test("a field keeps its limit, and what does not fit is left out whole")
@@ -50,6 +64,16 @@ struct CookieSelectionTests {
         var exact = CookieJar(limits: CookieLimits(fieldLength: 6))
         exact.receive("a=1234", from: "http://x.org/")
         #expect(exact.field(for: "http://x.org/") == "a=1234")
+    }
+
+    @Test("the limit is for stored cookies alone")
+    func manualBeyondLimit() throws {
+        var jar = CookieJar(limits: CookieLimits(fieldLength: 10))
+        for line in ["a=1234", "b=5678", "c="] { jar.receive(line, from: "http://x.org/") }
+        let long = String(repeating: "v", count: 70_000)
+        let manual = try [ManualCookie("m", long), ManualCookie("", "n=\(long)")]
+        let field = jar.field(for: "http://x.org/", manual: manual)
+        #expect(field == "m=\(long); n=\(long); a=1234; c=")
     }
 
     @Test("bytes above 0x7F go out as they came in")
