@@ -7,8 +7,8 @@ struct CookieArguments: ParsableArguments {
     @Option(
         name: [.customShort("b", allowingJoined: true), .customLong("cookie")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Send these cookies, 'a=1; b=2'; or, without '=', read this file of cookies, and use it in place of the store's "
-                + "jar. Repeatable.", valueName: "data|file"),
+            "Send these cookies, 'a=1; b=2'; or, without '=' or behind '@', read this file of cookies, and use it in place of "
+                + "the store's jar. Repeatable.", valueName: "data|file"),
         completion: .file())
     var cookies: [String] = []
 
@@ -58,11 +58,11 @@ struct CookieArguments: ParsableArguments {
 
     /// The files, when there are any.
     var files: CookieFiles? {
-        let inputs = cookies.filter { !Self.isText($0) }
+        let inputs = cookies.filter { !Self.isText($0) }.map { $0.first == "@" ? String($0.dropFirst()) : $0 }
         return inputs.isEmpty && output == nil
             ? nil : CookieFiles(inputs: inputs, output: output, dropsSessionCookies: dropsSessionCookies)
     }
 
-    /// As in curl, what has an equals sign is no file.
-    private static func isText(_ argument: String) -> Bool { argument.contains("=") }
+    /// As in curl, what has an equals sign is no file, and what begins with `@` is one all the same.
+    private static func isText(_ argument: String) -> Bool { argument.contains("=") && argument.first != "@" }
 }

@@ -265,6 +265,7 @@ struct CookieCommandTests {
         _ = try curl("-b", file, "-c", file, origin.url("/?c=3"))
         #expect(try sorted(get("/", ["-b", file])) == ["a=1", "b=2", "c=3"])
         #expect(try get("/", ["-b", file, "--junk-session-cookies"]) == "b=2\n")
+        #expect(try sorted(get("/", ["-b", "@" + file])) == ["a=1", "b=2", "c=3"])
         let both = try get("/", ["-b", file, "-b", "x=9"])
         #expect(both.hasPrefix("x=9; ") && sorted(both) == ["a=1", "b=2", "c=3", "x=9"])
         #expect(try get("/") == "kept=1\n")

@@ -88,11 +88,16 @@ struct CookieObjectTests {
         #expect(try options("-b", "a=1; b=2", "-b", "c=3").manual.map(\.value) == ["a=1; b=2", "c=3"])
         #expect(try options("-bfile").jar == CookieFiles.jar)
         #expect(try options("-b", "file").jar == CookieFiles.jar)
+        let named = try options("-b", "@a=1")
+        #expect(named.jar == CookieFiles.jar && named.manual.isEmpty)
         #expect(try options("-c", "file", "-b", "a=1").jar == CookieFiles.jar)
         #expect(try options("--jar", "j").jar == .named("j"))
         #expect(try options("--no-cookies").jar == .none)
+        let get = try GetCommand.parse(["-b", "file", "-b", "@a=1", "-b", "b=2", "-b", "@", "http://h/"])
+        #expect(get.cookies.files?.inputs == ["file", "a=1", ""])
         for arguments in [
             ["--jar", "j", "--no-cookies"], ["--jar", "j", "-c", "f"], ["--no-cookies", "-b", "f"], ["--jar", ""],
+            ["--jar", "j", "-b", "@a=1"],
         ] {
             #expect(throws: (any Error).self, "\(arguments)") { try GetCommand.parse(arguments + ["http://h/"]) }
         }
