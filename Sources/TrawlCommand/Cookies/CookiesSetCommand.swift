@@ -47,9 +47,12 @@ struct CookiesSetCommand: CookiesSubcommand {
     ) throws(CommandError) -> CookieRecord {
         do throws(CookieRefusal) {
             return try CookieTarget.with(target) { (target) throws(CookieRefusal) in
-                try line.span.withUnsafeBytes { (line) throws(CookieRefusal) in
-                    try CookieRules.receive(
-                        line, from: target, under: CookieConditions(suffixes: CookiesAtHand.suffixes), at: now
+                try line.span.withUnsafeBytes { (line) throws(CookieRefusal) -> CookieRecord in
+                    // As it stands in a head, too.
+                    let line = FieldSyntax.trimmed(line)
+                    return try CookieRules.receive(
+                        SetCookie.value(ofLine: line) ?? line, from: target,
+                        under: CookieConditions(suffixes: CookiesAtHand.suffixes), at: now
                     ).record
                 }
             }

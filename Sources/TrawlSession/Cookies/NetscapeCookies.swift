@@ -98,9 +98,7 @@ package enum NetscapeCookies {
         var start = 0
         while start < line.count, line[start] == UInt8(ascii: " ") || line[start] == tab { start += 1 }
         line = line.from(start, upTo: line.count)
-        if line.startsIgnoringCase("set-cookie:") {
-            return try read(header: line.from(11, upTo: line.count), at: now)
-        }
+        if let header = SetCookie.value(ofLine: line) { return try read(header: header, at: now) }
         let marker: StaticString = "#HttpOnly_"
         let isHTTPOnly = line.starts(with: UnsafeRawBufferPointer(start: marker.utf8Start, count: 10))
         if isHTTPOnly { line = line.from(10, upTo: line.count) }

@@ -74,6 +74,11 @@ package struct SetCookie {
         }
     }
 
+    /// What a line of a head says, `Set-Cookie: a=1`, in whatever case; nil when it is none of that name.
+    package static func value(ofLine line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        line.startsIgnoringCase("set-cookie:") ? line.from(11, upTo: line.count) : nil
+    }
+
     /// One attribute (the second half of §5.6).
     private mutating func take(
         _ attribute: UnsafeRawBufferPointer, _ maxAge: inout Int64?, _ expires: inout WallTime?

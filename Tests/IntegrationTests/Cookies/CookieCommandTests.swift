@@ -125,8 +125,10 @@ struct CookieCommandTests {
         #expect(try !directory.names().contains("store"))
         #expect(try cookies("set", origin.url("/"), "a=1; Path=/; HttpOnly; SameSite=Lax").status == 0)
         #expect(
-            try cookies("set", "https://x.example.org/", "-", input: "b=2; Secure; Domain=example.org\nc=3\n").status
-                == 0)
+            try cookies(
+                "set", "https://x.example.org/", "-",
+                input: "Set-Cookie: b=2; Secure; Domain=example.org\r\n set-cookie:c=3\n"
+            ).status == 0)
         #expect(try cookies("set", "http://x.example.org/", "s=1; Secure").status == 1)
         #expect(try get("/") == "a=1\n")
         let list = try cookies("ls", "--json")

@@ -97,6 +97,16 @@ struct SetCookieTests {
         }
     }
 
+    @Test(
+        "a line of a head is told by its name",
+        arguments: [
+            ("Set-Cookie: a=1", " a=1"), ("set-cookie:a=1", "a=1"), ("SET-COOKIE:", ""), ("Set-Cookie : a=1", nil),
+            ("a=1", nil), ("", nil),
+        ] as [(String, String?)])
+    func lines(line: String, value: String?) {
+        #expect(line.latin1.withUnsafeBytes { SetCookie.value(ofLine: $0).map { FieldLines.text($0) } } == value)
+    }
+
     @Test("flags and SameSite, in whatever case, the last of them")
     func flags() throws {
         try parse("a=b; SECURE=no; httponly; SameSite=Strict; samesite=LAX; Partitioned; Version=1; Port") { cookie in
