@@ -122,6 +122,20 @@ struct HostileFrameTests {
         #expect(throws: FrameError.invalid(.count)) { try workerMessages(frame(WorkerMessage.ended(end))) }
     }
 
+    @Test("what a server set is told beside what is stored alone, and is not nothing")
+    func cookies() throws {
+        var end = LeaseEnd(lease: 1, outcome: .complete(.discarded(length: 0)))
+        end.cache.source = .revalidated
+        try end.cache.cookies.append("Set-Cookie", "a=1")
+        #expect(try workerMessages(frame(WorkerMessage.ended(end))) == [.ended(end)])
+        end.cache.source = .network
+        #expect(throws: FrameError.invalid(.cache)) { try workerMessages(frame(WorkerMessage.ended(end))) }
+        var payload = little(UInt64(1)) + [0] + little(UInt64(0)) + [0]
+        // Neither trailers nor codings, and no lines where there should be some.
+        payload += little(UInt32(0)) + little(UInt32(0)) + [0x82] + little(UInt32(0))
+        #expect(throws: FrameError.invalid(.cache)) { try workerMessages(frame(kind: 20, payload)) }
+    }
+
     @Test("a failure shows a chain that is no longer than chains are")
     func certificates() throws {
         let longest = [UInt8](repeating: 1, count: WireProtocol.maximumCertificate)

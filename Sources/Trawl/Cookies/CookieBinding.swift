@@ -221,9 +221,14 @@ final class CookieBinding: Sendable {
 
     /// Takes the cookies of a response when the jar is in memory.
     func receive(_ head: TrawlHTTP.ResponseHead, from target: TargetURI) {
-        guard case .memory(let jar) = source, head.status != 407, head.fields.contains("Set-Cookie") else { return }
+        if head.status != 407 { receive(head.fields, from: target) }
+    }
+
+    /// Takes the cookies of a response's fields when the jar is in memory.
+    func receive(_ fields: FieldLines, from target: TargetURI) {
+        guard case .memory(let jar) = source, fields.contains("Set-Cookie") else { return }
         jar.receive(
-            head.fields, from: target, trustsLoopback: trustsLoopback(target), under: conditions, at: WallClock.time())
+            fields, from: target, trustsLoopback: trustsLoopback(target), under: conditions, at: WallClock.time())
     }
 
     /// Whether the connection to a loopback address is one: there is no proxy. What a script will say is not known yet,

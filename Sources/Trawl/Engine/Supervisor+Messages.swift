@@ -291,6 +291,10 @@ extension Supervisor {
             planner.note(head, from: fetch.engine.target, fetch.engine.terms)
             fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
         }
+        // The head is a stored one then, whose own cookies were taken when it came.
+        if !end.cache.cookies.isEmpty {
+            fetch.plan.terms.cookies?.receive(end.cache.cookies, from: fetch.engine.target)
+        }
         if end.cache.hasLostCookies { fetch.plan.terms.cookies?.noteLoss() }
         if case .driver = fetch.reply, driving?.readsMetrics != true { return }
         fetch.engine.metrics.append(

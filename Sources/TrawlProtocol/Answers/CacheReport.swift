@@ -10,6 +10,9 @@ package struct CacheReport: Sendable, Hashable {
     package var wantsRevalidation = false
     /// Whether cookies could not be stored, of this response or one just before.
     package var hasLostCookies = false
+    /// The `Set-Cookie` lines of the server's response where what is stored answers in its place, as after a 304, when
+    /// the profile names no state: the jar is the coordinator's then.
+    package var cookies = FieldLines()
 
     /// Nothing.
     package init() {}
@@ -20,16 +23,24 @@ package struct CacheReport: Sendable, Hashable {
     }
 
     func write(to writer: inout WireWriter) {
-        writer.write(
-            source.rawValue | (isStored ? 0x10 : 0) | (wantsRevalidation ? 0x20 : 0) | (hasLostCookies ? 0x40 : 0))
+        var bits = source.rawValue
+        if isStored { bits |= 0x10 }
+        if wantsRevalidation { bits |= 0x20 }
+        if hasLostCookies { bits |= 0x40 }
+        if !cookies.isEmpty { bits |= 0x80 }
+        writer.write(bits)
+        if !cookies.isEmpty { writer.write(cookies) }
     }
 
     init(from reader: inout WireReader) throws(FrameError) {
         let bits = try reader.byte()
-        guard let source = ResultSource(rawValue: bits & 0xF), bits & 0x80 == 0 else { throw .invalid(.cache) }
+        guard let source = ResultSource(rawValue: bits & 0xF) else { throw .invalid(.cache) }
         self.source = source
         isStored = bits & 0x10 != 0
         wantsRevalidation = bits & 0x20 != 0
         hasLostCookies = bits & 0x40 != 0
+        guard bits & 0x80 != 0 else { return }
+        cookies = try reader.fields()
+        guard !cookies.isEmpty, source != .network else { throw .invalid(.cache) }
     }
 }

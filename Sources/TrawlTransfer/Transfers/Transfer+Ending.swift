@@ -136,6 +136,7 @@ extension Transfer {
                 outcome = .complete(delivery)
                 descriptor = passed
                 cache = report
+                if report.source != .network { cache.cookies = serverCookies }
                 commit = endsEarly ? keeper?.interrupt() : keeper?.finish()
                 keeper = nil
             } catch {
@@ -172,6 +173,7 @@ extension Transfer {
         progress?.end()
         progress = nil
         exchange = nil
+        if !serverCookies.isEmpty { serverCookies = FieldLines() }
         if stateChanges.isEmpty {
             loop.retire(self, with: consume end, descriptor: descriptor, after: commit)
         } else {

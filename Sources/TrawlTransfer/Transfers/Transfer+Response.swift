@@ -31,7 +31,7 @@ extension Transfer {
         self.head = head
         self.facts = facts
         keepAliveTimeout = facts.keepAliveTimeout
-        if facts.hasSetCookie, lease.storesCookies { noteState(head) }
+        if facts.hasSetCookie { noteState(head) }
         let (framing, keepsConnection) = facts.framing(
             status: head.status, version: head.version, isHead: lease.method == .head)
         // ASI-CONN-02: a server that will take five more requests at most is left alone.
@@ -73,7 +73,15 @@ extension Transfer {
     /// Hands over what a head says about the user.
     private func noteState(_ head: ResponseHead) {
         // 407 is what a proxy says, which is nobody's origin.
-        guard head.status != 407, let keeper = loop.stateKeeper, let terms = profile.profile.state,
+        guard head.status != 407 else { return }
+        guard let terms = profile.profile.state else {
+            // The coordinator has the jar, and does not see this head when what is stored answers in its place.
+            guard exchange != nil else { return }
+            serverCookies = head.fields
+            serverCookies.removeAll { !FieldSyntax.equalIgnoringCase($0, "Set-Cookie") }
+            return
+        }
+        guard lease.storesCookies, let keeper = loop.stateKeeper,
             let change = keeper.received(
                 head, of: lease, terms, at: WallClock.time(), leases: loop.activeCount)
         else { return }

@@ -200,6 +200,25 @@ struct CookieFlowTests {
         }
     }
 
+    @Test(
+        "what a 304 sets is kept, in the store and in memory", arguments: Engine.allCases,
+        [RequestOptions.Cookies.Jar.shared, .memory("m")])
+    func notModified(engine: Engine, jar: RequestOptions.Cookies.Jar) async throws {
+        try await withScene(engine) { request in
+            if request.target == "/" { return ScriptedOrigin.Answer(200, request.fields["cookie"] ?? "none") }
+            var answer = page("one", "no-cache", to: request)
+            if answer.status == 304 { answer.fields.append(("Set-Cookie", "a=304; Path=/")) }
+            return answer
+        } _: { scene, coordinator in
+            for (target, expected) in [
+                ("/page", "network 200 one"), ("/page", "revalidated 200 one"), ("/", "network 200 a=304"),
+            ] {
+                let response = try await coordinator.get(scene.origin.url(target)) { $0.cookies.jar = jar }
+                #expect(summary(response) == expected)
+            }
+        }
+    }
+
     @Test("jars are apart: named ones, those in memory, and none", arguments: Engine.allCases)
     func jars(engine: Engine) async throws {
         try await withScene(engine, answering: Self.answer) { scene, coordinator in
