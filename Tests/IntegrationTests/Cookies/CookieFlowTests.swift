@@ -145,18 +145,21 @@ struct CookieFlowTests {
         try await withScene(
             engine, adjust: { if isProgramCache { $0.downloadCache = MemoryCache() } }, answering: Self.answer
         ) { scene, coordinator in
-            func get(_ target: String, repeats: Bool) async throws -> String {
-                try await coordinator.get(scene.origin.url(target), fields: ["Cookie": "a=line"]) {
+            func expect(
+                _ wanted: String, of target: String, repeats: Bool, sourceLocation: SourceLocation = #_sourceLocation
+            ) async throws {
+                let response = try await coordinator.get(scene.origin.url(target), fields: ["Cookie": "a=line"]) {
                     $0.cookies.repeatsManual = repeats
-                }.bodyText
+                }
+                #expect(response.bodyText == wanted, sourceLocation: sourceLocation)
             }
-            #expect(try await get("/?to=/", repeats: false) == "none")
-            #expect(try await get("/?to=/", repeats: true) == "a=line")
-            #expect(try await get("/?to=/again?to=/", repeats: true) == "a=line")
-            #expect(try await get("/?to=\(other.url("/"))", repeats: true) == "none")
+            try await expect("none", of: "/?to=/", repeats: false)
+            try await expect("a=line", of: "/?to=/", repeats: true)
+            try await expect("a=line", of: "/?to=/again?to=/", repeats: true)
+            try await expect("none", of: "/?to=\(other.url("/"))", repeats: true)
             // It does not come back.
             let there = other.url("/back?to=\(scene.origin.url("/"))")
-            #expect(try await get("/?to=\(there)", repeats: true) == "none")
+            try await expect("none", of: "/?to=\(there)", repeats: true)
         }
     }
 

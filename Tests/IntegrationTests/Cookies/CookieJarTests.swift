@@ -85,19 +85,18 @@ struct CookieJarTests {
                 _ = try await cookies.importNetscape(Array("x.org\tFALSE\t/\tFALSE\t0\timported\t1\n".utf8))
                 #expect(try cookies.cookies().map(\.name).sorted() == ["imported", "lasting", "set"])
             }
-            func left(in coordinator: Coordinator) throws -> [String] {
-                try coordinator.cookies.cookies().map(\.name).sorted()
+            func expect(_ names: [String], in coordinator: Coordinator) throws {
+                let left = try coordinator.cookies.cookies().map(\.name).sorted()
+                #expect(left == names)
             }
             try await scene.withCoordinator { try await put(into: $0) }
-            try await scene.withCoordinator { next in #expect(try left(in: next) == ["lasting"]) }
+            try await scene.withCoordinator { try expect(["lasting"], in: $0) }
             try await scene.withCoordinator {
                 $0.cookies.endsSessionCookies = false
             } _: {
                 try await put(into: $0)
             }
-            try await scene.withCoordinator { next in
-                #expect(try left(in: next) == ["imported", "lasting", "set"])
-            }
+            try await scene.withCoordinator { try expect(["imported", "lasting", "set"], in: $0) }
         }
     }
 
