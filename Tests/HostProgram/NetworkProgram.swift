@@ -10,10 +10,10 @@ enum NetworkProgram {
         if let host = arguments.first, let port = arguments.dropFirst().first.flatMap({ UInt16($0) }) {
             settings.probe = NetworkMonitor.Probe(host: host, port: port)
         }
-        let monitor = NetworkMonitor(settings)
-        let input = Task.detached { while readLine() != nil { monitor.check() } }
+        let (paths, check) = begin(settings)
+        let input = Task.detached { while readLine() != nil { check() } }
         let output = Task {
-            for await path in monitor.paths {
+            for await path in paths {
                 let words = [path.status.rawValue, path.ipv4Interface ?? "-", path.ipv6Interface ?? "-"]
                 let line = Array((words.joined(separator: " ") + "\n").utf8)
                 _ = write(STDOUT_FILENO, line, line.count)
@@ -21,5 +21,13 @@ enum NetworkProgram {
         }
         await input.value
         output.cancel()
+    }
+
+    /// What a monitor sees, and its check. The sequence alone holds the monitor.
+    private static func begin(
+        _ settings: NetworkMonitor.Settings
+    ) -> (paths: AsyncStream<NetworkPath>, check: @Sendable () -> Void) {
+        let monitor = NetworkMonitor(settings)
+        return (monitor.paths, { [weak monitor] in monitor?.check() })
     }
 }

@@ -1,7 +1,7 @@
 /// Watches which way this machine reaches the rest of the world.
 ///
 /// It asks the kernel for the route to an address outside, and again whenever links, addresses or routes change.
-/// Nothing is sent, unless there is a probe. It ends when it is let go of.
+/// Nothing is sent, unless there is a probe. The monitor lives as long as it, or one of its sequences, is held.
 ///
 /// ```swift
 /// for await path in NetworkMonitor().paths {
@@ -24,16 +24,13 @@ public final class NetworkMonitor: Sendable {
     /// What is known now.
     public var path: NetworkPath { watch.path }
 
-    /// What is known now, and each change. Any number of sequences may be asked for; who is slow gets the latest. They
-    /// end with the monitor.
+    /// What is known now, and each change. Any number of sequences may be asked for; who is slow gets the latest. None
+    /// ends before who reads it does.
     public var paths: AsyncStream<NetworkPath> {
         let (stream, continuation) = AsyncStream.makeStream(of: NetworkPath.self, bufferingPolicy: .bufferingNewest(1))
-        let number = watch.observe {
-            continuation.yield($0)
-        } atEnd: {
-            continuation.finish()
-        }
-        continuation.onTermination = { [weak watch] _ in watch?.forget(number) }
+        let number = watch.observe { continuation.yield($0) }
+        // Holds the monitor until nobody can ask for more.
+        continuation.onTermination = { [self] _ in watch.forget(number) }
         return stream
     }
 

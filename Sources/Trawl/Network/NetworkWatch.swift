@@ -18,7 +18,6 @@ final class NetworkWatch: Sendable {
         /// What it was told last.
         var told: NetworkPath?
         let tell: @Sendable (NetworkPath) -> Void
-        let end: @Sendable () -> Void
     }
 
     private enum Token {
@@ -65,20 +64,16 @@ final class NetworkWatch: Sendable {
     ///
     /// - Parameter tell: Called on the watch's thread.
     /// - Returns: What the observer is forgotten by.
-    func observe(
-        _ tell: @escaping @Sendable (NetworkPath) -> Void, atEnd end: @escaping @Sendable () -> Void = {}
-    ) -> UInt64 {
+    func observe(_ tell: @escaping @Sendable (NetworkPath) -> Void) -> UInt64 {
         let (number, isWatched) = state.withLock { state in
             guard !state.isStopped else { return (UInt64(0), false) }
             state.lastNumber += 1
-            state.observers[state.lastNumber] = Observer(tell: tell, end: end)
+            state.observers[state.lastNumber] = Observer(tell: tell)
             return (state.lastNumber, state.isWatched)
         }
-        if number == 0 {
-            end()
-        } else if isWatched {
+        if isWatched {
             wakeUp?.signal()
-        } else {
+        } else if number != 0 {
             tell(.unknown)
         }
         return number
@@ -101,7 +96,8 @@ final class NetworkWatch: Sendable {
             defer { state.observers = [:] }
             return state.observers
         }
-        for observer in observers.values { observer.end() }
+        // What observers hold is let go of outside of the lock.
+        withExtendedLifetime(observers) {}
         wakeUp?.signal()
     }
 
