@@ -13,7 +13,14 @@ import TrawlPlatform
 /// for url in urls { queue.add(Request(url), into: .discard) }
 /// let events = queue.events
 /// queue.start()
-/// for await case .finished(let fetch, let response) in events { print(fetch, response.status) }
+/// for await event in events {
+///     switch event {
+///     case .finished(let fetch, let response): print(fetch, response.status)
+///     case .failed(let fetch, let error): print(fetch, error)
+///     case .queueFinished: return
+///     default: break
+///     }
+/// }
 /// ```
 ///
 /// - Source: ASIHTTPRequest's network queue, `NSOperationQueue`, AFHTTPClient's batches; `docs/queues.md`.
