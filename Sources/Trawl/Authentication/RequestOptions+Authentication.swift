@@ -85,6 +85,21 @@ extension RequestOptions.Authentication: Codable {
     private enum CodingKeys: String, CodingKey {
         case schemes, allowsClearText, sendsAhead, usesSession, usesVault, asks, netrc, maxAttempts, whenRefused
     }
+
+    /// Reads what was written down; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        try stored.read(.schemes, into: &schemes)
+        try stored.read(.allowsClearText, into: &allowsClearText)
+        try stored.read(.sendsAhead, into: &sendsAhead)
+        try stored.read(.usesSession, into: &usesSession)
+        try stored.read(.usesVault, into: &usesVault)
+        try stored.read(.asks, into: &asks)
+        try stored.read(.netrc, into: &netrc)
+        try stored.read(.maxAttempts, into: &maxAttempts)
+        try stored.read(.whenRefused, into: &whenRefused)
+    }
 }
 
 extension Request {

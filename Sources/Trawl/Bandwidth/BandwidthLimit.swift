@@ -29,6 +29,15 @@ public struct BandwidthLimit: Sendable, Hashable, Codable {
         self.upload = upload
     }
 
+    /// Reads what was written down; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        self = .none
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        try stored.read(.download, into: &download)
+        try stored.read(.upload, into: &upload)
+        try stored.read(.burst, into: &burst)
+    }
+
     /// No limit.
     public static let none = BandwidthLimit(0)
     /// ASIHTTPRequest's limit for mobile networks: 14,800 bytes a second.

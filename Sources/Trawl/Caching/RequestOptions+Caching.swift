@@ -34,6 +34,22 @@ extension RequestOptions {
         /// The defaults.
         public init() {}
 
+        /// Reads what was written down; the rest is as by default.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let stored = try decoder.container(keyedBy: CodingKeys.self)
+            try stored.read(.cache, into: &cache)
+            try stored.read(.policy, into: &policy)
+            try stored.read(.lifetime, into: &lifetime)
+            try stored.read(.storage, into: &storage)
+            try stored.read(.respectsCacheControl, into: &respectsCacheControl)
+            try stored.read(.usesHeuristics, into: &usesHeuristics)
+            try stored.read(.storesDownloads, into: &storesDownloads)
+            try stored.read(.forcesFallback, into: &forcesFallback)
+            try stored.read(.stopsAtEqualTag, into: &stopsAtEqualTag)
+            try stored.read(.failsWhenNotCached, into: &failsWhenNotCached)
+        }
+
         /// A cache.
         public enum Choice: Sendable, Hashable, Codable {
             /// The coordinator's.

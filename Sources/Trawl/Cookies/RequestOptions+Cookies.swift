@@ -20,6 +20,17 @@ extension RequestOptions {
         /// The coordinator's jar, nothing by hand.
         public init() {}
 
+        /// Reads what was written down; the rest is as by default.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let stored = try decoder.container(keyedBy: CodingKeys.self)
+            try stored.read(.jar, into: &jar)
+            try stored.read(.accepts, into: &accepts)
+            try stored.read(.mainDocumentURL, into: &mainDocumentURL)
+            try stored.read(.manual, into: &manual)
+            try stored.read(.repeatsManual, into: &repeatsManual)
+        }
+
         /// A cookie jar.
         public enum Jar: Sendable, Hashable, Codable {
             /// That of the store, which all programs share that use it. Without a store it is in memory.

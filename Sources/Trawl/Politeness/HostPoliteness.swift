@@ -20,6 +20,17 @@ public struct HostPoliteness: Sendable, Hashable, Codable {
     /// The defaults.
     public init() {}
 
+    /// Reads what was written down; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        try stored.read(.key, into: &key)
+        try stored.read(.delay, into: &delay)
+        try stored.read(.circuit, into: &circuit)
+        try stored.read(.respectsRetryAfter, into: &respectsRetryAfter)
+        try stored.read(.longestRetryAfter, into: &longestRetryAfter)
+    }
+
     /// What counts as one host.
     public enum Key: String, Sendable, Hashable, Codable {
         /// Scheme, host and port.
@@ -57,6 +68,19 @@ public struct HostPoliteness: Sendable, Hashable, Codable {
 
         /// The defaults.
         public init() {}
+
+        /// Reads what was written down; the rest is as by default.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let stored = try decoder.container(keyedBy: CodingKeys.self)
+            try stored.read(.failuresInRow, into: &failuresInRow)
+            try stored.read(.failureShare, into: &failureShare)
+            try stored.read(.shareOf, into: &shareOf)
+            try stored.read(.countsServerErrors, into: &countsServerErrors)
+            try stored.read(.firstPause, into: &firstPause)
+            try stored.read(.longestPause, into: &longestPause)
+            try stored.read(.retiresAfter, into: &retiresAfter)
+        }
 
         var policy: CircuitPolicy {
             CircuitPolicy(

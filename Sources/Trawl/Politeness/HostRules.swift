@@ -25,6 +25,15 @@ public struct HostDelay: Sendable, Hashable, Codable {
         self.basis = basis
     }
 
+    /// Reads what was written down; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        self = .none
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        try stored.read(.least, into: &least)
+        try stored.read(.random, into: &random)
+        try stored.read(.basis, into: &basis)
+    }
+
     /// No distance.
     public static let none = HostDelay(.zero)
 
@@ -49,6 +58,14 @@ public struct HostRules: Sendable, Hashable, Codable {
     public init(connections: Int? = nil, delay: HostDelay? = nil) {
         self.connections = connections
         self.delay = delay
+    }
+
+    /// Reads what was written down; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        try stored.read(.connections, into: &connections)
+        try stored.read(.delay, into: &delay)
     }
 
     /// What is wrong with them, or nil.

@@ -97,16 +97,17 @@ extension ProxyPolicy: Codable {
         case http, https, exceptions, script, schemes, sendsAhead, tunnelsAll
     }
 
-    /// Reads what was encoded.
+    /// Reads what was written down; the rest is as by default.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        http = try container.decodeIfPresent(Proxy.self, forKey: .http)
-        https = try container.decodeIfPresent(Proxy.self, forKey: .https)
-        exceptions = try container.decodeIfPresent([String].self, forKey: .exceptions) ?? []
-        script = try container.decodeIfPresent(String.self, forKey: .script)
-        schemes = try container.decodeIfPresent(RequestOptions.Authentication.Schemes.self, forKey: .schemes) ?? schemes
-        sendsAhead = try container.decodeIfPresent(Bool.self, forKey: .sendsAhead) ?? true
-        tunnelsAll = try container.decodeIfPresent(Bool.self, forKey: .tunnelsAll) ?? false
+        self.init()
+        let stored = try decoder.container(keyedBy: Key.self)
+        try stored.read(.http, into: &http)
+        try stored.read(.https, into: &https)
+        try stored.read(.exceptions, into: &exceptions)
+        try stored.read(.script, into: &script)
+        try stored.read(.schemes, into: &schemes)
+        try stored.read(.sendsAhead, into: &sendsAhead)
+        try stored.read(.tunnelsAll, into: &tunnelsAll)
     }
 
     /// Writes all but what may be secret: users, passwords and field lines.

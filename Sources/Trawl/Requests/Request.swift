@@ -8,7 +8,7 @@ import TrawlHTTP
 /// Encoded it holds all of them, since it is to be sent again: the URL with its user and password, every field line,
 /// `Authorization` and `Cookie` among them, ``RequestOptions/Cookies/manual`` cookies and the body. Who keeps it keeps
 /// secrets. Left out are ``RequestOptions/Authentication/credential``, users and passwords of proxies, and passphrases
-/// of client certificates.
+/// of client certificates. What is read lacks options that are newer than it: they are as by default.
 public struct Request: Sendable, Hashable, Codable {
     /// The target, an absolute `http` or `https` URL.
     ///
@@ -41,6 +41,16 @@ public struct Request: Sendable, Hashable, Codable {
     /// A request for `url`.
     public init(_ url: String, fields: Fields = [:], body: Body = .none, options: RequestOptions = .default) {
         self.init(nil, url, fields: fields, body: body, options: options)
+    }
+
+    /// Reads what was written down; all but the URL is as by default where it was not.
+    public init(from decoder: any Decoder) throws {
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(try stored.decode(String.self, forKey: .url))
+        try stored.read(.method, into: &method)
+        try stored.read(.fields, into: &fields)
+        try stored.read(.body, into: &body)
+        try stored.read(.options, into: &options)
     }
 
     /// Adds bytes to a body that is built piece by piece; empty pieces change nothing.

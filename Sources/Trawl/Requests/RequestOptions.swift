@@ -57,6 +57,34 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     /// The defaults of this library.
     public init() {}
 
+    /// Reads what was written down; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
+        try stored.read(.redirects, into: &redirects)
+        try stored.read(.timeLimits, into: &timeLimits)
+        try stored.read(.retry, into: &retry)
+        try stored.read(.waitsForConnectivity, into: &waitsForConnectivity)
+        try stored.read(.sizeLimits, into: &sizeLimits)
+        try stored.read(.transport, into: &transport)
+        try stored.read(.proxy, into: &proxy)
+        try stored.read(.tls, into: &tls)
+        try stored.read(.caching, into: &caching)
+        try stored.read(.cookies, into: &cookies)
+        try stored.read(.authentication, into: &authentication)
+        try stored.read(.acceptsCompressedResponses, into: &acceptsCompressedResponses)
+        try stored.read(.contentDecoding, into: &contentDecoding)
+        try stored.read(.defaultCharset, into: &defaultCharset)
+        try stored.read(.userAgent, into: &userAgent)
+        try stored.read(.omittedFields, into: &omittedFields)
+        try stored.read(.allowsBodyOnGET, into: &allowsBodyOnGET)
+        try stored.read(.upgradesMethodForBody, into: &upgradesMethodForBody)
+        try stored.read(.reusesConnection, into: &reusesConnection)
+        try stored.read(.keepsConnection, into: &keepsConnection)
+        try stored.read(.isExemptFromBandwidthLimits, into: &isExemptFromBandwidthLimits)
+        try stored.read(.bandwidthShare, into: &bandwidthShare)
+    }
+
     /// The defaults of this library: inactivity 60 s, 20 redirects.
     public static let `default` = RequestOptions()
 
@@ -82,6 +110,15 @@ extension RequestOptions {
 
         /// Up to 20, by RFC 9110, never from `https` to `http`.
         public init() {}
+
+        /// Reads what was written down; the rest is as by default.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let stored = try decoder.container(keyedBy: CodingKeys.self)
+            try stored.read(.mode, into: &mode)
+            try stored.read(.limit, into: &limit)
+            try stored.read(.allowsDowngrade, into: &allowsDowngrade)
+        }
 
         /// How a redirect changes the request.
         public enum Mode: String, Sendable, Hashable, Codable {
@@ -118,6 +155,18 @@ extension RequestOptions {
 
         /// The defaults.
         public init() {}
+
+        /// Reads what was written down; the rest is as by default.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let stored = try decoder.container(keyedBy: CodingKeys.self)
+            try stored.read(.connect, into: &connect)
+            try stored.read(.inactivity, into: &inactivity)
+            try stored.read(.firstByte, into: &firstByte)
+            try stored.read(.resource, into: &resource)
+            try stored.read(.exchange, into: &exchange)
+            try stored.read(.connectivity, into: &connectivity)
+        }
     }
 
     /// How much a response may bring before the fetch fails with ``FetchError/Code/tooLarge``.
@@ -138,6 +187,18 @@ extension RequestOptions {
 
         /// The defaults.
         public init() {}
+
+        /// Reads what was written down; the rest is as by default.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let stored = try decoder.container(keyedBy: CodingKeys.self)
+            try stored.read(.headBytes, into: &headBytes)
+            try stored.read(.headFields, into: &headFields)
+            try stored.read(.bodyBytes, into: &bodyBytes)
+            try stored.read(.memoryBytes, into: &memoryBytes)
+            try stored.read(.codingLayers, into: &codingLayers)
+            try stored.read(.codingRatio, into: &codingRatio)
+        }
     }
 
     /// What happens to content codings (gzip, deflate, br).
@@ -181,6 +242,23 @@ extension RequestOptions {
 
         /// The defaults.
         public init() {}
+
+        /// Reads what was written down; the rest is as by default.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let stored = try decoder.container(keyedBy: CodingKeys.self)
+            try stored.read(.version, into: &version)
+            try stored.read(.addressFamily, into: &addressFamily)
+            try stored.read(.idleLifetime, into: &idleLifetime)
+            try stored.read(.receiveBuffer, into: &receiveBuffer)
+            try stored.read(.resolve, into: &resolve)
+            try stored.read(.connectTo, into: &connectTo)
+            try stored.read(.verifiesProxy, into: &verifiesProxy)
+            try stored.read(.proxyCAFile, into: &proxyCAFile)
+            try stored.read(.interface, into: &interface)
+            try stored.read(.allowsHTTP, into: &allowsHTTP)
+            try stored.read(.allowsHTTPS, into: &allowsHTTPS)
+        }
 
         /// A protocol version to ask for.
         public enum Version: String, Sendable, Hashable, Codable {

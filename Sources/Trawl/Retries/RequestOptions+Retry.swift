@@ -33,6 +33,20 @@ extension RequestOptions {
         /// A number of further attempts.
         public init(_ count: Int = 0) { self.count = count }
 
+        /// Reads what was written down; the rest is as by default.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let stored = try decoder.container(keyedBy: CodingKeys.self)
+            try stored.read(.count, into: &count)
+            try stored.read(.longestTime, into: &longestTime)
+            try stored.read(.delay, into: &delay)
+            try stored.read(.longestRetryAfter, into: &longestRetryAfter)
+            try stored.read(.retriesRefusedConnections, into: &retriesRefusedConnections)
+            try stored.read(.retriesAllErrors, into: &retriesAllErrors)
+            try stored.read(.failsOnErrorStatus, into: &failsOnErrorStatus)
+            try stored.read(.repeatsAnyMethod, into: &repeatsAnyMethod)
+        }
+
         /// The rules; nil when nothing is tried again.
         var policy: RetryPolicy? {
             guard count > 0 else { return nil }

@@ -101,13 +101,13 @@ extension ClientIdentity: Codable {
         try container.encode(keyFormat, forKey: .keyFormat)
     }
 
-    /// Reads paths and forms.
+    /// Reads paths and forms; a form that was not written down is as by default.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let stored = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            file: try container.decode(String.self, forKey: .file),
-            format: try container.decode(Format.self, forKey: .format),
-            key: try container.decodeIfPresent(String.self, forKey: .keyFile))
-        keyFormat = try container.decode(Format.self, forKey: .keyFormat)
+            file: try stored.decode(String.self, forKey: .file),
+            key: try stored.decodeIfPresent(String.self, forKey: .keyFile))
+        try stored.read(.format, into: &format)
+        try stored.read(.keyFormat, into: &keyFormat)
     }
 }

@@ -40,6 +40,26 @@ extension RequestOptions {
         /// Verified by the system's trust, TLS 1.2 and newer.
         public init() {}
 
+        /// Reads what was written down; the rest is as by default.
+        public init(from decoder: any Decoder) throws {
+            self.init()
+            let stored = try decoder.container(keyedBy: CodingKeys.self)
+            try stored.read(.verification, into: &verification)
+            try stored.read(.minimum, into: &minimum)
+            try stored.read(.maximum, into: &maximum)
+            try stored.read(.caFile, into: &caFile)
+            try stored.read(.caDirectory, into: &caDirectory)
+            try stored.read(.caData, into: &caData)
+            try stored.read(.identity, into: &identity)
+            try stored.read(.identities, into: &identities)
+            try stored.read(.pins, into: &pins)
+            try stored.read(.pinFile, into: &pinFile)
+            try stored.read(.ciphers, into: &ciphers)
+            try stored.read(.ciphers13, into: &ciphers13)
+            try stored.read(.question, into: &question)
+            try stored.read(.asksForIdentity, into: &asksForIdentity)
+        }
+
         /// How far the server's certificate is checked.
         public enum Verification: String, Sendable, Hashable, Codable {
             /// It is valid, leads to a trusted root, and names the host.
