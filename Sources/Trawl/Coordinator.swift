@@ -184,6 +184,7 @@ public final class Coordinator: Sendable {
     ///
     /// For command-line programs. Never on an event loop, the main actor or in a task: it stops whatever else that
     /// thread would do. Decisions and prompts are never asked for such a fetch.
+    @available(*, noasync, message: "use send(_:into:)")
     public func sendBlocking(_ request: Request, into destination: Destination = .memory) throws(FetchError) -> Response
     {
         if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
@@ -209,6 +210,7 @@ public final class Coordinator: Sendable {
 
     /// As ``shutdown(grace:)``, blocking the calling thread. Not from a log's handler (``Configuration/debugLog``), which
     /// runs on the engine's own thread: that would wait for itself, and traps.
+    @available(*, noasync, message: "use shutdown(grace:)")
     public func shutdownBlocking(grace: Duration? = nil) {
         precondition(!thread.isCurrent, "the engine's own thread cannot wait for its end")
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))

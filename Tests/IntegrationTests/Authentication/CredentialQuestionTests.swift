@@ -253,8 +253,7 @@ struct CredentialQuestionTests {
             blocking.options.authentication.allowsClearText = true
             blocking.options.authentication.usesSession = false
             let asked = answering.challenges.count
-            let request2 = blocking
-            let response = try await Task.detached { try coordinator.sendBlocking(request2) }.value
+            let response = try await coordinator.sendFromThread(blocking)
             #expect(response.status == 401 && answering.challenges.count == asked)
         }
     }

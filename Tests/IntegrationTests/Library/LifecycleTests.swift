@@ -11,14 +11,7 @@ struct LifecycleTests {
                 let counts = await withTaskGroup(of: Int.self) { group in
                     for index in 1...8 as ClosedRange<Int> {
                         let request = Request(origin.url("/bytes/\(index * 50_000)"))
-                        group.addTask {
-                            await withCheckedContinuation { continuation in
-                                Thread.detachNewThread {
-                                    let response = try? coordinator.sendBlocking(request)
-                                    continuation.resume(returning: response?.body.count ?? -1)
-                                }
-                            }
-                        }
+                        group.addTask { (try? await coordinator.sendFromThread(request))?.body.count ?? -1 }
                     }
                     return await group.reduce(into: []) { $0.append($1) }
                 }

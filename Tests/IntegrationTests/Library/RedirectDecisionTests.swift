@@ -131,7 +131,7 @@ struct RedirectDecisionTests {
             #expect(proposals.map(\.response.status) == [302, 302, 302, 302])
             #expect(proposals.first?.url == origin.url("/go?to=/plain"))
             // Nobody is asked on behalf of who blocks a thread, nor where nothing is followed.
-            #expect(try coordinator.sendBlocking(Request(origin.url("/go?to=/stopped"))).status == 200)
+            #expect(try await coordinator.sendFromThread(Request(origin.url("/go?to=/stopped"))).status == 200)
             var manual = Request(origin.url("/go?to=/plain"))
             manual.options.redirects.mode = .manual
             #expect(try await coordinator.send(manual).status == 302)

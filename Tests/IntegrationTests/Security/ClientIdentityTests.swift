@@ -286,10 +286,10 @@ struct ClientIdentityTests {
                 for try await status in group { #expect(status == 200) }
             }
             #expect(decisions.ports.count == 1)
-            #expect(try coordinator.sendBlocking(request).status == 200)
+            #expect(try await coordinator.sendFromThread(request).status == 200)
             #expect(try scene.members("asking") == Array(repeating: "member", count: 11))
             let unasked = scene.request("askingToo") { $0.asksForIdentity = true }
-            #expect(try coordinator.sendBlocking(unasked).status == 200)
+            #expect(try await coordinator.sendFromThread(unasked).status == 200)
             #expect(try scene.members("askingToo") == [nil])
             #expect(decisions.ports.count == 1)
         }

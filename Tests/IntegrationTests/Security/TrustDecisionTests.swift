@@ -50,7 +50,7 @@ struct TrustDecisionTests {
             #expect(seen.map(\.listener) == ["alone", "alone", "good"] && seen.allSatisfy { $0.bytes == nil })
             // It holds for that host and port, and for who asks: others are refused by rule.
             await failure(.tlsSelfSigned) { try await coordinator.send(scene.request("alone")) }
-            await failure(.tlsSelfSigned) { try coordinator.sendBlocking(scene.request("otherAlone")) }
+            await failure(.tlsSelfSigned) { try await coordinator.sendFromThread(scene.request("otherAlone")) }
             let first = decisions.asked.withLock { $0.first }
             #expect(first?.host == "127.0.0.1" && first?.port == scene.origin.port("alone"))
             #expect(first?.certificates.count == 1)
@@ -91,9 +91,10 @@ struct TrustDecisionTests {
             #expect(decisions.problems == [nil])
             #expect(try await coordinator.send(request).status == 200)
             // Who blocks a thread is not asked: the rules hold.
-            #expect(try coordinator.sendBlocking(scene.request("otherGood") { $0.question = .always }).status == 200)
+            let unasked = try await coordinator.sendFromThread(scene.request("otherGood") { $0.question = .always })
+            #expect(unasked.status == 200)
             await failure(.tlsSelfSigned) {
-                try coordinator.sendBlocking(scene.request("alone") { $0.question = .always })
+                try await coordinator.sendFromThread(scene.request("alone") { $0.question = .always })
             }
             #expect(decisions.problems.count == 1)
         }

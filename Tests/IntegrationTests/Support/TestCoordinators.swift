@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Trawl
 
@@ -31,6 +32,21 @@ func withTestCoordinator<Value>(
     await coordinators.enter()
     defer { coordinators.leave() }
     return try await $holdsPlace.withValue(true) { try await withCoordinator(configuration, body) }
+}
+
+extension Coordinator {
+    /// What `sendBlocking` gives on a thread of its own.
+    func sendFromThread(_ request: Request) async throws -> Response {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                do {
+                    continuation.resume(returning: try self.sendBlocking(request))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
 }
 
 /// What runs the transfers of a test.
