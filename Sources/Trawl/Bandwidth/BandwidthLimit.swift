@@ -1,7 +1,8 @@
 /// How many bytes may pass in a second, over all workers together.
 ///
-/// Heads and bodies count, in both directions, as they are on the wire: coded, and encrypted sizes aside. How close the
-/// average of ten seconds comes to it depends on the rate: see `docs/bandwidth.md`.
+/// What is on the wire counts, in both directions: bytes of TCP's streams, coded and encrypted as they are, handshakes
+/// of TLS and what is sent again among them, and 66 bytes for each segment. How close the average of ten seconds comes
+/// to it depends on the rate: see `docs/bandwidth.md`.
 public struct BandwidthLimit: Sendable, Hashable, Codable {
     /// Bytes a second that are received; 0 is no limit. Without ``upload`` what is sent counts here too.
     public var download: UInt64
