@@ -133,7 +133,7 @@ public final class Coordinator: Sendable {
     /// Cancelling the task cancels the fetch.
     /// - Parameter destination: Not ``Destination/stream``, whose pieces only ``start(_:into:)`` gives.
     public func send(_ request: Request, into destination: Destination) async throws(FetchError) -> Response {
-        if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
+        if destination == .stream { throw FetchError.unreadableStream }
         if destination == .memory, let cache = programCache(for: request.options) {
             return try await send(request, through: cache)
         }
@@ -187,7 +187,7 @@ public final class Coordinator: Sendable {
     @available(*, noasync, message: "use send(_:into:)")
     public func sendBlocking(_ request: Request, into destination: Destination = .memory) throws(FetchError) -> Response
     {
-        if destination == .stream { throw FetchError(.badRequest, "a stream is read through start(_:into:)") }
+        if destination == .stream { throw FetchError.unreadableStream }
         let plan = try planner.plan(request, into: destination, wantsEvents: false)
         if let answer = storedAnswer(to: plan) { return try answer.get() }
         let outcome = OutcomeCell()

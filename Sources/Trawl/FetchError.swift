@@ -212,6 +212,8 @@ extension FetchError {
     public var isTLSFailure: Bool { code.rawValue.hasPrefix("tls") }
 
     static let noHost = "the URL has no host"
+    /// Of a fetch into a stream without a handle.
+    static let unreadableStream = FetchError(.badRequest, "a stream is read through the handle of its fetch")
 }
 
 extension FetchError: CustomStringConvertible {

@@ -4,7 +4,8 @@ extension Coordinator {
     /// Cancelling the task cancels those that have not ended.
     ///
     /// - Parameters:
-    ///   - destination: Where the body of each goes, by its place among the requests; into memory by default.
+    ///   - destination: Where the body of each goes, by its place among the requests; into memory by default. One into
+    ///     ``Destination/stream``, which nobody could read, fails with ``FetchError/Code/badRequest``.
     ///   - width: How many run at a time. Default 4.
     ///   - progress: Told after each end how many have ended, failures included, and how many there are.
     /// - Returns: What became of each, in the order of the requests.
@@ -19,17 +20,11 @@ extension Coordinator {
         settings.cancelsOthersOnFailure = false
         let queue = FetchQueue(on: self, settings)
         var places: [FetchQueue.FetchID: Int] = [:]
-        var refused: [Int: FetchError] = [:]
         for (place, request) in requests.enumerated() {
-            let destination = destination(place)
-            guard destination != .stream else {
-                refused[place] = FetchError(.badRequest, "a stream is read through start(_:into:)")
-                continue
-            }
-            for id in queue.add(contentsOf: CollectionOfOne(request), into: destination) { places[id] = place }
+            for id in queue.add(contentsOf: CollectionOfOne(request), into: destination(place)) { places[id] = place }
         }
         let (events, total) = (queue.events, requests.count)
-        let following = Task { [places, refused] in
+        let following = Task { [places] in
             var results = [Result<Response, FetchError>](repeating: .failure(QueueState.cancelled), count: total)
             var ended = 0
             func end(_ place: Int?, _ result: Result<Response, FetchError>) {
@@ -38,8 +33,6 @@ extension Coordinator {
                 ended += 1
                 progress(ended, total)
             }
-            for (place, error) in refused { end(place, .failure(error)) }
-            if places.isEmpty { return results }
             following: for await event in events {
                 switch event {
                 case .finished(let id, let response): end(places[id], .success(response))

@@ -86,7 +86,7 @@ extension FetchQueue {
             }
         }
         guard let (request, destination, sink, decisions) = launch else {
-            // The queue was reset meanwhile.
+            // It is refused, or the queue was reset meanwhile.
             return state.withLock { $0.change { forSize ? $0.sizingEnded(id, .failed) : $0.ended(id, .failed) } }
         }
         if !forSize {

@@ -133,16 +133,20 @@ public final class FetchQueue: Sendable {
 
     /// Adds many fetches without handles: less than 200 bytes of memory for each that waits.
     ///
-    /// - Parameter destination: Where the bodies go; not ``Destination/stream``, which nobody could read.
+    /// - Parameter destination: Where the bodies go. Into ``Destination/stream``, which nobody could read, each fetch
+    ///   fails with ``FetchError/Code/badRequest`` when its turn comes.
     /// - Returns: Their names, in the order of the requests.
     @discardableResult
     public func add(
         contentsOf requests: some Sequence<Request>, into destination: Destination = .memory, priority: Double = 0.5
     ) -> [FetchID] {
-        precondition(destination != .stream, "a stream is read through the handle of its fetch")
         let level = HopPriority(priority)
+        let refusal = destination == .stream ? FetchError.unreadableStream : nil
         let added = requests.map { request in
-            FetchID(id: state.withLock { $0.add(request, into: destination, level, after: [], needsSuccess: true) })
+            let id = state.withLock { state in
+                state.add(request, into: destination, level, after: [], needsSuccess: true, refusal)
+            }
+            return FetchID(id: id)
         }
         pump()
         return added

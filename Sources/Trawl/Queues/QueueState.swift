@@ -49,7 +49,7 @@ struct QueueState {
     var handles: [QueueMachine.FetchID: Handle] = [:]
     var deciders: [QueueMachine.FetchID: any FetchDecisions] = [:]
     var runs: [QueueMachine.FetchID: Run] = [:]
-    /// Of fetches that ended, and of sizing requests that failed, until they are told.
+    /// Of fetches that ended, or are refused, and of sizing requests that failed, until they are told.
     var results: [QueueMachine.FetchID: Result<Response, FetchError>] = [:]
     private var silent: Set<QueueMachine.FetchID> = []
 
@@ -93,15 +93,17 @@ struct QueueState {
 
     // MARK: Adding and cancelling
 
+    /// - Parameter refusal: What the fetch ends with when its turn comes, without having been started.
     mutating func add(
         _ request: Request, into destination: Destination, _ priority: HopPriority,
-        after dependencies: [QueueMachine.FetchID], needsSuccess: Bool
+        after dependencies: [QueueMachine.FetchID], needsSuccess: Bool, _ refusal: FetchError? = nil
     ) -> QueueMachine.FetchID {
         if machine.pendingCount == 0 { countAnew() }
-        let isSizeable = request.effectiveMethod == .get && request.body.isEmpty
+        let isSizeable = refusal == nil && request.effectiveMethod == .get && request.body.isEmpty
         let id = machine.add(
             priority: priority, isSizeable: isSizeable, after: dependencies, needsSuccess: needsSuccess)
         waiting.keep(request, destination, for: id)
+        if let refusal { results[id] = .failure(refusal) }
         _ = down.add()
         isOver = false
         return id
@@ -186,11 +188,13 @@ struct QueueState {
         if shares[id] == nil { shares[id] = Shares(down: down.freshShare) }
     }
 
-    /// What a fetch starts with. It waits no longer, unless it is its size that is asked for.
+    /// What a fetch starts with; nil when it is refused. It waits no longer, unless it is its size that is asked for.
     mutating func launch(
         _ id: QueueMachine.FetchID, forSize: Bool, _ makeSink: (Handle?) -> QueueRun
     ) -> (Request, Destination, QueueRun, (any FetchDecisions)?)? {
-        guard let (kept, destination) = forSize ? waiting.look(at: id) : waiting.take(id) else { return nil }
+        guard results[id] == nil, let (kept, destination) = forSize ? waiting.look(at: id) : waiting.take(id) else {
+            return nil
+        }
         var request = kept
         let sink = makeSink(forSize ? nil : handles[id])
         if forSize { Self.askForSize(&request) }

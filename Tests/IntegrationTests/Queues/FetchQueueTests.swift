@@ -383,6 +383,22 @@ struct FetchQueueTests {
         }
     }
 
+    @Test(
+        "a stream without a handle is refused when its turn comes, as a send into one is",
+        arguments: [FetchQueue.Counting.simple, .accurate])
+    func unreadable(counting: FetchQueue.Counting) async throws {
+        try await withQueueScene { scene in
+            let queue = scene.queue { $0.progress = counting }
+            let events = queue.events
+            queue.add(contentsOf: [scene.request("/a"), scene.request("/b")], into: .stream)
+            queue.start()
+            let words = await eventsToEnd(events).map { word($0) }
+            #expect(words == ["failed bad_request", "failed bad_request", "queue finished"])
+            await failure(.badRequest) { try await scene.coordinator.send(scene.request("/c"), into: .stream) }
+            #expect(scene.targets.isEmpty)
+        }
+    }
+
     @Test("a coordinator that is shut down fails what waits and what is added (ASI-Q-05)")
     func shutDown() async throws {
         let gate = Occasion()
