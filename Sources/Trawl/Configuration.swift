@@ -145,8 +145,20 @@ public struct Configuration: Sendable {
         if connectionsPerHost < 0 { return "connections per host must be 0 or more, not \(connectionsPerHost)" }
         if let problem = politeness.problem { return problem }
         if let problem = bandwidth.problem ?? meteredBandwidth?.problem ?? bandwidthPerHost.problem { return problem }
+        if let problem = durationProblem { return problem }
         if outputDirectories.count > 64 { return "there may be 64 output directories, not \(outputDirectories.count)" }
         return nil
+    }
+
+    /// The first of the configuration's own times that is negative, or nil.
+    private var durationProblem: String? {
+        let times = [
+            ("unknown name lifetime", unknownNameLifetime),
+            ("suspended connection lifetime", suspendedConnectionLifetime), ("decision timeout", decisionTimeout),
+            ("shutdown grace", shutdownGrace), ("timeout of the network's probe", network.probe?.timeout ?? .zero),
+        ]
+        // The time itself is not told: one of more seconds than 64 bits hold has no description.
+        return times.first { $0.1 < .zero }.map { "the \($0.0) must not be negative" }
     }
 
     private static func variable(_ name: String) -> String? {

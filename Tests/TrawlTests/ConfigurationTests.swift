@@ -3,6 +3,30 @@ import Testing
 
 @testable import Trawl
 
+@Suite("What makes no sense in a configuration")
+struct ConfigurationProblemTests {
+    @Test("times are not negative; zero is one")
+    func times() {
+        let times: [(name: String, path: WritableKeyPath<Configuration, Duration>)] = [
+            ("unknown name lifetime", \.unknownNameLifetime),
+            ("suspended connection lifetime", \.suspendedConnectionLifetime), ("decision timeout", \.decisionTimeout),
+            ("shutdown grace", \.shutdownGrace),
+        ]
+        for (name, path) in times {
+            var configuration = Configuration()
+            configuration[keyPath: path] = .zero
+            #expect(configuration.problem() == nil)
+            configuration[keyPath: path] = .nanoseconds(-1)
+            #expect(configuration.problem() == "the \(name) must not be negative")
+        }
+        var configuration = Configuration()
+        configuration.network.probe = NetworkMonitor.Probe(host: "192.0.2.1", port: 80)
+        #expect(configuration.problem() == nil)
+        configuration.network.probe?.timeout = .seconds(-1)
+        #expect(configuration.problem() == "the timeout of the network's probe must not be negative")
+    }
+}
+
 /// Each in a process of its own, whose environment it may change.
 @Suite("The configuration that an environment asks for")
 struct ConfigurationTests {
