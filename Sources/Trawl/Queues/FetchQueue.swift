@@ -80,17 +80,27 @@ public final class FetchQueue: Sendable {
 
     /// What holds at present. Changes hold for what starts from now on; another way to count from when nothing is
     /// pending.
+    ///
+    /// To change one is to read all and to write all: where several threads do so, ``updateSettings(_:)`` loses none.
     public var settings: Settings {
         get { state.withLock { $0.settings } }
-        set {
-            let old = state.withLock { state in
-                defer { state.apply(newValue) }
-                return state.settings
-            }
-            // What a program gave is let go of outside of the lock.
-            withExtendedLifetime(old) {}
-            pump()
+        set { updateSettings { $0 = newValue } }
+    }
+
+    /// Changes ``settings``, with no other change between reading and writing them.
+    ///
+    /// - Parameter change: Runs beneath the queue's lock: it must not wait, nor use the queue.
+    public func updateSettings(_ change: (inout Settings) -> Void) {
+        let old = state.withLock { state in
+            let old = state.settings
+            var settings = old
+            change(&settings)
+            state.apply(settings)
+            return old
         }
+        // What a program gave is let go of outside of the lock.
+        withExtendedLifetime(old) {}
+        pump()
     }
 
     /// Fetches whose end was not told yet. It goes down before the end of each is told.

@@ -151,7 +151,7 @@ public struct Response: Sendable {
     /// Whether the body came from the cache, validated or not.
     public var isFromCache: Bool { source != .network && source != .generated }
 
-    /// Whether and how far a response's own codings were compressed, as ASIHTTPRequest's flag told.
+    /// Whether the body came in a content coding, whatever became of it then, as ASIHTTPRequest's flag told.
     public var isCompressed: Bool { !contentCodings.isEmpty }
 
     /// Throws when the status is not one of success.

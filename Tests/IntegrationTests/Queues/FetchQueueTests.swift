@@ -72,6 +72,22 @@ struct FetchQueueTests {
         }
     }
 
+    @Test("of settings that are changed on many threads none is lost")
+    func updatedSettings() async throws {
+        try await withQueueScene { scene in
+            let queue = scene.queue()
+            await withTaskGroup(of: Void.self) { group in
+                for task in 0..<8 {
+                    group.addTask {
+                        for _ in 0..<500 { queue.updateSettings { $0.width += 1 } }
+                        queue.updateSettings { $0.userInfo["\(task)"] = task }
+                    }
+                }
+            }
+            #expect(queue.settings.width == 4004 && queue.settings.userInfo.count == 8)
+        }
+    }
+
     @Test("four at a time over all workers unless told otherwise (ASI-Q-02)", arguments: [nil, 1, 7])
     func width(width: Int?) async throws {
         let (running, most, gate) = (Locked(0), Locked(0), Occasion())
