@@ -124,6 +124,8 @@ public final class Coordinator: Sendable {
     /// Fetches into memory and waits for the answer.
     ///
     /// Cancelling the task cancels the fetch.
+    ///
+    /// - Throws: Why there is no response; one of status 404 or 503 is returned.
     public func send(_ request: Request) async throws(FetchError) -> Response {
         try await send(request, into: .memory)
     }
@@ -132,6 +134,8 @@ public final class Coordinator: Sendable {
     ///
     /// Cancelling the task cancels the fetch.
     /// - Parameter destination: Not ``Destination/stream``, whose pieces only ``start(_:into:)`` gives.
+    /// - Throws: Why there is no response; one of status 404 or 503 is returned. ``FetchError/Code/badRequest`` for a
+    ///   stream.
     public func send(_ request: Request, into destination: Destination) async throws(FetchError) -> Response {
         if destination == .stream { throw FetchError.unreadableStream }
         if destination == .memory, let cache = programCache(for: request.options) {
@@ -184,6 +188,8 @@ public final class Coordinator: Sendable {
     ///
     /// For command-line programs. Never on an event loop, the main actor or in a task: it stops whatever else that
     /// thread would do. Decisions and prompts are never asked for such a fetch.
+    ///
+    /// - Throws: As ``send(_:into:)``.
     @available(*, noasync, message: "use send(_:into:)")
     public func sendBlocking(_ request: Request, into destination: Destination = .memory) throws(FetchError) -> Response
     {
@@ -280,6 +286,8 @@ public final class Coordinator: Sendable {
 /// Runs `body` with a coordinator and shuts it down at the end, however `body` ends. Fetches in flight may go on for
 /// ``Configuration/shutdownGrace``; those that wait, and those that are not over by then, fail with
 /// ``FetchError/Code/shutDown``.
+///
+/// - Throws: What ``Coordinator/init(_:)`` throws, and what `body` does.
 public func withCoordinator<Value>(
     _ configuration: Configuration = .default, _ body: (Coordinator) async throws -> Value
 ) async throws -> Value {

@@ -94,6 +94,23 @@ struct RuleExampleTests {
     }
 
     @Test(
+        "public functions that throw say what",
+        arguments: [
+            ("/// A.\npublic func a() throws {", 1),
+            ("/// A.\n///\n/// - Throws: B.\npublic func a() throws {", 0),
+            ("/// - Throws: B.\n@discardableResult\npublic func a() async throws(B) -> C {", 0),
+            ("/// A.\npublic init(\n    a: Int\n) throws(B) {", 1),
+            ("/// A.\npublic func a(_ b: () throws -> C) -> C {", 0),
+            ("/// A.\npublic func a(b: [C] = { [] }()) {\n    func d() throws {}", 0),
+            ("/// - Throws: B.\nlet b = 1\n/// A.\npublic func a() throws {", 1),
+            ("/// A.\npackage func a() throws {", 0),
+            ("public init(from decoder: any Decoder) throws {", 0),
+        ])
+    func thrownErrors(text: String, count: Int) {
+        #expect(SourceRules.throwsExplained(file(text)).count == count)
+    }
+
+    @Test(
         "public and open are found",
         arguments: [
             ("public struct A {}", 1), ("open class A {}", 1), ("open(path)", 0), ("package func open() {}", 0),

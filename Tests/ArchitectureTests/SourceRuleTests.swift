@@ -62,6 +62,11 @@ struct SourceRuleTests {
         forEachSwiftFile { file, _ in SourceRules.documented(file) }
     }
 
+    @Test("what a public function throws is documented")
+    func thrownErrors() {
+        forEachSwiftFile { file, _ in SourceRules.throwsExplained(file) }
+    }
+
     @Test("shim headers include only stdint, stddef, stdatomic and the wrapped library")
     func headers() {
         let always: Set = ["stdint.h", "stddef.h", "stdatomic.h"]

@@ -100,6 +100,35 @@ enum SourceRules {
         }
     }
 
+    /// A doc comment says what a public function or initializer throws.
+    static func throwsExplained(_ file: TextFile) -> [Violation] {
+        file.code.indices.compactMap { index in
+            let tokens = file.tokens(ofLine: index)
+            guard tokens.contains("public"), let declaration = declaration(tokens),
+                declaration.hasPrefix("func ") || declaration.hasPrefix("init "), canThrow(file, from: index),
+                !documentation(file, above: index).contains(where: { $0.contains("- Throws:") })
+            else { return nil }
+            return Violation(file, index, "`\(declaration)` throws: its doc comment says what, by `- Throws:`")
+        }
+    }
+
+    /// Whether the declaration that begins on a line throws. What its parameters throw is between parentheses.
+    private static func canThrow(_ file: TextFile, from index: Int) -> Bool {
+        var depth = 0
+        for line in index..<file.code.count {
+            for token in file.tokens(ofLine: line) {
+                switch token {
+                case "(", "[": depth += 1
+                case ")", "]": depth -= 1
+                case "throws" where depth == 0: return true
+                case "{" where depth == 0: return false
+                default: break
+                }
+            }
+        }
+        return false
+    }
+
     /// `kind name` of a declaration that another target can see. Requirements of the standard library's protocols say
     /// nothing new.
     private static func declaration(_ tokens: [String]) -> String? {
@@ -128,6 +157,13 @@ enum SourceRules {
             && (text.hasPrefix("==") || text.hasPrefix("<(") || text == "hash(into" || text == "encode(to")
             || kind == "init" && text == "(fromdecoder"
         return isWellKnown ? nil : "\(kind) \(kind == "init" ? text : following.first ?? "")"
+    }
+
+    /// The lines of the doc comment above a declaration, attributes and conditions between them aside.
+    private static func documentation(_ file: TextFile, above index: Int) -> [String] {
+        file.lines[..<index].reversed().map { String($0.drop { $0 == " " }) }
+            .prefix { $0.hasPrefix("//") || $0.hasPrefix("@") || $0.hasPrefix("#if") }
+            .filter { $0.hasPrefix("///") }
     }
 
     /// Whether a comment ends on the line above, attributes and conditions between them aside.

@@ -106,6 +106,8 @@ extension Request {
     /// Sets `Authorization` to Basic with a user and password (RFC 7617), in place of whatever it was.
     ///
     /// A field written like this is sent with this request and to its origin alone, and a 401 is the answer.
+    ///
+    /// - Throws: ``FetchError/Code/badRequest`` for a user with a colon, and for control characters (RFC 7617 §2).
     public mutating func setAuthorization(user: String, password: String) throws(FetchError) {
         try setAuthorization { () throws(CredentialsFault) in
             try BasicScheme.fieldValue(Credentials(user: user, password: password))
@@ -113,6 +115,9 @@ extension Request {
     }
 
     /// Sets `Authorization` to `Bearer` with a token (RFC 6750), in place of whatever it was.
+    ///
+    /// - Throws: ``FetchError/Code/badRequest`` for a token that is empty, or has anything but visible ASCII in it, a
+    ///   comma or a quote.
     public mutating func setAuthorization(bearer token: String) throws(FetchError) {
         try setAuthorization { () throws(CredentialsFault) in
             try BearerScheme.fieldValue(Credentials(bearer: token))
@@ -121,6 +126,7 @@ extension Request {
 
     /// Sets `Authorization` to `Token token="…"`, in place of whatever it was.
     ///
+    /// - Throws: ``FetchError/Code/badRequest`` for such a token as ``setAuthorization(bearer:)`` refuses.
     /// - Source: AFHTTPClient's `setAuthorizationHeaderWithToken:`.
     public mutating func setAuthorization(token: String) throws(FetchError) {
         try setAuthorization { () throws(CredentialsFault) in try BearerScheme.tokenFieldValue(Secret(token)) }

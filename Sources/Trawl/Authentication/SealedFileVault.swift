@@ -47,6 +47,7 @@ public final class SealedFileVault: CredentialVault {
     /// - Parameters:
     ///   - path: The file, or a link to it; its directory must exist.
     ///   - passphrase: Whatever opens it.
+    /// - Throws: Why the vault cannot be used; ``Fault/wrongPassphrase`` when the file is not sealed with this one.
     public init(path: String, passphrase: String) throws(Fault) {
         let place: String
         do throws(SystemError) {
@@ -100,6 +101,8 @@ public final class SealedFileVault: CredentialVault {
     /// Keeps credentials, in place of others of their space; of those of that user alone, when the item names one.
     ///
     /// Waits for the disk, and up to ten seconds for another change.
+    ///
+    /// - Throws: Why nothing is kept; `EWOULDBLOCK` when another change takes too long.
     public func store(_ credential: Credential, for item: VaultItem) throws(Fault) {
         var place = item
         place.user = credential.user
@@ -113,6 +116,7 @@ public final class SealedFileVault: CredentialVault {
     /// Forgets credentials of a space, or of one user there. Waits as ``store(_:for:)`` does.
     ///
     /// - Returns: Whether there were any.
+    /// - Throws: As ``store(_:for:)``: nothing is forgotten then.
     @discardableResult
     public func delete(_ item: VaultItem) throws(Fault) -> Bool {
         var isFound = false
@@ -126,6 +130,7 @@ public final class SealedFileVault: CredentialVault {
     /// Forgets the credentials of a server or proxy, for whatever realms they are.
     ///
     /// - Returns: Whether there were any.
+    /// - Throws: As ``store(_:for:)``: nothing is forgotten then.
     @discardableResult
     public func deleteAll(of item: VaultItem) throws(Fault) -> Bool {
         let place = item.withoutRealm
@@ -138,6 +143,8 @@ public final class SealedFileVault: CredentialVault {
     }
 
     /// What is kept, each with its user; nil for a token.
+    ///
+    /// - Throws: Why the vault cannot be read.
     public func list() throws(Fault) -> [(item: VaultItem, user: String?)] {
         try entries(try Self.read(path)).map { ($0.item, $0.credential.user) }
     }

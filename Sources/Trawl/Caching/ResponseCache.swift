@@ -120,6 +120,8 @@ public struct ResponseCache: Sendable {
     }
 
     /// What it holds.
+    ///
+    /// - Throws: ``FetchError/Code/storeUnusable``.
     public func usage() throws(FetchError) -> Usage {
         guard let store = shelf.store(directory) else { throw unusable }
         do throws(StoreError) {

@@ -91,11 +91,15 @@ public struct CookieJar: Sendable {
     }
 
     /// Stores a cookie by hand.
+    ///
+    /// - Throws: ``FetchError/Code/badRequest`` for a cookie that the rules do not allow;
+    ///   ``FetchError/Code/storeUnusable``.
     public func set(_ cookie: Cookie) async throws(FetchError) { try await set([cookie]) }
 
     /// Removes the cookie of that name, domain and path.
     ///
     /// - Returns: Whether there was one.
+    /// - Throws: ``FetchError/Code/storeUnusable``.
     @discardableResult
     public func remove(_ cookie: Cookie) async throws(FetchError) -> Bool {
         let (name, path) = (cookie.content.name, Array(cookie.path.utf8))
@@ -109,6 +113,7 @@ public struct CookieJar: Sendable {
     /// Removes those that satisfy a condition, which may be asked more than once.
     ///
     /// - Returns: How many went.
+    /// - Throws: ``FetchError/Code/storeUnusable``.
     @discardableResult
     public func removeAll(
         where condition: @escaping @Sendable (Cookie) -> Bool = { _ in true }
@@ -119,12 +124,15 @@ public struct CookieJar: Sendable {
     /// Removes those that were made then or later.
     ///
     /// - Parameter moment: Milliseconds since 1970.
+    /// - Throws: ``FetchError/Code/storeUnusable``.
     @discardableResult
     public func removeAll(since moment: Int64) async throws(FetchError) -> Int {
         try await removeViews { $0.creation.milliseconds >= moment }
     }
 
     /// Removes those that this coordinator's fetches have taken, however long they would last (ASI-COOK-04).
+    ///
+    /// - Throws: ``FetchError/Code/storeUnusable``.
     @discardableResult
     public func removeAcceptedInSession() async throws(FetchError) -> Int {
         let mark = session
@@ -153,6 +161,7 @@ public struct CookieJar: Sendable {
     ///
     /// - Parameter dropsSessionCookies: Whether those without a time are left out.
     /// - Returns: How many are stored, and the numbers of the lines that are no cookies.
+    /// - Throws: ``FetchError/Code/storeUnusable``.
     public func importNetscape(
         _ text: [UInt8], dropsSessionCookies: Bool = false
     ) async throws(FetchError) -> (stored: Int, refusedLines: [Int]) {
@@ -167,6 +176,8 @@ public struct CookieJar: Sendable {
     }
 
     /// All cookies as a file that curl and others read. Those with a tab in them, which no line can hold, are left out.
+    ///
+    /// - Throws: ``FetchError/Code/storeUnusable``.
     public func exportNetscape() throws(FetchError) -> [UInt8] {
         var text: [UInt8] = []
         _ = NetscapeCookies.write(try cookies().map(\.content), to: &text)

@@ -157,6 +157,8 @@ public struct Response: Sendable {
     /// Throws when the status is not one of success.
     ///
     /// A response of status 404 is a response; this turns it into an error for programs that want one.
+    ///
+    /// - Throws: ``StatusError`` for a status other than 200 to 299.
     public func validate() throws(StatusError) {
         if !isSuccess { throw StatusError(status: status, reason: head.reason) }
     }

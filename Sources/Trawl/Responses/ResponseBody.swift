@@ -44,6 +44,8 @@ public struct ResponseBody: Sendable {
     }
 
     /// Calls `body` with the bytes in place. The buffer lives for the call only.
+    ///
+    /// - Throws: What `body` does.
     public func withUnsafeBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
