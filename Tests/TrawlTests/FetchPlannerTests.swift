@@ -125,6 +125,13 @@ struct FetchPlannerTests {
         #expect(zero.wholeLimit == nil && zero.retry == nil && zero.profile.inactivityTimeout == 0)
     }
 
+    @Test("a limit of bandwidth is none when neither direction has one")
+    func unlimited() {
+        #expect(BandwidthLimit.none.isUnlimited && BandwidthLimit(download: 0, upload: 0).isUnlimited)
+        #expect(!BandwidthLimit.mobile.isUnlimited && !BandwidthLimit(download: 0, upload: 1).isUnlimited)
+        #expect(!BandwidthLimit(download: 1, upload: 0).isUnlimited)
+    }
+
     @Test("a negative burst is told where a limit of bandwidth is configured")
     func bursts() {
         var limit = BandwidthLimit(1000)

@@ -82,6 +82,22 @@ struct VaultTests {
         #expect(await vault.items() == [of("eve")])
     }
 
+    @Test("all realms of a server are forgotten at once, and no other server's or proxy's")
+    func allRealms() throws {
+        let directory = try TemporaryDirectory()
+        let vault = try SealedFileVault(path: directory.file("vault"), passphrase: "open sesame")
+        func of(_ realm: String?, port: Int = 443, isProxy: Bool = false) -> VaultItem {
+            VaultItem(scheme: "https", host: "a.example", port: port, realm: realm, isProxy: isProxy)
+        }
+        for item in [of("r"), of("s"), of(nil), of("r", port: 444), of("r", isProxy: true)] {
+            try vault.store(Credential(user: "me", password: "pw"), for: item)
+        }
+        #expect(try vault.deleteAll(of: of("r")))
+        let rest = try vault.list().map(\.item)
+        #expect(rest.map(\.port) == [444, 443] && rest.map(\.isProxy) == [false, true])
+        #expect(try !vault.deleteAll(of: of("r")))
+    }
+
     @Test("who changes a sealed file holds up no task, however many wait for it")
     func blocked() async throws {
         let directory = try TemporaryDirectory()

@@ -51,6 +51,26 @@ struct CookieJarTests {
         }
     }
 
+    @Test("a cookie tells when it was made and last used", arguments: jars)
+    func times(jar: RequestOptions.Cookies.Jar) async throws {
+        try await withScene { _ in
+            ScriptedOrigin.Answer(200)
+        } _: { _, coordinator in
+            let cookies = coordinator.cookies(in: jar)
+            let cookie = Cookie("a", "1", domain: "127.0.0.1")
+            #expect(cookie.created == 0)
+            let before = Int64(Date().timeIntervalSince1970 * 1000)
+            try await cookies.set(cookie)
+            let after = Int64(Date().timeIntervalSince1970 * 1000) + 1
+            let made = try #require(try cookies.cookies().first)
+            #expect((before...after).contains(made.created) && made.lastUsed == made.created)
+            // Of one that is set again the first counts.
+            try await cookies.set(Cookie("a", "2", domain: "127.0.0.1"))
+            let again = try #require(try cookies.cookies().first)
+            #expect(again.value == "2" && again.created == made.created)
+        }
+    }
+
     @Test("what this coordinator's fetches took can be removed, whatever its end; what was there before stays")
     func accepted() async throws {
         try await withScene { request in

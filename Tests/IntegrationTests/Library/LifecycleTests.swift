@@ -148,6 +148,25 @@ struct LifecycleTests {
         #expect(try code { _ in } == nil)
     }
 
+    @Test("a file of secure hosts is read at the start and written at the end; why it was not is told")
+    func secureHostsFile() async throws {
+        let directory = try TemporaryDirectory()
+        let folder = try directory.makeDirectory("hosts")
+        try directory.put("hosts/file", Array("kept.test \"20991231 00:00:00\"\n".utf8))
+        var configuration = try testConfiguration(workers: 0)
+        configuration.hstsFile = folder + "/file"
+        let coordinator = try Coordinator(configuration)
+        #expect(coordinator.secureHosts.map(\.name) == ["kept.test"])
+        await coordinator.shutdown()
+        #expect(coordinator.secureHostsProblem == nil)
+        let text = String(decoding: directory.content("hosts/file") ?? [], as: UTF8.self)
+        #expect(text.hasPrefix("#") && text.contains("\nkept.test \"20991231 00:00:00\"\n"))
+        let next = try Coordinator(configuration)
+        try FileManager.default.removeItem(atPath: folder)
+        await next.shutdown()
+        #expect(next.secureHostsProblem?.code == .file)
+    }
+
     /// In a process of its own, where nothing else opens descriptors or starts threads.
     @Test("with worker processes no child, descriptor or thread stays", .timeLimit(.minutes(3)))
     func noTraceOfWorkers() async {

@@ -85,6 +85,26 @@ struct WatchingProgramTests {
         }
     }
 
+    @Test("what is received counts while it comes, and the cache has no share before a response")
+    func receiving() async throws {
+        try await withOrigin { origin in
+            try await withTestCoordinator(workers: 1) {
+                $0.bandwidth = BandwidthLimit(300_000)
+            } _: { coordinator in
+                let first = try #require(await coordinator.status())
+                #expect(first.cacheShare == nil)
+                let fetch = coordinator.start(Request(origin.url("/endless")), into: .discard)
+                #expect(
+                    await eventually { (await coordinator.status()?.bytesReceivedPerSecond ?? 0) > 10_000 })
+                fetch.cancel()
+                _ = try? await fetch.response
+                _ = try await coordinator.send(Request(origin.url("/bytes/10")))
+                let last = try #require(await coordinator.status())
+                #expect(last.cacheShare == 0)
+            }
+        }
+    }
+
     @Test("each step is told where that is wanted, and nothing secret with it (ASI-CONN-05, ASI-THR-08)")
     func debugging() async throws {
         try await withOrigin { origin in
