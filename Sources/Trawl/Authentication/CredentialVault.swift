@@ -21,6 +21,14 @@ public protocol CredentialVault: Sendable {
     func items() async -> [VaultItem]
 }
 
+/// A vault of this library: it says what went wrong, which ``CredentialVault/save(_:for:)`` cannot.
+protocol AnsweringVault: CredentialVault {
+    /// As `save`.
+    ///
+    /// - Returns: Why the credentials are not kept, without anything secret; nil when they are.
+    func keep(_ credential: Credential, for item: VaultItem) async -> String?
+}
+
 /// What credentials in a vault are for.
 public struct VaultItem: Sendable, Hashable, Codable {
     /// Whether they are a proxy's.

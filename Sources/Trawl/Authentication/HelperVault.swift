@@ -10,7 +10,7 @@ import TrawlPlatform
 /// is not waited for any more, because its task was cancelled.
 ///
 /// - Source: gitcredentials(7), git-credential(1) "INPUT/OUTPUT FORMAT".
-public struct HelperVault: CredentialVault {
+public struct HelperVault: CredentialVault, AnsweringVault {
     /// The longest answer that is read.
     private static let longestAnswer = 64 << 10
 
@@ -52,11 +52,17 @@ public struct HelperVault: CredentialVault {
         return Credential(user: user, password: password)
     }
 
-    /// Keeps credentials, in place of others of their space; what fails is not told.
+    /// Keeps credentials, in place of others of their space; ``problem`` tells what failed.
     public func save(_ credential: Credential, for item: VaultItem) async {
-        // The format knows users and passwords alone.
-        guard credential.user != nil, !credential.isBearer else { return }
-        _ = await ask("store", lines(of: item, credential))
+        _ = await keep(credential, for: item)
+    }
+
+    func keep(_ credential: Credential, for item: VaultItem) async -> String? {
+        guard credential.user != nil, !credential.isBearer else {
+            return "a helper knows users and passwords alone"
+        }
+        guard let lines = lines(of: item, credential) else { return "no helper can be told a line's end" }
+        return await ask("store", lines) == nil ? problem ?? "the helper was given up" : nil
     }
 
     /// Forgets the credentials of a space, or of one user there.

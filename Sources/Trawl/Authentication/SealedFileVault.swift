@@ -11,7 +11,7 @@ import TrawlPlatform
 /// The file: `TRAWLVT1`, a byte for the cost of scrypt, 16 bytes of salt, then what `SealingKey.seal` makes of the
 /// entries with all of that before it as context. An entry is, each after its length in 32 bits (big endian): flags (1
 /// byte: 1 proxy, 2 a realm, 4 a token), scheme, host, port in decimal, realm, user, domain, secret.
-public final class SealedFileVault: CredentialVault {
+public final class SealedFileVault: CredentialVault, AnsweringVault {
     /// Why a vault cannot be used.
     public enum Fault: Error, Sendable, Hashable {
         /// The passphrase is another one, or the file was changed.
@@ -38,6 +38,7 @@ public final class SealedFileVault: CredentialVault {
     private let path: String
     private let header: [UInt8]
     private let key: SealingKey
+    private let lastFault = Guarded<Fault?>(nil)
     /// For so long a change waits for that of another.
     private static let patience = Duration.seconds(10)
 
@@ -83,14 +84,21 @@ public final class SealedFileVault: CredentialVault {
         } ?? nil
     }
 
-    /// Keeps credentials, in place of others of their space; what fails is not told.
+    /// Why ``save(_:for:)`` or ``remove(_:)`` last did nothing; nil when they always did what they should.
+    public var problem: Fault? { lastFault.withLock { $0 } }
+
+    /// Keeps credentials, in place of others of their space; ``problem`` tells what failed.
     public func save(_ credential: Credential, for item: VaultItem) async {
-        _ = await onThread { [self] in try? store(credential, for: item) }
+        _ = await keep(credential, for: item)
     }
 
-    /// Forgets the credentials of a space, or of one user there.
+    func keep(_ credential: Credential, for item: VaultItem) async -> String? {
+        await noting { [self] () throws(Fault) in try store(credential, for: item) }?.text
+    }
+
+    /// Forgets the credentials of a space, or of one user there; ``problem`` tells what failed.
     public func remove(_ item: VaultItem) async {
-        _ = await onThread { [self] in try? delete(item) }
+        _ = await noting { [self] () throws(Fault) in try delete(item) }
     }
 
     /// What is kept.
@@ -155,6 +163,22 @@ public final class SealedFileVault: CredentialVault {
             let thread = try? NamedThread.start(name: "trawl-vault") { continuation.resume(returning: body()) }
             if thread == nil { continuation.resume(returning: nil) }
         }
+    }
+
+    /// Makes a change on a thread of its own, and notes why it could not be made.
+    private func noting(_ change: @escaping @Sendable () throws(Fault) -> Void) async -> Fault? {
+        let ended = await onThread { () -> Fault? in
+            do throws(Fault) {
+                try change()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        // Without an answer there was no thread.
+        let fault: Fault? = if let ended { ended } else { .system(EAGAIN) }
+        if let fault { lastFault.withLock { $0 = fault } }
+        return fault
     }
 
     // MARK: - The file
@@ -284,6 +308,17 @@ public final class SealedFileVault: CredentialVault {
             scheme: texts[0], host: texts[1], port: port, realm: flags & 2 == 0 ? nil : texts[3],
             isProxy: flags & 1 != 0, user: credential.user)
         return Entry(item: item, credential: credential)
+    }
+}
+
+extension SealedFileVault.Fault {
+    fileprivate var text: String {
+        switch self {
+        case .wrongPassphrase: "the passphrase is another one, or the file was changed"
+        case .notAVault: "the file is no vault, or of a later version"
+        case .system(let number): SystemError.text(of: number)
+        case .noCryptography: "libcrypto is missing"
+        }
     }
 }
 

@@ -191,7 +191,11 @@ extension Supervisor {
         let credential = Credential(entry.credentials)
         // Others may be kept for who names them; who names nobody has the latest.
         let item = VaultItem(entry.space, user: entry.named == nil ? nil : credential.user)
-        vaultWork.start { await vault.save(credential, for: item) }
+        let mailbox = mailbox
+        vaultWork.start {
+            guard let vault = vault as? any AnsweringVault else { return await vault.save(credential, for: item) }
+            if let reason = await vault.keep(credential, for: item) { mailbox.post(.notKept(reason)) }
+        }
     }
 }
 

@@ -39,6 +39,9 @@ extension Supervisor {
         tell(.authentication, fetch, "nothing more to tell \(side.name): \(reason)")
     }
 
+    /// A vault has not kept what it was to keep for good.
+    func tellNotKept(_ reason: String) { tell(.authentication, "the vault has not kept what works: \(reason)") }
+
     private static func shown(_ realm: String?) -> String { realm.map { " for \"\($0)\"" } ?? "" }
 }
 

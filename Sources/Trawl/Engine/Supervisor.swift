@@ -299,6 +299,7 @@ struct Supervisor: ~Copyable {
         case .redirectDecided(let fetch, let question, let answer): redirectDecided(fetch, question, answer)
         case .credentials(let request): request.perform(&credentials)
         case .told(let fetch, let question, let decision): told(fetch, question: question, decision)
+        case .notKept(let reason): tellNotKept(reason)
         case .trustDecided(let subject, let answer): trustDecided(subject, answer)
         case .identityDecided(let origin, let answer): identityDecided(origin, answer)
         case .cancel(let fetch):
@@ -380,6 +381,7 @@ struct Supervisor: ~Copyable {
                 finishDriving()
             case .signalWorkers(_, let done): done.open()
             case .credentials(let request): request.refuse()
+            case .notKept(let reason): tellNotKept(reason)
             case .status(let question): question.answer(nil)
             case .follow(_, let continuation): continuation.finish()
             case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .identityDecided, .routed,

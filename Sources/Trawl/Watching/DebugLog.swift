@@ -18,7 +18,8 @@ public struct DebugLog: Sendable {
         public static let connections = Categories(rawValue: 2)
         /// What passed of what may, whenever something did and there is a limit; who waits.
         public static let throttle = Categories(rawValue: 4)
-        /// Who asks who we are, by which schemes and for which realm, and what is answered from which source.
+        /// Who asks who we are, by which schemes and for which realm, and what is answered from which source; why a
+        /// vault has not kept what works.
         public static let authentication = Categories(rawValue: 8)
     }
 

@@ -266,6 +266,38 @@ struct VaultTests {
         }
     }
 
+    @Test("why a vault has not kept what works is told, and nothing secret with it")
+    func notKept() async throws {
+        let directory = try TemporaryDirectory()
+        let folder = try directory.makeDirectory("vaults")
+        let sealed = try SealedFileVault(path: folder + "/vault", passphrase: "x")
+        try FileManager.default.removeItem(atPath: folder)
+        #expect(sealed.problem == nil)
+        let vaults: [any CredentialVault] = [sealed, HelperVault(command: ["false"])]
+        for vault in vaults {
+            let said = Locked<[String]>([])
+            try await withScene(
+                adjust: {
+                    $0.vault = vault
+                    $0.debugLog = DebugLog(.authentication) { line in said.withLock { $0.append(line) } }
+                }, answering: ChallengingOrigin.taking(ChallengingOrigin.basic("me", "hidden"))
+            ) { scene, coordinator in
+                var request = Request(scene.origin.url("/a"))
+                request.options.authentication.allowsClearText = true
+                request.options.authentication.credential = Credential(
+                    user: "me", password: "hidden", persistence: .permanent)
+                let response = try await coordinator.send(request)
+                #expect(response.status == 200)
+                let isTold = await eventually {
+                    said.withLock { lines in lines.contains { $0.hasPrefix("the vault has not kept what works: ") } }
+                }
+                #expect(isTold)
+            }
+            #expect(!said.withLock { lines in lines.contains { $0.contains("hidden") } })
+        }
+        #expect(sealed.problem == .system(ENOENT))
+    }
+
     @Test("what is kept for good is given to the vault once, with the session and without", arguments: [true, false])
     func once(usesSession: Bool) async throws {
         let vault = CountingVault()
