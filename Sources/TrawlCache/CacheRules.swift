@@ -39,7 +39,9 @@ package struct CacheRules: Sendable {
         }
         guard request.mayBeAnsweredFromStore, view.hasKey(request.key), view.isSelected(by: request, tag: tag)
         else { return false }
-        return request.decodesContent || !view.facts.flags.contains(.coded) || acceptsCodings(of: view, request)
+        // A part of what is coded is not decoded for anybody (RFC 9110 §14.4).
+        let decodes = request.decodesContent && !request.traits.contains(.range)
+        return decodes || !view.facts.flags.contains(.coded) || acceptsCodings(of: view, request)
     }
 
     /// Whether a stored response is the one to use for a request rather than another one of the same credentials.

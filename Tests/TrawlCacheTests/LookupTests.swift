@@ -267,6 +267,20 @@ struct LookupTests {
         #expect(word(lookUp(request(lines), response, at: noon)) == "cache")
     }
 
+    @Test(
+        "a range of a coded response is for who takes its coding, RFC 9110 §12.5.3",
+        arguments: [
+            (nil, "forward nothingStored"), ("identity", "forward nothingStored"), ("gzip", "cache 2..<4"),
+        ] as [(String?, String)])
+    func codedRange(accepted: String?, expected: String) throws {
+        let response = try #require(
+            stored(
+                [("Cache-Control", "max-age=60"), ("Content-Encoding", "gzip")],
+                for: request([("Accept-Encoding", "gzip")])))
+        let lines = [("Range", "bytes=2-3")] + (accepted.map { [("Accept-Encoding", $0)] } ?? [])
+        #expect(word(lookUp(request(lines), response, at: noon)) == expected)
+    }
+
     // MARK: What the caller sees
 
     @Test("heads have a generated Age, and a part says which one it is")

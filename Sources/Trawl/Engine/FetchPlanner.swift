@@ -40,7 +40,7 @@ final class FetchPlanner: Sendable {
         secureHosts = SecureHosts(in: configuration.usesHSTS && configuration.hstsFile == nil ? state : nil)
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
-        plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, acceptsCompressed: true, omitting: [])
+        plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, codings: Self.allCodings, omitting: [])
         latestTerms = Guarded([KnownTerms(terms: FetchTerms(.default, shelf, cookies, askable), netrc: nil)])
     }
 
@@ -52,7 +52,7 @@ final class FetchPlanner: Sendable {
         let target = try target(of: request.url, given)
         let terms = beginning(given, at: target)
         let method = try method(of: request, url: target.text)
-        let fields = try fields(of: request, url: target.text)
+        let fields = try fields(of: request, isResumable: destination.isResumable, url: target.text)
         let (sink, path) = try sink(for: destination, url: target.text)
         var fileOptions = Destination.FileOptions()
         if case .file(_, let given) = destination { fileOptions = given }
@@ -223,7 +223,9 @@ final class FetchPlanner: Sendable {
         return method
     }
 
-    private func fields(of request: Request, url: String?) throws(FetchError) -> FieldLines {
+    private func fields(
+        of request: Request, isResumable: Bool = false, url: String?
+    ) throws(FetchError) -> FieldLines {
         if let refused = request.fields.refused {
             throw FetchError(
                 .badRequest, "the field line \(refused) has a name that is no token, or CR, LF or NUL in its value",
@@ -239,9 +241,8 @@ final class FetchPlanner: Sendable {
         if let policy = options.proxy, let problem = ProxyTerms.problem(policy) {
             throw FetchError(.badRequest, problem, url: url)
         }
-        if request.fields.isEmpty, options.acceptsCompressedResponses, options.userAgent == nil,
-            options.omittedFields.isEmpty
-        {
+        let codings = Self.codings(askedFor: request, isResumable: isResumable)
+        if request.fields.isEmpty, codings == Self.allCodings, options.userAgent == nil, options.omittedFields.isEmpty {
             return plainFields
         }
         var lines = request.fields.lines
@@ -252,12 +253,23 @@ final class FetchPlanner: Sendable {
             lines.removeAll("Content-Length")
         }
         return Self.withDefaults(
-            lines, userAgent: options.userAgent ?? userAgent, acceptsCompressed: options.acceptsCompressedResponses,
-            omitting: options.omittedFields)
+            lines, userAgent: options.userAgent ?? userAgent, codings: codings, omitting: options.omittedFields)
+    }
+
+    /// The content codings that are undone.
+    private static let allCodings = "gzip, deflate, br"
+
+    /// The generated `Accept-Encoding` of a request; nil for none.
+    ///
+    /// A part of what is coded cannot be decoded (RFC 9110 §14.4), nor do such parts fit together (ASI-RES-07).
+    private static func codings(askedFor request: Request, isResumable: Bool) -> String? {
+        if isResumable { return "identity" }
+        guard request.options.acceptsCompressedResponses else { return nil }
+        return request.fields.lines.contains("Range") ? "identity" : allCodings
     }
 
     private static func withDefaults(
-        _ lines: FieldLines, userAgent: String, acceptsCompressed: Bool, omitting omitted: [String]
+        _ lines: FieldLines, userAgent: String, codings: String?, omitting omitted: [String]
     ) -> FieldLines {
         var defaults = FieldLines()
         func add(_ name: String, _ value: String) {
@@ -267,7 +279,7 @@ final class FetchPlanner: Sendable {
         }
         add("User-Agent", userAgent)
         add("Accept", "*/*")
-        if acceptsCompressed { add("Accept-Encoding", "gzip, deflate, br") }
+        if let codings { add("Accept-Encoding", codings) }
         defaults.append(contentsOf: lines)
         // What would be generated only when the body goes out is switched off there, by a line without a value.
         if !lines.contains("Expect"), omitted.contains(where: { FieldSyntax.equalIgnoringCase($0, "Expect") }) {

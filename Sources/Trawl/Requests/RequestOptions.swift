@@ -26,7 +26,8 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     public var cookies = Cookies()
     /// Who the fetch is made as.
     public var authentication = Authentication()
-    /// Whether compressed responses are asked for, by a generated `Accept-Encoding`. Default true.
+    /// Whether compressed responses are asked for, by a generated `Accept-Encoding`. A request with `Range` asks for
+    /// `identity` instead, since parts of what is compressed cannot be decoded. Default true.
     public var acceptsCompressedResponses = true
     /// What happens to content codings of a response. Default ``ContentDecoding/streaming``.
     public var contentDecoding = ContentDecoding.streaming

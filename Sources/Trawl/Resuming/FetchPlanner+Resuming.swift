@@ -11,12 +11,16 @@ extension FetchPlanner {
             throw FetchError(.badRequest, "the field \(name) is that of a download that is gone on with")
         }
         var request = request
-        // Parts of what is coded do not fit together (ASI-RES-07).
-        request.options.acceptsCompressedResponses = false
-        if !request.fields.lines.contains("Accept-Encoding") { request.fields["Accept-Encoding"] = "identity" }
         // What has come is in the file, and nowhere else.
         request.options.caching.cache = .none
         return request
+    }
+}
+
+extension Destination {
+    /// Whether there is, or may be, resume data.
+    var isResumable: Bool {
+        if case .file(_, let options) = self { options.isResumable } else { false }
     }
 }
 

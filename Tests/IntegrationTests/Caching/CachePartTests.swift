@@ -213,6 +213,37 @@ struct CachePartTests {
         }
     }
 
+    /// `whole`, by gzip.
+    private static let coded: [UInt8] = [
+        0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x33, 0x30, 0x34, 0x32, 0x36, 0x31, 0x35, 0x33,
+        0xB7, 0xB0, 0x04, 0x00, 0xC6, 0xC7, 0x84, 0xA6, 0x0A, 0x00, 0x00, 0x00,
+    ]
+
+    @Test(
+        "no bytes of a coded body go to who could not decode them, whether or not the request speaks of codings",
+        arguments: Engine.allCases, [[:], ["Accept-Encoding": "identity"]] as [Fields])
+    func codedBody(engine: Engine, codings: Fields) async throws {
+        try await withScene(engine) { request in
+            guard request.fields["accept-encoding"] != "identity" else {
+                return Self.part(request, [("Cache-Control", "max-age=60")])
+            }
+            // Without `Vary`, as of servers that forget it.
+            var answer = ScriptedOrigin.Answer(
+                200, "", [("Cache-Control", "max-age=60"), ("Content-Encoding", "gzip")])
+            answer.body = Self.coded
+            return answer
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let first = try await coordinator.get(url)
+            #expect(summary(first) == "network 200 0123456789")
+            var fields = codings
+            fields["Range"] = "bytes=2-4"
+            let part = try await coordinator.get(url, fields: fields)
+            #expect(summary(part) == "network 206 234")
+            #expect(scene.origin.seen().last?.fields["accept-encoding"] == "identity")
+        }
+    }
+
     private static func outcome(_ fetch: () async throws -> Response) async -> String {
         do {
             return summary(try await fetch())
