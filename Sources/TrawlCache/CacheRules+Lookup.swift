@@ -50,6 +50,15 @@ extension CacheRules {
         return false
     }
 
+    /// Whether what is served stale is validated by a request like the one it answers, and not by one for all of its
+    /// body: of a stored part the rest would come as well, and without a validator a body that HEAD has no use for.
+    ///
+    /// - Source: RFC 5861 §3; RFC 9111 §4.3.5: the answer to HEAD updates what is stored for GET.
+    package func isValidatedAlike(_ request: CacheRequest, _ facts: StoredFacts) -> Bool {
+        !facts.body.isComplete
+            || request.isHead && facts.status == 200 && facts.flags.isDisjoint(with: .validators)
+    }
+
     // MARK: Freshness as the request sees it
 
     enum Standing {

@@ -59,6 +59,21 @@ struct LookupTests {
         #expect(word(lookUp(request(), asked, at: noon)) == "cache")
     }
 
+    @Test("stored parts, and what HEAD is answered with, are validated without bytes that nobody asked for")
+    func validatedAlike() throws {
+        let control = ("Cache-Control", "max-age=0, stale-while-revalidate=60")
+        let plain = try #require(stored([control]))
+        let tagged = try #require(stored([control, ("ETag", "\"v1\"")]))
+        let lost = try #require(stored([control], status: 404))
+        let ranged = request([("Range", "bytes=0-1")])
+        let part = try #require(stored([control, ("Content-Range", "bytes 0-9/20")], status: 206, for: ranged))
+        let head = request(method: .head)
+        #expect(rules.isValidatedAlike(ranged, part.facts) && !rules.isValidatedAlike(ranged, plain.facts))
+        #expect(!rules.isValidatedAlike(request(), plain.facts) && !rules.isValidatedAlike(request(), tagged.facts))
+        #expect(rules.isValidatedAlike(head, plain.facts) && !rules.isValidatedAlike(head, tagged.facts))
+        #expect(!rules.isValidatedAlike(head, lost.facts))
+    }
+
     @Test("max-stale does not go over must-revalidate")
     func mustRevalidate() throws {
         let lines = [("Cache-Control", "max-stale")]

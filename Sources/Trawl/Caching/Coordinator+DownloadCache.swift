@@ -111,13 +111,15 @@ extension Coordinator {
     }
 
     /// Validates what was served stale, with nobody waiting.
-    func validate(_ plan: FetchPlan, through cache: ProgramCache) {
+    ///
+    /// - Parameter isAlike: Whether by a request of the same method.
+    func validate(_ plan: FetchPlan, through cache: ProgramCache, isAlike: Bool) {
         let url = plan.target.text
         guard cache.beginsValidation(of: url) else { return }
         Task {
             // One that ended since the caller's look may have brought what is fresh.
             if await ProgramCacheExchange(self, cache, plan, nil).wantsValidation() {
-                _ = try? await ProgramCacheExchange(self, cache, plan.validating, nil).run()
+                _ = try? await ProgramCacheExchange(self, cache, plan.validating(isAlike: isAlike), nil).run()
             }
             cache.endValidation(of: url)
         }
@@ -143,12 +145,13 @@ extension FetchPlan {
     }
 
     /// The same, so that what is stored is asked about even when it would answer.
-    fileprivate var validating: FetchPlan {
+    fileprivate func validating(isAlike: Bool) -> FetchPlan {
         var options = options
         options.caching.policy = options.caching.policy.validating
         return FetchPlan(
-            originalURL: originalURL, target: target, method: .get, fields: fields.ofValidation, body: .none,
-            sink: .memory, fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)
+            originalURL: originalURL, target: target, method: isAlike ? method : .get,
+            fields: fields.ofValidation(keepsRange: false), body: .none, sink: .memory, fileOptions: fileOptions,
+            path: nil, terms: terms.changed(to: options), wantsEvents: false)
     }
 
     /// The terms of the next hop: credentials of the request do not leave its origin, and do not come back.

@@ -71,7 +71,10 @@ struct ProgramCacheExchange {
         case .serve(let reuse):
             // There is a decision to serve only where there is something to serve.
             guard let chosen else { return .nothing }
-            if reuse.revalidates, mayWrite { coordinator.validate(plan, through: program) }
+            if reuse.revalidates, mayWrite {
+                let isAlike = rules.isValidatedAlike(request, chosen.response.facts)
+                coordinator.validate(plan, through: program, isAlike: isAlike)
+            }
             return stored(chosen, chosen.response, reuse)
         case .send(let sending): return try await send(sending, chosen)
         }

@@ -119,7 +119,7 @@ extension Supervisor {
     private mutating func serve(
         _ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch, standsIn: Bool = false
     ) -> Bool {
-        if hit.reuse.revalidates, !revalidate(fetch) {
+        if hit.reuse.revalidates, !revalidate(fetch, isAlike: hit.isValidatedAlike) {
             validateFirst(fetch)
             return true
         }

@@ -8,15 +8,13 @@ import TrawlStore
 extension Supervisor {
     /// Has what is served stale asked about, with nobody waiting.
     ///
+    /// - Parameter isAlike: Whether by a request of the same method and range (`CacheRules.isValidatedAlike`).
     /// - Returns: False when there is no room for that.
-    mutating func revalidate(_ fetch: RunningFetch) -> Bool {
+    mutating func revalidate(_ fetch: RunningFetch, isAlike: Bool) -> Bool {
         // What it brought could not be kept.
         guard fetch.engine.terms.cache?.mayStore == true else { return true }
         guard revalidations.hasRoom(for: CacheDigest(of: CacheKey(fetch.engine.target))) else { return false }
-        submit(
-            .revalidation(
-                of: fetch.plan, fetch.engine.target, fetch.engine.fields, fetch.engine.terms,
-                sendsManual: fetch.sendsManualCookies))
+        submit(.revalidation(of: fetch, isAlike: isAlike))
         return true
     }
 
@@ -60,24 +58,36 @@ extension Supervisor {
 
     /// After an answer of a worker that should be validated with nobody waiting.
     mutating func revalidateIfWanted(_ fetch: RunningFetch, _ report: CacheReport) {
-        if report.wantsRevalidation { _ = revalidate(fetch) }
+        guard report.wantsRevalidation else { return }
+        var isAlike = false
+        // Looked up once more: the worker does not tell what it was.
+        if let (request, store) = cacheRequest(of: fetch),
+            case .serve(let hit) = store.lookup(request, at: WallClock.time(), bodies: 0)
+        {
+            isAlike = hit.isValidatedAlike
+        }
+        _ = revalidate(fetch, isAlike: isAlike)
     }
 }
 
 extension RunningFetch {
-    /// A fetch that validates what is stored, for nobody.
-    static func revalidation(
-        of plan: FetchPlan, _ target: TargetURI, _ fields: FieldLines, _ terms: FetchTerms, sendsManual: Bool
-    ) -> RunningFetch {
+    /// A fetch that validates, for nobody, what a hop was answered with.
+    ///
+    /// - Parameter isAlike: Whether by a request of the same method and range.
+    static func revalidation(of fetch: RunningFetch, isAlike: Bool) -> RunningFetch {
+        let (target, terms) = (fetch.engine.target, fetch.engine.terms)
+        let method = isAlike ? fetch.engine.method : .get
+        // Ranges are of GET alone (RFC 9110 §14.2).
+        let fields = fetch.engine.fields.ofValidation(keepsRange: isAlike && method == .get)
         var options = terms.options
         options.caching.policy = options.caching.policy.validating
         options.redirects.mode = .manual
-        if !sendsManual { options.cookies.manual = [] }
+        if !fetch.sendsManualCookies { options.cookies.manual = [] }
         // Credentials of the request belong to its own URL.
-        if target.text != plan.target.text { options.authentication.credential = nil }
+        if target.text != fetch.plan.target.text { options.authentication.credential = nil }
         return RunningFetch(
             plan: FetchPlan(
-                originalURL: target.text, target: target, method: .get, fields: fields.ofValidation, body: .none,
+                originalURL: target.text, target: target, method: method, fields: fields, body: .none,
                 sink: .discard, fileOptions: .init(), path: nil, terms: terms.changed(to: options),
                 wantsEvents: false),
             reply: .nobody, asksProgram: false)

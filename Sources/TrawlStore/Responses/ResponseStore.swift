@@ -68,7 +68,9 @@ package final class ResponseStore: Sendable {
                 body = opened
             }
             return StoredHit(
-                head: response.head(as: reuse), reuse: reuse, range: range, body: body, use: candidate.use)
+                head: response.head(as: reuse), reuse: reuse,
+                isValidatedAlike: rules.isValidatedAlike(request, response.facts), range: range, body: body,
+                use: candidate.use)
         case .send, .unsatisfiable:
             return nil
         }
@@ -114,7 +116,10 @@ package final class ResponseStore: Sendable {
                 guard let opened = best.record.body() else { return nil }
                 body = opened
             }
-            return .serve(StoredHit(head: head, reuse: reuse, range: range, body: body, use: best.record.use))
+            return .serve(
+                StoredHit(
+                    head: head, reuse: reuse, isValidatedAlike: rules.isValidatedAlike(request, best.view.facts),
+                    range: range, body: body, use: best.record.use))
         }
     }
 
@@ -154,6 +159,8 @@ package struct StoredHit: Sendable {
     package let head: ResponseHead
     /// In which form, and how old.
     package let reuse: Reuse
+    /// Whether it is validated by a request like the one it answers (`CacheRules.isValidatedAlike`).
+    package let isValidatedAlike: Bool
     /// Which bytes of the stored body the answer has, content codings still on.
     package let range: Range<UInt64>
     /// The stored body, unless it is empty or was not wanted.

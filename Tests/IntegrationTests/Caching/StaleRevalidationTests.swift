@@ -87,4 +87,59 @@ struct StaleRevalidationTests {
             #expect(asked.fields["range"] == nil && asked.fields["if-none-match"] == "\"one\"")
         }
     }
+
+    @Test(
+        "a stored part that is served stale is validated by its range: no more is fetched",
+        arguments: [false, true], [false, true])
+    func validatedPart(isTagged: Bool, isOfWorker: Bool) async throws {
+        let answered = Locked<[Int]>([])
+        try await withScene { request in
+            let control = request.number == 1 ? "max-age=0, stale-while-revalidate=600" : "max-age=600"
+            let fields = [("Cache-Control", control)] + (isTagged ? [("ETag", "\"one\"")] : [])
+            var answer = ScriptedOrigin.Answer(200, String(repeating: "x", count: 1 << 20), fields)
+            if request.fields["if-none-match"] == "\"one\"" {
+                answer = ScriptedOrigin.Answer(304, "", fields)
+            } else if request.fields["range"] == "bytes=0-9" {
+                answer = ScriptedOrigin.Answer(
+                    206, "0123456789", fields + [("Content-Range", "bytes 0-9/1048576")])
+            }
+            let length = answer.body.count
+            answered.withLock { $0.append(length) }
+            return answer
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            func part(into place: Destination) async throws -> Response {
+                try await coordinator.get(url, fields: ["Range": "bytes=0-9"], into: place)
+            }
+            let first = try await part(into: .memory)
+            #expect(summary(first) == "network 206 0123456789")
+            // A worker delivers files.
+            let stale = try await part(into: isOfWorker ? .file(scene.directory.file("out/part")) : .memory)
+            #expect(stale.source == .stale && stale.status == 206)
+            #expect(try await eventually { try await summary(part(into: .memory)) == "cache 206 0123456789" })
+            let seen = scene.origin.seen()
+            #expect(seen.count == 2 && seen.last?.fields["range"] == "bytes=0-9")
+            #expect(seen.last?.fields["if-none-match"] == (isTagged ? "\"one\"" : nil))
+            #expect(answered.withLock { $0 } == [10, isTagged ? 0 : 10])
+        }
+    }
+
+    @Test(
+        "what answers HEAD stale and has no validator is validated by HEAD, RFC 9111 §4.3.5", arguments: [false, true])
+    func validatedByHead(isTagged: Bool) async throws {
+        try await withScene { request in
+            let control = request.number == 1 ? "max-age=0, stale-while-revalidate=600" : "max-age=600"
+            if isTagged { return page("one", control, to: request) }
+            return ScriptedOrigin.Answer(200, "one", [("Cache-Control", control)])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.get(url)
+            let head = Request("HEAD", url)
+            #expect(try await coordinator.send(head).source == .stale)
+            #expect(try await eventually { try await coordinator.send(head).source == .cache })
+            let last = try await coordinator.get(url)
+            #expect(summary(last) == "cache 200 one")
+            #expect(scene.origin.seen().map(\.method) == ["GET", isTagged ? "GET" : "HEAD"])
+        }
+    }
 }
