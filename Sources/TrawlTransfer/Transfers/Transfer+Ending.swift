@@ -48,6 +48,8 @@ extension Transfer {
                 return giveUp()
             }
             checkCoding()
+            // What is stored may have to be delivered in several turns, too.
+            if failure != nil, exchange != nil, answerFromStore(insteadOf: describe(result)) { return end(CURLE_OK) }
         }
         report(result, succeeded: succeeded)
     }

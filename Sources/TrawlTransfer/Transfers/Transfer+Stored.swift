@@ -75,7 +75,7 @@ extension Transfer {
     /// - Returns: Whether there is one.
     func answerFromStore(insteadOf failure: HopFailure) -> Bool {
         // What its reader has seen cannot be taken back.
-        guard let exchange, !isHeadSent, !store.isStream || head == nil, !store.isPaced,
+        guard let exchange, !isHeadSent, !store.isStream || head == nil, !store.isPaced, !hasUsedDescriptor,
             let stored = exchange.answer(insteadOf: failure, at: WallClock.time())
         else { return false }
         self.exchange = nil
@@ -84,6 +84,11 @@ extension Transfer {
         resetResponse()
         use(stored)
         return self.failure == nil
+    }
+
+    /// Whether the file that came with the lease has gone to a response, with whatever is in it now.
+    private var hasUsedDescriptor: Bool {
+        if case .descriptor = lease.sink { sinkDescriptor < 0 } else { false }
     }
 
     /// Makes a stored response the answer, or the beginning of it.

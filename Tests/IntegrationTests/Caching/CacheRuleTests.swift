@@ -316,6 +316,56 @@ struct CacheRuleTests {
         }
     }
 
+    /// A response that the end of its connection cuts off, where only the end shows it.
+    enum CutOff: CaseIterable {
+        case withinLine, betweenLines, withinCoding
+
+        var answer: ScriptedOrigin.Answer {
+            switch self {
+            case .withinLine: return .raw("HTTP/1.1 200 OK\r\nX: ")
+            case .betweenLines: return .raw("HTTP/1.1 200 OK\r\n")
+            case .withinCoding:
+                var answer = ScriptedOrigin.Answer(200, "", [("Content-Encoding", "gzip")])
+                answer.body = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0x33, 0x30, 0x34]
+                answer.framing = .close
+                return answer
+            }
+        }
+
+        var code: FetchError.Code { self == .withinCoding ? .truncated : .connectionLost }
+    }
+
+    @Test(
+        "what is stale stands in for a response that the connection's end cuts off, where nobody has seen any of it",
+        arguments: Engine.allCases, CutOff.allCases)
+    func staleIfCutOff(engine: Engine, cutOff: CutOff) async throws {
+        try await withScene(engine) { request in
+            guard request.number == 1 else { return cutOff.answer }
+            return page("one", request.target == "/open" ? "max-age=0, stale-if-error=60" : "max-age=0", to: request)
+        } _: { scene, coordinator in
+            let (open, strict) = (scene.origin.url("/open"), scene.origin.url("/strict"))
+            for url in [open, strict] { _ = try await coordinator.get(url) }
+            let allowed = try await coordinator.get(open)
+            #expect(summary(allowed) == "stale 200 one")
+            let wanted = try await coordinator.get(strict, [.askServerIfModified, .fallBackToCacheIfLoadFails])
+            #expect(summary(wanted) == "stale 200 one")
+            await failure(cutOff.code) { try await coordinator.get(strict) }
+            let inside = scene.directory.file("out/page")
+            let rooted = try await coordinator.get(open, into: .file(inside))
+            #expect(rooted.source == .stale && scene.directory.content("out/page") == Array("one".utf8))
+            let stream = coordinator.start(Request(open), into: .stream)
+            let elsewhere = scene.directory.file("page")
+            if cutOff == .withinCoding {
+                await failure(.truncated) { try await stream.response }
+                await failure(.truncated) { try await coordinator.get(open, into: .file(elsewhere)) }
+            } else {
+                #expect(try await readStream(stream) == Array("one".utf8))
+                let opened = try await coordinator.get(open, into: .file(elsewhere))
+                #expect(opened.source == .stale && scene.directory.content("page") == Array("one".utf8))
+            }
+        }
+    }
+
     @Test("a request with no-store leaves what is stored as it is, byte for byte", arguments: Engine.allCases)
     func noStoreAndFresh(engine: Engine) async throws {
         try await withScene(engine) { request in

@@ -36,6 +36,8 @@ final class ScriptedOrigin: Sendable {
         var framing = Framing.length
         /// Whether the connection is closed in place of an answer.
         var hangsUp = false
+        /// Bytes that are sent in place of an answer, before the connection is closed.
+        var raw: [UInt8]?
         /// More of the body, sent once the occasion has come.
         var rest: (bytes: [UInt8], after: Occasion)?
 
@@ -43,6 +45,13 @@ final class ScriptedOrigin: Sendable {
             self.status = status
             self.body = Array(body.utf8)
             self.fields = fields
+        }
+
+        /// These bytes, and the end of the connection.
+        static func raw(_ text: String) -> Answer {
+            var answer = Answer()
+            answer.raw = Array(text.utf8)
+            return answer
         }
 
         /// A connection that is closed without a byte.
@@ -181,6 +190,10 @@ final class ScriptedOrigin: Sendable {
     }
 
     private func write(_ answer: Answer, to request: Seen, _ connection: Int32) -> Bool {
+        if let raw = answer.raw {
+            _ = sendAll(raw, connection)
+            return false
+        }
         var head = "HTTP/1.1 \(answer.status) Scripted\r\n"
         if !answer.fields.contains(where: { $0.0.lowercased() == "date" }) {
             head += "Date: \(Self.date(secondsFromNow: 0))\r\n"
