@@ -39,14 +39,14 @@ extension CacheRules {
             let times = (request: requestTime, response: responseTime)
             if isRepeated(stored, by: head, request) {
                 guard let fresh = updated(stored, request, head, times) else { return .replace }
-                return .freshened(fresh, validatedReuse(request, fresh))
+                return .freshened(fresh, validatedReuse(request, fresh, by: head, responseTime))
             }
             guard head.status == 304 else { return .replace }
             guard isSelected(stored, by: head, request, responseTime) else {
                 return request.traits.contains(.ifNoneMatch) ? .handOn : .repeatPlain
             }
             guard let fresh = updated(stored, request, head, times) else { return .repeatPlain }
-            return .freshened(fresh, validatedReuse(request, fresh))
+            return .freshened(fresh, validatedReuse(request, fresh, by: head, responseTime))
         case .complete:
             guard head.status == 206 else { return head.status == 416 ? .repeatPlain : .replace }
             // The answer's bytes are delivered behind the stored ones as they come, so they must begin there.
@@ -56,16 +56,18 @@ extension CacheRules {
             else { return .repeatPlain }
             let control = ResponseReading(head.fields, now: responseTime).control
             combination.mayBeStored = !forbidsStoring(control, status: head.status, request)
-            return .completed(combination, validatedReuse(request, combination.response))
+            return .completed(combination, validatedReuse(request, combination.response, by: head, responseTime))
         }
     }
 
     /// How a response is presented that the origin has just said to be right.
-    private func validatedReuse(_ request: CacheRequest, _ stored: StoredResponse) -> Reuse {
+    private func validatedReuse(
+        _ request: CacheRequest, _ stored: StoredResponse, by head: ResponseHead, _ now: WallTime
+    ) -> Reuse {
         let coverage = coverage(of: request, stored.facts) { stored.head.fields }
         // Age would say that the origin was not asked (RFC 9111 §5.1), unless another cache answered for it.
-        let age = stored.facts.initialAge / 1000
-        var reuse = Reuse(form: form(request, coverage), age: age > 0 ? age : nil, source: .revalidated)
+        let age = ResponseReading(head.fields, now: now).age
+        var reuse = Reuse(form: form(request, coverage), age: age, source: .revalidated)
         if isKnownToCaller(request, stored.facts, stored.head.fields) { reuse.form = .notModified }
         return reuse
     }

@@ -212,6 +212,21 @@ struct FresheningTests {
         #expect(!fresh.facts.isFresh(at: after(110)))
     }
 
+    @Test(
+        "what the origin has just validated has an Age only where the 304 has one, whatever its clock, RFC 9111 §5.1",
+        arguments: [([], nil), ([("Age", "0")], 0), ([("Age", "7")], 7)] as [([(String, String)], Int64?)],
+        ["max-age=60", "no-store"])
+    func ageOfValidated(lines: [(String, String)], expected: Int64?, control: String) throws {
+        let answer = [("Date", date(-7100)), ("Cache-Control", control)] + lines
+        let old = base.map { $0.0 == "Date" ? ($0.0, date(-7200)) : $0 }
+        guard case .freshened(let fresh, let reuse) = try conclude(answer, stored: old) else {
+            Issue.record("not freshened")
+            return
+        }
+        #expect(reuse.age == expected)
+        #expect(fresh.facts.age(at: after(100)) >= 7_200_000)
+    }
+
     @Test("nothing of a 304 with no-store is kept")
     func noStore() throws {
         let answer = [("Cache-Control", "no-store, max-age=500"), ("X-A", "2")]
