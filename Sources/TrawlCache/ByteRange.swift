@@ -90,14 +90,7 @@ package struct ContentRange: Sendable, Hashable {
 
     /// The only `Content-Range` of a head, or nil.
     init?(_ fields: FieldLines) {
-        var found: ContentRange?
-        var lines = 0
-        fields.forEach { name, value in
-            guard KnownField(name) == .contentRange else { return }
-            lines += 1
-            found = ContentRange(field: value)
-        }
-        guard lines == 1, let found else { return nil }
+        guard let found = fields.only(.contentRange, { ContentRange(field: $0) }) else { return nil }
         self = found
     }
 }

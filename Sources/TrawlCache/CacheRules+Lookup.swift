@@ -124,7 +124,8 @@ extension CacheRules {
         if request.traits.contains(.range), request.isGet, facts.status == 200 || facts.status == 206,
             !request.traits.contains(.ifRange) || fields().map({ holdsIfRange(request, facts, $0) }) ?? false
         {
-            let range = request.fields.withFirst("Range") { $0.flatMap(ByteRange.init(field:)) }
+            // Lines of one name are a list (RFC 9110 §5.3), and several ranges are not served.
+            let range = request.fields.only(.range) { ByteRange(field: $0) }
             return range?.resolved(in: body).map(Coverage.part) ?? .uncovered
         }
         if body.isComplete { return .whole }
@@ -163,9 +164,8 @@ extension CacheRules {
                 || stored.withFirst("ETag") { EntityTag.isListed($0, in: request.fields) }
         }
         guard request.traits.contains(.ifModifiedSince) else { return false }
-        let since = request.fields.withFirst("If-Modified-Since") { value in
-            value.flatMap { HTTPDate.parse($0, now: facts.responseTime) }
-        }
+        // RFC 9110 §13.1.3: one that is no date, or has several members, is ignored.
+        let since = request.fields.only(.ifModifiedSince) { HTTPDate.parse($0, now: facts.responseTime) }
         guard let since else { return false }
         // RFC 9111 §4.3.2: without Last-Modified its Date stands in.
         return (facts.flags.contains(.lastModified) ? facts.lastModified : facts.date.wholeSeconds) <= since

@@ -10,4 +10,16 @@ extension FieldLines {
         }
         return control.flags.contains(.onlyIfCached)
     }
+
+    /// What the only line of a name says; nil when there is none, or no sense in it, or several where one is allowed.
+    func only<Value>(_ field: KnownField, _ read: (UnsafeRawBufferPointer) -> Value?) -> Value? {
+        var found: Value?
+        var lines = 0
+        forEach { name, value in
+            guard KnownField(name) == field else { return }
+            lines += 1
+            found = lines == 1 ? read(value) : nil
+        }
+        return found
+    }
 }

@@ -158,6 +158,7 @@ struct LookupTests {
             ([("If-None-Match", "\"a\"")], "cache"), ([("If-None-Match", "\"a\"")], "cache"),
             ([("If-Modified-Since", date(-100))], "cache 304"), ([("If-Modified-Since", date(-99))], "cache 304"),
             ([("If-Modified-Since", date(-101))], "cache"), ([("If-Modified-Since", "x")], "cache"),
+            ([("If-Modified-Since", date(0)), ("If-Modified-Since", date(0))], "cache"),
             ([("If-None-Match", "\"v1\""), ("If-Modified-Since", date(-101))], "cache 304"),
             ([("If-None-Match", "\"a\""), ("If-Modified-Since", date(0))], "cache"),
         ] as [([(String, String)], String)])
@@ -199,6 +200,7 @@ struct LookupTests {
         arguments: [
             ([("Range", "bytes=2-3")], 30, "cache 2..<4"), ([("Range", "bytes=-1")], 30, "cache 9..<10"),
             ([("Range", "bytes=20-")], 30, "forward range"), ([("Range", "bytes=0-1,4-5")], 30, "forward range"),
+            ([("Range", "bytes=2-3"), ("Range", "bytes=4-5")], 30, "forward range"),
             ([("Range", "bytes=2-3")], 100, "validate"),
             ([("Range", "bytes=2-3"), ("If-Range", "\"v1\"")], 30, "cache 2..<4"),
             ([("Range", "bytes=2-3"), ("If-Range", "\"v2\"")], 30, "cache"),
