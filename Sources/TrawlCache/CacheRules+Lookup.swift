@@ -207,7 +207,8 @@ extension CacheRules {
             return send(request, isOurs ? .validate : .forward(.callerCondition), mayFallBack: mayFallBack)
         }
         var conditions = FieldLines()
-        conditions.copy("ETag", of: fields, as: "If-None-Match")
+        // An empty line is no tag.
+        if !facts.flags.isDisjoint(with: .tags) { conditions.copy("ETag", of: fields, as: "If-None-Match") }
         // Beside an entity tag it serves origins that know no tags.
         if facts.flags.contains(.lastModified) {
             conditions.copy("Last-Modified", of: fields, as: "If-Modified-Since")

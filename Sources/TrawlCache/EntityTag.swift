@@ -51,10 +51,25 @@ enum EntityTag {
         var found = false
         fields.forEach { name, value in
             guard !found, KnownField(name) == .ifNoneMatch else { return }
-            value.forEachMember { member in
-                if !found, isIt(member) { found = true }
+            forEachTag(value) { tag in
+                if !found, isIt(tag) { found = true }
             }
         }
         return found
+    }
+
+    /// Calls `body` with each tag of a list, without spaces around it. A backslash escapes nothing in them.
+    private static func forEachTag(_ list: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+        var start = 0
+        var isQuoted = false
+        for index in 0...list.count {
+            if index < list.count {
+                if list[index] == .quote { isQuoted.toggle() }
+                if isQuoted || list[index] != .comma { continue }
+            }
+            let tag = FieldSyntax.trimmed(list.part(start, index))
+            if !tag.isEmpty { body(tag) }
+            start = index + 1
+        }
     }
 }

@@ -32,6 +32,11 @@ struct EntityTagTests {
             #expect(Array(tag.utf8).withUnsafeBytes { EntityTag.isListed($0, in: asked) })
         }
         #expect(!Array("\"a\"".utf8).withUnsafeBytes { EntityTag.isListed($0, in: asked) })
+        let backslash = fields([("If-None-Match", "\"a\\\", \"b,c\" ,, \"d")])
+        #expect(EntityTag.count(in: backslash) == 3)
+        for tag in ["\"a\\\"", "\"b,c\"", "\"d"] {
+            #expect(Array(tag.utf8).withUnsafeBytes { EntityTag.isListed($0, in: backslash) }, "\(tag)")
+        }
         #expect(!EntityTag.isAny(in: asked))
         #expect(EntityTag.isAny(in: fields([("If-None-Match", "*")])))
     }

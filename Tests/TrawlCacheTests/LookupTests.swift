@@ -155,7 +155,7 @@ struct LookupTests {
         arguments: [
             ([("If-None-Match", "\"v1\"")], "cache 304"), ([("If-None-Match", "W/\"v1\"")], "cache 304"),
             ([("If-None-Match", "\"a\", \"v1\" , \"b\"")], "cache 304"), ([("If-None-Match", "*")], "cache 304"),
-            ([("If-None-Match", "\"a\"")], "cache"), ([("If-None-Match", "\"a\"")], "cache"),
+            ([("If-None-Match", "\"a\"")], "cache"), ([("If-None-Match", "\"a\\\", \"v1\"")], "cache 304"),
             ([("If-Modified-Since", date(-100))], "cache 304"), ([("If-Modified-Since", date(-99))], "cache 304"),
             ([("If-Modified-Since", date(-101))], "cache"), ([("If-Modified-Since", "x")], "cache"),
             ([("If-Modified-Since", date(0)), ("If-Modified-Since", date(0))], "cache"),
@@ -191,6 +191,18 @@ struct LookupTests {
         #expect(sent.values("If-None-Match") == ["W/\"v1\""])
         #expect(sent.values("If-Modified-Since") == [date(-100)])
         #expect(sent.first("X") == "1")
+    }
+
+    @Test("an empty ETag is none to ask with")
+    func emptyTag() throws {
+        let response = try #require(
+            stored([("Cache-Control", "max-age=60"), ("ETag", ""), ("Last-Modified", date(-100))]))
+        guard case .send(let sending) = lookUp(request(), response, at: after(100)) else {
+            Issue.record("not sent")
+            return
+        }
+        #expect(!sending.fields.contains("If-None-Match"))
+        #expect(sending.fields.values("If-Modified-Since") == [date(-100)])
     }
 
     // MARK: Ranges
