@@ -30,8 +30,11 @@ extension CacheRules {
         }
         var response = new
         if response.metadata.isEmpty { response.metadata = stored.metadata }
+        var (oldFields, newFields) = (stored.head.fields, new.head.fields)
+        if old.range != first..<end { oldFields.removeContentDigests() }
+        if part.range != first..<end { newFields.removeContentDigests() }
         response.head.fields = storable(
-            merged(stored.head.fields, new.head.fields, new.facts.responseTime, hasDate: true),
+            merged(oldFields, newFields, new.facts.responseTime, hasDate: true),
             arrival: new.facts.responseTime, hasDate: true)
         guard !response.head.isTooLongToStore else { return nil }
         response.facts.body = body

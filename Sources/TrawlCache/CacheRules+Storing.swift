@@ -78,6 +78,7 @@ extension CacheRules {
     ) -> StoredResponse? {
         var response = storing.response
         response.metadata = metadata
+        if !isComplete { response.head.fields.removeContentDigests() }
         let isStrong = !response.facts.flags.isDisjoint(with: .strongValidators)
         if let claimed = storing.contentRange {
             guard received > 0, received <= claimed.length, isComplete || isStrong else { return nil }

@@ -11,6 +11,11 @@ extension FieldLines {
         return control.flags.contains(.onlyIfCached)
     }
 
+    /// Leaves out digests of content, where the content is another one from now on.
+    mutating func removeContentDigests() {
+        removeAll { KnownField($0)?.isContentDigest == true }
+    }
+
     /// What the only line of a name says; nil when there is none, or no sense in it, or several where one is allowed.
     func only<Value>(_ field: KnownField, _ read: (UnsafeRawBufferPointer) -> Value?) -> Value? {
         var found: Value?

@@ -68,6 +68,10 @@ enum KnownField: UInt8 {
         }
     }
 
+    /// Digests of the content of the very message they come with (RFC 9530 §2, RFC 1864). `Repr-Digest` is of the
+    /// whole representation.
+    var isContentDigest: Bool { self == .contentDigest || self == .contentMD5 }
+
     /// Values that are lists whose order means nothing and whose members are told apart without regard to case.
     var isPreferenceList: Bool {
         self == .acceptEncoding || self == .acceptLanguage || self == .acceptCharset

@@ -55,6 +55,7 @@ private enum Presentation {
                 let field = KnownField(name)
                 return field == .contentLength || field == .contentRange
             }
+            if range != body.range { fields.removeContentDigests() }
             let total = body.total.map { String($0) } ?? "*"
             fields.add("Content-Range", "bytes \(range.lowerBound)-\(max(range.upperBound, 1) - 1)/\(total)")
             fields.add("Content-Length", "\(range.upperBound - range.lowerBound)")

@@ -59,6 +59,20 @@ struct CombiningTests {
         #expect(fields.values("X-B") == ["1"])
     }
 
+    @Test(
+        "digests of content stay with the bytes they are of, RFC 9530 §2",
+        arguments: [
+            (0..<5, 5..<8, [nil, nil]), (0..<5, 5..<10, [nil, nil]), (2..<8, 4..<6, ["old", nil]),
+            (4..<6, 2..<8, [nil, "new"]),
+        ] as [(Range<UInt64>, Range<UInt64>, [String?])])
+    func digests(old: Range<UInt64>, new: Range<UInt64>, expected: [String?]) throws {
+        let stored = try part(old, others: [("Content-Digest", "old"), ("Repr-Digest", "all")])
+        let joined = try #require(rules.combined(stored, try part(new, others: [("Content-MD5", "new")])))
+        let fields = joined.response.head.fields
+        #expect([fields.first("Content-Digest"), fields.first("Content-MD5")] == expected)
+        #expect(fields.first("Repr-Digest") == "all")
+    }
+
     @Test("parts that do not belong together are not joined")
     func apart() throws {
         let old = try part(0..<5)

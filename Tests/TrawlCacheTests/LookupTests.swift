@@ -339,6 +339,26 @@ struct LookupTests {
         }
     }
 
+    @Test("a part of what is stored has no digest of other content, RFC 9530 §2")
+    func digests() throws {
+        let digests = [("Content-Digest", "a"), ("Content-MD5", "b"), ("Repr-Digest", "c")]
+        let lines = [("Cache-Control", "max-age=60"), ("ETag", "\"v1\"")] + digests
+        let whole = try #require(stored(lines))
+        let broken = try #require(stored(lines, isComplete: false))
+        let all = try #require(
+            stored(
+                lines + [("Content-Range", "bytes 0-9/10")], status: 206, for: request([("Range", "bytes=0-")])))
+        let cases: [(StoredResponse, Reuse.Form, [String?])] = [
+            (whole, .whole, ["a", "b", "c"]), (whole, .part(0..<10), ["a", "b", "c"]),
+            (whole, .part(2..<4), [nil, nil, "c"]), (broken, .part(0..<10), [nil, nil, "c"]),
+            (all, .whole, ["a", "b", "c"]),
+        ]
+        for (response, form, expected) in cases {
+            let fields = response.head(as: Reuse(form: form, age: nil, source: .cache)).fields
+            #expect(digests.map { fields.first($0.0) } == expected)
+        }
+    }
+
     @Test("one without Vary does not answer when a newer one of the same URL has it, RFC 9111 §4.1")
     func forgotVary() throws {
         let control = ("Cache-Control", "max-age=60")
