@@ -11,8 +11,10 @@ extension Supervisor {
     /// - Parameter isAlike: Whether by a request of the same method and range (`CacheRules.isValidatedAlike`).
     /// - Returns: False when there is no room for that.
     mutating func revalidate(_ fetch: RunningFetch, isAlike: Bool) -> Bool {
-        // What it brought could not be kept.
-        guard fetch.engine.terms.cache?.mayStore == true else { return true }
+        // What it brought could not be kept; of a request's `no-store`, RFC 9111 §5.2.1.5.
+        guard fetch.engine.terms.cache?.mayStore == true, cacheRequest(of: fetch)?.0.mayWrite == true else {
+            return true
+        }
         guard revalidations.hasRoom(for: CacheDigest(of: CacheKey(fetch.engine.target))) else { return false }
         submit(.revalidation(of: fetch, isAlike: isAlike))
         return true

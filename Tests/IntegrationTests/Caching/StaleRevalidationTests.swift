@@ -63,6 +63,8 @@ struct StaleRevalidationTests {
             for place in [Destination.memory, .file(scene.directory.file("out/page"))] {
                 let response = try await coordinator.get(url, .doNotWrite, into: place)
                 #expect(response.source == .stale)
+                let unkept = try await coordinator.get(url, fields: ["Cache-Control": "no-store"], into: place)
+                #expect(unkept.source == .stale)
             }
             #expect(try await coordinator.start(Request(url, options: .with(.doNotWrite))).response.source == .stale)
             #expect(try await coordinator.get(url) { $0.tls.verification = .none }.source == .stale)
