@@ -13,7 +13,7 @@ A line "release" lets the answers go that are held back, and those to come (answ
 
 Targets: the query says what is answered. `status` (200), `to` (Location), `cache` (Cache-Control), `cookie` (Set-Cookie),
 `challenge` (WWW-Authenticate with 401 while the request has no Authorization), `hsts` (Strict-Transport-Security), `clear`
-(Clear-Site-Data), `body`, `close` (the connection ends), `sleep` (so many seconds before the answer), `hold` (no answer before the
+(Clear-Site-Data), `etag` (ETag, and 304 to a request that names it, with `hsts304` in place of `hsts`), `body`, `close` (the connection ends), `sleep` (so many seconds before the answer), `hold` (no answer before the
 release). As a proxy it takes absolute targets of http and answers them itself; CONNECT leads to the listener of that port;
 `Proxy-Authenticate` with 407 is sent as long as `--proxy-auth` is among the arguments and no Proxy-Authorization came.
 """
@@ -102,16 +102,22 @@ def answer(spec, fields, target, method):
         head.append(("WWW-Authenticate", query["challenge"]))
     elif "to" in query:
         head.append(("Location", query["to"]))
+    tags = [v for n, v in fields if n.lower() == "if-none-match"]
+    if "etag" in query and query["etag"] in tags:
+        status = 304
     for name, field in (
-        ("cache", "Cache-Control"), ("cookie", "Set-Cookie"), ("hsts", "Strict-Transport-Security"),
-        ("clear", "Clear-Site-Data"),
+        ("cache", "Cache-Control"), ("cookie", "Set-Cookie"), ("etag", "ETag"), ("clear", "Clear-Site-Data"),
+        ("hsts304" if status == 304 else "hsts", "Strict-Transport-Security"),
     ):
         if name in query:
             head.append((field, query[name]))
     body = query.get("body", "%s %s" % (spec["name"], status)).encode()
     if "close" in query:
         head.append(("Connection", "close"))
-    head.append(("Content-Length", str(len(body))))
+    if status == 304:
+        body = b""
+    else:
+        head.append(("Content-Length", str(len(body))))
     text = "HTTP/1.1 %d X\r\n%s\r\n" % (status, "".join("%s: %s\r\n" % line for line in head))
     return text.encode() + (b"" if method == "HEAD" else body), "close" in query
 

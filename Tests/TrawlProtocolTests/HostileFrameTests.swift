@@ -126,7 +126,7 @@ struct HostileFrameTests {
     func cookies() throws {
         var end = LeaseEnd(lease: 1, outcome: .complete(.discarded(length: 0)))
         end.cache.source = .revalidated
-        try end.cache.cookies.append("Set-Cookie", "a=1")
+        try end.cache.serverFields.append("Set-Cookie", "a=1")
         #expect(try workerMessages(frame(WorkerMessage.ended(end))) == [.ended(end)])
         end.cache.source = .network
         #expect(throws: FrameError.invalid(.cache)) { try workerMessages(frame(WorkerMessage.ended(end))) }

@@ -234,7 +234,7 @@ extension LeaseEnd {
         end.cache.isStored = random.bool()
         end.cache.wantsRevalidation = random.bool()
         end.cache.hasLostCookies = random.bool()
-        if end.cache.source != .network { end.cache.cookies = .random(using: &random) }
+        if end.cache.source != .network { end.cache.serverFields = .random(using: &random) }
         end.connections = random.integer()
         end.metrics.nameResolved = random.integer()
         end.metrics.connected = random.integer()

@@ -147,13 +147,13 @@ final class FetchPlanner: Sendable {
         return TransportSecurity.upgrade(target)
     }
 
-    /// Notes what a response says about its host. It counts when its certificate was checked, all of it.
-    func note(_ head: TrawlHTTP.ResponseHead, from target: TargetURI, _ terms: FetchTerms) {
-        guard usesHSTS, target.scheme == "https", head.fields.contains("Strict-Transport-Security") else { return }
+    /// Notes what a response's fields say about its host. It counts when its certificate was checked, all of it.
+    func note(_ fields: FieldLines, from target: TargetURI, _ terms: FetchTerms) {
+        guard usesHSTS, target.scheme == "https", fields.contains("Strict-Transport-Security") else { return }
         let tls = terms.options.tls
         guard
             let change = TransportSecurity.change(
-                by: head, from: target, isVerified: tls.verification == .full && tls.question == .never,
+                by: fields, from: target, isVerified: tls.verification == .full && tls.question == .never,
                 at: WallClock.time())
         else { return }
         secureHosts.apply(change)

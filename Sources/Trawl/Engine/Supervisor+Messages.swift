@@ -288,12 +288,14 @@ extension Supervisor {
         count(end, of: fetch, by: link.slot)
         // What refuses a tunnel is the proxy, which has no say in the origin's cookies, nor in how it is spoken to.
         if let head, case .network = end.cache.source, !end.isProxyFailure {
-            planner.note(head, from: fetch.engine.target, fetch.engine.terms)
+            planner.note(head.fields, from: fetch.engine.target, fetch.engine.terms)
             fetch.plan.terms.cookies?.receive(head, from: fetch.engine.target)
         }
-        // The head is a stored one then, whose own cookies were taken when it came.
-        if !end.cache.cookies.isEmpty {
-            fetch.plan.terms.cookies?.receive(end.cache.cookies, from: fetch.engine.target)
+        // The head is a stored one then; what that one says was taken when it came.
+        let fields = end.cache.serverFields
+        if !fields.isEmpty {
+            planner.note(fields, from: fetch.engine.target, fetch.engine.terms)
+            fetch.plan.terms.cookies?.receive(fields, from: fetch.engine.target)
         }
         if end.cache.hasLostCookies { fetch.plan.terms.cookies?.noteLoss() }
         if case .driver = fetch.reply, driving?.readsMetrics != true { return }

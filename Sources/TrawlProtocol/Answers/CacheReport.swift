@@ -10,9 +10,10 @@ package struct CacheReport: Sendable, Hashable {
     package var wantsRevalidation = false
     /// Whether cookies could not be stored, of this response or one just before.
     package var hasLostCookies = false
-    /// The `Set-Cookie` lines of the server's response where what is stored answers in its place, as after a 304, when
-    /// the profile names no state: the jar is the coordinator's then.
-    package var cookies = FieldLines()
+    /// Of the server's response, where what is stored answers in its place, as after a 304, the lines that the
+    /// coordinator has to see: `Strict-Transport-Security`, and `Set-Cookie` when the profile names no state, since the
+    /// jar is the coordinator's then.
+    package var serverFields = FieldLines()
 
     /// Nothing.
     package init() {}
@@ -27,9 +28,9 @@ package struct CacheReport: Sendable, Hashable {
         if isStored { bits |= 0x10 }
         if wantsRevalidation { bits |= 0x20 }
         if hasLostCookies { bits |= 0x40 }
-        if !cookies.isEmpty { bits |= 0x80 }
+        if !serverFields.isEmpty { bits |= 0x80 }
         writer.write(bits)
-        if !cookies.isEmpty { writer.write(cookies) }
+        if !serverFields.isEmpty { writer.write(serverFields) }
     }
 
     init(from reader: inout WireReader) throws(FrameError) {
@@ -40,7 +41,7 @@ package struct CacheReport: Sendable, Hashable {
         wantsRevalidation = bits & 0x20 != 0
         hasLostCookies = bits & 0x40 != 0
         guard bits & 0x80 != 0 else { return }
-        cookies = try reader.fields()
-        guard !cookies.isEmpty, source != .network else { throw .invalid(.cache) }
+        serverFields = try reader.fields()
+        guard !serverFields.isEmpty, source != .network else { throw .invalid(.cache) }
     }
 }

@@ -64,12 +64,12 @@ package struct LeaseEnd: Sendable, Hashable {
 
 extension LeaseEnd {
     /// What is told in place of an end that is longer than a frame may be: the same without head, trailer section and
-    /// cookies. A response without its head is none.
+    /// other fields. A response without its head is none.
     package var shortened: LeaseEnd {
         var end = self
         end.head = nil
         end.trailers = FieldLines()
-        end.cache.cookies = FieldLines()
+        end.cache.serverFields = FieldLines()
         if case .failed = outcome { return end }
         end.outcome = .failed(
             HopFailure(.headTooLarge, requestSent: true, detail: "head and trailers are longer than a frame may be"))

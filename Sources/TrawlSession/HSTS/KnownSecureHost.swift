@@ -54,15 +54,15 @@ package enum TransportSecurity {
         return name.isEmpty || isAddress ? nil : name
     }
 
-    /// What a response from a target changes, or nil.
+    /// What the fields of a response from a target change, or nil. Any status counts, 304 too (RFC 6797 §8.1).
     ///
     /// - Parameter isVerified: Whether it came over TLS whose certificate was checked without finding anything: else
     ///   the field is to be ignored (RFC 6797 §8.1).
     package static func change(
-        by head: ResponseHead, from target: TargetURI, isVerified: Bool, at now: WallTime
+        by fields: FieldLines, from target: TargetURI, isVerified: Bool, at now: WallTime
     ) -> Change? {
         guard isVerified, target.scheme == "https", let name = name(of: target.host),
-            let policy = TransportSecurityPolicy(head.fields)
+            let policy = TransportSecurityPolicy(fields)
         else { return nil }
         // RFC 6797 §6.1.1: zero ends it.
         if policy.maxAge == 0 { return .forget(name) }

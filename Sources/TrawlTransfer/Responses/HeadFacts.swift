@@ -10,6 +10,7 @@ struct HeadFacts: Equatable {
     private(set) var hasContentEncoding = false
     private(set) var hasLocation = false
     private(set) var hasSetCookie = false
+    private(set) var hasTransportSecurity = false
     /// `Keep-Alive: timeout=N`, in seconds.
     private(set) var keepAliveTimeout: UInt64?
     /// `Keep-Alive: max=N`.
@@ -43,6 +44,8 @@ struct HeadFacts: Equatable {
             if !value.isEmpty { hasLocation = true }
         case 10 where Self.equal(name, "set-cookie"):
             hasSetCookie = true
+        case 25 where Self.equal(name, "strict-transport-security"):
+            hasTransportSecurity = true
         case 10 where Self.equal(name, "keep-alive"):
             if let seconds = Self.parameter("timeout", in: value) { keepAliveTimeout = seconds }
             if let requests = Self.parameter("max", in: value) { keepAliveRequests = requests }

@@ -138,7 +138,7 @@ extension Transfer {
                 outcome = .complete(delivery)
                 descriptor = passed
                 cache = report
-                if report.source != .network { cache.cookies = serverCookies }
+                if report.source != .network { cache.serverFields = fieldsToTell() }
                 commit = endsEarly ? keeper?.interrupt() : keeper?.finish()
                 keeper = nil
             } catch {
@@ -175,7 +175,7 @@ extension Transfer {
         progress?.end()
         progress = nil
         exchange = nil
-        if !serverCookies.isEmpty { serverCookies = FieldLines() }
+        if !serverFields.isEmpty { serverFields = FieldLines() }
         if stateChanges.isEmpty {
             loop.retire(self, with: consume end, descriptor: descriptor, after: commit)
         } else {

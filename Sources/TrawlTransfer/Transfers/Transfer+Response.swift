@@ -31,7 +31,7 @@ extension Transfer {
         self.head = head
         self.facts = facts
         keepAliveTimeout = facts.keepAliveTimeout
-        if facts.hasSetCookie { noteState(head) }
+        if facts.hasSetCookie || facts.hasTransportSecurity { noteState(head) }
         let (framing, keepsConnection) = facts.framing(
             status: head.status, version: head.version, isHead: lease.method == .head)
         // ASI-CONN-02: a server that will take five more requests at most is left alone.
@@ -70,23 +70,30 @@ extension Transfer {
         return UInt64(max(0, uploaded)) < length
     }
 
-    /// Hands over what a head says about the user.
+    /// Hands over what a head says about the user, and keeps what is the coordinator's business.
     private func noteState(_ head: ResponseHead) {
         // 407 is what a proxy says, which is nobody's origin.
         guard head.status != 407 else { return }
-        guard let terms = profile.profile.state else {
-            // The coordinator has the jar, and does not see this head when what is stored answers in its place.
-            guard exchange != nil else { return }
-            serverCookies = head.fields
-            serverCookies.removeAll { !FieldSyntax.equalIgnoringCase($0, "Set-Cookie") }
-            return
-        }
-        guard lease.storesCookies, let keeper = loop.stateKeeper,
+        // The coordinator does not see this head when what is stored answers in its place.
+        if exchange != nil { serverFields = head.fields }
+        guard facts.hasSetCookie, lease.storesCookies, let terms = profile.profile.state, let keeper = loop.stateKeeper,
             let change = keeper.received(
                 head, of: lease, terms, at: WallClock.time(), leases: loop.activeCount)
         else { return }
         stateChanges.append(change)
         loop.heldEnds.began(change)
+    }
+
+    /// What the coordinator has to see of a response in whose place what is stored answers.
+    func fieldsToTell() -> FieldLines {
+        var fields = serverFields
+        // The jar is the coordinator's where the worker knows of none.
+        let hasOwnJar = profile.profile.state != nil
+        fields.removeAll { name in
+            if !hasOwnJar, FieldSyntax.equalIgnoringCase(name, "Set-Cookie") { return false }
+            return !FieldSyntax.equalIgnoringCase(name, "Strict-Transport-Security")
+        }
+        return fields
     }
 
     /// The head of the answer is known: chooses where its body goes, and tells who wants to know.

@@ -177,9 +177,9 @@ final class Transfer {
     var isUnshared = false
     /// What the cache has to do with the answer.
     var report = CacheReport()
-    /// The `Set-Cookie` lines that the server sent for a jar of the coordinator's, as long as the answer may become a
+    /// What the server sent, where the coordinator may have to see some of it, as long as the answer may become a
     /// stored one.
-    var serverCookies = FieldLines()
+    var serverFields = FieldLines()
 
     init?(loop: TransferLoop, profile: ResolvedProfile) {
         guard let easy = EasyHandle() else { return nil }

@@ -104,6 +104,26 @@ struct SecureHostTests {
         }
     }
 
+    @Test("what a 304 says counts, and not once more what is stored, §8.1")
+    func validated() async throws {
+        let store = try TemporaryDirectory()
+        try await TrustScene.with(adjust: { $0.store = .directory(store.file("store")) }) { scene, coordinator in
+            func twice(_ target: String, _ between: () -> Void = {}) async throws {
+                let request = request(scene, "good", target)
+                #expect(try await coordinator.send(request).source == .network)
+                between()
+                #expect(try await coordinator.send(request).source == .revalidated)
+            }
+            let tagged = "&cache=no-cache&etag=%22one%22"
+            try await twice("/?stored" + tagged + "&hsts=max-age%3D600") {
+                #expect(coordinator.forgetSecureHost("one.test"))
+            }
+            #expect(coordinator.secureHosts.isEmpty)
+            try await twice("/?said" + tagged + "&hsts304=max-age%3D600")
+            #expect(coordinator.secureHosts.map(\.name) == ["one.test"])
+        }
+    }
+
     @Test("all that use a store know them, at once and later")
     func shared() async throws {
         let store = try TemporaryDirectory()

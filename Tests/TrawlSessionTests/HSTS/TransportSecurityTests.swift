@@ -60,12 +60,12 @@ struct TransportSecurityTests {
     func changes() throws {
         var fields = FieldLines()
         try fields.append("Strict-Transport-Security", "max-age=10; includeSubDomains")
-        let head = ResponseHead(status: 404, version: .http1_1, reason: "", fields: fields)
         let now = WallTime(seconds: 1000)
         func change(_ url: String, _ host: String, _ port: UInt16 = 443, verified: Bool = true) -> TransportSecurity
             .Change?
         {
-            TransportSecurity.change(by: head, from: target(url, host: host, port: port), isVerified: verified, at: now)
+            TransportSecurity.change(
+                by: fields, from: target(url, host: host, port: port), isVerified: verified, at: now)
         }
         let kept = KnownSecureHost(name: "a.test", expires: WallTime(seconds: 1010), includesSubdomains: true)
         #expect(change("https://a.test/", "a.test") == .keep(kept))
@@ -77,10 +77,9 @@ struct TransportSecurityTests {
         #expect(change("https://[::1]/", "[::1]") == nil)
         var ended = FieldLines()
         try ended.append("Strict-Transport-Security", "max-age=0")
-        let end = ResponseHead(status: 200, version: .http1_1, reason: "", fields: ended)
         #expect(
             TransportSecurity.change(
-                by: end, from: target("https://a.test/", host: "a.test", port: 443), isVerified: true, at: now)
+                by: ended, from: target("https://a.test/", host: "a.test", port: 443), isVerified: true, at: now)
                 == .forget("a.test"))
     }
 
