@@ -123,7 +123,6 @@ extension Lease {
         lease.mayKeepConnection = random.bool()
         lease.sendsOnce = random.bool()
         lease.originLength = random.integer()
-        lease.keys = random.bytes(upTo: 64)
         lease.limits =
             [.unlimited, LimitNumbers(0), LimitNumbers(0, 1022), LimitNumbers(7, 0, 9)].randomElement(using: &random)
             ?? .unlimited

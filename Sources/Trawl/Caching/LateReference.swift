@@ -4,9 +4,8 @@ import Synchronization
 ///
 /// Asked often and by many threads, so neither with a lock nor with `AtomicLazyReference`, which takes a dozen times as
 /// long where it is not specialised for its object.
-///
-/// `@unchecked Sendable`: the bits are those of an object that is retained here until `deinit`.
-final class LateReference<Object: AnyObject & Sendable>: @unchecked Sendable {
+final class LateReference<Object: AnyObject & Sendable>: Sendable {
+    /// Those of an object that is retained here until `deinit`; 0 for none.
     private let bits = Atomic<UInt>(0)
 
     /// The object, once it is known.

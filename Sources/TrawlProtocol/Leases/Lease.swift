@@ -61,8 +61,6 @@ package struct Lease: Sendable, Hashable {
     package var proxy: ProxyRoute?
     /// The certificate of the server, in DER form, that is accepted whatever the rules say; empty is none.
     package var trusted: [UInt8] = []
-    /// Keys of sealed records this hop needs; opaque here.
-    package var keys: [UInt8] = []
     /// Who the connection is opened as; nil for nobody.
     package var login: ConnectionLogin?
     /// Stands for what `Authorization` says, to the cache, where that differs each time; empty where it does not.
@@ -107,7 +105,6 @@ package struct Lease: Sendable, Hashable {
             writer.write(length)
         }
         sink.write(to: &writer)
-        writer.write(keys)
         writer.write(identity)
         ConnectionLogin.write(login, to: &writer)
         writer.write(cache.rawValue)
@@ -139,7 +136,6 @@ package struct Lease: Sendable, Hashable {
         default: throw .invalid(.body)
         }
         let sink = try BodySink(from: &reader)
-        let keys = try reader.data()
         let identity = try reader.data()
         let login = try ConnectionLogin.read(from: &reader)
         let cache = CacheAccess(rawValue: try reader.byte())
@@ -161,8 +157,8 @@ package struct Lease: Sendable, Hashable {
             asksAboutRedirects: flags & 128 != 0, asksAboutChallenges: flags & 512 != 0,
             asksAboutFailures: flags & 1024 != 0, syncsFile: flags & 8 != 0, mayReuseConnection: flags & 16 != 0,
             mayKeepConnection: flags & 32 != 0, sendsOnce: flags & 8192 != 0, storesCookies: flags & 256 != 0,
-            isMetered: flags & 2048 != 0, cache: cache, limits: limits, proxy: proxy, trusted: trusted, keys: keys,
-            login: login, identity: identity, counted: counted, part: part)
+            isMetered: flags & 2048 != 0, cache: cache, limits: limits, proxy: proxy, trusted: trusted, login: login,
+            identity: identity, counted: counted, part: part)
     }
 
     /// Bytes of everything before the method.
