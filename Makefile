@@ -125,7 +125,7 @@ format: ## rewrite the Swift sources to .swift-format
 .PHONY: bench
 bench: build ## compare with other fetchers on this machine: ARGS='w1 w7', ARGS=--quick, ARGS=--help
 	@deploy/bootstrap.sh build bench
-	$(SWIFT) build $(release) --product library-load
+	$(SWIFT) build $(release) --product LibraryLoad
 	Tests/Benchmarks/run $(ARGS)
 
 # One file is the whole installation: the command starts itself again as its workers. Programs that use the library get

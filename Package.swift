@@ -20,8 +20,6 @@ let package = Package(
         .library(name: "TrawlMetrics", targets: ["TrawlMetrics"]),
         .executable(name: "trawl", targets: ["TrawlCommand"]),
         .executable(name: "trawl-worker", targets: ["TrawlWorkerMain"]),
-        .executable(name: "loopback-origin", targets: ["LoopbackOrigin"]),
-        .executable(name: "library-load", targets: ["LibraryLoad"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

@@ -63,7 +63,7 @@ trap 'exit 143' TERM
 start_origin() {
     local word
     # In a session of its own: Ctrl-C must not take the site away from what trawl still finishes. It ends with its input.
-    coproc ORIGIN { exec setsid "$bin/loopback-origin"; }
+    coproc ORIGIN { exec setsid "$bin/LoopbackOrigin"; }
     # shellcheck disable=SC2153 # set by coproc
     origin=$ORIGIN_PID origin_out=${ORIGIN[0]} origin_in=${ORIGIN[1]}
     if ! read -r -t 10 -u "$origin_out" word address || [[ $word != listening ]]; then
@@ -75,7 +75,7 @@ start_origin() {
 if [[ -n $list ]]; then
     build trawl
 else
-    build trawl loopback-origin
+    build trawl LoopbackOrigin
     start_origin
     list=$scratch/urls.ndjson
     # Each page under its own path, so that files lie as the site does. The port is another one each time, so requests are

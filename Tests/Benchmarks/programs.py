@@ -80,7 +80,7 @@ class Programs:
         return [os.path.join(self.built, "trawl"), *arguments]
 
     def library(self, *arguments):
-        return [os.path.join(self.built, "library-load"), *arguments]
+        return [os.path.join(self.built, "LibraryLoad"), *arguments]
 
     def batch(self, list_path, *arguments, store=None, budget=None):
         return self.trawl("batch", list_path, "-q", "--workers", "2", *self._caching(store, budget), *arguments)

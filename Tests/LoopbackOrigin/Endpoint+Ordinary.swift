@@ -2,7 +2,7 @@ extension Endpoint {
     /// Answers a well-behaved origin could give.
     static let ordinary: [String: Endpoint] = [
         "": Endpoint { (exchange, _) throws(ConnectionEnd) in
-            try exchange.reply(text: "loopback-origin: see README.md for the endpoints\n")
+            try exchange.reply(text: "LoopbackOrigin: see README.md for the endpoints\n")
         },
         "bytes": Endpoint(handler: bytes),
         "status": Endpoint(handler: status),

@@ -51,8 +51,8 @@ struct Options: Sendable {
     }
 
     private static let help = """
-        usage: loopback-origin [--address 127.0.0.1] [--addresses N] [--port 0] [--log FILE] [--lifetime SECONDS]
-                               [--idle SECONDS] [--max-connections N] [--no-stdin]
+        usage: LoopbackOrigin [--address 127.0.0.1] [--addresses N] [--port 0] [--log FILE] [--lifetime SECONDS]
+                              [--idle SECONDS] [--max-connections N] [--no-stdin]
         Prints "listening ADDRESS:PORT" and serves until standard input ends, SIGTERM or SIGINT.
         """
 

@@ -12,7 +12,7 @@ enum OriginCommand {
         do throws(Options.Problem) {
             options = try Options(arguments: Array(CommandLine.arguments.dropFirst()))
         } catch {
-            say("loopback-origin: \(error.message)\n", on: 2)
+            say("LoopbackOrigin: \(error.message)\n", on: 2)
             exit(error.isHelp ? 0 : 2)
         }
         _ = signal(SIGPIPE, SIG_IGN)
@@ -29,7 +29,7 @@ enum OriginCommand {
             server = try Server(options: options)
             try server.startAccepting()
         } catch {
-            say("loopback-origin: \(error.message)\n", on: 2)
+            say("LoopbackOrigin: \(error.message)\n", on: 2)
             exit(1)
         }
         say("listening \(options.firstAddress):\(server.port)\n", on: 1)

@@ -14,10 +14,8 @@ final class OriginProcess: Sendable {
     private init() throws {
         let directory = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent()
-        let candidates = ["loopback-origin", "LoopbackOrigin"].map { directory.appendingPathComponent($0) }
-        let executable = try #require(
-            candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }, "no origin in \(directory.path)"
-        )
+        let executable = directory.appendingPathComponent("LoopbackOrigin")
+        try #require(FileManager.default.isExecutableFile(atPath: executable.path), "no origin in \(directory.path)")
         let process = Process()
         let output = Pipe()
         let stdin = Pipe()

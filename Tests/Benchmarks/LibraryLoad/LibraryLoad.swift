@@ -4,11 +4,11 @@ import Trawl
 
 /// Fetches many URLs through the library and prints what it cost: the benchmark's stand-in for a host program.
 ///
-///     library-load LIST CALLERS WORKERS discard|memory|many [--store DIR]
-///     library-load LIST CALLERS WORKERS files FOLDER [--store DIR]
-///     library-load LIST CALLERS WORKERS hits COUNT --store DIR
-///     library-load LIST CALLERS WORKERS queue [--store DIR]
-///     library-load hosts COUNT DELAY
+///     LibraryLoad LIST CALLERS WORKERS discard|memory|many [--store DIR]
+///     LibraryLoad LIST CALLERS WORKERS files FOLDER [--store DIR]
+///     LibraryLoad LIST CALLERS WORKERS hits COUNT --store DIR
+///     LibraryLoad LIST CALLERS WORKERS queue [--store DIR]
+///     LibraryLoad hosts COUNT DELAY
 ///
 /// LIST has one URL a line; with `files` each body goes to FOLDER/NNN/N. CALLERS tasks fetch one after the other; with
 /// `many` one thread keeps as many in flight through an answer queue, as the batch commands do, bodies dropped. `queue`
@@ -42,7 +42,7 @@ struct LibraryLoad {
             return
         }
         guard arguments.count >= 5, let callers = Int(arguments[2]), let workers = Int(arguments[3]) else {
-            complain("usage: library-load LIST CALLERS WORKERS MODE [FOLDER|COUNT] [--store DIR]")
+            complain("usage: LibraryLoad LIST CALLERS WORKERS MODE [FOLDER|COUNT] [--store DIR]")
             exit(2)
         }
         let urls = try readLines(arguments[1])

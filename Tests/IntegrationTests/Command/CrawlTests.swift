@@ -14,7 +14,7 @@ struct CrawlTests {
         try files.copyItem(atPath: repository + "/deploy/crawl.sh", toPath: directory.file("deploy/crawl.sh"))
         let products = try directory.makeDirectory(".build/release")
         for (name, path) in [
-            ("trawl", try BuiltProducts.trawl()), ("loopback-origin", try BuiltProducts.loopbackOrigin()),
+            ("trawl", try BuiltProducts.trawl()), ("LoopbackOrigin", try BuiltProducts.loopbackOrigin()),
         ] {
             try files.createSymbolicLink(atPath: products + "/" + name, withDestinationPath: path)
         }

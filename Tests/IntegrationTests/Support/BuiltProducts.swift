@@ -17,7 +17,7 @@ enum BuiltProducts {
     }
 
     /// The server for these tests.
-    static func loopbackOrigin() throws -> String { try product("loopback-origin") }
+    static func loopbackOrigin() throws -> String { try product("LoopbackOrigin") }
 
     /// The worker that coordinators start.
     static func trawlWorker() throws -> String { try product("trawl-worker") }

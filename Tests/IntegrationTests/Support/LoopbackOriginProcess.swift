@@ -1,6 +1,6 @@
 import Foundation
 
-/// A running `loopback-origin`.
+/// A running `LoopbackOrigin`.
 final class LoopbackOriginProcess: Sendable {
     let port: UInt16
     private let process: ChildProcess
