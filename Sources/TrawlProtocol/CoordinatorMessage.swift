@@ -54,21 +54,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
         case .answer(let lease, let disposition):
             return writer.frame(.answer, descriptors: descriptorCount) { payload in
                 payload.write(lease)
-                switch disposition {
-                case .proceed: payload.write(UInt8(0))
-                case .redirectBody(let sink):
-                    payload.write(UInt8(1))
-                    sink.write(to: &payload)
-                case .cancel: payload.write(UInt8(2))
-                case .deliver: payload.write(UInt8(6))
-                case .keep(let order):
-                    payload.write(UInt8(order == nil ? 3 : order?.session == nil ? 4 : 5))
-                    if let session = order?.session {
-                        payload.write(session.first)
-                        payload.write(session.last)
-                    }
-                    if let order { payload.write(order.metadata) }
-                }
+                disposition.write(to: &payload)
             }
         case .cancel(let lease):
             return writer.frame(.cancel) { $0.write(lease) }
@@ -129,21 +115,9 @@ package enum CoordinatorMessage: Sendable, Hashable {
             self = .lease(lease)
         case .answer:
             let lease = try reader.uint64()
-            switch try reader.byte() {
-            case 0: self = .answer(lease: lease, .proceed)
-            case 1:
-                let sink = try BodySink(from: &reader)
-                if sink == .descriptor { descriptors = 1 }
-                self = .answer(lease: lease, .redirectBody(sink))
-            case 2: self = .answer(lease: lease, .cancel)
-            case 3: self = .answer(lease: lease, .keep(nil))
-            case 4: self = .answer(lease: lease, .keep(StoringOrder(session: nil, metadata: try reader.data())))
-            case 5:
-                let session = SessionNumber(first: try reader.uint64(), last: try reader.uint64())
-                self = .answer(lease: lease, .keep(StoringOrder(session: session, metadata: try reader.data())))
-            case 6: self = .answer(lease: lease, .deliver)
-            default: throw .invalid(.disposition)
-            }
+            let disposition = try HeadDisposition(from: &reader)
+            if case .redirectBody(.descriptor) = disposition { descriptors = 1 }
+            self = .answer(lease: lease, disposition)
         case .cancel:
             self = .cancel(lease: try reader.uint64())
         case .credit:

@@ -14,58 +14,16 @@ extension Supervisor {
             return false
         case .interim(let lease, let head):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
-            // A server may send any number of them, but the worker passes on no more: events nobody reads pile up.
-            guard Self.mayFollow(head, fetch.engine.interim) else {
-                refuse(link, "more interim heads than allowed")
-                return false
-            }
-            let head = Response.ResponseHead(head)
-            fetch.engine.interim.append(head)
-            fetch.channel?.post(.interim(head))
+            return take(interim: head, fetch, from: link)
         case .head(let lease, let head, let questions, let isStored):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
-            guard fetch.engine.head == nil else {
-                refuse(link, "a second head")
-                return false
-            }
-            fetch.engine.head = head
-            tell(.status, fetch, "head: status \(head.status)")
-            // Nobody waits for its body, or answers it, any more.
-            guard fetch.engine.ending == nil else { return true }
-            let challenge = meet(head, fetch, isStored: isStored)
-            if challenge == .deliver, !isStored { learn(head, fetch) }
-            let isTriedAgain =
-                challenge == .deliver && questions.contains(.disposition) && triesAgain(after: head, fetch)
-            if fetch.channel != nil, !isTriedAgain, redirect(of: head, fetch) == nil, challenge == .deliver,
-                fetch.engine.resumable?.hides(head) != true
-            {
-                fetch.channel?.post(.head(Response.ResponseHead(head)))
-            }
-            if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
-            guard questions.contains(.disposition) else { break }
-            if !isTriedAgain, placeBody(head, fetch) { break }
-            switch head.status {
-            case _ where isTriedAgain: dispose(fetch, .proceed)
-            case 401, 407: dispose(fetch, challenge == .deliver ? .deliver : .proceed)
-            default: askAboutRedirect(head, fetch)
-            }
+            return take(head, of: lease, fetch, asks: questions, isStored: isStored, from: link)
         case .data(let lease, let bytes):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
-            guard UInt64(bytes.count) <= fetch.engine.credit else {
-                refuse(link, "more bytes than credits")
-                return false
-            }
-            fetch.engine.credit -= UInt64(bytes.count)
-            fetch.engine.delivered += UInt64(bytes.count)
-            fetch.channel?.post(.data(bytes))
+            return take(bytes, fetch, from: link)
         case .forwards(let lease, let fields):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
-            guard !fetch.engine.isForwarded, fetch.engine.head == nil else {
-                refuse(link, "a second request of a lease")
-                return false
-            }
-            fetch.engine.isForwarded = true
-            fetch.channel?.post(.forwarded(Fields(fields)))
+            return take(forwarded: fields, fetch, from: link)
         case .unshared(let lease):
             guard let fetch = fetch(of: lease, from: link) else { return passesOver(lease, from: link) }
             // A worker that says so again says nothing.
@@ -83,6 +41,79 @@ extension Supervisor {
         case .ended(let end):
             return ended(end, descriptors, from: link)
         }
+        return true
+    }
+
+    /// - Returns: False when it was one too many.
+    private mutating func take(
+        interim head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch, from link: WorkerLink
+    ) -> Bool {
+        // A server may send any number of them, but the worker passes on no more: events nobody reads pile up.
+        guard Self.mayFollow(head, fetch.engine.interim) else {
+            refuse(link, "more interim heads than allowed")
+            return false
+        }
+        let head = Response.ResponseHead(head)
+        fetch.engine.interim.append(head)
+        fetch.channel?.post(.interim(head))
+        return true
+    }
+
+    /// The final head came ahead of the end: it is told, and its transfer's questions are answered or passed on.
+    /// - Returns: False when there was one before.
+    private mutating func take(
+        _ head: TrawlHTTP.ResponseHead, of lease: UInt64, _ fetch: RunningFetch, asks questions: HeadQuestions,
+        isStored: Bool, from link: WorkerLink
+    ) -> Bool {
+        guard fetch.engine.head == nil else {
+            refuse(link, "a second head")
+            return false
+        }
+        fetch.engine.head = head
+        tell(.status, fetch, "head: status \(head.status)")
+        // Nobody waits for its body, or answers it, any more.
+        guard fetch.engine.ending == nil else { return true }
+        let challenge = meet(head, fetch, isStored: isStored)
+        if challenge == .deliver, !isStored { learn(head, fetch) }
+        let isTriedAgain =
+            challenge == .deliver && questions.contains(.disposition) && triesAgain(after: head, fetch)
+        if fetch.channel != nil, !isTriedAgain, redirect(of: head, fetch) == nil, challenge == .deliver,
+            fetch.engine.resumable?.hides(head) != true
+        {
+            fetch.channel?.post(.head(Response.ResponseHead(head)))
+        }
+        if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
+        guard questions.contains(.disposition) else { return true }
+        if !isTriedAgain, placeBody(head, fetch) { return true }
+        switch head.status {
+        case _ where isTriedAgain: dispose(fetch, .proceed)
+        case 401, 407: dispose(fetch, challenge == .deliver ? .deliver : .proceed)
+        default: askAboutRedirect(head, fetch)
+        }
+        return true
+    }
+
+    /// - Returns: False when there was no room for so many bytes.
+    private mutating func take(_ bytes: [UInt8], _ fetch: RunningFetch, from link: WorkerLink) -> Bool {
+        guard UInt64(bytes.count) <= fetch.engine.credit else {
+            refuse(link, "more bytes than credits")
+            return false
+        }
+        fetch.engine.credit -= UInt64(bytes.count)
+        fetch.engine.delivered += UInt64(bytes.count)
+        fetch.channel?.post(.data(bytes))
+        return true
+    }
+
+    /// The request goes out, with these fields of the cache's.
+    /// - Returns: False when it had gone out before.
+    private mutating func take(forwarded fields: FieldLines, _ fetch: RunningFetch, from link: WorkerLink) -> Bool {
+        guard !fetch.engine.isForwarded, fetch.engine.head == nil else {
+            refuse(link, "a second request of a lease")
+            return false
+        }
+        fetch.engine.isForwarded = true
+        fetch.channel?.post(.forwarded(Fields(fields)))
         return true
     }
 
@@ -126,23 +157,14 @@ extension Supervisor {
             return gaveUp(end, wasSent: wasSent, kept: kept, descriptors, from: link)
         }
         let memory = takeMemory(descriptors)
-        let lease = LeaseID(rawValue: end.lease)
         // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
         if let fetch = fetch(of: end.lease, from: link), let reason = violation(in: end, memory, fetch) {
             refuse(link, reason)
             return false
         }
-        guard let hop = leases.ended(lease, from: link.slot, connections: Int(end.connections)) else {
-            return passesOver(end.lease, from: link)
-        }
-        if link.strayFrames > 0 { link.strayFrames -= 1 }
-        endMemory(of: lease, hop)
-        guard let fetch = fetches[FetchKey(rawValue: hop)] else { return true }
-        // Of a hop without a transfer its line says nothing.
-        if end.metrics.ended > 0 { measureEnd(of: fetch, lease) }
-        leaveHost(fetch, judge(end, of: fetch))
-        leaseEnded(lease, of: fetch)
-        switch fetch.engine.life.leaseEnded(lease) {
+        guard let hop = takeEnd(end, from: link) else { return passesOver(end.lease, from: link) }
+        guard let fetch = fetches[hop] else { return true }
+        switch takeEnd(end, of: fetch) {
         case .none: return true
         case .forget:
             forget(fetch)
@@ -160,6 +182,26 @@ extension Supervisor {
         settle(fetch, end, memory, from: link)
         slots[link.slot].completedLease()
         return true
+    }
+
+    /// Takes an ended lease from its worker.
+    /// - Returns: Whose hop it was; nil when the worker did not hold it.
+    mutating func takeEnd(_ end: LeaseEnd, from link: WorkerLink) -> FetchKey? {
+        let lease = LeaseID(rawValue: end.lease)
+        guard let hop = leases.ended(lease, from: link.slot, connections: Int(end.connections)) else { return nil }
+        if link.strayFrames > 0 { link.strayFrames -= 1 }
+        endMemory(of: lease, hop)
+        return FetchKey(rawValue: hop)
+    }
+
+    /// Takes an ended lease from its fetch, which leaves its host and its limits.
+    mutating func takeEnd(_ end: LeaseEnd, of fetch: RunningFetch) -> FetchLife.LeaseEndAction {
+        let lease = LeaseID(rawValue: end.lease)
+        // Of a hop without a transfer its line says nothing.
+        if end.metrics.ended > 0 { measureEnd(of: fetch, lease) }
+        leaveHost(fetch, judge(end, of: fetch))
+        leaseEnded(lease, of: fetch)
+        return fetch.engine.life.leaseEnded(lease)
     }
 
     /// Whether the end of a hop is a response for the caller, as far as a caller who gave it up is concerned.
@@ -317,41 +359,25 @@ extension Supervisor {
         var storage = ResponseBody.Storage.bytes([])
         var file: String?
         let length: UInt64
-        switch delivery {
-        case .discarded(let count): length = count + passed
-        case .inline(let bytes):
-            storage = .bytes(bytes)
-            length = UInt64(bytes.count)
-        case .memory(let count):
-            switch memory {
-            case .success(let mapped): storage = .mapped(mapped)
-            case .failure(.system(let error)):
-                return .failure(
-                    FetchError(
-                        .internalError, "the body cannot be taken over: \(SystemError.text(of: error.errno))",
-                        cause: .system(error.errno), url: fetch.engine.target.text,
-                        isRetryable: fetch.engine.method.isIdempotent))
-            // Refused before, or nobody's.
-            case .failure, nil: break
+        do throws(FetchError) {
+            switch delivery {
+            case .discarded(let count): length = count + passed
+            case .inline(let bytes):
+                storage = .bytes(bytes)
+                length = UInt64(bytes.count)
+            case .memory(let count):
+                storage = try Self.storage(memory, fetch)
+                length = count
+            case .file(let count, let name):
+                file = name ?? fetch.plan.path
+                length = count
+            case .descriptor(let count):
+                file = try Self.publish(count, of: fetch, status: head.status)
+                length = count + (part?.offset ?? 0)
+            case .streamed(let count): length = count + passed
             }
-            length = count
-        case .file(let count, let name):
-            file = name ?? fetch.plan.path
-            length = count
-        case .descriptor(let count):
-            let makesEmpty = fetch.plan.fileOptions.createsEmptyFile && head.status != 304
-            if case .opened(let destination) = fetch.plan.sink, count > 0 || makesEmpty {
-                do throws(SystemError) {
-                    try destination.publish(
-                        replaces: fetch.plan.fileOptions.replaces, syncs: fetch.plan.fileOptions.syncs)
-                } catch {
-                    destination.discard()
-                    return .failure(.file(destination.path, error.errno))
-                }
-                file = destination.path
-            }
-            length = count + (part?.offset ?? 0)
-        case .streamed(let count): length = count + passed
+        } catch {
+            return .failure(error)
         }
         let kept = fetch.plan.terms.options.contentDecoding == .onRead ? head.fields.values("Content-Encoding") : []
         return .success(
@@ -366,5 +392,38 @@ extension Supervisor {
                     authentication: fetch.engine.authentication?.server?.report,
                     proxyAuthentication: fetch.engine.authentication?.proxy?.report,
                     retryCount: fetch.engine.retries?.failed ?? 0)))
+    }
+
+    /// The body that came in a memory file.
+    private static func storage(
+        _ memory: Result<MappedBytes, MemoryFileError>?, _ fetch: RunningFetch
+    ) throws(FetchError) -> ResponseBody.Storage {
+        switch memory {
+        case .success(let mapped): return .mapped(mapped)
+        case .failure(.system(let error)):
+            throw FetchError(
+                .internalError, "the body cannot be taken over: \(SystemError.text(of: error.errno))",
+                cause: .system(error.errno), url: fetch.engine.target.text,
+                isRetryable: fetch.engine.method.isIdempotent)
+        // Refused before, or nobody's.
+        case .failure, nil: return .bytes([])
+        }
+    }
+
+    /// Gives the file of a body its name.
+    ///
+    /// - Returns: Its path; nil when there is to be none.
+    private static func publish(
+        _ count: UInt64, of fetch: RunningFetch, status: UInt16
+    ) throws(FetchError) -> String? {
+        let makesEmpty = fetch.plan.fileOptions.createsEmptyFile && status != 304
+        guard case .opened(let destination) = fetch.plan.sink, count > 0 || makesEmpty else { return nil }
+        do throws(SystemError) {
+            try destination.publish(replaces: fetch.plan.fileOptions.replaces, syncs: fetch.plan.fileOptions.syncs)
+        } catch {
+            destination.discard()
+            throw .file(destination.path, error.errno)
+        }
+        return destination.path
     }
 }

@@ -18,7 +18,6 @@ extension Supervisor {
         _ end: LeaseEnd, wasSent: Bool, kept: UInt64, _ descriptors: [Int32], from link: WorkerLink
     ) -> Bool {
         let file = PassedFile(descriptors, length: kept)
-        let lease = LeaseID(rawValue: end.lease)
         // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
         var isForSuspension = false
         if let fetch = fetch(of: end.lease, from: link) {
@@ -31,17 +30,10 @@ extension Supervisor {
                 return false
             }
         }
-        guard let hop = leases.ended(lease, from: link.slot, connections: Int(end.connections)) else {
-            return passesOver(end.lease, from: link)
-        }
-        if link.strayFrames > 0 { link.strayFrames -= 1 }
-        endMemory(of: lease, hop)
+        guard let hop = takeEnd(end, from: link) else { return passesOver(end.lease, from: link) }
         defer { slots[link.slot].completedLease() }
-        guard let fetch = fetches[FetchKey(rawValue: hop)] else { return true }
-        if end.metrics.ended > 0 { measureEnd(of: fetch, lease) }
-        leaveHost(fetch, judge(end, of: fetch))
-        leaseEnded(lease, of: fetch)
-        switch fetch.engine.life.leaseEnded(lease) {
+        guard let fetch = fetches[hop] else { return true }
+        switch takeEnd(end, of: fetch) {
         case .none: break
         case .forget: forget(fetch)
         case .finish:

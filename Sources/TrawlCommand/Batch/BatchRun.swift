@@ -27,17 +27,8 @@ final class BatchRun: FetchDriver {
         if let results, results.cutOff > 0 {
             console.note("\(results.name): the last record was not complete; its \(results.cutOff) bytes are gone")
         }
-        // Where unfinished files have names, a killed run may have left some, whether it wrote results or not.
-        if plan.files == .new {
-            let root = try? OutputRoot(path: plan.directory)
-            if let root, !root.hasUnnamedFiles { _ = root.sweepParts() }
-        }
-        let source =
-            if let list, plan.form == .list {
-                try RequestSource(list, results, retriesFailed: plan.retriesFailed, console: console)
-            } else {
-                RequestSource(plan.arguments, list, plan.form, rememberingIn: plan.directory)
-            }
+        sweepParts(plan)
+        let source = try source(plan, list, results, console)
         let reload = ConfigReload.ofProgram()
         let signals = Signals.block()
         if list != nil { Scheduling.preferThroughput() }
@@ -79,6 +70,22 @@ final class BatchRun: FetchDriver {
         if plan.summarizes { run.job.summarize(start.duration(to: MonotonicClock.now())) }
         StandardError.settle()
         return run.job.tally.status
+    }
+
+    /// Where unfinished files have names, a killed run may have left some, whether it wrote results or not.
+    private static func sweepParts(_ plan: BatchPlan) {
+        guard plan.files == .new else { return }
+        let root = try? OutputRoot(path: plan.directory)
+        if let root, !root.hasUnnamedFiles { _ = root.sweepParts() }
+    }
+
+    private static func source(
+        _ plan: BatchPlan, _ list: ListReader?, _ results: ResultsFile?, _ console: Console
+    ) throws(CommandError) -> RequestSource {
+        if let list, plan.form == .list {
+            return try RequestSource(list, results, retriesFailed: plan.retriesFailed, console: console)
+        }
+        return RequestSource(plan.arguments, list, plan.form, rememberingIn: plan.directory)
     }
 
     func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, _ load: DriverLoad) -> DriverTurn {

@@ -87,58 +87,16 @@ struct RequestObject {
         }
         switch member {
         case .id: try readID(&reader)
-        case .url:
-            guard let string = try string(member, &reader), let text = text(of: string, member, reader) else { return }
-            if text.isEmpty { complain("url is empty") }
-            url = text
-            if let user = UserInformation.user(in: text) {
-                secrets.append((string.place, "\(user)\0\(UserInformation.removed(from: text))"))
-            }
-        case .method:
-            guard let text = try text(member, &reader) else { return }
-            if Method(text) == nil { complain("method is not a token") }
-            method = text
+        case .url: try readURL(&reader)
+        case .method: try readMethod(&reader)
         case .headers: try readHeaders(&reader)
-        case .body:
-            guard let string = try string(member, &reader) else { return }
-            var bytes: [UInt8] = []
-            guard complainsNot(member, { () throws(JSONError) in try reader.appendUTF8(of: string, to: &bytes) })
-            else { return }
-            setBody(bytes)
-        case .bodyBase64:
-            guard let string = try string(member, &reader) else { return }
-            var bytes: [UInt8] = []
-            guard complainsNot(member, { () throws(JSONError) in bytes = try reader.base64(of: string) })
-            else { return }
-            setBody(bytes)
-        case .redirect:
-            guard let string = try string(member, &reader) else { return }
-            if reader.isEqual(string, "follow") {
-                follows = true
-            } else if reader.isEqual(string, "manual") {
-                follows = false
-            } else {
-                complain("redirect must be follow or manual")
-            }
-        case .maxRedirects:
-            guard let number = try number(member, &reader) else { return }
-            maxRedirects = number.wholeNumber.flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
-            if maxRedirects == nil { complain("max_redirects must be a whole number from 0 on") }
-        case .timeout:
-            guard let number = try number(member, &reader) else { return }
-            timeout = Self.duration(number.double)
-            if timeout == nil { complain("timeout must be a number of seconds above 0 and at most ten years") }
-        case .out:
-            guard let text = try text(member, &reader) else { return }
-            let fault = text.utf8.contains(0) ? .leadsOut : LocalPath.nameFault(of: text)
-            if let fault {
-                complain("out: \(RequestLine.reason(fault))")
-            }
-            out = text
-        case .cachePolicy:
-            guard let text = try text(member, &reader) else { return }
-            cacheMode = CacheMode(rawValue: text)
-            if cacheMode == nil { complain("cache_policy must be one of \(CacheMode.names)") }
+        case .body: try readBody(&reader)
+        case .bodyBase64: try readBodyBase64(&reader)
+        case .redirect: try readRedirect(&reader)
+        case .maxRedirects: try readMaxRedirects(&reader)
+        case .timeout: try readTimeout(&reader)
+        case .out: try readOut(&reader)
+        case .cachePolicy: try readCachePolicy(&reader)
         case .auth: try readAuthentication(&reader)
         }
     }
@@ -185,6 +143,21 @@ struct RequestObject {
         id = RequestID(json: Array(json))
     }
 
+    private mutating func readURL(_ reader: inout JSONReader) throws(JSONError) {
+        guard let string = try string(.url, &reader), let text = text(of: string, .url, reader) else { return }
+        if text.isEmpty { complain("url is empty") }
+        url = text
+        if let user = UserInformation.user(in: text) {
+            secrets.append((string.place, "\(user)\0\(UserInformation.removed(from: text))"))
+        }
+    }
+
+    private mutating func readMethod(_ reader: inout JSONReader) throws(JSONError) {
+        guard let text = try text(.method, &reader) else { return }
+        if Method(text) == nil { complain("method is not a token") }
+        method = text
+    }
+
     private mutating func readHeaders(_ reader: inout JSONReader) throws(JSONError) {
         let shape = "headers must be an array of [name, value]"
         guard try reader.peek() == .array else {
@@ -227,6 +200,58 @@ struct RequestObject {
             if SecretFields.contains(String(decoding: name, as: UTF8.self)) { secrets.append((strings[1].place, "")) }
             append(name, value)
         }
+    }
+
+    private mutating func readBody(_ reader: inout JSONReader) throws(JSONError) {
+        guard let string = try string(.body, &reader) else { return }
+        var bytes: [UInt8] = []
+        guard complainsNot(.body, { () throws(JSONError) in try reader.appendUTF8(of: string, to: &bytes) })
+        else { return }
+        setBody(bytes)
+    }
+
+    private mutating func readBodyBase64(_ reader: inout JSONReader) throws(JSONError) {
+        guard let string = try string(.bodyBase64, &reader) else { return }
+        var bytes: [UInt8] = []
+        guard complainsNot(.bodyBase64, { () throws(JSONError) in bytes = try reader.base64(of: string) })
+        else { return }
+        setBody(bytes)
+    }
+
+    private mutating func readRedirect(_ reader: inout JSONReader) throws(JSONError) {
+        guard let string = try string(.redirect, &reader) else { return }
+        if reader.isEqual(string, "follow") {
+            follows = true
+        } else if reader.isEqual(string, "manual") {
+            follows = false
+        } else {
+            complain("redirect must be follow or manual")
+        }
+    }
+
+    private mutating func readMaxRedirects(_ reader: inout JSONReader) throws(JSONError) {
+        guard let number = try number(.maxRedirects, &reader) else { return }
+        maxRedirects = number.wholeNumber.flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
+        if maxRedirects == nil { complain("max_redirects must be a whole number from 0 on") }
+    }
+
+    private mutating func readTimeout(_ reader: inout JSONReader) throws(JSONError) {
+        guard let number = try number(.timeout, &reader) else { return }
+        timeout = Self.duration(number.double)
+        if timeout == nil { complain("timeout must be a number of seconds above 0 and at most ten years") }
+    }
+
+    private mutating func readOut(_ reader: inout JSONReader) throws(JSONError) {
+        guard let text = try text(.out, &reader) else { return }
+        let fault = text.utf8.contains(0) ? .leadsOut : LocalPath.nameFault(of: text)
+        if let fault { complain("out: \(RequestLine.reason(fault))") }
+        out = text
+    }
+
+    private mutating func readCachePolicy(_ reader: inout JSONReader) throws(JSONError) {
+        guard let text = try text(.cachePolicy, &reader) else { return }
+        cacheMode = CacheMode(rawValue: text)
+        if cacheMode == nil { complain("cache_policy must be one of \(CacheMode.names)") }
     }
 
     private mutating func readAuthentication(_ reader: inout JSONReader) throws(JSONError) {

@@ -4,7 +4,7 @@ import TrawlHTTP
 import TrawlPlatform
 
 /// Fetches URLs one at a time on the main thread.
-enum SequentialRun {
+struct SequentialRun {
     /// What the signal thread needs to know of the fetch in flight.
     private final class Current: Sendable {
         struct State {
@@ -45,12 +45,52 @@ enum SequentialRun {
         var isOver: Bool { state.withLock { $0.isOver } }
     }
 
+    private let plan: GetPlan
+    private let source: RequestSource
+    /// Takes the heads for `-D`.
+    private let heads: BodyWriter?
+    private let console: Console
+    private let coordinator: Coordinator
+    private let progress: ProgressDisplay
+    private let current: Current
+    /// Ends waiting for the list.
+    private let interrupt: WakeUp
+
+    private var names: FileNames
+    private var tally = RunTally()
+    private var warnings = RunWarnings()
+    /// curl's exit code of the last fetch.
+    private var status = ExitStatus.success
+
     /// - Returns: The exit status.
     static func run(_ plan: GetPlan) throws(CommandError) -> Int32 {
-        let source = try RequestSource(
+        var run = try SequentialRun(plan)
+        run.fetchAll()
+        return run.end()
+    }
+
+    private init(_ plan: GetPlan) throws(CommandError) {
+        self.plan = plan
+        source = try RequestSource(
             plan.requests, plan.list.map { path throws(CommandError) in try ListReader(path) }, .plain,
             rememberingIn: plan.directory)
-        let heads = try plan.headFile.map { file throws(CommandError) in
+        heads = try Self.headWriter(plan)
+        let signals = Signals.block()
+        console = Console(plan.report)
+        console.note(plan.template.options.tls)
+        coordinator = try Coordinator.started(plan.configuration, console)
+        try plan.cookieFiles?.load(into: coordinator, console)
+        let kind = plan.report.progressKind(
+            onTerminal: Terminal.isTerminal(STDERR_FILENO),
+            sharesTerminal: plan.output == .standardOutput && Terminal.isTerminal(STDOUT_FILENO))
+        progress = ProgressDisplay(kind)
+        current = Current()
+        interrupt = try Self.watch(signals, current, coordinator, console)
+        names = FileNames(.lastPart, source, namesFromHeads: plan.namesFromHeads)
+    }
+
+    private static func headWriter(_ plan: GetPlan) throws(CommandError) -> BodyWriter? {
+        try plan.headFile.map { file throws(CommandError) in
             if LocalPath.isStandardOutput(file) { return BodyWriter.standardOutput() }
             do throws(SystemError) {
                 // As in curl, an output directory is for bodies.
@@ -59,19 +99,16 @@ enum SequentialRun {
                 throw CommandError(file: file, error.errno, status: ExitStatus.cannotCreate)
             }
         }
-        let signals = Signals.block()
-        let console = Console(plan.report)
-        console.note(plan.template.options.tls)
-        let coordinator = try Coordinator.started(plan.configuration, console)
-        try plan.cookieFiles?.load(into: coordinator, console)
-        let kind = plan.report.progressKind(
-            onTerminal: Terminal.isTerminal(STDERR_FILENO),
-            sharesTerminal: plan.output == .standardOutput && Terminal.isTerminal(STDOUT_FILENO))
-        let progress = ProgressDisplay(kind)
-        let current = Current()
-        let interrupt: WakeUp
+    }
+
+    /// Takes the signals of the run.
+    ///
+    /// - Returns: What is signalled when one has come that ends it.
+    private static func watch(
+        _ signals: Signals, _ current: Current, _ coordinator: Coordinator, _ console: Console
+    ) throws(CommandError) -> WakeUp {
         do throws(SystemError) {
-            interrupt = try WakeUp()
+            let interrupt = try WakeUp()
             try signals.watch { signal, count in
                 current.stop(signal)
                 interrupt.signal()
@@ -84,16 +121,16 @@ enum SequentialRun {
             } status: {
                 console.writeStatus(of: coordinator)
             }
+            return interrupt
         } catch {
             throw CommandError("\(error)", status: ExitStatus.engineDown)
         }
-        var tally = RunTally()
-        var names = FileNames(.lastPart, source, namesFromHeads: plan.namesFromHeads)
-        var status = ExitStatus.success
-        var warnings = RunWarnings()
-        loop: while current.signal == nil, !tally.outputIsClosed, !tally.outputIsBroken {
+    }
+
+    private mutating func fetchAll() {
+        while current.signal == nil, !tally.outputIsClosed, !tally.outputIsBroken, !tally.engineIsDown {
             switch source.next(interrupt: interrupt.rawValue) {
-            case .end, .wait: break loop
+            case .end, .wait: return
             case .nothing, .skipped: continue
             case .bad(let bad, let line, _):
                 console.failure(source.place(line) + bad.reason.terminalSafe)
@@ -101,22 +138,30 @@ enum SequentialRun {
             case .unreadable(let message):
                 console.failure(message)
                 tally.failed += 1
-                break loop
+                return
             case .request(let request, let line, _):
-                var single = SingleFetch(
-                    request, source.place(line), plan, coordinator, console, progress, heads: heads)
-                status = single.run(names: &names) {
-                    current.set($0)
-                }
-                current.set(nil)
-                warnings.tell(coordinator, on: console)
-                if status == ExitStatus.success { tally.succeeded += 1 } else { tally.failed += 1 }
-                tally.outputIsClosed = single.outputIsClosed
-                tally.outputIsBroken = single.outputIsBroken
-                if status == ExitStatus.engineDown { tally.engineIsDown = true }
-                if tally.engineIsDown { break loop }
+                fetch(request, source.place(line))
             }
         }
+    }
+
+    /// - Parameter place: Where it was named, for messages.
+    private mutating func fetch(_ request: ListedRequest, _ place: String) {
+        let current = current
+        var single = SingleFetch(request, place, plan, coordinator, console, progress, heads: heads)
+        status = single.run(names: &names) {
+            current.set($0)
+        }
+        current.set(nil)
+        warnings.tell(coordinator, on: console)
+        if status == ExitStatus.success { tally.succeeded += 1 } else { tally.failed += 1 }
+        tally.outputIsClosed = single.outputIsClosed
+        tally.outputIsBroken = single.outputIsBroken
+        if status == ExitStatus.engineDown { tally.engineIsDown = true }
+    }
+
+    /// - Returns: The exit status.
+    private mutating func end() -> Int32 {
         progress.finish()
         // Asked twice, it waits for nothing.
         if current.end() { coordinator.beginShutdown(grace: .zero) }

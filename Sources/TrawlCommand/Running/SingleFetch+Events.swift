@@ -17,9 +17,7 @@ extension SingleFetch {
         case .started, .resumedAtOffset, .waitingForConnectivity:
             break
         case .attempt(let number):
-            sent = plan.report.verbose ? fetch.sentRequest(attempt: number) : nil
-            // What is stored may answer without a request, as is said when it has.
-            if let sent, !sent.passesCache { console.write(HeadText.lines(sent, version: versionAsked, prefix: "> ")) }
+            begin(number, of: fetch)
         case .forwarded(let added):
             if let sent {
                 console.write(HeadText.lines(sent.with(added.lines), version: versionAsked, prefix: "> "))
@@ -40,58 +38,81 @@ extension SingleFetch {
             redirects += 1
             show(hop.head, of: fetch)
         case .head(let head):
-            self.head = head
-            hasAnswer = true
-            if !plan.savesErrorBodies, head.status >= 400 {
-                show(head, of: fetch)
-                refuse(fetch, "the response's status is \(head.status)", ExitStatus.Curl.httpError)
-                return
-            }
-            if plan.namesFromHeads, writer == nil, path == nil { openNamedByHead(head, of: fetch, &names) }
-            show(head, of: fetch)
-            if plan.wantsHeadsAlone, refusal == nil, !outputIsClosed {
-                isEnough = true
-                // With `-X`; otherwise it ends here anyway.
-                if plan.template.effectiveMethod != .head { fetch.cancel() }
-                return
-            }
-            setProgress(expected: head.fields["Content-Length"].flatMap { UInt64($0) })
+            take(head, of: fetch, &names)
         case .data(let bytes):
-            received += UInt64(bytes.count)
-            setProgress(expected: nil)
-            guard refusal == nil, !outputIsClosed, !isEnough else { return }
-            if isBinaryForTerminal(bytes) {
-                refuse(
-                    fetch, "binary bytes would go to the terminal; use '-o -' for that, or '-o FILE'",
-                    ExitStatus.Curl.writeError)
-                return
-            }
-            if let writer { write(bytes, to: writer, of: fetch) }
+            take(bytes, of: fetch)
         case .progress(let state):
-            if received == 0 {
-                let whole = UInt64(max(0, fetch.currentProgress.upload.total))
-                progress.state.withLock {
-                    $0 = .single(
-                        .init(
-                            name: FileName.ofURL(request.url), received: state.received, expected: state.expected,
-                            sent: state.sent, sending: whole))
-                }
-            }
+            if received == 0 { show(state, of: fetch) }
         case .ended(let ended):
             result = ended
-            switch ended {
-            case .failure:
-                // No event has it: nothing follows from it but the failure.
-                if !hasAnswer, let refused = fetch.refusedHead {
-                    head = refused
-                    show(refused, of: fetch)
-                }
-            case .success(let response):
-                showTrailers(of: response, fetch)
+            take(ended, of: fetch)
+        }
+    }
+
+    /// An attempt begins: shows what it sends.
+    private mutating func begin(_ attempt: Int, of fetch: Fetch) {
+        sent = plan.report.verbose ? fetch.sentRequest(attempt: attempt) : nil
+        // What is stored may answer without a request, as is said when it has.
+        if let sent, !sent.passesCache { console.write(HeadText.lines(sent, version: versionAsked, prefix: "> ")) }
+    }
+
+    /// The head of the response that is the answer: its body is refused, gets its place, or is not waited for.
+    private mutating func take(_ head: Response.ResponseHead, of fetch: Fetch, _ names: inout FileNames) {
+        self.head = head
+        hasAnswer = true
+        if !plan.savesErrorBodies, head.status >= 400 {
+            show(head, of: fetch)
+            refuse(fetch, "the response's status is \(head.status)", ExitStatus.Curl.httpError)
+            return
+        }
+        if plan.namesFromHeads, writer == nil, path == nil { openNamedByHead(head, of: fetch, &names) }
+        show(head, of: fetch)
+        if plan.wantsHeadsAlone, refusal == nil, !outputIsClosed {
+            isEnough = true
+            // With `-X`; otherwise it ends here anyway.
+            if plan.template.effectiveMethod != .head { fetch.cancel() }
+            return
+        }
+        setProgress(expected: head.fields["Content-Length"].flatMap { UInt64($0) })
+    }
+
+    /// Bytes of the body.
+    private mutating func take(_ bytes: [UInt8], of fetch: Fetch) {
+        received += UInt64(bytes.count)
+        setProgress(expected: nil)
+        guard refusal == nil, !outputIsClosed, !isEnough else { return }
+        if isBinaryForTerminal(bytes) {
+            refuse(
+                fetch, "binary bytes would go to the terminal; use '-o -' for that, or '-o FILE'",
+                ExitStatus.Curl.writeError)
+            return
+        }
+        if let writer { write(bytes, to: writer, of: fetch) }
+    }
+
+    /// How far a fetch is whose body does not come here.
+    private func show(_ state: FetchProgress, of fetch: Fetch) {
+        let whole = UInt64(max(0, fetch.currentProgress.upload.total))
+        progress.state.withLock {
+            $0 = .single(
+                .init(
+                    name: FileName.ofURL(request.url), received: state.received, expected: state.expected,
+                    sent: state.sent, sending: whole))
+        }
+    }
+
+    /// The end: shows what no event before it had.
+    private mutating func take(_ ended: Result<Response, FetchError>, of fetch: Fetch) {
+        switch ended {
+        case .failure:
+            // No event has it: nothing follows from it but the failure.
+            if !hasAnswer, let refused = fetch.refusedHead {
+                head = refused
+                show(refused, of: fetch)
             }
-            if plan.report.verbose, case .success(let response) = ended, let line = HeadText.line(response.source) {
-                console.write(line)
-            }
+        case .success(let response):
+            showTrailers(of: response, fetch)
+            if plan.report.verbose, let line = HeadText.line(response.source) { console.write(line) }
         }
     }
 

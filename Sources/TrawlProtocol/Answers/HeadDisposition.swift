@@ -10,6 +10,39 @@ package enum HeadDisposition: Sendable, Hashable {
     case redirectBody(BodySink)
     /// The hop ends here; the body is not wanted and the connection is closed.
     case cancel
+
+    init(from reader: inout WireReader) throws(FrameError) {
+        switch try reader.byte() {
+        case 0: self = .proceed
+        case 1: self = .redirectBody(try BodySink(from: &reader))
+        case 2: self = .cancel
+        case 3: self = .keep(nil)
+        case 4: self = .keep(StoringOrder(session: nil, metadata: try reader.data()))
+        case 5:
+            let session = SessionNumber(first: try reader.uint64(), last: try reader.uint64())
+            self = .keep(StoringOrder(session: session, metadata: try reader.data()))
+        case 6: self = .deliver
+        default: throw .invalid(.disposition)
+        }
+    }
+
+    func write(to writer: inout WireWriter) {
+        switch self {
+        case .proceed: writer.write(UInt8(0))
+        case .redirectBody(let sink):
+            writer.write(UInt8(1))
+            sink.write(to: &writer)
+        case .cancel: writer.write(UInt8(2))
+        case .deliver: writer.write(UInt8(6))
+        case .keep(let order):
+            writer.write(UInt8(order == nil ? 3 : order?.session == nil ? 4 : 5))
+            if let session = order?.session {
+                writer.write(session.first)
+                writer.write(session.last)
+            }
+            if let order { writer.write(order.metadata) }
+        }
+    }
 }
 
 /// How a response is stored.

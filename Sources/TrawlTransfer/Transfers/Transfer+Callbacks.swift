@@ -79,62 +79,84 @@ extension Transfer {
             endsEarly = true
             return false
         }
-        if requestsBegun > 1 + heldHeads, head == nil, mayHaveBeenSent {
-            // libcurl repeats any request that died on a reused connection without a byte of response.
-            if lease.method.isIdempotent {
-                wantsOtherLease = lease.sendsOnce
-            } else {
-                // The server may have acted on it (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
-                failure = HopFailure(
-                    .connectionLost, curlCode: CURLE_GOT_NOTHING.rawValue,
-                    detail: "the connection closed under a request that must not be repeated")
-            }
-            if wantsOtherLease || failure != nil { return false }
-        }
+        // libcurl repeats any request that died on a reused connection without a byte of response.
+        if requestsBegun > 1 + heldHeads, head == nil, mayHaveBeenSent, !mayRepeat() { return false }
         if isProxied { connectionsAtRequest = connectionsMade }
         leaveConnection()
         connection = connections.find(
             remote: remote, remotePort: remotePort, local: local, localPort: localPort)
         if let connection {
-            isReused = connection.uses > 0
-            if isProxied, let proxy = lease.proxy, !suits(connection, proxy) {
-                wantsFreshConnection = true
-                return false
-            }
-            if isReused, let tls = connection.tls, tls != profile.profile.tls {
-                // It proves somebody else, or was trusted by other rules. libcurl 7.88 compares neither keys nor
-                // passphrases.
-                wantsFreshConnection = true
-                return false
-            }
-            if isReused, !isFit(connection) {
-                connection.isSpoiled = true
-                _ = ccurl_socket_shutdown(connection.socket)
-                wantsFreshConnection = true
-                return false
-            }
-            if connection.uses == 0, profile.multiplexes {
-                connection.isHTTP2 =
-                    profile.profile.version == .http2PriorKnowledge || ccurl_tls_is_http2(easy.raw) == 1
-            }
-            if lease.isSecure {
-                guard mayTrust() else { return false }
-                if connection.tls == nil { connection.tls = profile.profile.tls }
-            }
-            if connection.uses == 0 { connection.fixBuffer() }
-            connection.uses += 1
-            enter(connection)
-            if limits != nil { meter(connection) }
+            guard mayUse(connection) else { return false }
         } else {
-            // One that was used before and is not found cannot be looked at.
-            guard connectionsMade > 0 else {
-                wantsFreshConnection = true
-                return false
-            }
-            isReused = false
-            if lease.isSecure, !mayTrust() { return false }
+            guard mayUseUnknownConnection() else { return false }
         }
-        // Before the first byte is handed to the system: a coordinator that finds this worker dead must know.
+        noteSending()
+        return true
+    }
+
+    /// Whether a request that may have reached the server goes out again; else why not is known.
+    private func mayRepeat() -> Bool {
+        if lease.method.isIdempotent {
+            wantsOtherLease = lease.sendsOnce
+        } else {
+            // The server may have acted on it (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
+            failure = HopFailure(
+                .connectionLost, curlCode: CURLE_GOT_NOTHING.rawValue,
+                detail: "the connection closed under a request that must not be repeated")
+        }
+        return !wantsOtherLease && failure == nil
+    }
+
+    /// Whether the request may go out on the connection that libcurl chose; it counts as used then.
+    private func mayUse(_ connection: Connection) -> Bool {
+        isReused = connection.uses > 0
+        guard suits(connection) else {
+            wantsFreshConnection = true
+            return false
+        }
+        if connection.uses == 0, profile.multiplexes {
+            connection.isHTTP2 =
+                profile.profile.version == .http2PriorKnowledge || ccurl_tls_is_http2(easy.raw) == 1
+        }
+        if lease.isSecure {
+            guard mayTrust() else { return false }
+            if connection.tls == nil { connection.tls = profile.profile.tls }
+        }
+        if connection.uses == 0 { connection.fixBuffer() }
+        connection.uses += 1
+        enter(connection)
+        if limits != nil { meter(connection) }
+        return true
+    }
+
+    /// Whether what was used before on the connection, if anything was, does not keep this request from it.
+    private func suits(_ connection: Connection) -> Bool {
+        if isProxied, let proxy = lease.proxy, !suits(connection, proxy) { return false }
+        guard isReused else { return true }
+        // It proves somebody else, or was trusted by other rules. libcurl 7.88 compares neither keys nor passphrases.
+        if let tls = connection.tls, tls != profile.profile.tls { return false }
+        guard isFit(connection) else {
+            connection.isSpoiled = true
+            _ = ccurl_socket_shutdown(connection.socket)
+            return false
+        }
+        return true
+    }
+
+    /// Whether the request may go out on a connection that is not in the table.
+    private func mayUseUnknownConnection() -> Bool {
+        // One that was used before and is not found cannot be looked at.
+        guard connectionsMade > 0 else {
+            wantsFreshConnection = true
+            return false
+        }
+        isReused = false
+        return !lease.isSecure || mayTrust()
+    }
+
+    /// The first byte is about to be handed to the system.
+    private func noteSending() {
+        // Before that: a coordinator that finds this worker dead must know.
         if !mayHaveBeenSent {
             progress?.markRequestMayHaveBeenSent()
             mayHaveBeenSent = true
@@ -142,7 +164,6 @@ extension Transfer {
         lastActivity = clock.running
         awaitFirstByte()
         if exchange != nil { sentAt = WallClock.time() }
-        return true
     }
 
     /// Whether a connection that was used before holds nothing but silence.
