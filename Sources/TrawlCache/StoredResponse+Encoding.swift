@@ -159,11 +159,3 @@ extension StoredFacts.Flags {
         if isOn { insert(flag) } else { remove(flag) }
     }
 }
-
-extension UnsafeRawBufferPointer {
-    /// The integer at a place that is known to be inside.
-    @inline(__always)
-    func integer<Integer: FixedWidthInteger>(at offset: Int, as type: Integer.Type) -> Integer {
-        Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
-    }
-}

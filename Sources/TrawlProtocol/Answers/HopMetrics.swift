@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// What one hop took, as the worker measured it.
 ///
 /// Times are microseconds since the transfer began, 0 for a phase that did not happen.

@@ -95,15 +95,7 @@ struct WireReader {
     private mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws(FrameError) -> Integer {
         guard bytes.count - offset >= MemoryLayout<Integer>.size else { throw .truncated }
         defer { offset += MemoryLayout<Integer>.size }
-        return Integer(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The little-endian integer at an offset of a block.
-    @inline(__always)
-    func integer<Integer: FixedWidthInteger>(at offset: Int, as type: Integer.Type) -> Integer {
-        Integer(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
+        return bytes.integer(at: offset, as: type)
     }
 }
 
