@@ -25,7 +25,7 @@ extension CoordinatorMessage {
                     .keep(StoringOrder(session: nil, metadata: random.bytes(upTo: 40))),
                     .keep(
                         StoringOrder(
-                            session: SessionNumber(first: random.integer(), last: random.integer()),
+                            session: SessionID(random.integer(), random.integer()),
                             metadata: random.bytes(upTo: 40))),
                 ]))
         case 4: .cancel(lease: random.integer())
@@ -185,7 +185,7 @@ extension CacheTerms {
         var terms = CacheTerms(directory: "/" + random.text().filter { $0 != "\0" }, budget: random.integer())
         terms.options = random.integer()
         terms.reload = random.pick([0, 1, 2])
-        if random.bool() { terms.session = SessionNumber(first: random.integer(), last: random.integer()) }
+        if random.bool() { terms.session = SessionID(random.integer(), random.integer()) }
         terms.respectsCacheControl = random.bool()
         terms.usesHeuristics = random.bool()
         terms.forcesFallback = random.bool()

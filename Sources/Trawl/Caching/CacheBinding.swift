@@ -49,7 +49,7 @@ final class CacheBinding: Sendable {
         terms.forcesFallback = policy.forcesFallback
         terms.stopsAtEqualTag = policy.stopsAtEqualTag
         usesSession = (caching.storage ?? shelf.settings.storage) == .session
-        if usesSession { terms.session = shelf.sessionID.number }
+        if usesSession { terms.session = shelf.sessionID }
         self.terms = terms
     }
 
@@ -59,7 +59,7 @@ final class CacheBinding: Sendable {
     }
 
     /// The coordinator's session in this cache; nil when it has none there, and nothing can be stored for it.
-    var session: SessionNumber? { shelf.holdsSession(terms.directory) ? shelf.sessionID.number : nil }
+    var session: SessionID? { shelf.holdsSession(terms.directory) ? shelf.sessionID : nil }
 
     /// Whether the caller lets what comes be stored, and what is stored be changed.
     var allowsStoring: Bool { !isUnverified && !policy.options.contains(.doNotWrite) }
@@ -124,11 +124,6 @@ final class CacheBinding: Sendable {
             hasBody: hasBody,
             decodesContent: decodesContent, tag: rules.tag)
     }
-}
-
-extension SessionID {
-    /// As workers are told.
-    fileprivate var number: SessionNumber { SessionNumber(first: halves.first, last: halves.last) }
 }
 
 extension TrawlCache.CachePolicy {

@@ -62,7 +62,7 @@ final class CookieBinding: Sendable {
         if case .none = source, manual.isEmpty { return nil }
         var conditions = CookieConditions(
             policy: CookieAcceptPolicy(cookies.accepts ?? configuration.accepts),
-            suffixes: CookieSettings.suffixes, session: configuration.state.sessionID.halves.first)
+            suffixes: CookieSettings.suffixes, session: configuration.state.sessionID.first)
         if let url = cookies.mainDocumentURL {
             conditions.mainDocumentHost = (try? URLParser().parse(url))?.origin.host ?? ""
         }

@@ -18,7 +18,7 @@ public struct CookieJar: Sendable {
     private let hasStore: Bool
 
     init(_ settings: CookieSettings, _ jar: RequestOptions.Cookies.Jar) {
-        session = settings.state.sessionID.halves.first
+        session = settings.state.sessionID.first
         hasStore = settings.state.directory != nil
         switch jar {
         case .shared, .none: place = hasStore ? .store(settings.state, jar: "") : .memory(settings.memory.jar(""))

@@ -1,3 +1,4 @@
+import TrawlHTTP
 import TrawlSession
 import TrawlStore
 import TrawlURL
@@ -30,7 +31,7 @@ struct CookieSettings: Sendable {
     ///
     /// - Throws: `storeUnusable`; those of jars in memory are gone then too.
     func removeAcceptedInSession() async throws(FetchError) {
-        let session = state.sessionID.halves.first
+        let session = state.sessionID.first
         memory.removeAccepted(in: session)
         guard let store = state.openedStore else { return }
         do throws(StoreError) {

@@ -1,3 +1,5 @@
+package import TrawlHTTP
+
 /// What the coordinator answers to a head that a transfer rests at.
 package enum HeadDisposition: Sendable, Hashable {
     /// As the lease said.
@@ -19,7 +21,7 @@ package enum HeadDisposition: Sendable, Hashable {
         case 3: self = .keep(nil)
         case 4: self = .keep(StoringOrder(session: nil, metadata: try reader.data()))
         case 5:
-            let session = SessionNumber(first: try reader.uint64(), last: try reader.uint64())
+            let session = SessionID(try reader.uint64(), try reader.uint64())
             self = .keep(StoringOrder(session: session, metadata: try reader.data()))
         case 6: self = .deliver
         default: throw .invalid(.disposition)
@@ -48,12 +50,12 @@ package enum HeadDisposition: Sendable, Hashable {
 /// How a response is stored.
 package struct StoringOrder: Sendable, Hashable {
     /// The session whose end takes it; nil stores permanently.
-    package var session: SessionNumber?
+    package var session: SessionID?
     /// Bytes of the program's own that go with it.
     package var metadata: [UInt8]
 
     /// An order of its parts.
-    package init(session: SessionNumber?, metadata: [UInt8]) {
+    package init(session: SessionID?, metadata: [UInt8]) {
         self.session = session
         self.metadata = metadata
     }

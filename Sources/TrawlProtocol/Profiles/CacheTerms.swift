@@ -1,3 +1,5 @@
+package import TrawlHTTP
+
 /// Which cache, and what a caller wants of it: what many leases have in common.
 ///
 /// The rules are `TrawlCache`'s; to the protocol these are numbers.
@@ -21,7 +23,7 @@ package struct CacheTerms: Sendable, Hashable {
     /// Seconds for which responses count as fresh, whatever they say; below zero they are stale at once.
     package var lifetime: Int64?
     /// The session whose end takes what is stored with it; nil stores permanently.
-    package var session: SessionNumber?
+    package var session: SessionID?
 
     /// The terms of a cache in that directory, by the rules of RFC 9111.
     package init(directory: String, budget: UInt64) {
@@ -56,25 +58,11 @@ package struct CacheTerms: Sendable, Hashable {
         forcesFallback = flags & 16 != 0
         stopsAtEqualTag = flags & 32 != 0
         if flags & 4 != 0 { lifetime = Int64(bitPattern: try reader.uint64()) }
-        if flags & 8 != 0 { session = SessionNumber(first: try reader.uint64(), last: try reader.uint64()) }
+        if flags & 8 != 0 { session = SessionID(try reader.uint64(), try reader.uint64()) }
     }
 
     private var flags: UInt8 {
         (respectsCacheControl ? 1 : 0) | (usesHeuristics ? 2 : 0) | (lifetime != nil ? 4 : 0) | (session != nil ? 8 : 0)
             | (forcesFallback ? 16 : 0) | (stopsAtEqualTag ? 32 : 0)
-    }
-}
-
-/// The number of a coordinator's lifetime, 128 bits.
-package struct SessionNumber: Sendable, Hashable {
-    /// Its first half.
-    package var first: UInt64
-    /// Its last half.
-    package var last: UInt64
-
-    /// A number of its halves.
-    package init(first: UInt64, last: UInt64) {
-        self.first = first
-        self.last = last
     }
 }

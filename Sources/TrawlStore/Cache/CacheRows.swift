@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// A row of the table `blobs`.
 struct BlobRow: Equatable {
     static let size = 16
@@ -52,7 +54,7 @@ struct ScopedKey {
     private let words: (UInt64, UInt64, UInt64)
 
     init(_ session: SessionID, _ sequence: UInt64) {
-        words = (session.words.0.littleEndian, session.words.1.littleEndian, sequence.bigEndian)
+        words = (session.first.littleEndian, session.last.littleEndian, sequence.bigEndian)
     }
 
     static func read(_ bytes: UnsafeRawBufferPointer) -> (session: SessionID, sequence: UInt64)? {

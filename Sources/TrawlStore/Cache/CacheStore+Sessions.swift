@@ -1,3 +1,5 @@
+package import TrawlHTTP
+
 /// A coordinator's sessions in a cache.
 extension CacheStore {
     private var sessions: SessionFiles { SessionFiles(in: directory) }

@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// How far a removal of many records has come, from one transaction to the next.
 ///
 /// Each transaction does a bounded part, so that neither its memory nor the time others wait grows with the store.

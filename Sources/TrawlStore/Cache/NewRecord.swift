@@ -1,3 +1,5 @@
+package import TrawlHTTP
+
 /// A response to be stored.
 package struct NewRecord: Sendable {
     /// Of its cache key.

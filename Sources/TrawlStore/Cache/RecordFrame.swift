@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// A row of the table `records`, as its bytes say: docs/storage.md gives the layout.
 ///
 /// It points into memory of a snapshot or transaction and is valid as long as that. Bytes are what a disk made of them:
@@ -159,8 +161,8 @@ struct RecordFrame {
             row.put(0, at: 64)
         case .session(let session):
             kind |= 1 << 24
-            row.put(session.words.0, at: 56)
-            row.put(session.words.1, at: 64)
+            row.put(session.first, at: 56)
+            row.put(session.last, at: 64)
         }
         row.put(0, at: 72)
         let end = fixedSize + header.count

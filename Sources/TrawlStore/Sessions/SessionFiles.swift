@@ -1,5 +1,6 @@
 import CBlob
 import Glibc
+package import TrawlHTTP
 import TrawlPlatform
 
 /// A coordinator's session in one environment: alive as long as this value, and at most as its process.
@@ -86,7 +87,7 @@ struct SessionFiles {
     }
 
     private func path(of id: SessionID) -> String {
-        let digits = id.withBytes { bytes in
+        let digits = withUnsafeBytes(of: (id.first, id.last)) { bytes in
             bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
         }
         return directory + "/" + digits.joined()

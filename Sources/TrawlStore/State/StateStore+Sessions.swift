@@ -1,3 +1,4 @@
+package import TrawlHTTP
 import TrawlSession
 
 /// Coordinators' sessions in a state.
@@ -12,7 +13,7 @@ extension StateStore {
     /// Ends a session, and removes what ends with it. What cannot be removed now leaves its file, by which another
     /// coordinator learns of it.
     package func endSession(_ session: OpenSession) {
-        let mark = session.id.halves.first
+        let mark = session.id.first
         // What was never stored need not be removed.
         if changes(of: .cookies) != 0 {
             let removed = try? perform(.cookies) { (transaction) throws(StoreError) in

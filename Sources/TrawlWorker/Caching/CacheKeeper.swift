@@ -259,6 +259,6 @@ extension CacheTerms {
     }
 
     var storageClass: StorageClass {
-        session.map { .session(SessionID($0.first, $0.last)) } ?? .permanent
+        session.map(StorageClass.session) ?? .permanent
     }
 }

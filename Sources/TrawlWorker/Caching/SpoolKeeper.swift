@@ -56,7 +56,7 @@ final class SpoolKeeper: BodyKeeper {
             record = nil
             return spool.abandon()
         }
-        storageClass = order.session.map { .session(SessionID($0.first, $0.last)) } ?? .permanent
+        storageClass = order.session.map(StorageClass.session) ?? .permanent
         metadata = order.metadata
     }
 
