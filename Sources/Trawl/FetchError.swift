@@ -214,6 +214,11 @@ extension FetchError {
     static let noHost = "the URL has no host"
     /// Of a fetch into a stream without a handle.
     static let unreadableStream = FetchError(.badRequest, "a stream is read through the handle of its fetch")
+
+    /// Nothing is fetched any more.
+    static func shutDown(url: String? = nil) -> FetchError {
+        FetchError(.shutDown, "the coordinator is shut down", url: url)
+    }
 }
 
 extension FetchError: CustomStringConvertible {

@@ -39,7 +39,7 @@ final class StoreWork: Sendable {
             if !state.isClosed { state.count += 1 }
             return state.isClosed
         }
-        if isClosed { throw FetchError(.shutDown, "the coordinator is shut down") }
+        if isClosed { throw .shutDown() }
         do throws(SystemError) {
             // It ends by itself, and `close` waits for that.
             _ = try NamedThread.start(name: "trawl-change") { [self] in

@@ -67,7 +67,7 @@ final class RunningFetch: @unchecked Sendable {
 
     /// Answers a fetch that never reached the supervisor.
     func refuse(_ error: FetchError? = nil) {
-        let error = error ?? FetchError(.shutDown, "the coordinator is shut down", url: plan.target.text)
+        let error = error ?? .shutDown(url: plan.target.text)
         engine.decisions = nil
         channel?.post(.ended(.failure(error)))
         switch reply {

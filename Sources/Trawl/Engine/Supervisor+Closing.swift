@@ -17,7 +17,7 @@ extension Supervisor {
             where (fetch.engine.life.isWaiting || fetch.engine.suspended?.machine.isSuspended == true)
                 && !mayStillValidate(fetch)
             {
-                conclude(fetch, shutDownError(fetch))
+                conclude(fetch, .shutDown(url: fetch.engine.target.text))
             }
         case .draining(let until):
             // Asked again: the shorter grace counts.
@@ -38,7 +38,7 @@ extension Supervisor {
         case .draining(let until):
             guard now >= until || fetches.count == 0 else { return }
             for fetch in fetches.all where !mayStillValidate(fetch) {
-                conclude(fetch, shutDownError(fetch))
+                conclude(fetch, .shutDown(url: fetch.engine.target.text))
             }
             // Files that are complete by now are told of, as those of before.
             if now < until.advanced(by: Self.exitGrace), isEndingFiles { return }
@@ -78,9 +78,5 @@ extension Supervisor {
     func mayStillValidate(_ fetch: RunningFetch) -> Bool {
         if case .nobody = fetch.reply { return now < validationsEnd }
         return false
-    }
-
-    private mutating func shutDownError(_ fetch: RunningFetch) -> FetchError {
-        FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
     }
 }

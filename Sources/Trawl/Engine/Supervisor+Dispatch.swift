@@ -18,8 +18,7 @@ extension Supervisor {
         if let downReason { return conclude(fetch, downReason) }
         if case .no = closing {
         } else if !mayStillValidate(fetch) {
-            return conclude(
-                fetch, FetchError(.shutDown, "the coordinator is shut down", url: fetch.plan.target.text))
+            return conclude(fetch, .shutDown(url: fetch.plan.target.text))
         }
         if let limit = fetch.plan.terms.resourceLimit { limitTime(of: fetch, to: limit) }
         if let policy = fetch.plan.terms.retry, !fetch.isForNobody {

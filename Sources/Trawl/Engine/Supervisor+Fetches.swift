@@ -58,9 +58,7 @@ extension Supervisor {
             fetch.engine.hasLostWorker = true
             requeue(fetch)
         } else {
-            answer(
-                fetch,
-                with: .failure(FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)))
+            answer(fetch, with: .failure(.shutDown(url: fetch.engine.target.text)))
         }
     }
 

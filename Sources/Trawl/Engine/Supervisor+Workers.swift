@@ -303,7 +303,7 @@ extension Supervisor {
         let said = refusals.compactMap { $0 }.first
         switch reason {
         case .shutdown:
-            return FetchError(.shutDown, "the coordinator is shut down")
+            return .shutDown()
         case .cannotWork, .incompatible:
             return FetchError(.engineDown, "\(program) does not fit: \(said ?? "it said that it cannot work here")")
         case .cannotStart(let number):

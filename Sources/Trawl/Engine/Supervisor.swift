@@ -368,7 +368,7 @@ struct Supervisor: ~Copyable {
 
     private mutating func finish() {
         let late = mailbox.close()
-        let error = downReason ?? FetchError(.shutDown, "the coordinator is shut down")
+        let error = downReason ?? .shutDown()
         for fetch in fetches.all { conclude(fetch, error, waitsForWorker: false) }
         finishDriving()
         answers.post()

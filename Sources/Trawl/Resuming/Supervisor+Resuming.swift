@@ -78,8 +78,7 @@ extension Supervisor {
         guard let part = fetch.engine.resumable, part.asksAgain else { return false }
         release(fetch, .promote)
         guard case .no = closing else {
-            let error = FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
-            answer(fetch, with: .failure(error))
+            answer(fetch, with: .failure(.shutDown(url: fetch.engine.target.text)))
             return true
         }
         begin(fetch, front: true)

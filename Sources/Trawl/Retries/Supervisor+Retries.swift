@@ -70,8 +70,7 @@ extension Supervisor {
         release(fetch, .promote)
         attempts.wait = nil
         guard case .no = closing else {
-            let error = FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
-            return answer(fetch, with: .failure(error))
+            return answer(fetch, with: .failure(.shutDown(url: fetch.engine.target.text)))
         }
         attempts.failed += 1
         countRetry(of: fetch)

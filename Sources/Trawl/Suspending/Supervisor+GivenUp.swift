@@ -64,8 +64,7 @@ extension Supervisor {
         }
         release(fetch, .promote)
         guard case .no = closing else {
-            let error = FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
-            return answer(fetch, with: .failure(error))
+            return answer(fetch, with: .failure(.shutDown(url: fetch.engine.target.text)))
         }
         fetch.engine.isRepeated = true
         begin(fetch, front: true)
@@ -75,8 +74,7 @@ extension Supervisor {
     private mutating func goOnLater(_ fetch: RunningFetch, wasSent: Bool, kept: UInt64, _ file: PassedFile?) {
         release(fetch, .promote)
         guard case .no = closing else {
-            let error = FetchError(.shutDown, "the coordinator is shut down", url: fetch.engine.target.text)
-            return answer(fetch, with: .failure(error))
+            return answer(fetch, with: .failure(.shutDown(url: fetch.engine.target.text)))
         }
         // What it came to is known: nothing of it has to be repeated.
         if answersChallenge(fetch) || goesOnTrying(fetch) { return }

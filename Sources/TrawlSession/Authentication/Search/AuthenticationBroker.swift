@@ -91,31 +91,18 @@ package struct AuthenticationBroker<Subject: Hashable & Sendable, Asker: Hashabl
 
     /// The credentials that one tried worked.
     package mutating func proved(_ subject: Subject, by asker: Asker) -> Action {
-        guard var question = questions[subject], question.holder == asker,
-            case .proving(let credentials) = question.phase
+        guard questions[subject]?.holder == asker, case .proving(let credentials)? = questions[subject]?.phase
         else { return .none }
-        questions[subject] = nil
-        forget(asker, subject)
-        var askers: [Asker] = []
-        while let next = question.waiting.popFirst() {
-            forget(next, subject)
-            askers.append(next)
-        }
+        let askers = settle(subject)
         return askers.isEmpty ? .none : .resume(askers, credentials)
     }
 
     /// Whoever was asked wants no more questions: the fetch that asked fails, and with it those that wait, when one
     /// fetch's end is to be all fetches' end.
     package mutating func cancelled(_ subject: Subject, by asker: Asker, all: Bool) -> Action {
-        guard var question = questions[subject], question.holder == asker else { return .none }
+        guard questions[subject]?.holder == asker else { return .none }
         guard all else { return left(subject, by: asker) }
-        questions[subject] = nil
-        forget(asker, subject)
-        var askers: [Asker] = []
-        while let next = question.waiting.popFirst() {
-            forget(next, subject)
-            askers.append(next)
-        }
+        let askers = settle(subject)
         return askers.isEmpty ? .none : .fail(askers)
     }
 
@@ -154,6 +141,20 @@ package struct AuthenticationBroker<Subject: Hashable & Sendable, Asker: Hashabl
     ) -> [(subject: Subject, action: Action)] {
         guard let subjects = places[asker] else { return [] }
         return subjects.filter(isLeft).map { ($0, left($0, by: asker)) }.filter { $0.1 != .none }
+    }
+
+    /// A question is over, whatever came of it.
+    ///
+    /// - Returns: Who waited, in the order in which they came.
+    private mutating func settle(_ subject: Subject) -> [Asker] {
+        guard var question = questions.removeValue(forKey: subject) else { return [] }
+        forget(question.holder, subject)
+        var askers: [Asker] = []
+        while let next = question.waiting.popFirst() {
+            forget(next, subject)
+            askers.append(next)
+        }
+        return askers
     }
 
     private mutating func forget(_ asker: Asker, _ subject: Subject) {
