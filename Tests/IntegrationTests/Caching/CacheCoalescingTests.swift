@@ -230,22 +230,32 @@ struct CacheCoalescingTests {
             answer.rest = (Array("and ends".utf8), last)
             return answer
         } _: { scene, coordinator in
-            defer {
-                first.open()
-                last.open()
-            }
-            let request = Request(scene.origin.url("/page"))
-            let fetches = (0..<5).map { _ in coordinator.start(request) }
-            #expect(await eventually { scene.count == 1 })
-            first.open()
-            // The first is not over: its end is still to come.
-            #expect(await eventually { scene.count == 5 }, "\(scene.count) requests")
-            last.open()
-            for fetch in fetches {
-                let response = try await fetch.response
+            try await expectOwnRequests(scene, coordinator, head: first, end: last) { response in
                 #expect(response.bodyText == "begins and ends")
             }
         }
+    }
+
+    /// Fetches that wait for a first one send their own requests as soon as its head is there.
+    ///
+    /// - Parameters:
+    ///   - head: What the head of the first response waits for.
+    ///   - end: What the ends of all wait for.
+    private func expectOwnRequests(
+        _ scene: CacheScene, _ coordinator: Coordinator, head: Occasion, end: Occasion, _ check: (Response) -> Void
+    ) async throws {
+        defer {
+            head.open()
+            end.open()
+        }
+        let request = Request(scene.origin.url("/page"))
+        let fetches = (0..<5).map { _ in coordinator.start(request) }
+        #expect(await eventually { scene.count == 1 })
+        head.open()
+        // The first is not over: its end is still to come.
+        #expect(await eventually { scene.count == 5 }, "\(scene.count) requests")
+        end.open()
+        for fetch in fetches { check(try await fetch.response) }
     }
 
     @Test(
@@ -261,18 +271,7 @@ struct CacheCoalescingTests {
             answer.rest = (rest, last)
             return answer
         } _: { scene, coordinator in
-            defer {
-                first.open()
-                last.open()
-            }
-            let request = Request(scene.origin.url("/page"))
-            let fetches = (0..<5).map { _ in coordinator.start(request) }
-            #expect(await eventually { scene.count == 1 })
-            first.open()
-            #expect(await eventually { scene.count == 5 }, "\(scene.count) requests")
-            last.open()
-            for fetch in fetches {
-                let response = try await fetch.response
+            try await expectOwnRequests(scene, coordinator, head: first, end: last) { response in
                 #expect(response.bodyText.utf8.count == 7 + length)
             }
         }

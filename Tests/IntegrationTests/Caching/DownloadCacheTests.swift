@@ -355,7 +355,7 @@ final class MemoryCache: DownloadCache {
 
     let secret: [UInt8]?
     private let fault: Fault?
-    private let state = Box(State())
+    private let state = Locked(State())
 
     init(secret: [UInt8]? = nil, fault: Fault? = nil) {
         self.secret = secret
@@ -438,19 +438,5 @@ extension DownloadCacheEntry {
         if let body { parts["body"] = body.map { Int($0) } }
         let data = (try? JSONSerialization.data(withJSONObject: parts)) ?? Data()
         return (try? JSONDecoder().decode(DownloadCacheEntry.self, from: data)) ?? self
-    }
-}
-
-/// A value behind a plain lock.
-///
-/// `@unchecked Sendable` holds because the value is touched under the lock only.
-private final class Box<Value: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value: Value
-
-    init(_ value: Value) { self.value = value }
-
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.withLock { body(&value) }
     }
 }

@@ -160,6 +160,25 @@ struct BandwidthTests {
         }
     }
 
+    /// Fetches from a slow origin, all of them under way.
+    private func slowFetches(
+        _ count: Int, from origin: ScriptedOrigin, on coordinator: Coordinator
+    ) async throws -> [Fetch] {
+        let fetches = (0..<count).map { coordinator.start(Request(origin.url("/slow/\($0)")), into: .discard) }
+        let areUnderWay = await eventually { origin.seen().count == count }
+        try #require(areUnderWay)
+        return fetches
+    }
+
+    /// A small body comes, whatever else is under way.
+    private func expectAnswer(from url: String, on coordinator: Coordinator, share: String? = nil) async throws {
+        var request = Request(url)
+        request.options.bandwidthShare = share
+        request.options.timeLimits.resource = .seconds(20)
+        let response = try await coordinator.send(request, into: .discard)
+        #expect(response.status == 200)
+    }
+
     @Test("transfers that a server sends nothing leave their places under the limit to others")
     func silent() async throws {
         let end = Occasion()
@@ -173,15 +192,8 @@ struct BandwidthTests {
             configuration.connectionsPerHost = 0
         } _: { coordinator in
             // As many as have a place.
-            let slow = (0..<3).map { coordinator.start(Request(origin.url("/slow/\($0)")), into: .discard) }
-            let areUnderWay = await eventually { origin.seen().count == 3 }
-            try #require(areUnderWay)
-            for number in 0..<5 {
-                var request = Request(origin.url("/\(number)"))
-                request.options.timeLimits.resource = .seconds(20)
-                let response = try await coordinator.send(request, into: .discard)
-                #expect(response.status == 200)
-            }
+            let slow = try await slowFetches(3, from: origin, on: coordinator)
+            for number in 0..<5 { try await expectAnswer(from: origin.url("/\(number)"), on: coordinator) }
             for fetch in slow { fetch.cancel() }
         }
     }
@@ -211,12 +223,7 @@ struct BandwidthTests {
         } _: { coordinator in
             try await withThrowingTaskGroup { group in
                 for url in urls {
-                    group.addTask {
-                        var request = Request(url)
-                        request.options.timeLimits.resource = .seconds(20)
-                        let response = try await coordinator.send(request, into: .discard)
-                        #expect(response.status == 200)
-                    }
+                    group.addTask { try await expectAnswer(from: url, on: coordinator) }
                 }
                 try await group.waitForAll()
             }
@@ -235,14 +242,8 @@ struct BandwidthTests {
             configuration.connectionsPerHost = 0
         } _: { coordinator in
             try coordinator.setBandwidthLimit(BandwidthLimit(10_000), ofShare: "slow")
-            let others = (0..<4).map { coordinator.start(Request(origin.url("/slow/\($0)")), into: .discard) }
-            let areUnderWay = await eventually { origin.seen().count == 4 }
-            try #require(areUnderWay)
-            var request = Request(origin.url())
-            request.options.bandwidthShare = "slow"
-            request.options.timeLimits.resource = .seconds(20)
-            let response = try await coordinator.send(request, into: .discard)
-            #expect(response.status == 200)
+            let others = try await slowFetches(4, from: origin, on: coordinator)
+            try await expectAnswer(from: origin.url(), on: coordinator, share: "slow")
             for fetch in others { fetch.cancel() }
         }
     }

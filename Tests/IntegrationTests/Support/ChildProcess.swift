@@ -51,33 +51,20 @@ final class ChildProcess: Sendable {
         if let errors {
             posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         }
-        actions.closeOthers()
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        // A group of its own, for what it starts too.
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | (isServer ? POSIX_SPAWN_SETPGROUP : 0)))
-
-        var argv: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
-        let variables = (environment ?? []) + Self.sanitizerOptions
-        var envp: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
-        defer { (argv + envp).forEach { free($0) } }
-        var pid: pid_t = 0
-        let result =
-            environment == nil
-            ? posix_spawn(&pid, executable, &actions, &attributes, &argv, environ)
-            : posix_spawn(&pid, executable, &actions, &attributes, &argv, &envp)
-        close(inputThere)
-        close(outputThere)
-        guard result == 0 else {
+        defer {
+            close(inputThere)
+            close(outputThere)
+        }
+        do {
+            // A server gets a group of its own, for what it starts too.
+            pid = try actions.start(
+                executable, arguments, environment: environment.map { $0 + Self.sanitizerOptions },
+                flags: isServer ? POSIX_SPAWN_SETPGROUP : 0)
+        } catch {
             close(inputHere)
             close(outputHere)
-            throw Failure(description: "\(executable) cannot be started: errno \(result)")
+            throw error
         }
-        self.pid = pid
         self.isServer = isServer
         if isServer { ServerWatch.shared.add(pid) }
         output = outputHere

@@ -64,28 +64,14 @@ final class TerminalProcess: Sendable {
                 posix_spawn_file_actions_adddup2(&actions, 0, number)
             }
         }
-        actions.closeOthers()
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | Self.newSession))
-        var argv: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
-        defer { argv.forEach { free($0) } }
-        var pid: pid_t = 0
-        let result = posix_spawn(&pid, executable, &actions, &attributes, &argv, environ)
-        guard result == 0 else {
+        do {
+            pid = try actions.start(executable, arguments, flags: Self.newSession, resetsSignals: true)
+        } catch {
             close(slave)
             close(master)
-            throw ChildProcess.Failure(description: "\(executable) cannot be started: errno \(result)")
+            throw error
         }
         _ = fcntl(master, F_SETFL, fcntl(master, F_GETFL) | O_NONBLOCK)
-        self.pid = pid
         self.master = master
         self.slave = slave
         state = Guarded(State(screen: Screen(columns: columns)))
