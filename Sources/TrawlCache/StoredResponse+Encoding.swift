@@ -76,23 +76,6 @@ extension StoredResponse {
     }
 }
 
-/// Fills a buffer that has room for all of a record.
-private struct RecordWriter {
-    let buffer: UnsafeMutableRawBufferPointer
-    var count = 0
-
-    @inline(__always)
-    mutating func append<Integer: FixedWidthInteger>(_ value: Integer) {
-        buffer.storeBytes(of: value.littleEndian, toByteOffset: count, as: Integer.self)
-        count += MemoryLayout<Integer>.size
-    }
-
-    mutating func append(contentsOf bytes: UnsafeRawBufferPointer) {
-        UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
-        count += bytes.count
-    }
-}
-
 extension StoredFacts {
     fileprivate func encode(into bytes: inout RecordWriter, isOverridden: Bool) {
         var flags = flags

@@ -1,4 +1,3 @@
-import Glibc
 import TrawlCache
 import TrawlHTTP
 import TrawlPlatform
@@ -115,24 +114,6 @@ extension Supervisor {
     func goesOnWithStream(_ fetch: RunningFetch) -> Bool {
         guard fetch.engine.suspended != nil, case .stream = fetch.plan.sink else { return false }
         return keep(0, nil, of: fetch).resumption != nil
-    }
-}
-
-/// A file with the first bytes of a body, which a worker has left for the next one.
-final class PassedFile: Sendable {
-    let descriptor: Descriptor
-    let length: UInt64
-
-    /// Takes over what came with a frame; nil when it is no file of that length. What is of no use is closed.
-    init?(_ descriptors: [Int32], length: UInt64) {
-        for other in descriptors.dropFirst() { _ = Descriptor(adopting: other) }
-        guard let first = descriptors.first else { return nil }
-        descriptor = Descriptor(adopting: first)
-        self.length = length
-        var info = stat()
-        guard length > 0, fstat(first, &info) == 0, info.st_mode & S_IFMT == S_IFREG,
-            UInt64(clamping: info.st_size) == length
-        else { return nil }
     }
 }
 

@@ -22,7 +22,7 @@ struct CacheClearCommand: CacheSubcommand {
     var sinceText: String?
 
     @OptionGroup var storage: CacheStoreArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     func validate() throws {
         if isSession, isPermanent { throw ValidationError("--session and --permanent exclude each other") }

@@ -36,12 +36,6 @@ struct CacheStoreArguments: ParsableArguments {
     }
 }
 
-/// Whether results are for programs.
-struct CacheOutputArguments: ParsableArguments {
-    @Flag(name: .customLong("json"), help: "Write JSON, one object a line.")
-    var json = false
-}
-
 /// A subcommand of `cache`.
 protocol CacheSubcommand: RunnableCommand {
     var storage: CacheStoreArguments { get }

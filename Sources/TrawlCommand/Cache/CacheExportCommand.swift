@@ -31,7 +31,7 @@ struct CacheExportCommand: CacheSubcommand {
     var byKey = false
 
     @OptionGroup var storage: CacheStoreArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     func validate() throws {
         if directory.isEmpty { throw ValidationError("the directory's name is empty") }

@@ -16,7 +16,7 @@ struct CacheListCommand: CacheSubcommand {
     var prefix: String?
 
     @OptionGroup var storage: CacheStoreArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     func execute(on store: CacheAtHand) throws(CommandError) -> Int32 {
         var lines = ResultLines()

@@ -18,7 +18,7 @@ struct CachePruneCommand: CacheSubcommand {
     var sizeText: String?
 
     @OptionGroup var storage: CacheStoreArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     var budget: UInt64? { sizeText.flatMap { ByteCountArgument(argument: $0) }?.bytes }
 

@@ -20,7 +20,7 @@ struct CacheRemoveCommand: CacheSubcommand {
     var isPrefix = false
 
     @OptionGroup var storage: CacheStoreArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     func validate() throws {
         if urls.isEmpty { throw ValidationError("no URL is given") }

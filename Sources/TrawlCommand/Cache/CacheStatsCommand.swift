@@ -8,7 +8,7 @@ struct CacheStatsCommand: CacheSubcommand {
     static let configuration = CommandConfiguration(commandName: "stats", abstract: "Tell how much is stored.")
 
     @OptionGroup var storage: CacheStoreArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     @Option(
         name: .customLong("cache-size"), parsing: .unconditional,

@@ -13,7 +13,7 @@ struct CacheVerifyCommand: CacheSubcommand {
             """)
 
     @OptionGroup var storage: CacheStoreArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     func execute(on store: CacheAtHand) throws(CommandError) -> Int32 {
         let found = try store.read(CacheVerification.empty) { (responses) throws(StoreError) in try responses.verify() }

@@ -18,7 +18,7 @@ struct CookiesClearCommand: CookiesSubcommand {
     var sinceText: String?
 
     @OptionGroup var jar: CookieJarArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     func validate() throws {
         try OptionText.checkSeconds(sinceText, "--since <seconds>")

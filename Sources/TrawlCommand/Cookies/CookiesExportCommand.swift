@@ -18,7 +18,7 @@ struct CookiesExportCommand: CookiesSubcommand {
     var file = "-"
 
     @OptionGroup var jar: CookieJarArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     func execute(on jar: CookiesAtHand) throws(CommandError) -> Int32 {
         let cookies = try jar.cookies()

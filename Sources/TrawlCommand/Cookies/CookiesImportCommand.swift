@@ -21,7 +21,7 @@ struct CookiesImportCommand: CookiesSubcommand {
     var dropsSessionCookies = false
 
     @OptionGroup var jar: CookieJarArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     var makesStore: Bool { true }
 

@@ -15,7 +15,7 @@ struct CookiesListCommand: CookiesSubcommand {
     var domain: String?
 
     @OptionGroup var jar: CookieJarArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     func execute(on jar: CookiesAtHand) throws(CommandError) -> Int32 {
         var lines = ResultLines()

@@ -25,7 +25,7 @@ struct CookiesRemoveCommand: CookiesSubcommand {
     var includesSubdomains = false
 
     @OptionGroup var jar: CookieJarArguments
-    @OptionGroup var output: CacheOutputArguments
+    @OptionGroup var output: ListingArguments
 
     func execute(on jar: CookiesAtHand) throws(CommandError) -> Int32 {
         let domain = CookieDomain(domain)

@@ -1,0 +1,15 @@
+/// What became of one fetch of a driver. Small, whatever the result is: its parts are shared.
+package struct FetchAnswer: Sendable {
+    /// The number the fetch was given when it was prepared.
+    package let tag: UInt64
+    /// Its one result.
+    package let result: Result<Response, FetchError>
+    /// How often it was tried, the last time included.
+    package let attempts: Int
+
+    init(tag: UInt64, result: Result<Response, FetchError>, attempts: Int) {
+        self.tag = tag
+        self.result = result
+        self.attempts = attempts
+    }
+}
