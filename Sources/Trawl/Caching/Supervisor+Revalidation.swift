@@ -51,11 +51,7 @@ extension Supervisor {
     /// It is over, well or not.
     mutating func endRevalidation(_ fetch: RunningFetch) {
         revalidations.end(CacheDigest(of: CacheKey(fetch.plan.target)))
-        // The bound of a shutdown is for servers that do not answer.
-        if case .draining = closing {
-            validationsEnd = min(
-                validationsLimit, max(validationsEnd, now.advanced(by: configuration.validationGrace)))
-        }
+        if case .draining = closing { validationGrace.extend(by: configuration.validationGrace, at: now) }
     }
 
     /// After an answer of a worker that should be validated with nobody waiting.

@@ -10,8 +10,7 @@ extension Supervisor {
         switch closing {
         case .no:
             closing = .draining(until: now.advanced(by: grace))
-            validationsEnd = now.advanced(by: max(grace, configuration.validationGrace))
-            validationsLimit = now.advanced(by: max(grace, configuration.validationGrace * 3))
+            validationGrace.begin(grace, each: configuration.validationGrace, at: now)
             // What is suspended would not end in time either.
             for fetch in fetches.all
             where (fetch.engine.life.isWaiting || fetch.engine.suspended?.machine.isSuspended == true)
@@ -22,8 +21,7 @@ extension Supervisor {
         case .draining(let until):
             // Asked again: the shorter grace counts.
             closing = .draining(until: min(until, now.advanced(by: grace)))
-            validationsLimit = min(validationsLimit, now.advanced(by: grace))
-            validationsEnd = min(validationsEnd, validationsLimit)
+            validationGrace.shorten(to: grace, at: now)
         case .ending:
             break
         }
@@ -43,7 +41,7 @@ extension Supervisor {
             // Files that are complete by now are told of, as those of before.
             if now < until.advanced(by: Self.exitGrace), isEndingFiles { return }
             // Who was served what is stale was promised that it is validated (RFC 5861 §3), also when that is all.
-            if !revalidations.isEmpty, now < validationsEnd { return }
+            if !revalidations.isEmpty, now < validationGrace.end { return }
             for slot in slots.indices { endWorker(slot) }
             closing = .ending(nextSignal: now.advanced(by: Self.exitGrace))
         case .ending(let next):
@@ -76,7 +74,7 @@ extension Supervisor {
 
     /// Whether a fetch for nobody may go on, or begin, while all others end.
     func mayStillValidate(_ fetch: RunningFetch) -> Bool {
-        if case .nobody = fetch.reply { return now < validationsEnd }
+        if case .nobody = fetch.reply { return now < validationGrace.end }
         return false
     }
 }

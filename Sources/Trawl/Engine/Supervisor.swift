@@ -114,10 +114,8 @@ struct Supervisor: ~Copyable {
     /// Fetches that were answered while a worker held them, and when that worker must have ended the lease.
     var cancelling: [FetchKey: MonotonicInstant] = [:]
     var closing = Closing.no
-    /// When a shutdown waits no longer for validations that nobody waits for.
-    var validationsEnd = MonotonicInstant(nanoseconds: 0)
-    /// The latest that may become, when one after the other ends.
-    var validationsLimit = MonotonicInstant(nanoseconds: 0)
+    /// How long a shutdown waits for validations that nobody waits for.
+    var validationGrace = ValidationGrace()
     var now: MonotonicInstant
     var dirty: [Int] = []
     var random = SystemRandomNumberGenerator()
@@ -266,7 +264,7 @@ struct Supervisor: ~Copyable {
         switch closing {
         case .no: break
         case .draining(let until):
-            wake = min(wake, now < until ? until : max(validationsEnd, until.advanced(by: Self.exitGrace)))
+            wake = min(wake, now < until ? until : max(validationGrace.end, until.advanced(by: Self.exitGrace)))
         case .ending(let next): wake = min(wake, next)
         }
         return wake

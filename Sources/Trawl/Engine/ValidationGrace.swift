@@ -1,0 +1,32 @@
+import TrawlHTTP
+
+/// How long a shutdown waits for validations that nobody waits for.
+///
+/// Each that ends gives the next one its time, but the end never comes later than the limit.
+struct ValidationGrace {
+    /// When it waits no longer.
+    private(set) var end = MonotonicInstant(nanoseconds: 0)
+    /// The latest that may become, when one after the other ends.
+    private var limit = MonotonicInstant(nanoseconds: 0)
+
+    /// The shutdown begins.
+    ///
+    /// - Parameters:
+    ///   - grace: What fetches in flight are given.
+    ///   - each: What a validation is given.
+    mutating func begin(_ grace: Duration, each: Duration, at now: MonotonicInstant) {
+        end = now.advanced(by: max(grace, each))
+        limit = now.advanced(by: max(grace, each * 3))
+    }
+
+    /// The shutdown was asked for again: the shorter grace counts.
+    mutating func shorten(to grace: Duration, at now: MonotonicInstant) {
+        limit = min(limit, now.advanced(by: grace))
+        end = min(end, limit)
+    }
+
+    /// A validation is over: the bound is for servers that do not answer.
+    mutating func extend(by each: Duration, at now: MonotonicInstant) {
+        end = min(limit, max(end, now.advanced(by: each)))
+    }
+}
