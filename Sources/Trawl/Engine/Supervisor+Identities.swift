@@ -4,9 +4,6 @@ import TrawlProtocol
 
 /// What a program decides about who we are, by client certificates (ULS-AUTH-09).
 extension Supervisor {
-    /// How many answers are remembered.
-    private static let mostChosen = 4096
-
     /// Finds out which client certificate a hop has, where a program decides that. One fetch asks; others that go to
     /// the same origin wait for what it is told.
     ///
@@ -14,21 +11,17 @@ extension Supervisor {
     mutating func hasIdentity(_ fetch: RunningFetch, front: Bool) -> Bool {
         guard fetch.engine.terms.asksForIdentity, fetch.engine.target.scheme == "https" else { return true }
         let origin = fetch.engine.target.origin
-        if let chosen = chosenIdentities[origin] {
+        if let chosen = programQuestions.chosen(for: origin) {
             if let chosen { fetch.engine.terms = fetch.engine.terms.identified(by: chosen) }
             return true
         }
         // What never goes out shows nothing.
         guard !fetch.neverLoads, let decisions = decider(of: fetch) else { return true }
         withdrawQuestion(fetch)
-        lastQuestion += 1
-        fetch.engine.question = OpenQuestion(number: lastQuestion, askedAt: now, about: .identity)
-        let waiting = IdentityWaiter(fetch: fetch.engine.key, question: lastQuestion, front: front)
-        if identityQuestions[origin] != nil {
-            identityQuestions[origin]?.append(waiting)
-            return false
-        }
-        identityQuestions[origin] = [waiting]
+        let number = programQuestions.nextNumber()
+        fetch.engine.question = OpenQuestion(number: number, askedAt: now, about: .identity)
+        let waiter = IdentityWaiter(fetch: fetch.engine.key, question: number, front: front)
+        guard programQuestions.wait(waiter, for: origin) else { return false }
         let (mailbox, limit) = (mailbox, configuration.decisionTimeout)
         Task {
             let answer = await ProgramAnswer.about("the client certificate", nil, within: limit) {
@@ -47,12 +40,11 @@ extension Supervisor {
             if let problem = identity?.problem {
                 failure = FetchError(.badRequest, problem)
             } else {
-                if chosenIdentities.count >= Self.mostChosen { chosenIdentities.removeAll() }
-                chosenIdentities.updateValue(identity, forKey: origin)
+                programQuestions.choose(identity, for: origin)
             }
         case .failure(let error): failure = error
         }
-        for waiter in identityQuestions.removeValue(forKey: origin) ?? [] {
+        for waiter in programQuestions.takeWaiters(for: origin) {
             guard let fetch = fetches[waiter.fetch], fetch.engine.question?.number == waiter.question,
                 !fetch.engine.life.isAnswered
             else { continue }
@@ -70,10 +62,10 @@ extension Supervisor {
     mutating func noteIdentity(after failure: HopFailure, _ fetch: RunningFetch) {
         guard failure.kind == .tlsClientCertificate || failure.kind == .tlsClientCertificateRequired,
             fetch.engine.terms.options.tls.asksForIdentity,
-            let chosen = chosenIdentities[fetch.engine.target.origin],
+            let chosen = programQuestions.chosen(for: fetch.engine.target.origin),
             chosen == fetch.engine.terms.options.tls.identity
         else { return }
-        chosenIdentities[fetch.engine.target.origin] = nil
+        programQuestions.forgetChoice(for: fetch.engine.target.origin)
     }
 }
 

@@ -176,7 +176,7 @@ extension Supervisor {
         lease.login = login(of: fetch)
         lease.identity = fetch.engine.authentication?.server?.identity ?? []
         if terms.options.tls.question != .never {
-            lease.trusted = acceptedCertificates[fetch.engine.target.origin] ?? []
+            lease.trusted = programQuestions.accepted(from: fetch.engine.target.origin) ?? []
             fetch.engine.trusted = lease.trusted
         }
     }

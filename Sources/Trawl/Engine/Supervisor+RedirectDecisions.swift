@@ -28,8 +28,8 @@ extension Supervisor {
             EarlierHop(target: fetch.engine.target, fields: fetch.engine.fields),
             EarlierHop(target: fetch.plan.target, fields: fetch.plan.fields),
         ]
-        lastQuestion += 1
-        let (number, mailbox, planner, limit) = (lastQuestion, mailbox, planner, configuration.decisionTimeout)
+        let number = programQuestions.nextNumber()
+        let (mailbox, planner, limit) = (mailbox, planner, configuration.decisionTimeout)
         withdrawQuestion(fetch)
         let task = Task {
             let answer = await RedirectAnswer(decisions, proposal, after: earlier, within: limit, planner)

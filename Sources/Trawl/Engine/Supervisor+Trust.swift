@@ -4,9 +4,6 @@ import TrawlProtocol
 
 /// What a program decides about servers' certificates (ASI-TLS-04).
 extension Supervisor {
-    /// How many accepted certificates are remembered.
-    private static let mostAccepted = 4096
-
     /// A worker stopped before a request whose server has to be accepted. One fetch asks; others that meet the same
     /// certificate wait for what it is told.
     ///
@@ -15,7 +12,7 @@ extension Supervisor {
         guard let own = failure.certificates.first else { return false }
         let origin = fetch.engine.target.origin
         let subject = TrustSubject(origin: origin, certificate: own)
-        if acceptedCertificates[origin] == own {
+        if programQuestions.accepted(from: origin) == own {
             // Accepted since the hop was leased. A worker that was told and stops all the same breaks the rules.
             guard fetch.engine.trusted != own else { return false }
             begin(fetch, front: true)
@@ -24,19 +21,15 @@ extension Supervisor {
         guard let decisions = decider(of: fetch) else {
             // Nobody to ask: what the rules have nothing against is good.
             guard failure.kind == .tlsUndecided else { return false }
-            accept(subject)
+            programQuestions.accept(subject)
             begin(fetch, front: true)
             return true
         }
         release(fetch, .promote)
-        lastQuestion += 1
-        fetch.engine.question = OpenQuestion(number: lastQuestion, askedAt: now, about: .trust)
-        let waiting = TrustWaiter(fetch: fetch.engine.key, question: lastQuestion, failure: failure)
-        if trustQuestions[subject] != nil {
-            trustQuestions[subject]?.append(waiting)
-            return true
-        }
-        trustQuestions[subject] = [waiting]
+        let number = programQuestions.nextNumber()
+        fetch.engine.question = OpenQuestion(number: number, askedAt: now, about: .trust)
+        let waiter = TrustWaiter(fetch: fetch.engine.key, question: number, failure: failure)
+        guard programQuestions.wait(waiter, for: subject) else { return true }
         let problem = failure.kind == .tlsUndecided ? nil : FetchError(failure, fetch: fetch)
         let trust = ServerTrust(origin, failure.certificates, problem: problem)
         let (mailbox, limit) = (mailbox, configuration.decisionTimeout)
@@ -51,7 +44,7 @@ extension Supervisor {
 
     /// The program has decided, or has not in time.
     mutating func trustDecided(_ subject: TrustSubject, _ answer: Result<TrustChoice, FetchError>) {
-        for waiter in trustQuestions.removeValue(forKey: subject) ?? [] {
+        for waiter in programQuestions.takeWaiters(for: subject) {
             guard let fetch = fetches[waiter.fetch], fetch.engine.question?.number == waiter.question,
                 !fetch.engine.life.isAnswered
             else { continue }
@@ -59,18 +52,13 @@ extension Supervisor {
             switch answer {
             case .success(.accept),
                 .success(.asVerified) where waiter.failure.kind == .tlsUndecided:
-                accept(subject)
+                programQuestions.accept(subject)
                 begin(fetch, front: true)
             case .success: conclude(fetch, FetchError(waiter.failure, fetch: fetch))
             case .failure(let error):
                 conclude(fetch, FetchError(error.code, error.detail, url: fetch.engine.target.text))
             }
         }
-    }
-
-    private mutating func accept(_ subject: TrustSubject) {
-        if acceptedCertificates.count >= Self.mostAccepted { acceptedCertificates.removeAll() }
-        acceptedCertificates[subject.origin] = subject.certificate
     }
 }
 

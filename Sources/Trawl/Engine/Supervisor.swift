@@ -126,16 +126,8 @@ struct Supervisor: ~Copyable {
     /// What memory there is for bodies, when there is a bound.
     var memory: MemoryBudget?
     let ledger: MemoryLedger?
-    /// Certificates that a program is being asked about, and who waits for what it says.
-    var trustQuestions: [TrustSubject: [TrustWaiter]] = [:]
-    /// The certificates it accepted.
-    var acceptedCertificates: [Origin: [UInt8]] = [:]
-    /// Servers whose client certificate a program is being asked for, and who waits for what it says.
-    var identityQuestions: [Origin: [IdentityWaiter]] = [:]
-    /// What it said; nil in it is none.
-    var chosenIdentities: [Origin: ClientIdentity?] = [:]
-    /// Number of the latest question to a program.
-    var lastQuestion: UInt64 = 0
+    /// What a program is being asked about certificates, and what it said.
+    var programQuestions = ProgramQuestions()
     /// Why no worker can run any more.
     var downReason: FetchError?
     /// What became of everything so far.
