@@ -124,7 +124,7 @@ extension Supervisor {
             return true
         }
         store.cache.used(hit.use)
-        if !unshared.isEmpty { unshared[hit.use.digest] = nil }
+        coalescing.noteShared(hit.use.digest)
         if hit.isRedirect {
             switch redirect(of: hit.head, fetch) {
             case .follow where asksAboutRedirect(hit.head, fetch):

@@ -8,9 +8,6 @@ import TrawlSupervision
 extension Supervisor {
     /// Groups of fetches of one URL that wait for one of theirs, at a time.
     private static let mostGroups = 8
-    /// Keys remembered whose responses others could not use, and for how long.
-    private static let mostUnshared = 4096
-    private static let unsharedTime = Duration.seconds(10)
 
     // MARK: - Identical fetches
 
@@ -22,12 +19,12 @@ extension Supervisor {
             return false
         }
         let digest = CacheDigest(of: request.key)
-        if !unshared.isEmpty, let end = unshared[digest], now < end { return false }
+        if coalescing.isUnshared(digest, at: now) { return false }
         // Who asks for the same URL in another way leads a group of its own, under a digest that is nobody's.
         var place = digest
         var free: CacheDigest?
         for _ in 0..<Self.mostGroups {
-            if let key = leaders[place], let leader = fetches[key] {
+            if let key = coalescing[place], let leader = fetches[key] {
                 if leader === fetch { return false }
                 if mayFollow(fetch, request, leader, store) {
                     leader.engine.followers.append(fetch.engine.key)
@@ -36,20 +33,18 @@ extension Supervisor {
                 }
             } else {
                 free = free ?? place
-                if otherGroups == 0 { break }
+                if !coalescing.hasOtherGroups { break }
             }
             guard let next = place.next else { break }
             place = next
         }
         // Whose reader takes its time, or does not read at all, is not waited for.
         guard let free, !fetch.plan.sink.isReadByOthers else { return false }
-        leaders.set(fetch.engine.key, for: free)
+        let isOtherGroup = free != digest
+        coalescing.lead(fetch.engine.key, under: free, isOtherGroup: isOtherGroup)
         fetch.engine.leads = free
         fetch.engine.isOvertaken = false
-        if free != digest {
-            fetch.engine.leadsOtherGroup = true
-            otherGroups += 1
-        }
+        fetch.engine.leadsOtherGroup = isOtherGroup
         return false
     }
 
@@ -71,10 +66,10 @@ extension Supervisor {
     ///
     /// - Source: RFC 9111 §4.4, which is about what is stored already.
     func overtakeLeaders(of fetch: RunningFetch, _ head: TrawlHTTP.ResponseHead) {
-        guard leaders.count > 0, !fetch.engine.method.isSafe, (200..<400).contains(head.status) else { return }
+        guard !coalescing.isEmpty, !fetch.engine.method.isSafe, (200..<400).contains(head.status) else { return }
         var place = CacheDigest(of: CacheKey(fetch.engine.target))
         for _ in 0..<Self.mostGroups {
-            if let key = leaders[place], let leader = fetches[key] { leader.engine.isOvertaken = true }
+            if let key = coalescing[place], let leader = fetches[key] { leader.engine.isOvertaken = true }
             guard let next = place.next else { break }
             place = next
         }
@@ -96,11 +91,8 @@ extension Supervisor {
     mutating func release(_ fetch: RunningFetch, _ following: Following) {
         guard let digest = fetch.engine.leads else { return }
         fetch.engine.leads = nil
-        if fetch.engine.leadsOtherGroup {
-            fetch.engine.leadsOtherGroup = false
-            otherGroups -= 1
-        }
-        leaders.remove(digest)
+        coalescing.remove(digest, isOtherGroup: fetch.engine.leadsOtherGroup)
+        fetch.engine.leadsOtherGroup = false
         if fetch.engine.followers.isEmpty { return }
         let followers = fetch.engine.followers
         fetch.engine.followers = []
@@ -155,8 +147,7 @@ extension Supervisor {
 
     /// Who waited for that fetch waited in vain: the next ones do not, for a while.
     private mutating func noteUnshared(_ fetch: RunningFetch) {
-        if unshared.count >= Self.mostUnshared { unshared.removeAll() }
-        unshared[CacheDigest(of: CacheKey(fetch.engine.target))] = now.advanced(by: Self.unsharedTime)
+        coalescing.noteUnshared(CacheDigest(of: CacheKey(fetch.engine.target)), at: now)
     }
 }
 

@@ -67,12 +67,8 @@ struct Supervisor: ~Copyable {
     var awaitingStores: [String: [(fetch: RunningFetch, front: Bool)]] = [:]
     /// Hops that are answered from the store, in their order.
     var storedHops = HopLine()
-    /// Fetches that identical ones may wait for, by the digest of their cache key.
-    var leaders = LeaderTable()
-    /// How many of them lead another group than the first of their URL; mostly none.
-    var otherGroups = 0
-    /// Keys of fetches that others waited for in vain, and until when nobody waits for such.
-    var unshared: [CacheDigest: MonotonicInstant] = [:]
+    /// Fetches that identical ones may wait for.
+    var coalescing = CoalescingTable()
     /// Fetches for nobody.
     var revalidations = RevalidationLine<RunningFetch>()
     /// What worked before, and the nonces of servers.
