@@ -37,7 +37,7 @@ extension Supervisor {
         guard !holdsBack(fetch), hasWay(fetch, front: front), hasAddress(fetch, front: front) else { return }
         fetch.engine.origin = retainHost(of: fetch)
         if let control = fetch.control { fetch.engine.priority = HopPriority(control.priority) }
-        fetch.engine.place = queues.enqueue(
+        fetch.engine.place = hosts.queues.enqueue(
             fetch.engine.key.rawValue, host: fetch.engine.origin, priority: fetch.engine.priority, front: front)
     }
 
@@ -64,9 +64,9 @@ extension Supervisor {
         if !heldHops.isEmpty { dispatchHeld() }
         dispatchStored()
         if limitedHops.count > 0 { dispatchLimited() }
-        while hasRoom, let ready = queues.next(at: now, random: lot()) {
+        while hasRoom, let ready = hosts.queues.next(at: now, random: lot()) {
             guard let fetch = fetches[FetchKey(rawValue: ready.hop)] else {
-                queues.returned(ready.host, at: now, wasProbe: ready.isProbe)
+                hosts.queues.returned(ready.host, at: now, wasProbe: ready.isProbe)
                 continue
             }
             fetch.engine.place = nil
@@ -80,7 +80,7 @@ extension Supervisor {
                 continue
             }
             fetch.engine.isInHostProcess = false
-            fetch.engine.place = queues.putBack(ready)
+            fetch.engine.place = hosts.queues.putBack(ready)
             return
         }
     }
@@ -89,7 +89,7 @@ extension Supervisor {
     ///
     /// - Returns: False when no worker has room for it.
     mutating func place(_ hop: ReadyHop, _ fetch: RunningFetch) -> Bool {
-        let limit = queues.limit(of: hop.host)
+        let limit = hosts.queues.limit(of: hop.host)
         switch leases.place(hop.host, isSuspect: fetch.engine.isSuspect, limit: limit) {
         case .worker(let worker, let keepsConnection):
             lease(fetch, to: worker, limit: limit, keepsConnection: keepsConnection)

@@ -81,12 +81,12 @@ extension Supervisor {
         leaveLimits(fetch)
         if fetch.engine.isStoredHop {
             fetch.engine.isStoredHop = false
-            return origins.release(fetch.engine.origin, of: &queues)
+            return hosts.release(fetch.engine.origin)
         }
         guard fetch.engine.isInHostProcess else { return }
         fetch.engine.isInHostProcess = false
-        queues.returned(fetch.engine.origin, at: now, outcome, wasProbe: fetch.engine.isProbe, random: lot())
-        origins.release(fetch.engine.origin, of: &queues)
+        hosts.queues.returned(fetch.engine.origin, at: now, outcome, wasProbe: fetch.engine.isProbe, random: lot())
+        hosts.release(fetch.engine.origin)
     }
 
     /// Ends a fetch before its hop is over: cancelled, out of time, shutdown.

@@ -34,7 +34,7 @@ extension Supervisor {
                 method: fetch.engine.method, url: fetch.engine.target.text,
                 originLength: fetch.engine.target.originLength, fields: fields)
             lease.proxy = try proxyRoute(fetch, &lease.fields)
-            fetch.engine.sendsOnce = queues.hasDelay(of: fetch.engine.origin)
+            fetch.engine.sendsOnce = hosts.queues.hasDelay(of: fetch.engine.origin)
             lease.sendsOnce = fetch.engine.sendsOnce
             lease.mayReuseConnection = terms.reusesConnection && !fetch.engine.isRepeated
             lease.mayKeepConnection = terms.keepsConnection && keepsConnection

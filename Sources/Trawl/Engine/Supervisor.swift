@@ -57,7 +57,8 @@ struct Supervisor: ~Copyable {
     /// What each slot's last worker was refused for, for the error a caller sees when the engine is down.
     var refusals: [String?]
     var leases: LeaseTable
-    var queues: HostQueues
+    /// What waits for hosts, and what is known of them.
+    var hosts: HostRegister
     /// Suspects that wait for a worker of their own, and hops that wait until an idle connection to their origin is
     /// closed; they keep their place in their host's process.
     var heldHops: [ReadyHop] = []
@@ -77,7 +78,6 @@ struct Supervisor: ~Copyable {
     var broker = AuthenticationBroker<CredentialSubject, FetchKey>()
     /// Questions for credentials so far.
     var questions: UInt64 = 0
-    var origins = OriginTable()
     var fetches = FetchTable()
     var deadlines = DeadlineQueue()
     var profiles = ProfileTable()
@@ -87,10 +87,6 @@ struct Supervisor: ~Copyable {
     let scripts: ProxyScripts
     /// What scripts said, and who waits for it.
     var scriptAnswers = ScriptAnswers()
-    /// Hosts with rules of their own.
-    var ruledHosts: [Origin: OriginKey] = [:]
-    /// Whether a random number is needed when a hop starts or ends.
-    var drawsLots: Bool
     /// Fetches that wait for a time: to be tried again, or because a redirect asked for it.
     var parked = DeadlineQueue()
     /// Until when connections of suspended fetches are kept.
@@ -161,9 +157,8 @@ struct Supervisor: ~Copyable {
             MemoryBudget(limit: $0, free: WireProtocol.maximumInlineBody)
         }
         ledger = memory == nil ? nil : MemoryLedger(start.mailbox)
-        let politeness = start.configuration.politeness
-        queues = HostQueues(politeness.rules(connectionsPerHost: start.configuration.connectionsPerHost))
-        drawsLots = politeness.delay.random > .zero || politeness.circuit != nil
+        hosts = HostRegister(
+            start.configuration.politeness, connectionsPerHost: start.configuration.connectionsPerHost)
         proxies = ProxyTerms(start.configuration.proxy)
         scripts = start.scripts
         lookups = NameLookups(start.mailbox)
@@ -248,7 +243,7 @@ struct Supervisor: ~Copyable {
         if let time = networkWaits.earliest, time < wake { wake = time }
         if let time = followers.nextLook, time < wake { wake = time }
         // Without room for a lease there is nothing to wake up for: an end makes room, and wakes.
-        if hasRoom, let time = queues.nextWakeUp, time < wake { wake = time }
+        if hasRoom, let time = hosts.queues.nextWakeUp, time < wake { wake = time }
         switch closing {
         case .no: break
         case .draining(let until):

@@ -25,8 +25,8 @@ extension Supervisor {
     mutating func failsByName(_ ready: ReadyHop, _ fetch: RunningFetch) -> Bool {
         guard isUnknown(fetch) else { return false }
         // It has not started, as far as its host is concerned: the next one waits for nothing.
-        queues.remove(ready.hop, at: queues.putBack(ready))
-        origins.release(fetch.engine.origin, of: &queues)
+        hosts.queues.remove(ready.hop, at: hosts.queues.putBack(ready))
+        hosts.release(fetch.engine.origin)
         failByName(fetch, afterLookup: false)
         return true
     }

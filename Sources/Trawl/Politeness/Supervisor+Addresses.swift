@@ -37,7 +37,7 @@ extension Supervisor {
     /// - Parameter found: Its addresses; none when it has none, or none was found in time.
     mutating func located(_ name: String, _ found: [String]) {
         // Hosts with rules of their own keep their name.
-        if !found.isEmpty { for key in ruledHosts.keys { addresses.note(key.host, at: [key.host], now: now) } }
+        if !found.isEmpty { for key in hosts.ruled { addresses.note(key.host, at: [key.host], now: now) } }
         addresses.note(name, at: found, now: now)
         for (key, front) in nameless.take(name) {
             // It may have been cancelled meanwhile.
@@ -71,8 +71,8 @@ extension Supervisor {
     /// The number of the host that a fetch's next hop goes to, in use once more.
     mutating func retainHost(of fetch: RunningFetch) -> OriginKey {
         let origin = fetch.engine.target.origin
-        guard countsByAddress(fetch) else { return origins.retain(origin) }
-        return origins.retain(addressKey(of: fetch.connectHost) ?? origin)
+        guard countsByAddress(fetch) else { return hosts.retain(origin) }
+        return hosts.retain(addressKey(of: fetch.connectHost) ?? origin)
     }
 
     /// Takes down at which address a hop found its host.

@@ -33,7 +33,7 @@ extension Supervisor {
     mutating func told(of origin: UInt32, open: UInt16, from link: WorkerLink) -> Bool {
         guard leases.told(origin, by: link.slot, open: Int(open)) else { return passesOver(from: link) }
         if toldSteps.contains(.connections) {
-            let name = origins[origin]?.hostText ?? ""
+            let name = hosts.origin(of: origin)?.hostText ?? ""
             tell(.connections, "worker \(link.slot) has \(open) to \(name) left")
         }
         return true
@@ -48,14 +48,14 @@ extension Supervisor {
 
     /// The limit of an origin may be lower than it was.
     mutating func closeSurplus(of origin: OriginKey) {
-        for (worker, count) in leases.surplus(of: origin, limit: queues.limit(of: origin)) {
+        for (worker, count) in leases.surplus(of: origin, limit: hosts.queues.limit(of: origin)) {
             askToClose(count, origin, of: worker)
         }
     }
 
     /// An origin keeps its number as long as there are connections to it: workers know them by that.
     mutating func keepCountedOrigins() {
-        while let origin = leases.takeFoundOrigin() { origins.retain(origin) }
-        while let origin = leases.takeForgottenOrigin() { origins.release(origin, of: &queues) }
+        while let origin = leases.takeFoundOrigin() { hosts.retain(origin) }
+        while let origin = leases.takeForgottenOrigin() { hosts.release(origin) }
     }
 }

@@ -34,16 +34,16 @@ extension Supervisor {
                 in: head.fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
             wait > .zero
         else { return }
-        queues.snooze(fetch.engine.origin, until: now.advanced(by: wait))
+        hosts.queues.snooze(fetch.engine.origin, until: now.advanced(by: wait))
     }
 
     /// Fails the fetches that wait for hosts that are given up.
     mutating func failAbandoned() {
         guard configuration.politeness.circuit?.retiresAfter != nil else { return }
-        while let hop = queues.nextAbandoned() {
+        while let hop = hosts.queues.nextAbandoned() {
             guard let fetch = fetches[FetchKey(rawValue: hop)] else { continue }
             fetch.engine.place = nil
-            origins.release(fetch.engine.origin, of: &queues)
+            hosts.release(fetch.engine.origin)
             if fallsBack(fetch) { continue }
             let host = fetch.engine.target.host.terminalSafe
             let detail = "\(host) failed again and again, and is given up"
@@ -54,28 +54,16 @@ extension Supervisor {
     /// Gives a host rules of its own; nil takes them back. It keeps its number as long as it has some, and with it the
     /// rules.
     mutating func setHostRules(_ rules: HostRules?, of origin: Origin) {
-        let origin = hostKey(of: origin)
-        let number = ruledHosts.removeValue(forKey: origin) ?? origins.retain(origin)
-        queues.setLimit(rules?.connections, of: number)
-        queues.setDelay(rules?.delay?.rule, of: number)
+        let number = hosts.setRules(rules, of: hostKey(of: origin))
         closeSurplus(of: number)
-        if let rules, rules != HostRules() {
-            ruledHosts[origin] = number
-            drawsLots = drawsLots || rules.delay.map { $0.random > .zero } ?? false
-        } else {
-            origins.release(number, of: &queues)
-        }
+        hosts.release(number)
     }
 
     /// Takes a host back that was given up.
-    mutating func restoreHost(_ origin: Origin) {
-        let number = origins.retain(hostKey(of: origin))
-        queues.restore(number)
-        origins.release(number, of: &queues)
-    }
+    mutating func restoreHost(_ origin: Origin) { hosts.restore(hostKey(of: origin)) }
 
     /// A number from 0 to 1, drawn only where one is needed.
-    mutating func lot() -> Double { drawsLots ? .random(in: 0...1, using: &random) : 0 }
+    mutating func lot() -> Double { hosts.drawsLots ? .random(in: 0...1, using: &random) : 0 }
 }
 
 extension HopFailure {

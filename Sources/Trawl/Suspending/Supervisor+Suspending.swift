@@ -15,9 +15,9 @@ extension Supervisor {
         if control.isHeld { suspend(fetch) } else { resume(fetch) }
         let level = HopPriority(control.priority)
         guard let place = fetch.engine.place, fetch.engine.priority != level else { return }
-        queues.remove(fetch.engine.key.rawValue, at: place)
+        hosts.queues.remove(fetch.engine.key.rawValue, at: place)
         fetch.engine.priority = level
-        fetch.engine.place = queues.enqueue(fetch.engine.key.rawValue, host: fetch.engine.origin, priority: level)
+        fetch.engine.place = hosts.queues.enqueue(fetch.engine.key.rawValue, host: fetch.engine.origin, priority: level)
     }
 
     /// Whether a hop of a fetch that is about to begin has to wait until the fetch is resumed.
@@ -56,8 +56,8 @@ extension Supervisor {
     @discardableResult
     mutating func withdraw(_ fetch: RunningFetch) -> Bool {
         if let place = fetch.engine.place {
-            queues.remove(fetch.engine.key.rawValue, at: place)
-            origins.release(fetch.engine.origin, of: &queues)
+            hosts.queues.remove(fetch.engine.key.rawValue, at: place)
+            hosts.release(fetch.engine.origin)
             fetch.engine.place = nil
             return true
         }

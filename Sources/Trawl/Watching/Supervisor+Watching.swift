@@ -67,7 +67,7 @@ extension Supervisor {
         report.traffic = traffic
         report.cache = counts.cache
         report.failures = counts.failuresByCount
-        let busiest = queues.busiest(Self.reportedHosts)
+        let busiest = hosts.queues.busiest(Self.reportedHosts)
         report.hosts = busiest.hosts.compactMap { host($0) }
         report.hostCount = busiest.count
         return EngineSnapshot(report: report, counts: counts, startedAt: startedOn)
@@ -119,7 +119,7 @@ extension Supervisor {
     }
 
     private func host(_ load: HostLoad) -> StatusReport.Host? {
-        guard let origin = origins[load.host] else { return nil }
+        guard let origin = hosts.origin(of: load.host) else { return nil }
         var snoozedFor: Duration?
         if case .snoozed(let until) = load.state { snoozedFor = max(.zero, now.duration(to: until)) }
         return StatusReport.Host(
