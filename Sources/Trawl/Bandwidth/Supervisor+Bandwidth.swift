@@ -74,7 +74,7 @@ extension Supervisor {
 
     /// Whether no more than a quarter of all leases is left.
     private var areLeasesScarce: Bool {
-        freeLeases <= min(configuration.transfersInAll, slots.count * configuration.transfersPerWorker) / 4
+        freeLeases <= min(configuration.transfersInAll, pool.slots.count * configuration.transfersPerWorker) / 4
     }
 
     private func crowdedLimit(of fetch: RunningFetch) -> Int? {
@@ -83,7 +83,8 @@ extension Supervisor {
 
     private func isCrowded(_ number: Int) -> Bool {
         // Each worker has a place.
-        segment.limit(number).transfers.map { limitedHops.isCrowded(number, places: max($0, slots.count)) } ?? false
+        guard let transfers = segment.limit(number).transfers else { return false }
+        return limitedHops.isCrowded(number, places: max(transfers, pool.slots.count))
     }
 
     /// Gives hops that wait for their lease to workers, as far as there are enough again.
@@ -122,7 +123,7 @@ extension Supervisor {
     /// Reads the workers' counters.
     func meterBandwidth() {
         meter.sample(
-            slots.indices.map { slot in
+            pool.slots.indices.map { slot in
                 let line = segment.worker(slot)
                 return BandwidthMeter.Counters(received: line.bytesIn, sent: line.bytesOut)
             }, at: now)

@@ -21,7 +21,8 @@ extension Supervisor {
 
     /// It is decided how the response of a lease is stored.
     mutating func decided(_ fetch: RunningFetch, _ lease: UInt64, _ answer: Result<StoringOrder?, FetchError>) {
-        guard fetch.engine.life.activeLease?.rawValue == lease, let link = links[fetch.engine.worker] else { return }
+        guard fetch.engine.life.activeLease?.rawValue == lease, let link = pool.links[fetch.engine.worker]
+        else { return }
         let order: StoringOrder?
         switch answer {
         case .success(let decided): order = decided
@@ -29,7 +30,7 @@ extension Supervisor {
         }
         if order == nil { release(fetch, .goAlone) }
         _ = link.send(.answer(lease: lease, .keep(order)))
-        markDirty(fetch.engine.worker)
+        pool.markDirty(fetch.engine.worker)
     }
 }
 

@@ -42,11 +42,11 @@ extension Supervisor {
             if now < until.advanced(by: Self.exitGrace), isEndingFiles { return }
             // Who was served what is stale was promised that it is validated (RFC 5861 §3), also when that is all.
             if !revalidations.isEmpty, now < validationGrace.end { return }
-            for slot in slots.indices { endWorker(slot) }
+            for slot in pool.slots.indices { endWorker(slot) }
             closing = .ending(nextSignal: now.advanced(by: Self.exitGrace))
         case .ending(let next):
             guard now >= next else { return }
-            for slot in slots.indices { perform(slots[slot].kill(.shutdown), on: slot) }
+            for slot in pool.slots.indices { perform(pool.slots[slot].kill(.shutdown), on: slot) }
             closing = .ending(nextSignal: now.advanced(by: Self.exitGrace))
         }
     }
@@ -54,16 +54,16 @@ extension Supervisor {
     /// The stream's end is what tells a worker to go: it holds no lease that matters. One that has not said that it is
     /// ready may not look there yet, or never. The slot is not used again.
     private mutating func endWorker(_ slot: Int) {
-        restartAt[slot] = nil
+        pool.restart(slot, at: nil)
         leases.workerDraining(slot)
-        switch slots[slot].drain() {
-        case .askWorker, .none: links[slot]?.closeStream(poller)
+        switch pool.slots[slot].drain() {
+        case .askWorker, .none: pool.links[slot]?.closeStream(poller)
         case .terminate:
-            links[slot]?.closeStream(poller)
+            pool.links[slot]?.closeStream(poller)
             perform(.terminate, on: slot)
         case .retire: break
         }
-        if let link = links[slot], case .thread = link.engine { workerExited(link) }
+        if let link = pool.links[slot], case .thread = link.engine { workerExited(link) }
     }
 
     /// Whether workers are still to say what became of files.

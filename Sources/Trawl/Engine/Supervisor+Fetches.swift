@@ -117,9 +117,9 @@ extension Supervisor {
     }
 
     private mutating func cancel(_ lease: LeaseID, of fetch: RunningFetch) {
-        if let worker = leases.cancelRequested(lease), let link = links[worker] {
+        if let worker = leases.cancelRequested(lease), let link = pool.links[worker] {
             _ = link.send(.cancel(lease: lease.rawValue))
-            markDirty(worker)
+            pool.markDirty(worker)
         }
         cancelling[fetch.engine.key] = now.advanced(by: configuration.tolerance.cancelGrace)
     }
@@ -160,9 +160,9 @@ extension Supervisor {
     /// A reader took bytes of a streamed body: the worker may send as many more, that of this hop or of the next.
     mutating func consumed(_ fetch: RunningFetch, _ bytes: Int) {
         fetch.engine.credit += UInt64(bytes)
-        guard let lease = fetch.engine.life.activeLease, let link = links[fetch.engine.worker] else { return }
+        guard let lease = fetch.engine.life.activeLease, let link = pool.links[fetch.engine.worker] else { return }
         _ = link.send(.credit(lease: lease.rawValue, bytes: UInt32(clamping: bytes)))
-        markDirty(fetch.engine.worker)
+        pool.markDirty(fetch.engine.worker)
     }
 
     /// Reads the progress words of fetches somebody watches.

@@ -19,7 +19,7 @@ extension Supervisor {
     mutating func lease(
         _ fetch: RunningFetch, to worker: Int, limit: UInt32 = .max, keepsConnection: Bool = true
     ) {
-        guard let link = links[worker] else { preconditionFailure("a lease for a worker that is not there") }
+        guard let link = pool.links[worker] else { preconditionFailure("a lease for a worker that is not there") }
         let grant = leases.grant(
             hop: fetch.engine.key.rawValue, origin: fetch.engine.origin, to: worker, isSuspect: fetch.engine.isSuspect,
             isCounted: leases.countsConnections(limit))
@@ -53,7 +53,7 @@ extension Supervisor {
             addQuestions(about: fetch, to: &lease)
             guard link.tell(assignment, terms) else { throw FetchError.headTooLarge(fetch) }
             try send(lease, descriptors, of: fetch, to: link)
-            markDirty(worker)
+            pool.markDirty(worker)
         } catch {
             fail(fetch, grant.id, error)
         }

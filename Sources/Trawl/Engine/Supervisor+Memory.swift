@@ -42,7 +42,7 @@ extension Supervisor {
         memory?.letGo(ledger.take())
         for grant in memory?.grants() ?? [] {
             guard let hop = leases.hop(of: grant.lease), let fetch = fetches[FetchKey(rawValue: hop)],
-                let link = links[fetch.engine.worker]
+                let link = pool.links[fetch.engine.worker]
             else { continue }
             startClocks(of: fetch)
             var left = grant.bytes
@@ -51,7 +51,7 @@ extension Supervisor {
                 _ = link.send(.credit(lease: grant.lease.rawValue, bytes: bytes))
                 left -= Int(bytes)
             }
-            markDirty(link.slot)
+            pool.markDirty(link.slot)
         }
         if let memory, memory.isAwaited || !memory.admitsLease { ledger.wakeOnNext() }
     }

@@ -168,19 +168,19 @@ extension Supervisor {
         case .none: return true
         case .forget:
             forget(fetch)
-            slots[link.slot].completedLease()
+            pool.slots[link.slot].completedLease()
             return true
         case .finish:
             if let error = fetch.engine.ending, !isResponse(end, fetch) {
                 answer(fetch, with: .failure(error))
-                slots[link.slot].completedLease()
+                pool.slots[link.slot].completedLease()
                 return true
             }
         case .accept: break
         }
         fetch.engine.isRepeated = false
         settle(fetch, end, memory, from: link)
-        slots[link.slot].completedLease()
+        pool.slots[link.slot].completedLease()
         return true
     }
 

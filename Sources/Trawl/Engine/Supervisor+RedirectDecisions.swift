@@ -74,8 +74,8 @@ extension Supervisor {
     }
 
     mutating func dispose(_ fetch: RunningFetch, _ disposition: HeadDisposition) {
-        guard let lease = fetch.engine.life.activeLease, let link = links[fetch.engine.worker] else { return }
+        guard let lease = fetch.engine.life.activeLease, let link = pool.links[fetch.engine.worker] else { return }
         _ = link.send(.answer(lease: lease.rawValue, disposition))
-        markDirty(fetch.engine.worker)
+        pool.markDirty(fetch.engine.worker)
     }
 }

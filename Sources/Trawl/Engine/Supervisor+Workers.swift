@@ -9,10 +9,10 @@ import TrawlWorker
 extension Supervisor {
     /// Puts a new worker into a slot.
     mutating func start(_ slot: Int) {
-        switch slots[slot].backoffElapsed(at: now) {
+        switch pool.slots[slot].backoffElapsed(at: now) {
         case .start: break
         case .wait(let delay):
-            restartAt[slot] = now.advanced(by: delay)
+            pool.restart(slot, at: now.advanced(by: delay))
             return
         case .none: return
         }
@@ -29,20 +29,19 @@ extension Supervisor {
             } else {
                 engine = .thread(try Self.startThread(pair.there, segment.descriptor))
             }
-            switch slots[slot].started(at: now) {
+            switch pool.slots[slot].started(at: now) {
             case .run(let generation):
                 let link = WorkerLink(
                     slot: slot, generation: generation, engine: engine, socket: socket)
-                links[slot] = link
+                pool.links[slot] = link
                 segment.worker(slot).reset(generation: UInt64(generation))
                 if listen(to: link) { greet(link) } else { end(link, for: .shortage) }
             case .kill:
                 if case .process(let process) = engine { _ = try? process.signal(SIGKILL) }
             }
         } catch {
-            act(
-                on: slots[slot].startFailed(errno: error.errno, at: now, jitter: .random(in: 0...1, using: &random)),
-                slot: slot)
+            let jitter = Double.random(in: 0...1, using: &random)
+            act(on: pool.slots[slot].startFailed(errno: error.errno, at: now, jitter: jitter), slot: slot)
         }
     }
 
@@ -82,7 +81,7 @@ extension Supervisor {
             generation: link.generation, leases: UInt32(configuration.transfersPerWorker),
             roots: configuration.outputDirectories, followsConnections: toldSteps.contains(.connections))
         _ = link.send(.hello(hello))
-        markDirty(link.slot)
+        pool.markDirty(link.slot)
     }
 
     /// Takes what a worker sent.
@@ -118,13 +117,13 @@ extension Supervisor {
     private mutating func end(_ link: WorkerLink, for reason: KillReason) {
         link.closeStream(poller)
         leases.workerDraining(link.slot)
-        perform(slots[link.slot].kill(reason), on: link.slot)
+        perform(pool.slots[link.slot].kill(reason), on: link.slot)
         if case .thread = link.engine { workerExited(link) }
     }
 
     private mutating func markRefused(_ link: WorkerLink, _ reason: String) {
         link.isRefused = true
-        refusals[link.slot] = "it sent what is not a frame of this protocol (\(reason))"
+        pool.noteRefusal(link.slot, "it sent what is not a frame of this protocol (\(reason))")
     }
 
     private mutating func take(_ message: WorkerMessage, _ descriptors: [Int32], from link: WorkerLink) -> Bool {
@@ -144,13 +143,14 @@ extension Supervisor {
         let expected = (WireProtocol.version, BuildIdentity.text, SharedSegment.layoutVersion)
         guard (ready.version, ready.build, ready.segmentLayout) == expected else {
             // The rest of another version's greeting is not known here.
-            refusals[slot] =
+            let refusal =
                 ready.version == expected.0
                 ? "it is of build \(ready.build.terminalSafe) with segment layout \(ready.segmentLayout), this program of "
                     + "build \(expected.1) with layout \(expected.2)"
                 : "it speaks protocol \(ready.version), this program protocol \(expected.0)"
+            pool.noteRefusal(slot, refusal)
             link.closeStream(poller)
-            switch slots[slot].retire(.incompatible) {
+            switch pool.slots[slot].retire(.incompatible) {
             case .kill: signal(slot, SIGKILL)
             case .retire, .none: break
             }
@@ -158,7 +158,7 @@ extension Supervisor {
             return false
         }
         link.isGreeted = true
-        switch slots[slot].becameReady(at: now) {
+        switch pool.slots[slot].becameReady(at: now) {
         case .lease: leases.workerReady(slot)
         case .none: break
         }
@@ -187,12 +187,12 @@ extension Supervisor {
             }
             link.closeStream(poller)
         }
-        links[slot] = nil
+        pool.links[slot] = nil
         tell(.connections, "worker \(slot) ended, and its connections with it")
         // The counters of its line are about to begin anew.
         meterBandwidth()
         // To send garbage, or to leave with work in hand and without being told to go, is a crash whatever the status.
-        var suspicion = slots[slot].attributed(exit)
+        var suspicion = pool.slots[slot].attributed(exit)
         if case .no = closing, exit == .exited(status: WorkerExitStatus.finished), leases.heldCount(of: slot) > 0,
             !link.isUnheard
         {
@@ -214,7 +214,7 @@ extension Supervisor {
             noteDelivery(hop, by: slot)
             self.lost(hop, exit: exit)
         }
-        act(on: slots[slot].exited(exit, at: now, jitter: .random(in: 0...1, using: &random)), slot: slot)
+        act(on: pool.slots[slot].exited(exit, at: now, jitter: .random(in: 0...1, using: &random)), slot: slot)
     }
 
     /// Of a body that goes into a pipe or terminal, part may be there already, and cannot be taken back.
@@ -244,7 +244,7 @@ extension Supervisor {
     private mutating func act(on action: WorkerSlot.ExitAction, slot: Int) {
         switch action {
         case .restart(let delay):
-            if case .no = closing { restartAt[slot] = now.advanced(by: delay) }
+            if case .no = closing { pool.restart(slot, at: now.advanced(by: delay)) }
         case .retire: poolMayBeDown()
         case .none: break
         }
@@ -260,31 +260,30 @@ extension Supervisor {
     }
 
     private mutating func signal(_ slot: Int, _ number: Int32) {
-        if case .process(let process)? = links[slot]?.engine { _ = try? process.signal(number) }
+        if case .process(let process)? = pool.links[slot]?.engine { _ = try? process.signal(number) }
     }
 
     /// The regular look at all workers and observed fetches.
     mutating func tick(onTime: Bool) {
-        for slot in slots.indices {
-            guard let link = links[slot] else { continue }
+        for slot in pool.slots.indices {
+            guard let link = pool.links[slot] else { continue }
             if link.memoryKillsAtStart == nil { link.memoryKillsAtStart = OutOfMemoryKills.count() ?? 0 }
-            switch slots[slot].tick(beat: segment.worker(slot).heartbeat, onTime: onTime, at: now) {
+            switch pool.slots[slot].tick(beat: segment.worker(slot).heartbeat, onTime: onTime, at: now) {
             case .kill:
                 leases.workerDraining(slot)
                 signal(slot, SIGKILL)
             case .none: break
             }
             if let lostAt = link.lostAt, lostAt.duration(to: now) >= Self.exitGrace {
-                perform(slots[slot].kill(.garbage), on: slot)
+                perform(pool.slots[slot].kill(.garbage), on: slot)
             }
             // Where the system had no room for it, nothing else tells of its end.
-            if case .process = link.engine, slots[slot].phase == .ending { workerExited(link) }
+            if case .process = link.engine, pool.slots[slot].phase == .ending { workerExited(link) }
         }
         for (key, deadline) in cancelling where onTime && deadline <= now {
             cancelling[key] = nil
-            guard let fetch = fetches[key], let link = links[fetch.engine.worker], case .process = link.engine else {
-                continue
-            }
+            guard let fetch = fetches[key], let link = pool.links[fetch.engine.worker], case .process = link.engine
+            else { continue }
             // Its place with its host and in the worker would be gone for ever.
             refuse(link, "it did not end a cancelled lease")
         }
@@ -294,13 +293,13 @@ extension Supervisor {
     }
 
     private mutating func poolMayBeDown() {
-        guard case .down(let reason) = PoolState(of: slots) else { return }
+        guard case .down(let reason) = PoolState(of: pool.slots) else { return }
         goDown(engineDown(reason))
     }
 
     private mutating func engineDown(_ reason: RetireReason) -> FetchError {
         let program = "the worker executable \(executable?.path.terminalSafe ?? "")"
-        let said = refusals.compactMap { $0 }.first
+        let said = pool.refusal
         switch reason {
         case .shutdown:
             return .shutDown()

@@ -51,11 +51,7 @@ struct Supervisor: ~Copyable {
     let planner: FetchPlanner
     let vaultWork: VaultWork
 
-    var slots: [WorkerSlot]
-    var links: [WorkerLink?]
-    var restartAt: [MonotonicInstant?]
-    /// What each slot's last worker was refused for, for the error a caller sees when the engine is down.
-    var refusals: [String?]
+    var pool: WorkerPool
     var leases: LeaseTable
     /// What waits for hosts, and what is known of them.
     var hosts: HostRegister
@@ -109,7 +105,6 @@ struct Supervisor: ~Copyable {
     /// How long a shutdown waits for validations that nobody waits for.
     var validationGrace = ValidationGrace()
     var now: MonotonicInstant
-    var dirty: [Int] = []
     var random = SystemRandomNumberGenerator()
     /// Answers for queues, posted at the end of each turn.
     var answers = GatheredAnswers()
@@ -147,11 +142,7 @@ struct Supervisor: ~Copyable {
         planner = start.planner
         vaultWork = start.vaultWork
         credentials = SessionCredentials(start.credentialState)
-        let policy = start.configuration.tolerance.restartPolicy
-        slots = (0..<start.slots).map { _ in WorkerSlot(policy: policy) }
-        links = Array(repeating: nil, count: start.slots)
-        restartAt = Array(repeating: nil, count: start.slots)
-        refusals = Array(repeating: nil, count: start.slots)
+        pool = WorkerPool(start.slots, start.configuration.tolerance.restartPolicy)
         leases = LeaseTable(workers: start.slots, leasesPerWorker: start.configuration.transfersPerWorker)
         memory = start.configuration.memoryBudget.map {
             MemoryBudget(limit: $0, free: WireProtocol.maximumInlineBody)
@@ -182,7 +173,7 @@ struct Supervisor: ~Copyable {
         } catch {
             goDown(FetchError(.engineDown, "\(error)", cause: .system(error.errno)))
         }
-        for slot in slots.indices { start(slot) }
+        for slot in pool.slots.indices { start(slot) }
         var interval = Self.tickInterval
         var nextTick = now.advanced(by: interval)
         var commands: [Mailbox.Command] = []
@@ -229,13 +220,13 @@ struct Supervisor: ~Copyable {
     }
 
     private var isFinished: Bool {
-        if case .ending = closing { return links.allSatisfy { $0 == nil } }
+        if case .ending = closing { return pool.isEmpty }
         return false
     }
 
     private mutating func nextWakeUp(notAfter tick: MonotonicInstant) -> MonotonicInstant {
         var wake = tick
-        for time in restartAt { if let time, time < wake { wake = time } }
+        if let time = pool.earliestRestart, time < wake { wake = time }
         if let earliest = deadlines.earliest, earliest < wake { wake = earliest }
         if let time = nextDriverTurn, time < wake { wake = time }
         if let time = parked.earliest, time < wake { wake = time }
@@ -261,11 +252,11 @@ struct Supervisor: ~Copyable {
         default: break
         }
         let slot = Int(event.token >> 2)
-        guard slot < links.count, let link = links[slot] else { return }
+        guard slot < pool.links.count, let link = pool.links[slot] else { return }
         if event.token & 3 == 1 {
             // A token may be of a generation that is gone; reading then merely finds nothing.
             if event.isReadable || event.isHungUp { read(link) }
-            if event.isWritable { markDirty(slot) }
+            if event.isWritable { pool.markDirty(slot) }
         } else {
             workerExited(link)
         }
@@ -306,20 +297,15 @@ struct Supervisor: ~Copyable {
     /// Sends a signal to all workers, and waits a moment for those that are to stop.
     private func signalWorkers(_ signal: Int32) {
         let end = now.advanced(by: .milliseconds(100))
-        for case .process(let process)? in links.map({ $0?.engine }) { _ = try? process.signal(signal) }
+        for case .process(let process)? in pool.links.map({ $0?.engine }) { _ = try? process.signal(signal) }
         guard signal == SIGSTOP else { return }
-        for case .process(let process)? in links.map({ $0?.engine }) {
+        for case .process(let process)? in pool.links.map({ $0?.engine }) {
             while process.isRunning, MonotonicClock.now() < end { MonotonicClock.sleep(for: .microseconds(200)) }
         }
     }
 
     private mutating func runTimers() {
-        for slot in restartAt.indices {
-            if let time = restartAt[slot], time <= now {
-                restartAt[slot] = nil
-                start(slot)
-            }
-        }
+        for slot in pool.slots.indices where pool.takeRestart(slot, dueAt: now) { start(slot) }
         meetDeadlines()
         beginParked()
         endResting()
@@ -327,18 +313,13 @@ struct Supervisor: ~Copyable {
         runClosing()
     }
 
-    mutating func markDirty(_ slot: Int) {
-        // Most leases of a turn are for a few workers, in turns.
-        if !dirty.contains(slot) { dirty.append(slot) }
-    }
-
     private mutating func flush() {
-        for slot in dirty {
-            guard let link = links[slot] else { continue }
+        for slot in pool.dirty {
+            guard let link = pool.links[slot] else { continue }
             link.flush(poller, token: Token.socket(slot))
             if !link.canSend { lostContact(link) }
         }
-        dirty.removeAll(keepingCapacity: true)
+        pool.clearDirty()
     }
 
     /// Nothing will ever be fetched again: everybody who waits is told why.

@@ -41,9 +41,9 @@ extension Supervisor {
 
     /// Asks a worker to close idle connections. One that is not there any more has none.
     mutating func askToClose(_ count: Int, _ origin: OriginKey, of worker: Int) {
-        guard let link = links[worker] else { return }
+        guard let link = pool.links[worker] else { return }
         _ = link.send(.release(origin: origin, count: UInt16(clamping: count)))
-        markDirty(worker)
+        pool.markDirty(worker)
     }
 
     /// The limit of an origin may be lower than it was.

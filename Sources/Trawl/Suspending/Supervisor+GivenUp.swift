@@ -30,7 +30,7 @@ extension Supervisor {
             }
         }
         guard let hop = takeEnd(end, from: link) else { return passesOver(end.lease, from: link) }
-        defer { slots[link.slot].completedLease() }
+        defer { pool.slots[link.slot].completedLease() }
         guard let fetch = fetches[hop] else { return true }
         switch takeEnd(end, of: fetch) {
         case .none: break

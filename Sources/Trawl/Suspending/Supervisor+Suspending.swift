@@ -68,9 +68,9 @@ extension Supervisor {
     }
 
     private mutating func order(_ order: TransferOrder, _ lease: LeaseID, _ fetch: RunningFetch) {
-        guard let link = links[fetch.engine.worker] else { return }
+        guard let link = pool.links[fetch.engine.worker] else { return }
         _ = link.send(.order(lease: lease.rawValue, order))
-        markDirty(fetch.engine.worker)
+        pool.markDirty(fetch.engine.worker)
     }
 
     /// Lets those give up their connections that have kept them long enough.

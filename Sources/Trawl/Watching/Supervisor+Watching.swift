@@ -57,7 +57,7 @@ extension Supervisor {
         var report = StatusReport(
             program: configuration.programName ?? Self.processName, process: getpid(),
             uptime: startedAt.duration(to: now), stage: stage)
-        report.workers = slots.indices.map { worker($0) }
+        report.workers = pool.slots.indices.map { worker($0) }
         report.fetches.inFlight = leases.heldCount
         report.fetches.waiting = max(0, fetches.count - leases.heldCount)
         report.fetches.waitingForNetwork = networkWaits.count
@@ -99,10 +99,10 @@ extension Supervisor {
 
     private func worker(_ slot: Int) -> StatusReport.Worker {
         var process: Int32?
-        if case .process(let child)? = links[slot]?.engine { process = child.processID }
+        if case .process(let child)? = pool.links[slot]?.engine { process = child.processID }
         return StatusReport.Worker(
-            slot: slot, process: process, state: StatusReport.Worker.State(slots[slot].phase),
-            transfers: leases.heldCount(of: slot), restarts: max(0, Int(slots[slot].generation) - 1))
+            slot: slot, process: process, state: StatusReport.Worker.State(pool.slots[slot].phase),
+            transfers: leases.heldCount(of: slot), restarts: max(0, Int(pool.slots[slot].generation) - 1))
     }
 
     var traffic: StatusReport.Traffic {
