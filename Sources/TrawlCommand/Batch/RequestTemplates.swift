@@ -80,10 +80,13 @@ extension Request {
             request.fields.add(listed.headers)
         }
         if let body = listed.body {
-            request.body = .bytes(body)
-            if request.method == nil { request.method = .post }
-            // The user's word counts, as in curl.
-            request.options.allowsBodyOnGET = true
+            // The line's word takes the place of the run's body; an empty one says that there is none.
+            request.body = body.isEmpty ? .none : .bytes(body)
+            if !body.isEmpty {
+                if request.method == nil { request.method = .post }
+                // The user's word counts, as in curl.
+                request.options.allowsBodyOnGET = true
+            }
         }
         if let follows = listed.follows { request.options.redirects.mode = follows ? .standard : .manual }
         if let limit = listed.maxRedirects { request.options.redirects.limit = limit }

@@ -135,6 +135,27 @@ struct PipeCommandTests {
         }
     }
 
+    @Test("an empty body is none: the method stays GET, nothing is announced, and the cache answers")
+    func emptyBody() async throws {
+        let members = ["", #","body":"""#, #","body_base64":"""#, #","method":"GET","body":"""#]
+        try await withScene(answering: { page("one", to: $0) }) { scene in
+            let pipe = try PipeProcess(["--store", scene.store])
+            let url = scene.origin.url("/a")
+            for (index, more) in members.enumerated() {
+                pipe.write(#"{"id":\#(index),"url":"\#(url)"\#(more)}"#)
+                let answer = try #require(await pipe.next(), "\(more)")
+                #expect(answer.body == Array("one".utf8), "\(more): \(answer.text)")
+                #expect(answer.members["from_cache"] as? Bool == (index > 0), "\(more): \(answer.text)")
+            }
+            // No store: what goes out is seen.
+            pipe.write(#"{"url":"\#(scene.origin.url("/b"))","cache_policy":"no-store","body":""}"#)
+            #expect(await pipe.next()?.status == 200)
+            #expect(await pipe.finish().isEmpty)
+            let seen = scene.origin.seen()
+            #expect(seen.map(\.method) == ["GET", "GET"] && seen.allSatisfy { $0.fields["content-length"] == nil })
+        }
+    }
+
     private func percent(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
     }

@@ -122,6 +122,19 @@ struct OwnTermsTests {
         #expect(try changed(method: "PUT").effectiveMethod == .put)
     }
 
+    @Test("an empty body is none, in place of the run's, too")
+    func emptyBodies() throws {
+        let empty = try changed(body: [])
+        #expect(empty.effectiveMethod == .get && empty.body == .none && !empty.options.allowsBodyOnGET)
+        #expect(try changed(method: "GET", body: []).body == .none)
+        let own = try #require(
+            ListedRequest.OwnTerms(
+                method: nil, headers: FieldLines(), body: [], follows: nil, maxRedirects: nil, timeout: nil))
+        let posting = Request(.post, "http://h/", body: .text("a=b"))
+        #expect(posting.changed(by: own).body == .none)
+        #expect(posting.changed(by: own).effectiveMethod == .post)
+    }
+
     @Test("redirects and time")
     func terms() throws {
         #expect(try changed(follows: false).options.redirects.mode == .manual)
