@@ -6,21 +6,71 @@ package struct ConnectRoutes: Sendable {
     /// The routes, `host:port:host:port` each.
     package let entries: [String]
 
-    /// The routes of a profile.
+    /// The routes of a profile: where a route leads to a place whose name has an address, they lead to that address.
     ///
     /// - Parameters:
-    ///   - resolve: `host:port:address[,address]`; the first address is used. An entry that starts with `-` says nothing.
+    ///   - resolve: As for `addresses(_:)`.
     ///   - connectTo: `host:port:host:port`.
     package init(resolve: [String], connectTo: [String]) {
-        let addresses = resolve.compactMap(Self.address)
-        var entries: [String] = []
-        for route in connectTo {
-            let (from, to) = Self.halves(route)
-            let known = addresses.first { $0.from == to }
-            entries.append(known.map { "\(from):\($0.to)" } ?? route)
+        let addresses = Self.addresses(resolve)
+        entries = connectTo.flatMap { Self.resolved($0, by: addresses) } + addresses.map { "\($0.from):\($0.to)" }
+    }
+
+    /// The address of a name at a port.
+    package struct Address: Sendable, Hashable {
+        /// Lower case; empty for all names.
+        package let host: String
+        package let port: UInt16
+        /// An IPv6 address has its brackets.
+        package let address: String
+
+        /// `host:port`.
+        package var from: String { "\(host):\(port)" }
+        /// `address:port`.
+        package var to: String { "\(address):\(port)" }
+    }
+
+    /// What entries of CURLOPT_RESOLVE leave behind: of those for a name and port the last one counts, names go before
+    /// `*`.
+    ///
+    /// - Parameter resolve: `host:port:address[,address]`, of which the first address is used, or `-host:port`, which
+    ///   takes earlier ones back.
+    /// - Source: curl 7.88 `Curl_loadhostpairs`; CURLOPT_RESOLVE(3).
+    package static func addresses(_ resolve: [String]) -> [Address] {
+        var decided: Set<String> = []
+        var addresses: [Address] = []
+        for entry in resolve.reversed() {
+            guard let (host, port, address) = parts(entry), decided.insert("\(host):\(port)").inserted,
+                !address.isEmpty
+            else { continue }
+            addresses.append(Address(host: host, port: port, address: address))
         }
-        entries += addresses.map { "\($0.from):\($0.to)" }
-        self.entries = entries
+        addresses.reverse()
+        return addresses.filter { !$0.host.isEmpty } + addresses.filter { $0.host.isEmpty }
+    }
+
+    /// A route, or those that take its place where names have addresses: libcurl looks for an address only once it
+    /// knows where it connects to.
+    private static func resolved(_ route: String, by addresses: [Address]) -> [String] {
+        let (from, to) = halves(route.lowercased())
+        let (fromHost, fromPort) = hostAndRest(from[...])
+        let (toHost, toPort) = hostAndRest(to[...])
+        if toHost.isEmpty, toPort.isEmpty { return [route] }
+        var entries: [String] = []
+        for known in addresses {
+            // What a route leaves out is the URL's, which has to fit the address then.
+            let host = String(toHost.isEmpty ? fromHost : toHost)
+            let port = String(toPort.isEmpty ? fromPort : toPort)
+            guard host.isEmpty || known.host.isEmpty || host == known.host,
+                port.isEmpty || port == String(known.port)
+            else { continue }
+            let placeHost = toHost.isEmpty && !known.host.isEmpty ? known.host : String(fromHost)
+            let placePort = toPort.isEmpty ? String(known.port) : String(fromPort)
+            entries.append("\(placeHost):\(placePort):\(known.to)")
+            // Nothing is left for the route itself.
+            if "\(placeHost):\(placePort)" == from { return entries }
+        }
+        return entries + [route]
     }
 
     /// Whether an entry of `resolve` is one: with a port of 1 to 65535 and addresses; after `-` anything goes.
@@ -52,18 +102,17 @@ package struct ConnectRoutes: Sendable {
         text.utf8.allSatisfy { $0 &- 0x30 < 10 } && Int(text).map { (1...65_535).contains($0) } == true
     }
 
-    /// `host:port` and `address:port` of an entry of CURLOPT_RESOLVE.
-    package static func address(_ entry: String) -> (from: String, to: String)? {
-        var entry = entry[...]
-        if entry.first == "+" { entry = entry.dropFirst() }
-        guard entry.first != "-" else { return nil }
-        let (host, rest) = hostAndRest(entry)
-        guard let colon = rest.firstIndex(of: ":") else { return nil }
-        let port = rest[..<colon]
-        var address = rest[rest.index(after: colon)...].prefix { $0 != "," }
-        guard !address.isEmpty, !port.isEmpty else { return nil }
+    /// The parts of an entry of CURLOPT_RESOLVE, the first of its addresses; of one that takes others back it is empty.
+    /// Nil where it is none.
+    private static func parts(_ entry: String) -> (host: String, port: UInt16, address: String)? {
+        let isRemoval = entry.hasPrefix("-")
+        let (host, rest) = hostAndRest(isRemoval || entry.hasPrefix("+") ? entry.dropFirst() : entry[...])
+        let digits = rest.prefix { $0 != ":" }
+        guard !host.isEmpty, isPort(digits), let port = UInt16(digits) else { return nil }
+        var address: Substring = isRemoval ? "" : rest.dropFirst(digits.count + 1).prefix { $0 != "," }
+        guard isRemoval || !address.isEmpty else { return nil }
         if address.contains(":"), !address.hasPrefix("[") { address = "[\(address)]" }
-        return ("\(host == "*" ? "" : host):\(port)", "\(address):\(port)")
+        return (host == "*" ? "" : host.lowercased(), port, String(address))
     }
 
     /// Where connections for an origin go, `host:port`, as libcurl finds it out: by the first entry that is for that

@@ -83,7 +83,7 @@ struct RequestFormTests {
         #expect(
             routes.entries == [
                 "x:80:127.0.0.1:80", "y:80:other:8080", "a.example:80:127.0.0.1:80", "b.example:443:[::1]:443",
-                ":81:127.0.0.2:81", "d:1:[::1]:1",
+                "d:1:[::1]:1", ":81:127.0.0.2:81",
             ])
         for (host, port, place) in [
             ("x", 80, "127.0.0.1:80" as String?), ("X", 80, "127.0.0.1:80"), ("y", 80, "other:8080"),

@@ -4,11 +4,11 @@ import TrawlProtocol
 /// Addresses that stand for the names of proxies: entries of `--resolve`, which libcurl would put into the DNS cache
 /// that all profiles of a worker share.
 struct ProxyAddresses {
-    private let routes: [(place: String, address: String)]
+    private let addresses: [ConnectRoutes.Address]
 
     /// - Parameter resolve: As in `ConnectRoutes`.
     init(resolve: [String]) {
-        routes = resolve.compactMap(ConnectRoutes.address).map { (place: $0.from, address: $0.to) }
+        addresses = ConnectRoutes.addresses(resolve)
     }
 
     /// Where a proxy is connected to, `host:port`.
@@ -17,7 +17,8 @@ struct ProxyAddresses {
     /// resolved.
     func place(of proxy: ProxyRoute) -> String {
         let place = "\(proxy.host):\(proxy.port)"
-        guard proxy.kind != .https, !routes.isEmpty else { return place }
-        return routes.first { $0.place == place || $0.place == ":\(proxy.port)" }?.address ?? place
+        guard proxy.kind != .https, !addresses.isEmpty else { return place }
+        let host = proxy.host.lowercased()
+        return addresses.first { ($0.host.isEmpty || $0.host == host) && $0.port == proxy.port }?.to ?? place
     }
 }
