@@ -61,12 +61,13 @@ enum RequestBody {
         return bytes
     }
 
-    /// `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`; the first `=` or `@` decides, as in curl.
+    /// `TEXT`, `=TEXT`, `NAME=TEXT`, `@FILE` or `NAME@FILE`; the first `=` decides, and `@` only where there is none, as
+    /// in curl.
     private static func encoded(
         _ text: String, read: (String) throws(CommandError) -> [UInt8]
     ) throws(CommandError) -> [UInt8] {
         let bytes = Array(text.utf8)
-        guard let mark = bytes.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }) else {
+        guard let mark = bytes.firstIndex(of: UInt8(ascii: "=")) ?? bytes.firstIndex(of: UInt8(ascii: "@")) else {
             return percentEncoded(bytes)
         }
         let name = bytes[..<mark]

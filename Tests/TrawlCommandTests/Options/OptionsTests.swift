@@ -251,6 +251,17 @@ struct OptionsTests {
         #expect(request.fields["Content-Type"] == "application/x-www-form-urlencoded")
     }
 
+    @Test(
+        "of --data-urlencode the first = ends the name, and @ only where there is none",
+        arguments: [
+            ("me@example.org=x y", "me@example.org=x+y"), ("a=b@c=d", "a=b%40c%3Dd"), ("=a@b", "a%40b"),
+            ("n@f", "n=1%0D%0A2%00"), ("@f", "1%0D%0A2%00"), ("x y", "x+y"),
+        ])
+    func encodedPieces(text: String, body: String) throws {
+        let request = try request(["--data-urlencode", text, "http://h/"])
+        #expect(String(decoding: request.body.bytes, as: UTF8.self) == body)
+    }
+
     @Test("JSON pieces are joined as they are, with fields the user may replace")
     func json() throws {
         let request = try request(["--json", "{", "--json", "}", "-H", "Content-Type: x/y", "-X", "PUT", "http://h/"])
