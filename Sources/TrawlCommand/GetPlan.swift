@@ -139,40 +139,53 @@ struct GetPlan {
 
     /// The absolute path of an output's name.
     func path(_ name: String) throws(CommandError) -> String {
-        do throws(SystemError) {
-            return try LocalPath.absolute(name, in: directory)
-        } catch {
-            throw CommandError(file: name, error.errno, status: ExitStatus.cannotCreate)
-        }
+        try Self.naming(name) { () throws(SystemError) in try LocalPath.absolute(name, in: directory) }
     }
 
     private static func directory(
         _ arguments: OutputArguments, isStandardOutput: Bool
     ) throws(CommandError) -> String {
-        do throws(SystemError) {
-            guard let name = arguments.directory, name != "." else {
-                // A working directory that is gone or closed matters to who writes there.
-                let writesNothing = arguments.outputs.allSatisfy { $0.hasPrefix("/") || LocalPath.isStandardOutput($0) }
-                if writesNothing, isStandardOutput || !arguments.outputs.isEmpty {
-                    return try prepared((try? WorkingDirectory.path()) ?? "/", arguments)
-                }
-                return try prepared(WorkingDirectory.path(), arguments)
+        guard let name = arguments.directory, name != "." else {
+            // A working directory that is gone or closed matters to who writes there.
+            let writesNothing = arguments.outputs.allSatisfy { $0.hasPrefix("/") || LocalPath.isStandardOutput($0) }
+            if writesNothing, isStandardOutput || !arguments.outputs.isEmpty {
+                return try prepared((try? WorkingDirectory.path()) ?? "/", arguments)
             }
-            return try prepared(LocalPath.absolute(name), arguments)
-        } catch {
-            let name = arguments.directory ?? "the output directory"
-            throw CommandError(file: name, error.errno, status: ExitStatus.cannotCreate)
+            let directory = try naming("the working directory") { () throws(SystemError) in
+                try WorkingDirectory.path()
+            }
+            return try prepared(directory, arguments)
         }
+        let directory = try naming(name) { () throws(SystemError) in try LocalPath.absolute(name) }
+        return try prepared(directory, arguments)
     }
 
-    private static func prepared(_ directory: String, _ arguments: OutputArguments) throws(SystemError) -> String {
+    private static func prepared(_ directory: String, _ arguments: OutputArguments) throws(CommandError) -> String {
         if arguments.createsDirectories {
-            if arguments.directory != nil { try LocalPath.makeDirectories(directory) }
+            if let name = arguments.directory {
+                try naming(name) { () throws(SystemError) in try LocalPath.makeDirectories(directory) }
+            }
             for name in arguments.outputs where !LocalPath.isStandardOutput(name) {
-                try LocalPath.makeDirectories(LocalPath.parent(try LocalPath.absolute(name, in: directory)))
+                try naming(name) { () throws(SystemError) in
+                    try LocalPath.makeDirectories(LocalPath.parent(try LocalPath.absolute(name, in: directory)))
+                }
             }
         }
-        if arguments.directory != nil { try LocalPath.checkDirectory(directory) }
+        if let name = arguments.directory {
+            try naming(name) { () throws(SystemError) in try LocalPath.checkDirectory(directory) }
+        }
         return directory
+    }
+
+    /// Does something to a file or directory; what keeps it from being done is told with the name as it was given.
+    private static func naming<Value>(
+        _ name: String, _ body: () throws(SystemError) -> Value
+    ) throws(CommandError) -> Value {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            throw CommandError(
+                file: name, error.errno, status: ExitStatus.cannotCreate, curlStatus: ExitStatus.Curl.writeError)
+        }
     }
 }

@@ -96,7 +96,8 @@ struct SequentialRun {
                 // As in curl, an output directory is for bodies.
                 return try BodyWriter.emptied(LocalPath.absolute(file))
             } catch {
-                throw CommandError(file: file, error.errno, status: ExitStatus.cannotCreate)
+                throw CommandError(
+                    file: file, error.errno, status: ExitStatus.cannotCreate, curlStatus: ExitStatus.Curl.writeError)
             }
         }
     }

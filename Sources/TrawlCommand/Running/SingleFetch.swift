@@ -68,7 +68,7 @@ struct SingleFetch {
             destination = try self.destination(&names)
         } catch {
             console.failure(error.message)
-            return error.status
+            return plan.isSingle ? error.curlStatus : error.status
         }
         progress.state.withLock {
             $0 = .single(.init(name: FileName.ofURL(request.url), received: 0, expected: nil))

@@ -132,6 +132,19 @@ struct GetFlagTests {
         }
     }
 
+    @Test("what cannot be made ends one URL with curl's status, several with that of sysexits.h")
+    func cannotCreate() throws {
+        let directory = try TemporaryDirectory()
+        let url = "http://127.0.0.1:1/x"
+        for arguments in [["-D", directory.file("none/heads")], ["-O", "--output-dir", directory.file("none")]] {
+            let name = try #require(arguments.last)
+            let single = try CommandRun(arguments + [url])
+            #expect(single.status == 23 && single.errors.contains(name), "\(single.errors)")
+            let several = try CommandRun(arguments + [url, url])
+            #expect(several.status == 73 && several.errors.contains(name), "\(several.errors)")
+        }
+    }
+
     @Test("-OJ replaces a file that is named after the URL, and none that the server names")
     func namedByServer() throws {
         let directory = try TemporaryDirectory()

@@ -98,10 +98,17 @@ struct PlanTests {
         #expect(try !plan("h").writesHeads)
     }
 
-    @Test("a directory that is missing is told before anything is fetched")
-    func missingDirectory() {
-        #expect(throws: CommandError("/nonexistent/dir: No such file or directory", status: 73)) {
-            try plan("--output-dir", "/nonexistent/dir", "h")
+    @Test(
+        "a directory that is missing or cannot be made is told by its name, before anything is fetched",
+        arguments: [
+            (["--output-dir", "/nonexistent/dir"], "/nonexistent/dir: No such file or directory"),
+            (["--output-dir", "/dev/null", "-O"], "/dev/null: Not a directory"),
+            (["--create-dirs", "--output-dir", "/proc/none", "-O"], "/proc/none: No such file or directory"),
+            (["--create-dirs", "-o", "/proc/none/file"], "/proc/none/file: No such file or directory"),
+        ])
+    func missingDirectory(arguments: [String], message: String) {
+        #expect(throws: CommandError(message, status: 73, curlStatus: 23)) {
+            try GetPlan(GetCommand.parse(arguments + ["h"]))
         }
     }
 }
