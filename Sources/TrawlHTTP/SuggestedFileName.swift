@@ -5,8 +5,10 @@
 ///
 /// - Source: RFC 6266 §4.3 for what a recipient is to take out of such a name.
 package struct SuggestedFileName: Sendable, Hashable {
-    /// The most bytes it has, so that a number or an extension can follow.
-    package static let longest = 200
+    /// The most bytes it has, so that a number or an extension can follow: file systems take 255 (NAME_MAX of limits.h).
+    package static let longest = 240
+    /// The most bytes, its dot included, of what counts as an extension where a name is cut.
+    private static let longestExtension = 16
 
     /// The name.
     package let text: String
@@ -14,7 +16,6 @@ package struct SuggestedFileName: Sendable, Hashable {
     /// What is left of a text, or nil when nothing is.
     package init?(_ text: some StringProtocol) {
         var name = String.UnicodeScalarView()
-        var bytes = 0
         for scalar in text.unicodeScalars {
             switch scalar.value {
             // Controls, and what makes text run backwards.
@@ -25,13 +26,22 @@ package struct SuggestedFileName: Sendable, Hashable {
             // With a dash in front, programs that are given names would take it for options.
             let isReplaced =
                 scalar == "/" || scalar == "\\" || scalar == "\u{FFFD}" || scalar == "-" && name.isEmpty
-            let kept: Unicode.Scalar = isReplaced ? "_" : scalar
-            bytes += UTF8.width(kept)
-            if bytes > Self.longest { break }
-            name.append(kept)
+            name.append(isReplaced ? "_" : scalar)
         }
         if name.isEmpty { return nil }
-        self.text = String(name)
+        self.text = Self.cut(String(name))
+    }
+
+    /// What is left of a name that is too long: its start, between characters, and its extension.
+    private static func cut(_ name: String) -> String {
+        guard name.utf8.count > longest else { return name }
+        var ending = Substring()
+        if let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) { ending = name[dot...] }
+        // A dot at the very end starts none.
+        if !(2...longestExtension).contains(ending.utf8.count) { ending = "" }
+        var end = name.utf8.index(name.startIndex, offsetBy: longest - ending.utf8.count)
+        while UTF8.isContinuation(name.utf8[end]) { name.utf8.formIndex(before: &end) }
+        return String(name[..<end] + ending)
     }
 
     /// The name in a `Content-Disposition` value, or nil when it has none.

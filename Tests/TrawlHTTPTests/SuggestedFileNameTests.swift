@@ -67,6 +67,26 @@ struct SuggestedFileNameTests {
     @Test("a long name is cut between characters")
     func long() {
         #expect(SuggestedFileName(String(repeating: "ü", count: 300))?.text.utf8.count == SuggestedFileName.longest)
+        let cut = SuggestedFileName(String(repeating: "ü", count: 200) + ".ab")?.text
+        #expect(cut == String(repeating: "ü", count: 118) + ".ab")
+    }
+
+    @Test("a name that file systems take is kept whole, and a longer one keeps its extension")
+    func longWithExtension() {
+        func made(_ count: Int, _ ending: String) -> String? {
+            SuggestedFileName(String(repeating: "a", count: count - ending.utf8.count) + ending)?.text
+        }
+        func wanted(_ count: Int, _ ending: String) -> String {
+            String(repeating: "a", count: count - ending.utf8.count) + ending
+        }
+        #expect(made(224, ".pdf") == wanted(224, ".pdf"))
+        #expect(made(240, ".pdf") == wanted(240, ".pdf"))
+        #expect(made(241, ".pdf") == wanted(240, ".pdf"))
+        #expect(made(300, ".pdf") == wanted(240, ".pdf"))
+        #expect(made(300, ".fifteen-letters") == wanted(240, ".fifteen-letters"))
+        // What is longer is none, nor is a dot at the end.
+        #expect(made(300, ".sixteen--letters") == wanted(240, ""))
+        #expect(made(300, ".") == wanted(240, ""))
     }
 
     @Test("Content-Disposition, else the path, else the host")
