@@ -15,6 +15,9 @@ public struct FetchError: Error, Sendable, Hashable {
     /// What is needed to go on with a download (``Destination/FileOptions/keepsPart``); nil when it cannot be gone on
     /// with.
     public var resumeData: ResumeData? { content.resumeData }
+    /// What the hops took, the one that failed included; of a fetch that was given up, those before. Two errors that
+    /// differ in that alone are equal.
+    package var metrics: [HopReport] { content.metrics.all }
 
     /// All of it, made once and shared by copies: most results hold none.
     private let content: Content
@@ -23,7 +26,7 @@ public struct FetchError: Error, Sendable, Hashable {
     public init(
         _ code: Code, _ detail: String, cause: SystemFailure? = nil, url: String? = nil, isRetryable: Bool = false
     ) {
-        content = Content(code, detail, cause, url, isRetryable, nil)
+        content = Content(code, detail, cause, url, isRetryable, nil, HopReports())
     }
 
     private init(_ content: Content) { self.content = content }
@@ -47,10 +50,11 @@ public struct FetchError: Error, Sendable, Hashable {
         let url: String?
         let isRetryable: Bool
         let resumeData: ResumeData?
+        let metrics: HopReports
 
         init(
             _ code: Code, _ detail: String, _ cause: SystemFailure?, _ url: String?, _ isRetryable: Bool,
-            _ resumeData: ResumeData?
+            _ resumeData: ResumeData?, _ metrics: HopReports
         ) {
             self.code = code
             self.detail = detail
@@ -58,12 +62,18 @@ public struct FetchError: Error, Sendable, Hashable {
             self.url = url
             self.isRetryable = isRetryable
             self.resumeData = resumeData
+            self.metrics = metrics
         }
     }
 
     /// The same error, with what is needed to go on.
     func keeping(_ data: ResumeData) -> FetchError {
-        FetchError(Content(code, detail, cause, url, isRetryable, data))
+        FetchError(Content(code, detail, cause, url, isRetryable, data, content.metrics))
+    }
+
+    /// The same error, with what the hops took.
+    func reporting(_ metrics: HopReports) -> FetchError {
+        FetchError(Content(code, detail, cause, url, isRetryable, resumeData, metrics))
     }
 
     /// A failure of the system or a library beneath.

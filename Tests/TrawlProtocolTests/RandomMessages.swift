@@ -245,6 +245,7 @@ extension LeaseEnd {
         end.metrics.reusedConnection = random.bool()
         end.metrics.bytesReceived = random.integer()
         end.metrics.bytesSent = random.integer()
+        end.metrics.bodyBytes = random.integer()
         end.metrics.remoteAddress = random.text()
         end.metrics.remotePort = random.integer()
         return end

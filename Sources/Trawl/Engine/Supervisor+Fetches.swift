@@ -133,6 +133,7 @@ extension Supervisor {
 
     mutating func deliver(_ fetch: RunningFetch, _ result: Result<Response, FetchError>) {
         var result = result
+        if case .failure(let error) = result { result = .failure(error.reporting(fetch.engine.metrics)) }
         keepPart(&result, fetch)
         lend(&result)
         withdrawQuestion(fetch)

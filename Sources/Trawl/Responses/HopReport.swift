@@ -28,6 +28,8 @@ public struct HopReport: Sendable, Hashable {
     public var reusedConnection: Bool { metrics.reusedConnection }
     /// Bytes as they came from the wire: heads, framing and encoded body.
     public var bytesReceived: UInt64 { metrics.bytesReceived }
+    /// Bytes of the body without its framing, content codings still on.
+    package var bodyBytes: UInt64 { metrics.bodyBytes }
     /// Bytes of the request.
     public var bytesSent: UInt64 { metrics.bytesSent }
     /// The peer's address and port; nil when there was no connection.

@@ -21,6 +21,7 @@ final class BatchRun: FetchDriver {
     static func run(_ plan: BatchPlan) throws(CommandError) -> Int32 {
         let console = Console(plan.report)
         console.note(plan.template.options.tls)
+        plan.writeOut?.tellUnknown(on: console)
         let start = MonotonicClock.now()
         let list = try plan.list.map { path throws(CommandError) in try ListReader(path) }
         let results = try plan.results.map { path throws(CommandError) in try ResultsFile(path) }

@@ -72,9 +72,9 @@ enum RunSetup {
     /// What `-w` prints; nil without it. Line ends of a file are left out as in curl: those that are meant are `\n`.
     static func writeOut(_ report: ReportArguments) throws(CommandError) -> WriteOut? {
         guard let format = report.writeOut else { return nil }
-        guard format.hasPrefix("@") else { return try WriteOut(format) }
+        guard format.hasPrefix("@") else { return WriteOut(format) }
         let text = try StandardStreams.readAll(String(format.dropFirst()), limit: 1 << 20)
-        return try WriteOut(String(decoding: text.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self))
+        return WriteOut(String(decoding: text.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self))
     }
 
     /// - Parameters:

@@ -78,6 +78,7 @@ struct SequentialRun {
         let signals = Signals.block()
         console = Console(plan.report)
         console.note(plan.template.options.tls)
+        plan.writeOut?.tellUnknown(on: console)
         coordinator = try Coordinator.started(plan.configuration, console)
         try plan.cookieFiles?.load(into: coordinator, console)
         let kind = plan.report.progressKind(

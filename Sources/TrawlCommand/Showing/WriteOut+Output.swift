@@ -1,7 +1,13 @@
 import Glibc
+import Trawl
 import TrawlPlatform
 
 extension WriteOut {
+    /// Says which variables there are none of, also to who wants no messages: what is printed lacks something.
+    func tellUnknown(on console: Console) {
+        for name in unknown { console.write("trawl: unknown --write-out variable: '\(name.terminalSafe)'\n") }
+    }
+
     /// Writes what is for standard error.
     /// - Returns: What is for standard output.
     func output(_ values: WriteOutValues, on console: Console) -> [UInt8] {

@@ -45,10 +45,11 @@ struct WriteOut: Equatable, Sendable {
     }
 
     private(set) var pieces: [Piece] = []
+    /// Variables that there are none of, as they are written; nothing is printed for them, as in curl.
+    private(set) var unknown: [String] = []
 
     /// Reads a format.
-    /// - Throws: For a variable that does not exist, rather than leave it out in silence.
-    init(_ format: String) throws(CommandError) {
+    init(_ format: String) {
         var text = ""
         var rest = Array(format.unicodeScalars)[...]
         func flush(_ pieces: inout [Piece]) {
@@ -67,7 +68,7 @@ struct WriteOut: Equatable, Sendable {
                 let name = Self.string(rest[..<end].dropFirst())
                 rest = rest[rest.index(after: end)...]
                 flush(&pieces)
-                pieces.append(try Self.variable(name))
+                if let piece = Self.variable(name) { pieces.append(piece) } else { unknown.append(name) }
             } else if scalar == "%", Self.string(rest.prefix(7)) == "header{", let end = rest.firstIndex(of: "}") {
                 let name = Self.string(rest[..<end].dropFirst(7))
                 rest = rest[rest.index(after: end)...]
@@ -120,19 +121,14 @@ struct WriteOut: Equatable, Sendable {
 
     private static let escapes: [Unicode.Scalar: Unicode.Scalar] = ["n": "\n", "r": "\r", "t": "\t"]
 
-    private static func variable(_ name: String) throws(CommandError) -> Piece {
-        switch name {
-        case "stderr": return .switchToError
-        case "stdout": return .switchToOutput
-        case "onerror": return .onlyOnError
-        default: break
+    /// What a name stands for, whatever its case, as in curl; nil when that is nothing.
+    private static func variable(_ name: String) -> Piece? {
+        switch name.lowercased() {
+        case "stderr": .switchToError
+        case "stdout": .switchToOutput
+        case "onerror": .onlyOnError
+        case let name: Variable(rawValue: name).map { .variable($0) }
         }
-        guard let variable = Variable(rawValue: name) else {
-            let known = (Variable.allCases.map(\.rawValue) + ["onerror", "stderr", "stdout"]).sorted()
-            throw CommandError(
-                "--write-out has no variable \(name.terminalSafe); there are \(known.joined(separator: ", "))")
-        }
-        return .variable(variable)
     }
 
     private static func string(_ scalars: some Sequence<Unicode.Scalar>) -> String {

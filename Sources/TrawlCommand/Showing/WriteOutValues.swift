@@ -35,8 +35,18 @@ struct WriteOutValues: Sendable {
         }.name
     }
 
+    /// What the hops took, also of a fetch that failed.
+    private var hops: [HopReport] { response?.metrics ?? error?.metrics ?? [] }
+
+    /// The bytes of the last body as they were transferred, content codings still on; of one that was stored, and of
+    /// which nothing was transferred, as they are given out.
+    private var size: UInt64 {
+        if let response, response.source != .network { return response.receivedLength }
+        return hops.last?.bodyBytes ?? 0
+    }
+
     func text(_ variable: WriteOut.Variable) -> String {
-        let last = response?.metrics.last
+        let last = hops.last
         switch variable {
         case .contentType: return lastHead?.fields["Content-Type"] ?? ""
         case .errorMessage: return message.isEmpty ? error?.detail ?? "" : message
@@ -45,14 +55,14 @@ struct WriteOutValues: Sendable {
         case .httpCode, .responseCode: return Self.padded(lastHead?.status ?? 0, to: 3)
         case .httpVersion: return lastHead.map(Self.version) ?? "0"
         case .method: return lastMethod
-        case .numberOfConnects: return String(response?.metrics.count { !$0.reusedConnection } ?? 0)
+        case .numberOfConnects: return String(hops.count { $0.connection != nil && !$0.reusedConnection })
         case .numberOfFields: return String(lastHead?.fields.count ?? 0)
         case .numberOfRedirects: return String(response?.redirects.count ?? redirects)
         case .redirectURL: return lastHead.flatMap(redirectURL) ?? ""
         case .remoteAddress: return last?.remoteAddress.map { Self.address($0).host } ?? ""
         case .remotePort: return last?.remoteAddress.map { Self.address($0).port } ?? "0"
         case .scheme: return lastURL.prefix { $0 != ":" }.uppercased()
-        case .sizeDownload: return String(response?.receivedLength ?? 0)
+        case .sizeDownload: return String(size)
         case .sizeHeader: return String(headLength ?? lastHead.map { HeadText.bytes($0).count } ?? 0)
         case .source: return response?.source.rawValue ?? ""
         case .speedDownload: return String(speed)
@@ -74,13 +84,12 @@ struct WriteOutValues: Sendable {
     }
 
     private var redirectTime: Duration {
-        response?.metrics.dropLast().reduce(.zero) { $0 + $1.ended } ?? .zero
+        hops.dropLast().reduce(.zero) { $0 + $1.ended }
     }
 
     private var speed: UInt64 {
         let seconds = total / .seconds(1)
-        guard let length = response?.receivedLength, seconds > 0 else { return 0 }
-        return UInt64(min(Double(length) / seconds, 1e18))
+        return seconds > 0 ? UInt64(min(Double(size) / seconds, 1e18)) : 0
     }
 
     /// Where a redirect that was not followed leads; the field as it came when it leads nowhere.

@@ -22,6 +22,8 @@ package struct HopMetrics: Sendable, Hashable {
     package var reusedConnection = false
     /// Bytes of heads and body as they came from the wire, framing included.
     package var bytesReceived: UInt64 = 0
+    /// Bytes of the body without its framing, content codings still on, from wherever it came.
+    package var bodyBytes: UInt64 = 0
     /// Bytes of head and body of the request.
     package var bytesSent: UInt64 = 0
     /// The peer's address, without its port; empty when there was no connection.
@@ -44,6 +46,7 @@ package struct HopMetrics: Sendable, Hashable {
             block.store(reusedConnection ? UInt8(1) : 0, at: 28)
             block.store(bytesReceived, at: 29)
             block.store(bytesSent, at: 37)
+            block.store(bodyBytes, at: 45)
         }
         writer.write(remoteAddress)
         writer.write(remotePort)
@@ -62,10 +65,11 @@ package struct HopMetrics: Sendable, Hashable {
         reusedConnection = block[28] == 1
         bytesReceived = block.integer(at: 29, as: UInt64.self)
         bytesSent = block.integer(at: 37, as: UInt64.self)
+        bodyBytes = block.integer(at: 45, as: UInt64.self)
         remoteAddress = try reader.text()
         remotePort = try reader.uint16()
     }
 
     /// Bytes of everything before the address.
-    private static let numbersLength = 45
+    private static let numbersLength = 53
 }

@@ -16,6 +16,7 @@ extension Transfer {
         metrics.ended = time(CURLINFO_TOTAL_TIME_T)
         metrics.reusedConnection = isReused
         metrics.bytesReceived = bytesBeforeBody + receivedBytes
+        metrics.bodyBytes = bodyBytes
         var requestSize = 0
         _ = ccurl_get_long(easy.raw, CURLINFO_REQUEST_SIZE, &requestSize)
         metrics.bytesSent = UInt64(max(0, requestSize))

@@ -374,6 +374,7 @@ extension Transfer {
             }
             missing = left - UInt64(piece.count)
         }
+        bodyBytes += UInt64(piece.count)
         if let keeper {
             keeper.write(piece)
             if !isUnshared, !keeper.takesBytes { tellUnshared() }

@@ -140,6 +140,8 @@ final class Transfer {
     var announced: UInt64?
     @Unchecked var decoder: ContentDecoder?
     var receivedBytes: UInt64 = 0
+    /// Bytes of the body without its framing, content codings still on.
+    var bodyBytes: UInt64 = 0
     /// Bytes of the request's body that were counted as they went, sent again ones too.
     var countedOut: UInt64 = 0
     /// Bytes of bodies whose place another response took.
@@ -341,6 +343,7 @@ final class Transfer {
         report = CacheReport()
         replacedBytes += receivedBytes
         receivedBytes = 0
+        bodyBytes = 0
         dropsBody = false
         endsEarly = false
         isPostponed = false

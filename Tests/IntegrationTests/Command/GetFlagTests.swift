@@ -227,6 +227,44 @@ struct GetFlagTests {
         }
     }
 
+    @Test("-w counts the bytes of a body as they were transferred, and those of one that was cut off")
+    func transferred() throws {
+        // gzip of a hundred times the letter a, as zlib has it.
+        let packed: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 75, 76, 164, 61, 0, 0, 100, 122, 112, 175, 100, 0, 0, 0,
+        ]
+        let origin = try ScriptedOrigin { seen in
+            var answer = ScriptedOrigin.Answer(200, "0123456789")
+            if seen.target != "/cut" {
+                answer.body = packed
+                answer.fields = [("Content-Encoding", "gzip")]
+            }
+            if seen.target == "/cut" { answer.announced = 100 }
+            if seen.target == "/chunked" { answer.framing = .chunked }
+            return answer
+        }
+        defer { origin.stop() }
+        let format = "%{size_download} %{num_connects} %{remote_ip}"
+        for (target, text, status) in [
+            ("/length", "24 1 127.0.0.1", 0), ("/chunked", "24 1 127.0.0.1", 0), ("/cut", "10 1 127.0.0.1", 18),
+        ] as [(String, String, Int32)] {
+            let run = try CommandRun(
+                ["-s", "--compressed", "--no-cache", "-o", "/dev/null", "-w", format, origin.url(target)])
+            #expect(run.status == status && run.text == text, "\(target): \(run.text) \(run.errors)")
+        }
+        let cut = try CommandRun(["-s", "-o", "/dev/null", "-w", "%{time_connect}", origin.url("/cut")])
+        #expect(Double(cut.text).map { $0 > 0 } == true, "\(cut.text)")
+    }
+
+    @Test("a variable of -w that does not exist is told, and nothing else is kept from being done")
+    func unknownVariable() async throws {
+        try await withOrigin { origin in
+            let run = try CommandRun(["-s", "-o", "/dev/null", "-w", "%{nope}%{http_code}", origin.url("/bytes/1")])
+            #expect(run.status == 0 && run.text == "200", "\(run.errors)")
+            #expect(run.errors == "trawl: unknown --write-out variable: 'nope'\n")
+        }
+    }
+
     @Test(
         "a redirect to no URL ends with curl's 3, one to another scheme with its 1",
         arguments: [
