@@ -24,7 +24,7 @@ struct GetCommand: FetchingCommand {
 
     @Option(
         name: .customLong("url"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Fetch this too, after the arguments. Repeatable.", valueName: "url"))
+        help: ArgumentHelp("Fetch this too. Repeatable.", valueName: "url"))
     var namedURLs: [String] = []
 
     @Option(

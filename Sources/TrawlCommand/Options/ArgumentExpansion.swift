@@ -1,7 +1,10 @@
+import ArgumentParser
+
 /// What happens to arguments before they are parsed: options of `-K FILE` take its place; a value joined to its letter
 /// is parted from it where the parser would not: behind other letters (`-sXPOST`), and where it holds an equals sign
 /// (`-ba=1`), before which a long name would be looked for; and so is an empty one behind a name's (`--referer=`), in
-/// place of which the parser would take the next argument.
+/// place of which the parser would take the next argument. The URL of `--url` takes its place among the others, which the
+/// parser keeps apart: the n-th is for the n-th `-o`.
 enum ArgumentExpansion {
     /// The arguments without any `-K`.
     ///
@@ -12,9 +15,12 @@ enum ArgumentExpansion {
         _ arguments: [String], read: (String) throws(CommandError) -> [UInt8]
     ) throws(CommandError) -> [String] {
         // Almost always there is nothing to do, and then nothing is looked at twice.
-        guard arguments.contains(where: { mayNameFile($0) || mayJoin($0) || hasEmptyValue($0) }) else {
+        guard arguments.contains(where: { mayNameFile($0) || mayJoin($0) || hasEmptyValue($0) || mayNameURL($0) })
+        else {
             return arguments
         }
+        let first = arguments.first ?? ""
+        let takesURLs = first == GetCommand.configuration.commandName || !TrawlCommand.isSubcommand(first)
         var result: [String] = []
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -25,6 +31,11 @@ enum ArgumentExpansion {
                 result += try ConfigFile.arguments(of: file, read: read)
             } else if argument.hasPrefix("--config=") {
                 result += try ConfigFile.arguments(of: String(argument.dropFirst(9)), read: read)
+            } else if takesURLs, argument == "--url", let url = rest.first, isPlainURL(url[...]) {
+                rest.removeFirst()
+                result.append(url)
+            } else if takesURLs, argument.hasPrefix("--url="), isPlainURL(argument.dropFirst(6)) {
+                result.append(String(argument.dropFirst(6)))
             } else if hasEmptyValue(argument), OptionTable.takesValue(long: argument.dropFirst(2).dropLast()) {
                 result += [String(argument.dropLast()), ""]
             } else if argument.hasPrefix("--") {
@@ -70,6 +81,13 @@ enum ArgumentExpansion {
 
     private static func mayNameFile(_ argument: String) -> Bool {
         argument.hasPrefix("--config") || argument.hasPrefix("-") && argument.utf8.contains(UInt8(ascii: "K"))
+    }
+
+    private static func mayNameURL(_ argument: String) -> Bool { argument.hasPrefix("--url") }
+
+    /// Whether a URL is taken for one without its option, too.
+    private static func isPlainURL(_ url: Substring) -> Bool {
+        !url.isEmpty && !url.hasPrefix("-") && !TrawlCommand.isSubcommand(String(url))
     }
 
     private static func hasEmptyValue(_ argument: String) -> Bool {

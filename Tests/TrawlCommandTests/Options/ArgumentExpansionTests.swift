@@ -62,6 +62,25 @@ struct ArgumentExpansionTests {
         #expect(parsed.report.silent && parsed.report.showError && parsed.output.fail)
     }
 
+    @Test("URLs keep their order, with --url and without")
+    func urls() throws {
+        let outputs = ["-o", "a", "-o", "b"]
+        for given in [["--url", "h", "i"], ["--url=h", "i"], ["h", "--url", "i"], ["--url", "h", "--url=i"]] {
+            let expanded = try expand(outputs + given)
+            #expect(expanded == outputs + ["h", "i"])
+            let plan = try GetPlan(GetCommand.parse(expanded))
+            #expect(plan.requests.map { "\($0.url) \($0.out ?? "")" } == ["http://h a", "http://i b"])
+        }
+        #expect(try expand(["get", "--url", "h"]) == ["get", "h"])
+        // What would be something else, and what is no URL of get.
+        for others in [
+            ["--url", "-x"], ["--url=-x"], ["--url", "batch"], ["--url"], ["batch", "--url", "h"], ["-d", "--url", "h"],
+            ["--", "--url", "h"],
+        ] {
+            #expect(try expand(others) == others)
+        }
+    }
+
     @Test("an empty value behind an equals sign takes nothing that follows")
     func empty() throws {
         #expect(try expand(["--user-agent=", "u"]) == ["--user-agent", "", "u"])
