@@ -4,9 +4,9 @@ import TrawlHTTP
 /// A file of options, one a line, as curl reads it: `name value`, `name = value`, `name: value`, `-x value`,
 /// `--name value`.
 ///
-/// A value with blanks stands in double quotes, where `\"`, `\\`, `\t`, `\n`, `\r` and `\v` are known. `#` begins a
-/// comment, at a line's start or after a value. Where curl warns and goes on, this is an error: half a value is worse
-/// than none.
+/// A value with blanks stands in double quotes, where `\"`, `\\`, `\t`, `\n`, `\r` and `\v` are known. Lines that begin
+/// with `#`, `/` or `*` are comments, and so is what follows `#` after a value, or after an option that has none. Where
+/// curl warns and goes on, this is an error: half a value is worse than none.
 struct ConfigFile {
     /// More than anybody writes.
     private static let longest = 1 << 20
@@ -41,7 +41,7 @@ struct ConfigFile {
             throw wrong("not text in UTF-8")
         }
         var rest = text.unicodeScalars[...].drop(while: Self.isBlank)
-        guard let first = rest.first, first != "#" else { return [] }
+        guard let first = rest.first, !["#", "/", "*"].contains(first) else { return [] }
         // In curl's words: after a dash only blanks end the name, otherwise '=' and ':' do so as well.
         let isDashed = first == "-"
         func ends(_ scalar: Unicode.Scalar) -> Bool {
@@ -49,12 +49,21 @@ struct ConfigFile {
         }
         let option = String(rest.prefix { !ends($0) })
         rest = rest.drop { !ends($0) }.drop(while: ends)
-        return try arguments(option: option, value: try value(rest))
+        let isComment = rest.first == "#" && !Self.wantsValue(option)
+        return try arguments(option: option, value: isComment ? nil : try value(rest))
+    }
+
+    /// Whether an option, as a line names it, has a value of its own behind it.
+    private static func wantsValue(_ option: String) -> Bool {
+        if option.hasPrefix("--") { return OptionTable.takesValue(long: option.dropFirst(2)) }
+        if !option.hasPrefix("-") { return OptionTable.takesValue(long: option[...]) }
+        let letter = option.dropFirst().firstIndex(where: OptionTable.takesValue(short:))
+        return letter.map { option.index(after: $0) == option.endIndex } ?? false
     }
 
     /// The value after an option's name; nil when there is none.
     private func value(_ text: Substring.UnicodeScalarView) throws(CommandError) -> String? {
-        guard let first = text.first, first != "#" else { return nil }
+        guard let first = text.first else { return nil }
         var rest = text
         var value = String.UnicodeScalarView()
         if first == "\"" {

@@ -74,8 +74,8 @@ struct ArgumentExpansionTests {
         #expect(try expand(["get", "--url", "h"]) == ["get", "h"])
         // What would be something else, and what is no URL of get.
         for others in [
-            ["--url", "-x"], ["--url=-x"], ["--url", "batch"], ["--url"], ["batch", "--url", "h"], ["-d", "--url", "h"],
-            ["--", "--url", "h"],
+            ["--url", "-x"], ["--url=-x"], ["--url", "batch"], ["--url"], ["batch", "--url", "h"],
+            ["-d", "--url", "h"], ["--", "--url", "h"],
         ] {
             #expect(try expand(others) == others)
         }
@@ -103,7 +103,10 @@ struct ArgumentExpansionTests {
             ("data=\"é=:\"", ["--data", "é=:"]),
             ("url = http://h/a=b:c", ["http://h/a=b:c"]), ("url=\"http://h/ x\"", ["http://h/ x"]),
             ("location\r", ["--location"]),
-            ("silent # and short", ["--silent"]), ("#x", []), ("   # x", []), ("\t", []), ("", []),
+            ("silent # and short", ["--silent"]), ("#x", []), ("   # x", []),
+            ("/x", []), (" * x", []), ("// x y", []), ("user-agent = #1", ["--user-agent", "#1"]),
+            ("-A #1 # why", ["-A", "#1"]), ("-sA #", ["-sA", "#"]), ("-Ax # why", ["-Ax"]), ("-L # why", ["-L"]),
+            ("\t", []), ("", []),
             ("\u{FEFF}silent", ["--silent"]), ("bogus", ["--bogus"]), ("data = -K", ["--data", "-K"]),
             ("--output=x", ["--output=x"]),
         ])
@@ -118,7 +121,7 @@ struct ArgumentExpansionTests {
             ("data = \"a", "f:1: a quote is not closed"),
             ("data = \"a\\\"", "f:1: a quote is not closed"),
             ("data = \"a\"b", "f:1: something follows the closing quote"),
-            ("header", "f:1: --header wants a value"), ("header = # x", "f:1: --header wants a value"),
+            ("header", "f:1: --header wants a value"), ("header = # x", "f:1: a value with blanks needs quotes"),
             ("-H", "f:1: -H wants a value"), ("-L yes", "f:1: -L takes no value"), ("-Ax y", "f:1: -A has two values"),
             ("-fuann:secret more", "f:1: -fu has two values"),
             ("--oauth2-bearer=secret more", "f:1: --oauth2-bearer… takes no value, or is not known"),
