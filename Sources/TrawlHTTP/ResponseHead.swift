@@ -6,7 +6,7 @@ package struct ResponseHead: Sendable, Hashable {
     package var status: UInt16
     /// What the server spoke.
     package var version: HTTPVersion
-    /// The reason phrase as it came; empty in HTTP/2.
+    /// The reason phrase, one character for each byte that came; empty in HTTP/2.
     package var reason: String
     /// The header section.
     package var fields: FieldLines
@@ -17,6 +17,20 @@ package struct ResponseHead: Sendable, Hashable {
         self.version = version
         self.reason = reason
         self.fields = fields
+    }
+
+    /// The bytes of a reason phrase as they came. What is no byte, as in a phrase that was stored as text, is in UTF-8.
+    package static func bytes(ofReason phrase: String) -> [UInt8] {
+        phrase.unicodeScalars.flatMap { scalar in
+            UInt8(exactly: scalar.value).map { [$0] } ?? Array(String(Character(scalar)).utf8)
+        }
+    }
+
+    /// A reason phrase as text: of UTF-8 if its bytes are that, else of ISO-8859-1.
+    package static func text(ofReason phrase: String) -> String {
+        // Nearly all are of ASCII.
+        if phrase.utf8.allSatisfy({ $0 < 0x80 }) { return phrase }
+        return bytes(ofReason: phrase).withUnsafeBytes { FieldLines.text($0) }
     }
 
     /// Whether more heads of the same exchange follow (RFC 9110 §15.2); 101 is final for a client that upgrades.

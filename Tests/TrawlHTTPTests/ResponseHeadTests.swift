@@ -34,6 +34,17 @@ struct ResponseHeadTests {
         #expect(head.isInterim == expected)
     }
 
+    @Test(
+        "a reason phrase keeps its bytes, and is text of UTF-8 or ISO-8859-1",
+        arguments: [
+            ("OK", [0x4F, 0x4B], "OK"), ("", [], ""), ("\u{E9}", [0xE9], "é"), ("\u{C3}\u{A9}", [0xC3, 0xA9], "é"),
+            ("€", [0xE2, 0x82, 0xAC], "€"),
+        ] as [(String, [UInt8], String)])
+    func reasons(phrase: String, bytes: [UInt8], text: String) {
+        #expect(ResponseHead.bytes(ofReason: phrase) == bytes)
+        #expect(ResponseHead.text(ofReason: phrase) == text)
+    }
+
     @Test("versions are written as in a status line")
     func versions() {
         #expect(HTTPVersion.allCases.map(\.text) == ["HTTP/1.0", "HTTP/1.1", "HTTP/2"])

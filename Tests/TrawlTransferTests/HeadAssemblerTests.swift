@@ -30,6 +30,8 @@ struct HeadAssemblerTests {
             ("HTTP/1.1 200\r\n\r\n", 200, .http1_1, ""),
             ("HTTP/1.9 999 x\n\n", 999, .http1_1, "x"),
             ("HTTP/2 204 \r\n\r\n", 204, .http2, ""),
+            // One character for each byte.
+            ("HTTP/1.1 200 é\r\n\r\n", 200, .http1_1, "\u{C3}\u{A9}"),
         ])
     func statusLines(text: String, status: UInt16, version: HTTPVersion, reason: String) throws {
         let (head, _) = try parse(text)

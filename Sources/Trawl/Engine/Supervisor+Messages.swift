@@ -140,7 +140,7 @@ extension Supervisor {
         var allowance = InterimAllowance()
         for head in earlier {
             _ = allowance.admits(
-                TrawlHTTP.ResponseHead(status: 100, version: .http1_1, reason: head.reason, fields: head.fields.lines))
+                TrawlHTTP.ResponseHead(status: 100, version: .http1_1, reason: head.phrase, fields: head.fields.lines))
         }
         return allowance.admits(head)
     }

@@ -108,8 +108,8 @@ public struct Response: Sendable {
         public let status: Int
         /// As in `HTTP/1.1`.
         public let version: String
-        /// The reason phrase; empty in HTTP/2.
-        public let reason: String
+        /// The reason phrase; empty in HTTP/2. Of ISO-8859-1 where it is not UTF-8.
+        public var reason: String { TrawlHTTP.ResponseHead.text(ofReason: phrase) }
         /// The field lines, in order.
         public let fields: Fields
 
@@ -117,9 +117,14 @@ public struct Response: Sendable {
         package init(_ head: TrawlHTTP.ResponseHead) {
             status = Int(head.status)
             version = head.version.text
-            reason = head.reason
+            phrase = head.reason
             fields = Fields(head.fields)
         }
+
+        /// The reason phrase, one character for each byte that came.
+        package let phrase: String
+        /// The reason phrase in the bytes that came.
+        package var reasonBytes: [UInt8] { TrawlHTTP.ResponseHead.bytes(ofReason: phrase) }
     }
 
     /// A redirect that was followed.

@@ -5,7 +5,9 @@ import TrawlHTTP
 enum HeadText {
     /// Status line, field lines and the empty line, as they stood on the wire.
     static func bytes(_ head: Response.ResponseHead) -> [UInt8] {
-        var bytes = Array(statusLine(head).utf8)
+        var bytes = Array("\(head.version) \(head.status)".utf8)
+        let reason = head.reasonBytes
+        if !reason.isEmpty { bytes += [0x20] + reason }
         bytes += [0x0D, 0x0A]
         bytes += self.bytes(head.fields)
         bytes += [0x0D, 0x0A]

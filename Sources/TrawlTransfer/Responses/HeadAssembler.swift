@@ -195,9 +195,11 @@ struct HeadAssembler {
             return (status, version, "")
         }
         guard line[index] == 0x20 else { throw .malformed("a damaged status code") }
-        let phrase = UnsafeRawBufferPointer(rebasing: line[(index + 1)...])
+        let phrase = FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: line[(index + 1)...]))
         guard FieldSyntax.isFieldValue(phrase) else { throw .malformed("a damaged reason phrase") }
-        return (status, version, FieldLines.text(FieldSyntax.trimmed(phrase)))
+        // Both are the same for ASCII, which nearly all are, and the first is made faster.
+        let isASCII = phrase.allSatisfy { $0 < 0x80 }
+        return (status, version, isASCII ? FieldLines.text(phrase) : FieldLines.latin1(phrase))
     }
 
     /// Takes the next line without its line end.

@@ -87,7 +87,8 @@ extension Transfer {
             CURLE_BAD_FUNCTION_ARGUMENT:
             guard !isTunnelMade else { return nil }
             if let tunnelHead {
-                reason = "it answered CONNECT with \(tunnelHead.status) \(tunnelHead.reason)"
+                let phrase = ResponseHead.text(ofReason: tunnelHead.reason)
+                reason = "it answered CONNECT with \(tunnelHead.status) \(phrase)"
             } else {
                 reason = "the connection broke before it was of use: \(failure.detail)"
             }
