@@ -1,5 +1,8 @@
 /// The file name in a Content-Disposition field.
 ///
+/// What servers send is read as browsers read it: the type may be missing, and a value without quotes goes up to the next
+/// semicolon, blanks included.
+///
 /// - Source: RFC 6266 §4; RFC 8187 §3.2 for the form with a star.
 package enum ContentDisposition {
     /// The name as it was sent, without the directories it may claim; nil when the value has none.
@@ -9,7 +12,7 @@ package enum ContentDisposition {
         for (name, text) in parameters(value) {
             switch name {
             case "filename": plain = plain ?? text
-            case "filename*": extended = extended ?? decoded(text)
+            case "filename*": extended = extended ?? decoded(text).flatMap { $0.isEmpty ? nil : $0 }
             default: break
             }
         }
@@ -22,9 +25,9 @@ package enum ContentDisposition {
 
     private static func parameters(_ value: String) -> [(name: String, value: String)] {
         var result: [(name: String, value: String)] = []
-        var rest = Array(value.unicodeScalars)[...]
-        // The disposition type says nothing about names.
-        rest = rest.drop { $0 != ";" }
+        // The disposition type is a parameter without a value, and says nothing about names.
+        var rest: ArraySlice<Unicode.Scalar> = [";"]
+        rest.append(contentsOf: value.unicodeScalars)
         while rest.first == ";" {
             rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
             let name = rest.prefix { $0 != "=" && $0 != ";" }
@@ -43,9 +46,10 @@ package enum ContentDisposition {
                     }
                 }
             } else {
-                let token = rest.prefix { $0 != ";" && $0 != " " && $0 != "\t" }
-                text.append(contentsOf: token)
+                var token = rest.prefix { $0 != ";" }
                 rest = rest.dropFirst(token.count)
+                while let last = token.last, last == " " || last == "\t" { token.removeLast() }
+                text.append(contentsOf: token)
             }
             rest = rest.drop { $0 != ";" }
             let key = String(String.UnicodeScalarView(name.filter { $0 != " " && $0 != "\t" })).lowercased()

@@ -13,6 +13,11 @@ struct ContentDispositionTests {
             ("attachment; filename=plain; filename*=UTF-8''%e2%82%ac%20rates", "€ rates"),
             ("attachment; filename*=iso-8859-1'en'%A3", "£"),
             ("attachment; filename=\"a\"; filename=\"b\"", "a"),
+            // As browsers read it: no type, blanks without quotes, an extended name that is empty.
+            ("filename=a", "a"), ("filename=\"a;b\"", "a;b"), ("attachment; filename=foo bar.txt", "foo bar.txt"),
+            ("attachment; filename=foo bar.txt \t; x=y", "foo bar.txt"),
+            ("attachment; filename=fb.txt; filename*=UTF-8''", "fb.txt"),
+            ("attachment; filename*=UTF-8''; filename=fb.txt", "fb.txt"),
         ])
     func found(value: String, name: String) {
         #expect(SuggestedFileName(disposition: value)?.text == name)
@@ -33,7 +38,7 @@ struct ContentDispositionTests {
         "no name is none",
         arguments: [
             "", "attachment", "attachment; filename=", "attachment; filename=\"\"", "attachment; filename=\"a/\"",
-            "filename=a", "attachment; filename*=UTF-8''%zz", "attachment; filename*=utf-16''a", ";;;=", "; filename",
+            "filename", "attachment; filename*=UTF-8''%zz", "attachment; filename*=utf-16''a", ";;;=", "; filename",
         ])
     func none(value: String) {
         #expect(SuggestedFileName(disposition: value)?.text == nil)
