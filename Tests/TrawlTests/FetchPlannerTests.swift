@@ -92,6 +92,28 @@ struct FetchPlannerTests {
         #expect(throws: FetchError.self) { try named() }
     }
 
+    @Test("a request with a longer head than can be sent is refused, whatever makes it so long")
+    func longHeads() throws {
+        func plan(_ request: Request) throws { _ = try planner.plan(request, into: .memory, wantsEvents: false) }
+        let long = String(repeating: "a", count: 1 << 20)
+        try plan(Request("http://a.test/", fields: ["X": String(long.dropLast(70_000))]))
+        try plan(Request(.post, "http://a.test/", body: .text(long)))
+        for request in [
+            Request("http://a.test/", fields: ["X": long]),
+            Request("http://a.test/" + long.prefix(60_000), fields: ["X": String(long.dropLast(50_000))]),
+            Request(
+                .post, "http://a.test/", fields: ["X": String(long.dropLast(60_000))],
+                body: .text(String(long.prefix(60_000)))),
+        ] {
+            let failure = #expect(throws: FetchError.self) { try plan(request) }
+            #expect(failure?.code == .badRequest && failure?.detail == "the head of the request is longer than 1 MiB")
+        }
+        let failure = #expect(throws: FetchError.self) {
+            try planner.template(of: Request("", fields: ["X": long]), files: Destination.FileOptions())
+        }
+        #expect(failure?.code == .badRequest)
+    }
+
     private static let negatives: [(String, @Sendable (inout RequestOptions) -> Void)] = [
         ("timeLimits.connect", { $0.timeLimits.connect = .nanoseconds(-1) }),
         ("timeLimits.inactivity", { $0.timeLimits.inactivity = .seconds(-1) }),

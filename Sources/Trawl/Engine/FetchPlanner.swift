@@ -53,6 +53,7 @@ final class FetchPlanner: Sendable {
         let terms = beginning(given, at: target)
         let method = try method(of: request, url: target.text)
         let fields = try fields(of: request, isResumable: destination.isResumable, url: target.text)
+        try Self.checkHead(of: request, fields, url: target.text)
         let (sink, path) = try sink(for: destination, url: target.text)
         var fileOptions = Destination.FileOptions()
         if case .file(_, let given) = destination { fileOptions = given }
@@ -72,8 +73,10 @@ final class FetchPlanner: Sendable {
     /// - Throws: What makes such a request impossible; its URL is not looked at.
     func template(of request: Request, files fileOptions: Destination.FileOptions) throws(FetchError) -> RequestTemplate
     {
-        RequestTemplate(
-            method: try method(of: request, url: nil), fields: try fields(of: request, url: nil),
+        let fields = try fields(of: request, url: nil)
+        try Self.checkHead(of: request, fields, url: nil)
+        return RequestTemplate(
+            method: try method(of: request, url: nil), fields: fields,
             body: try body(of: request, url: nil), terms: try terms(request.options), fileOptions: fileOptions)
     }
 
@@ -266,6 +269,16 @@ final class FetchPlanner: Sendable {
         if isResumable { return "identity" }
         guard request.options.acceptsCompressedResponses else { return nil }
         return request.fields.lines.contains("Range") ? "identity" : allCodings
+    }
+
+    /// Refuses what is longer than a head that can be sent.
+    private static func checkHead(of request: Request, _ fields: FieldLines, url: String?) throws(FetchError) {
+        let body = request.body.bytes.count
+        let length =
+            (url?.utf8.count ?? 0) + fields.packed.count + (body <= WireProtocol.maximumInlineBody ? body : 0)
+        guard length < WireProtocol.maximumRequestHead else {
+            throw FetchError(.badRequest, "the head of the request is longer than 1 MiB", url: url)
+        }
     }
 
     private static func withDefaults(

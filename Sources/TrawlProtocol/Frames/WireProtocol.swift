@@ -18,6 +18,9 @@ package enum WireProtocol {
     package static let maximumInlineBody = 64 << 10
     /// The largest header section a profile may allow; it must fit a frame beside an inline body.
     package static let maximumHead = 1 << 20
+    /// The longest head of a request, a body that travels inside a frame included: libcurl 7.88 makes both in one buffer
+    /// (`DYN_HTTP_REQUEST`).
+    package static let maximumRequestHead = 1 << 20
     /// The most certificates of a chain that a failure shows.
     package static let maximumCertificates = 16
     /// The longest of them.

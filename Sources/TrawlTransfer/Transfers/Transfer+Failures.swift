@@ -1,5 +1,6 @@
 import CCurl
 import TrawlCoding
+import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
 
@@ -47,10 +48,12 @@ extension Transfer {
                 failure.kind = .malformedResponse
                 failure.detail = "a line of the response's head is no field line"
             }
-            // 7.88 reports a field line of more than 100 KiB as lack of memory.
+            // 7.88 reports a field line of more than 100 KiB as lack of memory, and so a request of more than 1 MiB.
             if kind == .outOfMemory, requestsBegun > 0, head == nil {
-                failure.kind = .headTooLarge
-                failure.detail = "a field line is longer than 100 KiB"
+                failure.kind = isRequestTooLong ? .malformedRequest : .headTooLarge
+                failure.detail =
+                    isRequestTooLong
+                    ? "the head of the request is longer than 1 MiB" : "a field line is longer than 100 KiB"
             }
             // A head of more than 300 KiB, as of 7.88.1 with later corrections, has no code of its own either.
             if result == CURLE_RECV_ERROR, head == nil, text.hasPrefix("Too large response headers") {
@@ -59,6 +62,14 @@ extension Transfer {
         }
         failure.requestSent = mayHaveBeenSent
         return failure
+    }
+
+    /// Whether the request is about as long as libcurl can make it, or longer. The coordinator refuses most of them, but
+    /// not those that a redirect or the cache makes so long.
+    private var isRequestTooLong: Bool {
+        var length = lease.url.utf8.count + lease.fields.packed.count
+        if case .inline(let bytes) = lease.body { length += bytes.count }
+        return length + (8 << 10) >= WireProtocol.maximumRequestHead
     }
 
     /// What a body that cannot be decoded means.
