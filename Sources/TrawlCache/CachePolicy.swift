@@ -44,27 +44,32 @@ package struct CachePolicy: Sendable, Hashable {
         /// `Cache-Control: no-cache`: caches fetch or validate (RFC 9111 §5.2.1.4).
         case endToEnd
 
-        /// Says so in the fields of a request that has no `Cache-Control` of its own.
-        package func tell(in fields: inout FieldLines) {
-            switch self {
-            case .none: break
-            case .validate: fields.add("Cache-Control", "max-age=0")
-            case .endToEnd:
-                fields.add("Cache-Control", "no-cache")
-                // For caches of HTTP/1.0 (RFC 9111 §5.4).
-                fields.add("Pragma", "no-cache")
+        /// Says so by lines of which the request has none by itself, each for itself.
+        ///
+        /// - Parameters:
+        ///   - fields: Take the lines.
+        ///   - request: The fields of the request as its caller gave them.
+        /// - Source: The Fetch standard, HTTP-network-or-cache fetch, on cache modes.
+        package func tell(in fields: inout FieldLines, of request: FieldLines) {
+            if self == .none { return }
+            if !request.contains("Cache-Control") {
+                fields.add("Cache-Control", self == .validate ? "max-age=0" : "no-cache")
             }
+            // For caches of HTTP/1.0 (RFC 9111 §5.4).
+            if self == .endToEnd, !request.contains("Pragma") { fields.add("Pragma", "no-cache") }
         }
 
         /// Says so in the fields of a request that no cache of ours has to do with.
         package func tellByItself(in fields: inout FieldLines) {
-            if self != .none, !fields.contains("Cache-Control") { tell(in: &fields) }
+            if self == .none { return }
+            let request = fields
+            tell(in: &fields, of: request)
         }
     }
 
     /// The combinable choices; empty is asking when stale.
     package var options: Options = []
-    /// What other caches are told, unless the request has a `Cache-Control` of its own.
+    /// What other caches are told, as far as the request does not speak to them by itself.
     package var reload: Reload = .none
     /// Off: `Cache-Control` of responses and requests, `Pragma` and `Expires` are not looked at: everything is stored,
     /// and everything stored counts as fresh.

@@ -184,7 +184,7 @@ extension CacheRules {
             || request.control.flags.contains(.onlyIfCached) && request.policy.respectsCacheControl
         if forbidsNetwork { return .unsatisfiable }
         var fields = fields
-        if !request.traits.contains(.cacheControl) { request.policy.reload.tell(in: &fields) }
+        request.policy.reload.tell(in: &fields, of: request.fields)
         return .send(Sending(purpose, fields: fields, mayFallBack: mayFallBack))
     }
 

@@ -90,13 +90,24 @@ struct CachePolicyTests {
         #expect(isStored == !options.contains(.doNotWrite))
     }
 
-    @Test("what the caller says in Cache-Control is not overridden")
-    func ownControl() throws {
+    @Test(
+        "what the caller says in Cache-Control and Pragma is not overridden, each for itself",
+        arguments: [
+            ([("Cache-Control", "x")], [nil, "no-cache"]), ([("Pragma", "x")], ["no-cache", nil]),
+            ([("Cache-Control", "x"), ("Pragma", "y")], [nil, nil]), ([], ["no-cache", "no-cache"]),
+        ] as [([(String, String)], [String?])])
+    func ownControl(own: [(String, String)], added: [String?]) throws {
         let policy = CachePolicy([.doNotRead], reload: .endToEnd)
-        let asked = request([("Cache-Control", "x")], policy: policy)
-        guard case .send(let sending) = lookUp(asked, nil, at: noon) else { return }
-        #expect(sending.fields.isEmpty)
-        #expect(rules.fieldsToSend(asked, sending) == asked.fields)
+        let asked = request(own, policy: policy)
+        guard case .send(let sending) = lookUp(asked, nil, at: noon) else {
+            Issue.record("nothing is sent")
+            return
+        }
+        #expect([sending.fields.first("Cache-Control"), sending.fields.first("Pragma")] == added)
+        #expect(sending.fields.count == added.count { $0 != nil })
+        var alone = asked.fields
+        policy.reload.tellByItself(in: &alone)
+        #expect(rules.fieldsToSend(asked, sending) == alone)
     }
 
     @Test("any age is used even of what should be validated, when the policy says so")

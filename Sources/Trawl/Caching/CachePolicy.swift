@@ -26,8 +26,8 @@ public struct CachePolicy: OptionSet, Sendable, Hashable, Codable {
     /// When the load fails, a stored response answers if there is one. Not after a cancel, and not when the stored
     /// response says `must-revalidate`.
     public static let fallBackToCacheIfLoadFails = CachePolicy(rawValue: 64)
-    /// Caches on the way are told to ask the origin too, unless the request has a `Cache-Control` of its own:
-    /// `max-age=0` together with ``askServerIfModified``, else `no-cache`.
+    /// Caches on the way are told to ask the origin too, as far as the request has no `Cache-Control` and `Pragma` of
+    /// its own: `max-age=0` together with ``askServerIfModified``, else `no-cache`.
     public static let refreshesOnTheWay = CachePolicy(rawValue: 128)
 
     /// Whether the choices go together: ``askServerIfModified`` and ``askServerIfStale`` exclude each other. A debug

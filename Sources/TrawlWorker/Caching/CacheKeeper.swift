@@ -56,7 +56,7 @@ final class CacheKeeper: ResponseKeeper {
             guard lease.cache.contains(.sends) else { return .refuse(.nothingStored) }
             var fields = lease.fields
             var added = FieldLines()
-            if !fields.contains("Cache-Control") { terms.policy(for: lease.cache).reload.tell(in: &added) }
+            terms.policy(for: lease.cache).reload.tell(in: &added, of: fields)
             fields.append(contentsOf: added)
             return .request(fields, added: added, nil)
         }
