@@ -69,7 +69,7 @@ enum RequestLine: Equatable {
             return .request(ListedRequest(url: URLText.completed(line), out: nil))
         }
         let tab = UnsafeRawPointer(found) - start
-        let url = URLText.completed(UnsafeRawBufferPointer(rebasing: line[..<tab]))
+        let url = URLText.completed(trimmed(UnsafeRawBufferPointer(rebasing: line[..<tab])))
         let out = String(decoding: UnsafeRawBufferPointer(rebasing: line[(tab + 1)...]), as: UTF8.self)
         if let fault = LocalPath.nameFault(of: out) {
             return .bad(BadLine(reason: reason(fault), id: nil, url: UserInformation.removed(from: url)))
