@@ -7,7 +7,7 @@ import TrawlPlatform
 ///
 /// The members and their meaning are in docs/results.md; a change of meaning is a new `v`.
 struct ResultRecord {
-    /// How every record begins, so that a file of something else is never mended or appended to.
+    /// How every record of this program begins, so that a file of something else is never mended or appended to.
     static let beginning = Array(#"{"v":1,"#.utf8)
 
     let fetch: FetchInFlight
@@ -64,6 +64,27 @@ struct ResultRecord {
     /// What a second run knows a line by that is no request: its place and what is wrong with it.
     static func key(of bad: BadLine, line: Int) -> RequestKey {
         RequestKey(bytes: "\(line) \(bad.reason)".utf8)
+    }
+
+    /// The version that a whole line has, be it that another program has written it anew, with blanks and in another
+    /// order; nil when it is no JSON object or says none.
+    static func version(of line: UnsafeRawBufferPointer) -> Int? {
+        do throws(JSONError) {
+            var reader = try JSONReader(line)
+            var version: Int?
+            try reader.beginObject()
+            while let name = try reader.nextMember() {
+                if reader.isEqual(name, "v"), try reader.peek() == .number {
+                    version = try reader.readNumber().wholeNumber
+                } else {
+                    _ = try reader.skipValue()
+                }
+            }
+            try reader.finish()
+            return version
+        } catch {
+            return nil
+        }
     }
 
     private static func begin(_ line: Int, _ id: RequestID?, _ writer: inout JSONWriter) {

@@ -161,19 +161,7 @@ final class ResultsFile {
 
     /// Cuts an unfinished record off, but only from a file that is one of results.
     private func mend(size: Int64) throws(CommandError) {
-        if size > 0 {
-            let start = try read(at: 0, count: Int(min(size, Int64(ResultRecord.beginning.count))))
-            guard start.elementsEqual(ResultRecord.beginning.prefix(start.count)) else {
-                let version = Array(#"{"v":"#.utf8)
-                let isDigit = start.dropFirst(version.count).first.map { (0x30...0x39).contains($0) } == true
-                let isOther = start.starts(with: version) && isDigit
-                throw CommandError(
-                    isOther
-                        ? "\(name): results of a version that this program does not know; they are left as they are"
-                        : "\(name): not a results file of this program; it is left as it is",
-                    status: ExitStatus.cannotCreate)
-            }
-        }
+        if size > 0 { try checkBeginning(size: size) }
         var end = size
         search: while end > 0 {
             let from = max(0, end - (1 << 16))
@@ -188,6 +176,27 @@ final class ResultsFile {
         if cutOff > 0, ftruncate(descriptor.rawValue, Int(end)) != 0 { throw Self.failure(name, errno) }
         self.end = end
     }
+
+    /// Throws for a file that is none of results, or of another version.
+    private func checkBeginning(size: Int64) throws(CommandError) {
+        let start = try read(at: 0, count: Int(min(size, Int64(ResultRecord.beginning.count))))
+        if start.elementsEqual(ResultRecord.beginning.prefix(start.count)) { return }
+        let first = try read(at: 0, count: Int(min(size, Self.longestFirst)))
+        let end = first.firstIndex(of: 0x0A)
+        let version = end.flatMap { end in first[..<end].withUnsafeBytes { ResultRecord.version(of: $0) } }
+        if version == 1 { return }
+        let mark = Array(#"{"v":"#.utf8)
+        let isDigit = start.dropFirst(mark.count).first.map { (0x30...0x39).contains($0) } == true
+        let isOther = version != nil || start.starts(with: mark) && isDigit
+        throw CommandError(
+            isOther
+                ? "\(name): results of a version that this program does not know; they are left as they are"
+                : "\(name): not a results file of this program; it is left as it is",
+            status: ExitStatus.cannotCreate)
+    }
+
+    /// More than a record has that was written anew: a line of a list has a MiB at most.
+    private static let longestFirst: Int64 = 8 << 20
 
     /// After a write that failed half-way.
     private func keepWholeRecords(from start: Int64) -> Int64 {

@@ -110,7 +110,27 @@ struct ResultsFileTests {
         #expect(directory.text("results") == content)
     }
 
-    @Test("records of another version are called so", arguments: [#"{"v":2,"key":"a"}"#, #"{"v":12"#])
+    @Test(
+        "records that another program has written anew are records",
+        arguments: [
+            #"{"v": 1, "key": "a"}"#, #" { "key" : "a" , "v" : 1 }"#, #"{"v":1 }"#, #"{"v":1.0,"key":"a"}"#,
+        ])
+    func writtenAnew(record: String) throws {
+        let directory = try ScratchDirectory()
+        try directory.put("results", record + "\n" + #"{"v": 1, "ke"#)
+        let file = try ResultsFile(directory.path + "/results")
+        #expect(try read(file) == [record])
+        #expect(directory.text("results") == record + "\n")
+        // Before its line is whole, it may be anything.
+        let other = try ScratchDirectory()
+        try other.put("results", record)
+        #expect(throws: CommandError.self) { try ResultsFile(other.path + "/results") }
+        #expect(other.text("results") == record)
+    }
+
+    @Test(
+        "records of another version are called so",
+        arguments: [#"{"v":2,"key":"a"}"#, #"{"v":12"#, #"{"v": 2, "key": "a"}"# + "\n"])
     func otherVersion(content: String) throws {
         let directory = try ScratchDirectory()
         try directory.put("results", content)
