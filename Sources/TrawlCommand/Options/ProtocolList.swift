@@ -1,4 +1,5 @@
-/// curl's `--proto`: `=http,https` sets, `+https` adds, `-http` takes away, `all` is both.
+/// curl's `--proto`: `=http,https` sets, `+https` adds, `-http` takes away, `all` is both. Other schemes that curl knows
+/// may be named, and are never spoken.
 struct ProtocolList: Equatable {
     var allowsHTTP = true
     var allowsHTTPS = true
@@ -20,8 +21,16 @@ struct ProtocolList: Equatable {
             case "all":
                 allowsHTTP = allows
                 allowsHTTPS = allows
+            case let other where Self.others.contains(other): break
             default: return nil
             }
         }
     }
+
+    /// What curl 7.88 speaks besides: its `--proto`.
+    private static let others: Set<String> = [
+        "dict", "file", "ftp", "ftps", "gopher", "gophers", "imap", "imaps", "ldap", "ldaps", "mqtt", "pop3", "pop3s",
+        "rtmp", "rtmpe", "rtmps", "rtmpt", "rtmpte", "rtmpts", "rtsp", "scp", "sftp", "smb", "smbs", "smtp", "smtps",
+        "telnet", "tftp",
+    ]
 }

@@ -73,7 +73,7 @@ struct RequestArguments: ParsableArguments {
 
     @Option(
         name: [.customShort("r", allowingJoined: true), .customLong("range")], parsing: .unconditional,
-        help: ArgumentHelp("Ask for these bytes alone, such as 0-499, 500- or -500.", valueName: "range"))
+        help: ArgumentHelp("Ask for these bytes alone: 0-499, 500- or -500, never without a dash.", valueName: "range"))
     var range: String?
 
     // What they turn off or on in curl is so here anyway.

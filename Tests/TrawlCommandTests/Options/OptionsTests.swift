@@ -41,7 +41,7 @@ struct OptionsTests {
         arguments: [
             ["--workers", "0"], ["--workers", "-1"], ["--workers", "1000000"], ["--workers", "abc"], ["-m", "nan"],
             ["-m", "-1"], ["-m", "1e3"], ["-m", ""], ["-m", "."], ["-j", "0"], ["--max-filesize", "10x"],
-            ["--max-filesize", "99999999999T"], ["--proto", "=gopher"], ["--tls-max", "2"], ["-H", "nocolon"],
+            ["--max-filesize", "99999999999T"], ["--proto", "=nonsense"], ["--tls-max", "2"], ["-H", "nocolon"],
             ["--progress", "loud"], ["--bogus"], ["-o", ""], ["--resolve", "x"], ["--connect-to", "a:1"],
             ["--resolve", "a:b:c"], ["--resolve", "a:80:c"], ["--resolve", "a:0:127.0.0.1"],
             ["--resolve", ":80:127.0.0.1"],
@@ -201,6 +201,11 @@ struct OptionsTests {
         #expect(ProtocolList(argument: "-http").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [false, true])
         #expect(ProtocolList(argument: "-all,http").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [true, false])
         #expect(ProtocolList(argument: "=http,https").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [true, true])
+        // curl's others are known and never spoken.
+        #expect(ProtocolList(argument: "=http,https,ftp").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [true, true])
+        #expect(ProtocolList(argument: "-all,FTP,+https").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [false, true])
+        #expect(ProtocolList(argument: "=gopher").map { [$0.allowsHTTP, $0.allowsHTTPS] } == [false, false])
+        #expect(ProtocolList(argument: "-ftp,-nonsense") == nil)
         #expect(ProtocolList(argument: "") == nil)
     }
 
