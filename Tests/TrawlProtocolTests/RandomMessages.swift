@@ -246,6 +246,7 @@ extension LeaseEnd {
         end.metrics.bytesReceived = random.integer()
         end.metrics.bytesSent = random.integer()
         end.metrics.bodyBytes = random.integer()
+        end.metrics.bodyBytesSent = random.integer()
         end.metrics.remoteAddress = random.text()
         end.metrics.remotePort = random.integer()
         return end

@@ -32,6 +32,8 @@ public struct HopReport: Sendable, Hashable {
     package var bodyBytes: UInt64 { metrics.bodyBytes }
     /// Bytes of the request.
     public var bytesSent: UInt64 { metrics.bytesSent }
+    /// Bytes of the request's body among ``bytesSent``.
+    package var bodyBytesSent: UInt64 { metrics.bodyBytesSent }
     /// The peer's address and port; nil when there was no connection.
     public var remoteAddress: String? {
         if metrics.remoteAddress.isEmpty { return nil }

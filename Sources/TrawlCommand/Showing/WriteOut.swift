@@ -31,8 +31,11 @@ struct WriteOut: Equatable, Sendable {
         case scheme
         case sizeDownload = "size_download"
         case sizeHeader = "size_header"
+        case sizeRequest = "size_request"
+        case sizeUpload = "size_upload"
         case source
         case speedDownload = "speed_download"
+        case speedUpload = "speed_upload"
         case timeAppConnect = "time_appconnect"
         case timeConnect = "time_connect"
         case timeNameLookup = "time_namelookup"

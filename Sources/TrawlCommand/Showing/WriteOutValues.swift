@@ -64,8 +64,11 @@ struct WriteOutValues: Sendable {
         case .scheme: return lastURL.prefix { $0 != ":" }.uppercased()
         case .sizeDownload: return String(size)
         case .sizeHeader: return String(headLength ?? lastHead.map { HeadText.bytes($0).count } ?? 0)
+        case .sizeRequest: return String(hops.reduce(UInt64(0)) { $0 &+ $1.bytesSent &- $1.bodyBytesSent })
+        case .sizeUpload: return String(hops.last?.bodyBytesSent ?? 0)
         case .source: return response?.source.rawValue ?? ""
-        case .speedDownload: return String(speed)
+        case .speedDownload: return String(speed(size))
+        case .speedUpload: return String(speed(hops.last?.bodyBytesSent ?? 0))
         case .timeAppConnect: return Self.seconds(last?.secured ?? .zero)
         case .timeConnect: return Self.seconds(last?.connected ?? .zero)
         case .timeNameLookup: return Self.seconds(last?.nameResolved ?? .zero)
@@ -87,7 +90,8 @@ struct WriteOutValues: Sendable {
         hops.dropLast().reduce(.zero) { $0 + $1.ended }
     }
 
-    private var speed: UInt64 {
+    /// Bytes a second.
+    private func speed(_ size: UInt64) -> UInt64 {
         let seconds = total / .seconds(1)
         return seconds > 0 ? UInt64(min(Double(size) / seconds, 1e18)) : 0
     }

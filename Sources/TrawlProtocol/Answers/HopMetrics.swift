@@ -26,6 +26,8 @@ package struct HopMetrics: Sendable, Hashable {
     package var bodyBytes: UInt64 = 0
     /// Bytes of head and body of the request.
     package var bytesSent: UInt64 = 0
+    /// Bytes of the request's body among them.
+    package var bodyBytesSent: UInt64 = 0
     /// The peer's address, without its port; empty when there was no connection.
     package var remoteAddress = ""
     /// The peer's port; 0 when there was no connection.
@@ -47,6 +49,7 @@ package struct HopMetrics: Sendable, Hashable {
             block.store(bytesReceived, at: 29)
             block.store(bytesSent, at: 37)
             block.store(bodyBytes, at: 45)
+            block.store(bodyBytesSent, at: 53)
         }
         writer.write(remoteAddress)
         writer.write(remotePort)
@@ -66,10 +69,11 @@ package struct HopMetrics: Sendable, Hashable {
         bytesReceived = block.integer(at: 29, as: UInt64.self)
         bytesSent = block.integer(at: 37, as: UInt64.self)
         bodyBytes = block.integer(at: 45, as: UInt64.self)
+        bodyBytesSent = block.integer(at: 53, as: UInt64.self)
         remoteAddress = try reader.text()
         remotePort = try reader.uint16()
     }
 
     /// Bytes of everything before the address.
-    private static let numbersLength = 53
+    private static let numbersLength = 61
 }

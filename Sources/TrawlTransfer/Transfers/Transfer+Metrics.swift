@@ -25,7 +25,8 @@ extension Transfer {
         if hasBody {
             var uploaded: Int64 = 0
             _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
-            metrics.bytesSent += UInt64(max(0, uploaded))
+            metrics.bodyBytesSent = UInt64(max(0, uploaded))
+            metrics.bytesSent += metrics.bodyBytesSent
             // A body inside the lease is sent by libcurl without asking.
             if uploaded > 0 { progress?.set(sent: UInt64(uploaded)) }
         }

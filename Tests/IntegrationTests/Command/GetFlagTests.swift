@@ -256,6 +256,22 @@ struct GetFlagTests {
         #expect(Double(cut.text).map { $0 > 0 } == true, "\(cut.text)")
     }
 
+    @Test("-w counts the bytes of a request's body, and those of all heads that were sent")
+    func sent() throws {
+        let origin = try ScriptedOrigin { seen in
+            seen.target == "/from" ? .init(307, "", [("Location", "/to")]) : .init(200, "")
+        }
+        defer { origin.stop() }
+        // Too long to go out together with its head.
+        let body = String(repeating: "a", count: 100_000)
+        let run = try CommandRun(
+            ["-s", "-L", "-d", body, "-w", "%{size_upload} %{size_request}", "-o", "/dev/null", origin.url("/from")])
+        let heads = origin.seen().map { $0.head.count + 4 }.reduce(0, +)
+        #expect(run.status == 0 && run.text == "100000 \(heads)", "\(run.text) \(run.errors)")
+        let none = try CommandRun(["-s", "-w", "%{size_upload} %{speed_upload}", "-o", "/dev/null", origin.url("/to")])
+        #expect(none.text == "0 0", "\(none.text) \(none.errors)")
+    }
+
     @Test("a variable of -w that does not exist is told, and nothing else is kept from being done")
     func unknownVariable() async throws {
         try await withOrigin { origin in
