@@ -56,6 +56,34 @@ enum DocumentRules {
         return false
     }
 
+    /// Fenced blocks of Swift whose lines do not stand in one of the files, one behind the other; indentation aside.
+    static func uncompiledBlocks(in document: TextFile, of files: [TextFile]) -> [Violation] {
+        let sources = files.map { $0.lines.map(unindented) }
+        return swiftBlocks(of: document).compactMap { block in
+            let isCompiled = sources.contains { $0.firstRange(of: block.lines) != nil }
+            return isCompiled ? nil : Violation(document, block.start, "no file that is compiled has these lines")
+        }
+    }
+
+    /// The lines between "```swift" and "```", and the index of the first fence.
+    private static func swiftBlocks(of document: TextFile) -> [(start: Int, lines: [Substring])] {
+        var blocks: [(start: Int, lines: [Substring])] = []
+        var isFenced = false
+        var isSwift = false
+        for (index, line) in document.lines.map(unindented).enumerated() {
+            if line.hasPrefix("```") {
+                isSwift = !isFenced && line == "```swift"
+                isFenced.toggle()
+                if isSwift { blocks.append((index, [])) }
+            } else if isSwift {
+                blocks[blocks.count - 1].lines.append(line)
+            }
+        }
+        return blocks
+    }
+
+    private static func unindented(_ line: String) -> Substring { line.drop { $0 == " " } }
+
     /// The text between pairs of backticks.
     private static func spans(of line: String) -> [Substring] {
         let pieces = line.split(separator: "`", omittingEmptySubsequences: false)

@@ -11,6 +11,12 @@ struct RepositoryRuleTests {
         }
     }
 
+    @Test("the README's Swift is that of the example package, which is compiled")
+    func readmeCode() throws {
+        let readme = try #require(tree.files.first { $0.path == "README.md" })
+        expectNone(DocumentRules.uncompiledBlocks(in: readme, of: tree.swiftFiles(under: "Tests/ExamplePackage")))
+    }
+
     @Test("the manifest has no unsafe flags, so that packages can depend on this one")
     func manifest() {
         guard let file = tree.files.first(where: { $0.path == "Package.swift" }) else { return }

@@ -134,6 +134,19 @@ struct RuleExampleTests {
     }
 
     @Test(
+        "code of a document that is compiled nowhere is found",
+        arguments: [
+            ("```swift\nlet a = 1\nlet b = 2\n```", 0),
+            ("```swift\nlet a = 1\nlet c = 3\n```", 1),
+            ("```swift\nlet a = 2\n```\n\n```swift\nlet a = 3\n```", 2),
+            ("```sh\nlet a = 2\n```", 0),
+        ])
+    func code(text: String, count: Int) {
+        let source = file("func f() {\n    let a = 1\n    let b = 2\n    let c = 3\n}")
+        #expect(DocumentRules.uncompiledBlocks(in: file(text, path: "README.md"), of: [source]).count == count)
+    }
+
+    @Test(
         "places on one machine are found",
         arguments: [
             ("cd /hom" + "e/carol/trawl", 1),
