@@ -17,6 +17,14 @@ struct RepositoryRuleTests {
         expectNone(DocumentRules.uncompiledBlocks(in: readme, of: tree.swiftFiles(under: "Tests/ExamplePackage")))
     }
 
+    @Test("each row of behaviours names the suites whose titles name its ID, and no others")
+    func behaviours() throws {
+        let document = try #require(tree.files.first { $0.path == "docs/behaviours.md" })
+        // What this target holds are examples.
+        let files = tree.swiftFiles(under: "Tests").filter { !$0.path.hasPrefix("Tests/ArchitectureTests/") }
+        expectNone(BehaviourRules.disagreements(in: document, with: files))
+    }
+
     @Test("the manifest has no unsafe flags, so that packages can depend on this one")
     func manifest() {
         guard let file = tree.files.first(where: { $0.path == "Package.swift" }) else { return }

@@ -147,6 +147,35 @@ struct RuleExampleTests {
     }
 
     @Test(
+        "IDs of behaviours are read one by one, after commas, and as ranges",
+        arguments: [
+            ("Queues, ASI-Q-01, 03 to 05", ["ASI-Q-01", "ASI-Q-03", "ASI-Q-04", "ASI-Q-05"]),
+            ("ends once (ASI-CAN-01…03, AFC-10, 11)", ["ASI-CAN-01", "ASI-CAN-02", "ASI-CAN-03", "AFC-10", "AFC-11"]),
+            ("text, ASI-RSP-05 and 06, POOL-12", ["ASI-RSP-05", "ASI-RSP-06", "POOL-12"]),
+            ("dates, RFC 9110 §5.6.7, ASI-CACHE-18, 2026", ["ASI-CACHE-18"]),
+            ("all of ASI-THR", []),
+        ])
+    func identifiers(text: String, expected: [String]) {
+        #expect(BehaviourRules.identifiers(in: text) == expected)
+    }
+
+    @Test(
+        "rows and titles that disagree are found",
+        arguments: [
+            ("| POOL-01 | a | `ATests` |", 0),
+            ("| POOL-01 | a | `OneTests.ATests`, `BTests` |", 1),
+            ("| POOL-01 | a | `NoTests` |\n| POOL-02 | b | `ATests` |", 3),
+            ("| Uploads | POOL-01 |", 1),
+        ])
+    func behaviours(rows: String, count: Int) {
+        let tests = file(
+            "@Suite(\"A\")\nstruct ATests {\n    @Test(\n        \"works (POOL-01)\")\n    func a() {}\n}\n"
+                + "@Suite(\"B\") struct BTests {\n    @Test func b() {}\n}", path: "Tests/OneTests/ATests.swift")
+        let document = file(rows, path: "docs/behaviours.md")
+        #expect(BehaviourRules.disagreements(in: document, with: [tests]).count == count)
+    }
+
+    @Test(
         "places on one machine are found",
         arguments: [
             ("cd /hom" + "e/carol/trawl", 1),

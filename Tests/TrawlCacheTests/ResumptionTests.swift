@@ -44,7 +44,7 @@ struct ResumptionTests {
     }
 
     @Test(
-        "the rest is told from the whole and from what is neither",
+        "the rest is told from the whole and from what is neither (ASI-RES-03)",
         arguments: [
             (206, ["Content-Range: bytes 100-499/500", "ETag: \"a\""], .goesOn),
             (206, ["Content-Range: bytes 100-499/500"], .goesOn),

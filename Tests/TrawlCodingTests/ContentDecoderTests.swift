@@ -101,7 +101,7 @@ struct ContentDecoderTests {
     }
 
     @Test(
-        "damage is noticed",
+        "damage is noticed (ASI-GZ-04)",
         arguments: [
             ("gzip magic", [.gzip], Vectors.gzip, 0),
             ("gzip method", [.gzip], Vectors.gzip, 2),

@@ -5,7 +5,7 @@ import TrawlPlatform
 
 @Suite("Worker processes")
 struct WorkerProcessTests {
-    @Test("the child has standard streams, its socket and the segment, and nothing else")
+    @Test("the child has standard streams, its socket and the segment, and nothing else (POOL-01)")
     func descriptors() throws {
         // Open in the host and not close-on-exec, as libraries do it.
         let strays = (0..<5).map { _ in open("/dev/zero", O_RDONLY) }

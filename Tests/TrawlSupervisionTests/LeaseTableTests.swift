@@ -151,7 +151,7 @@ struct LeaseTableTests {
     }
 
     @Test(
-        "verdicts after the loss of a worker",
+        "verdicts after the loss of a worker (POOL-03)",
         arguments: [
             (crash, true, true, LostHop.Verdict.requeue(asSuspect: true)),
             (crash, false, false, .requeue(asSuspect: true)),

@@ -4,7 +4,7 @@ import TrawlSession
 
 @testable import Trawl
 
-@Suite("Answers of proxy scripts")
+@Suite("Answers of proxy scripts, ASI-PRX-05")
 struct ScriptAnswersTests {
     private let question = ProxyScripts.Question(
         place: "/p.pac", origin: Origin(scheme: "http", host: "a.test", port: 80))

@@ -53,7 +53,7 @@ struct TableTests {
         #expect((keys + [second]).allSatisfy { table[$0] == nil })
     }
 
-    @Test("options reach the worker's profile one by one")
+    @Test("options reach the worker's profile one by one (ASI-RSP-02)")
     func profileOfOptions() {
         var options = RequestOptions()
         #expect(options.profile == TransferProfile() && options.profile.bodyBytes == .max)

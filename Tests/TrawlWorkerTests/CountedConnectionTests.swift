@@ -84,7 +84,7 @@ struct CountedConnectionTests {
         #expect(try told(worker) == Told(origin: 7, open: 0))
     }
 
-    @Test("the time that the server names takes the place of the profile's")
+    @Test("the time that the server names takes the place of the profile's (ASI-CONN-02)")
     func longerServerTimeout() throws {
         let worker = try TestCoordinator()
         var profile = TransferProfile()

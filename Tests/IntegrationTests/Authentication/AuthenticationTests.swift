@@ -64,7 +64,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("wrong ones fail with error 3, or the challenge is the answer; the right ones are not asked for twice")
+    @Test("wrong ones fail with error 3, or the challenge is the answer; no right one is asked for twice (ASI-RSP-07)")
     func wrong() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
             let error = await #expect(throws: FetchError.self) {
@@ -169,7 +169,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "a body over 1 MiB waits for the server's word: a challenge comes before it, and it goes out once, ASI-REQ-09",
+        "a body over 1 MiB waits for the server's word, and goes out once after a challenge (ASI-REQ-09, ASI-PROG-07)",
         arguments: Engine.allCases)
     func largeBody(engine: Engine) async throws {
         try await withScene(engine, answering: ChallengingOrigin.taking(Self.right)) { scene, coordinator in

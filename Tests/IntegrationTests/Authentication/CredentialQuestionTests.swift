@@ -100,7 +100,7 @@ struct CredentialQuestionTests {
         }
     }
 
-    @Test("the four answers are four: use, as without, not this space, stop")
+    @Test("the four answers are four: use, as without, not this space, stop (ASI-AUTH-08)")
     func answers() async throws {
         let three = #"Negotiate, Digest realm="d", nonce="n", qop="auth", Basic realm="b""#
         let answering = Answering { challenge in
@@ -229,7 +229,7 @@ struct CredentialQuestionTests {
         }
     }
 
-    @Test("a fetch that is cancelled leaves its question to the next; nobody is asked for who blocks a thread")
+    @Test("who is cancelled leaves the question to the next; nobody is asked for who blocks a thread (ULS-CONN-02)")
     func leaving() async throws {
         let gate = Gate(width: 0)
         let answering = Answering { challenge in

@@ -55,7 +55,7 @@ struct VaultTests {
         #expect(throws: SealedFileVault.Fault.notAVault) { try SealedFileVault(path: path, passphrase: "x") }
     }
 
-    @Test("a sealed file keeps several users of a space for who names one, and the latest for others")
+    @Test("a sealed file keeps several users of a space for who names one, and the latest for others (ULS-AUTH-03)")
     func users() async throws {
         let directory = try TemporaryDirectory()
         let vault = try SealedFileVault(path: directory.file("vault"), passphrase: "open sesame")
@@ -298,7 +298,9 @@ struct VaultTests {
         #expect(sealed.problem == .system(ENOENT))
     }
 
-    @Test("what is kept for good is given to the vault once, with the session and without", arguments: [true, false])
+    @Test(
+        "what is kept for good is given to the vault once, with the session and without (ULS-AUTH-01)",
+        arguments: [true, false])
     func once(usesSession: Bool) async throws {
         let vault = CountingVault()
         let right = ChallengingOrigin.basic("me", "pass")

@@ -6,7 +6,7 @@ import Trawl
 struct CacheRedirectTests {
     private static let fresh = ("Cache-Control", "max-age=60")
 
-    @Test("are followed without the server, with the usual events", arguments: Engine.allCases)
+    @Test("are followed without the server, with the usual events (ASI-EVT-04)", arguments: Engine.allCases)
     func followed(engine: Engine) async throws {
         try await withScene(engine) { request in
             switch request.target {

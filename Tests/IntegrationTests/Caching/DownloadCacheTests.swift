@@ -294,7 +294,7 @@ struct DownloadCacheTests {
         }
     }
 
-    @Test("redirects are followed through it, with what every hop took, in the time of one fetch")
+    @Test("redirects are followed through it, with what every hop took, in the time of one fetch (ASI-RUN-05)")
     func redirects() async throws {
         let cache = MemoryCache()
         try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) { request in

@@ -171,7 +171,7 @@ struct BatchCommandTests {
         }
     }
 
-    @Test("a response names its file with -J, made safe, and a line's own name counts more")
+    @Test("a response names its file with -J, made safe, and a line's own name counts more (ULS-PROTO-10)")
     func disposition() async throws {
         let bed = try BatchBed()
         try await withOrigin { origin in

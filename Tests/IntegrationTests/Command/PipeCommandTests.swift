@@ -175,7 +175,7 @@ struct PipeCommandTests {
         }
     }
 
-    @Test("each kind of failure has its code, and the URL it happened at")
+    @Test("each kind of failure has its code, and the URL it happened at (ULS-CONN-05)")
     func errors() async throws {
         try await withOrigin { origin in
             let cases = [

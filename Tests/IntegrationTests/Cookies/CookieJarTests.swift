@@ -71,7 +71,7 @@ struct CookieJarTests {
         }
     }
 
-    @Test("what this coordinator's fetches took can be removed, whatever its end; what was there before stays")
+    @Test("what this coordinator's fetches took can be removed; what was there before stays (ASI-COOK-03)")
     func accepted() async throws {
         try await withScene { request in
             ScriptedOrigin.Answer(200, request.fields["cookie"] ?? "none", [("Set-Cookie", "new=1; Max-Age=600")])

@@ -4,7 +4,8 @@ import Testing
 
 /// What the benchmark measures must hold: an hour's patience is not asked for, so the fastest rate is left to it.
 @Suite(
-    "Limits of bandwidth on the wire: rates, sizes, connections, workers", .enabled(if: runsLongTests), .serialized,
+    "Limits of bandwidth on the wire: rates, sizes, connections, workers, ASI-THR-02", .enabled(if: runsLongTests),
+    .serialized,
     .timeLimit(.minutes(30)))
 struct BandwidthMatrixTests {
     @Test("ten seconds and each of them are within their bounds", arguments: [65_536, 1_000_000, 10_000_000])

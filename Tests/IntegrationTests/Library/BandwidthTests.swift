@@ -3,7 +3,7 @@ import Testing
 import Trawl
 
 /// Lower bounds of time hold on any machine: nothing may be faster than the limit. Upper ones are wide.
-@Suite("One limit of bandwidth for all workers, ASI-THR, POOL-08", .bed(), .serialized, .timeLimit(.minutes(3)))
+@Suite("One limit of bandwidth for all workers, ASI-THR-01, POOL-08", .bed(), .serialized, .timeLimit(.minutes(3)))
 struct BandwidthTests {
     private let clock = ContinuousClock()
 
@@ -49,7 +49,7 @@ struct BandwidthTests {
         #expect(elapsed < .seconds(6))
     }
 
-    @Test("what is sent counts as well, or has a limit of its own", arguments: [100_000, 40_000])
+    @Test("what is sent counts as well, or has a limit of its own (ASI-THR-06)", arguments: [100_000, 40_000])
     func uploads(length: Int) async throws {
         let body = Request.Body.bytes([UInt8](repeating: 1, count: length))
         let send: @Sendable (inout Request) -> Void = { request in
@@ -67,7 +67,7 @@ struct BandwidthTests {
         #expect(other < .seconds(0.9))
     }
 
-    @Test("a limit that comes, changes and goes holds for what runs")
+    @Test("a limit that comes, changes and goes holds for what runs (ASI-THR-04)")
     func changed() async throws {
         let bed = try Bed.current
         try await withTestCoordinator(workers: 2) { coordinator in
@@ -93,7 +93,7 @@ struct BandwidthTests {
         }
     }
 
-    @Test("a new limit holds in all workers within 250 ms, ASI-THR-01")
+    @Test("a new limit holds in all workers within 250 ms (ASI-THR-01)")
     func soon() async throws {
         let bed = try Bed.current
         try await withTestCoordinator(workers: 4) { configuration in
@@ -123,7 +123,9 @@ struct BandwidthTests {
         }
     }
 
-    @Test("large fetches do not starve small ones, and what one does not use the others have", arguments: [1, 4])
+    @Test(
+        "large fetches do not starve small ones, and what one does not use the others have (ASI-THR-07)",
+        arguments: [1, 4])
     func fair(workers: Int) async throws {
         let bed = try Bed.current
         try await withTestCoordinator(workers: workers) { configuration in
@@ -448,7 +450,7 @@ struct BandwidthTests {
         }
     }
 
-    @Test("waiting for bandwidth is no inactivity", arguments: Engine.allCases)
+    @Test("waiting for bandwidth is no inactivity (ASI-THR-03)", arguments: Engine.allCases)
     func clocks(engine: Engine) async throws {
         // 40 steps of 4 KiB, one of which takes half a second.
         let elapsed = try await time(3, of: "/bytes/20000?seed=#", workers: engine.workers, limit: BandwidthLimit(8000))

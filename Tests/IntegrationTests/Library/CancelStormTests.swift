@@ -3,7 +3,7 @@ import Testing
 import Trawl
 
 /// Each storm runs in a process of its own: only there are descriptors and threads its own too.
-@Suite("Storms of cancelling leave nothing behind, ASI-CAN-01, 03", .serialized)
+@Suite("Storms of cancelling leave nothing behind, ASI-CAN-01, 03, ULS-LIFE-13", .serialized)
 struct CancelStormTests {
     @Test("with worker processes each of 500 fetches ends exactly once", .timeLimit(.minutes(3)))
     func workers() async {

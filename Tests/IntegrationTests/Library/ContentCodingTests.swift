@@ -4,7 +4,7 @@ import Trawl
 @Suite("Content codings are undone with care, ASI-GZ-01 to 04, ASI-RSP-01, 09, ASI-RSP-07", .bed())
 struct ContentCodingTests {
     @Test(
-        "good codings give the plain text", .timeLimit(.minutes(1)),
+        "good codings give the plain text (ASI-DL-03)", .timeLimit(.minutes(1)),
         arguments: [
             ("/gzip", "gzip"), ("/deflate", "deflate"), ("/raw-deflate", "deflate"), ("/brotli", "br"),
             ("/gzip-multi", "gzip"), ("/gzip-garbage-after", "gzip"),

@@ -114,7 +114,7 @@ struct DecisionFailureTests {
         }
     }
 
-    @Test("decisions that belong to the main actor are called there")
+    @Test("decisions that belong to the main actor are called there (ASI-MISC-05)")
     func mainActor() async throws {
         let decisions = OnMainActor()
         try await withScene(adjust: { $0.decisions = decisions }, answering: Self.answer) { scene, coordinator in

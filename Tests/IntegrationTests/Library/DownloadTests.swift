@@ -153,7 +153,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "a failure leaves nothing behind, and an earlier file as it was", .timeLimit(.minutes(1)),
+        "a failure leaves nothing behind, and an earlier file as it was (ULS-NDL-05)", .timeLimit(.minutes(1)),
         arguments: Place.allCases,
         [
             "/truncate?declared=300000&sent=200000", "/truncate?declared=300000&sent=200000&chunked=1",
@@ -216,7 +216,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "a destination that is a directory, or beneath a file, is an error", .timeLimit(.minutes(1)),
+        "a destination that is a directory, or beneath a file, is an error (ASI-RUN-07)", .timeLimit(.minutes(1)),
         arguments: Place.allCases)
     func badPlaces(place: Place) async throws {
         let folder = try folder(place)

@@ -15,7 +15,9 @@ struct EventTests {
             ])
     }
 
-    @Test("data comes between head and end, and is the body", .timeLimit(.minutes(2)), arguments: Engine.allCases)
+    @Test(
+        "data comes between head and end, and is the body (POOL-02)", .timeLimit(.minutes(2)),
+        arguments: Engine.allCases)
     func stream(engine: Engine) async throws {
         let bed = try Bed.current
         let fetch = bed.coordinator(engine).start(
@@ -47,7 +49,7 @@ struct EventTests {
         }
     }
 
-    @Test("a failure ends the events with the error that the response gives", .timeLimit(.minutes(2)))
+    @Test("a failure ends the events with the error that the response gives (ASI-EVT-03)", .timeLimit(.minutes(2)))
     func failures() async throws {
         let bed = try Bed.current
         let fetch = bed.coordinator.start(Request(bed.url("/truncate")))
@@ -57,7 +59,7 @@ struct EventTests {
         await failure(.truncated) { try await fetch.response }
     }
 
-    @Test("a request that cannot be sent fails through its handle", .timeLimit(.minutes(2)))
+    @Test("a request that cannot be sent fails through its handle (ASI-RUN-06)", .timeLimit(.minutes(2)))
     func unsendable() async throws {
         let bed = try Bed.current
         let fetch = bed.coordinator.start(Request("http://"))
@@ -86,7 +88,7 @@ struct EventTests {
         #expect(await allEvents(of: fetch).map(word).last == "ended")
     }
 
-    @Test("a fetch cancelled at once ends cancelled", .timeLimit(.minutes(2)), arguments: Engine.allCases)
+    @Test("a fetch cancelled at once ends cancelled (ULS-LIFE-13)", .timeLimit(.minutes(2)), arguments: Engine.allCases)
     func cancelAtOnce(engine: Engine) async throws {
         let bed = try Bed.current
         let fetch = bed.coordinator(engine).start(Request(bed.url("/stall?at-once=1")))

@@ -22,7 +22,7 @@ struct HeldHeadTests {
     }
 
     @Test(
-        "a body that is not sent because of 417 is sent unasked, wherever the answer goes",
+        "a body that is not sent because of 417 is sent unasked, wherever the answer goes (ASI-REQ-09)",
         arguments: [[], ["-o", "out"], ["-f"], ["-f", "-o", "out"], ["--retry", "1"]])
     func expectationFailed(arguments: [String]) throws {
         let origin = try ScriptedOrigin { seen in

@@ -103,7 +103,7 @@ struct RedirectDecisionTests {
             })
     }
 
-    @Test("followed, sent elsewhere, stopped with its body, cancelled", arguments: Engine.allCases)
+    @Test("followed, sent elsewhere, stopped with its body, cancelled (ULS-CONN-02)", arguments: Engine.allCases)
     func choices(engine: Engine) async throws {
         let decisions = Deciding { proposal in
             switch proposal.request.url.split(separator: "/").last {
@@ -154,7 +154,7 @@ struct RedirectDecisionTests {
         }
     }
 
-    @Test("a stopped redirect's body goes where others go: a stream, or memory in place of a file")
+    @Test("a stopped redirect's body goes where others go: a stream, or memory in place of a file (ULS-NDL-08)")
     func stoppedSinks() async throws {
         try await run(Deciding { _ in .stop }) { scene, coordinator in
             let url = scene.origin.url("/go?to=/x")

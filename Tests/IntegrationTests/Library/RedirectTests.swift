@@ -253,7 +253,7 @@ struct RedirectTests {
         #expect(response.redirects.allSatisfy { !$0.location.contains("secret") })
     }
 
-    @Test("only the final body is in the file", .timeLimit(.minutes(1)))
+    @Test("only the final body is in the file (ASI-DL-06)", .timeLimit(.minutes(1)))
     func bodyOfRedirect() async throws {
         let bed = try Bed.current
         for path in [bed.outputDirectory + "/redirected", bed.directory.file("redirected")] {
@@ -268,7 +268,9 @@ struct RedirectTests {
         #expect(try await readStream(fetch) == ReferenceBytes.bytes(1000))
     }
 
-    @Test("a redirect stays on the connection to the same origin", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test(
+        "a redirect stays on the connection to the same origin (ASI-CONN-07)", .timeLimit(.minutes(1)),
+        arguments: Engine.allCases)
     func sameConnection(engine: Engine) async throws {
         let bed = try Bed.current
         let response = try await bed.get("/redirect/5", on: engine)

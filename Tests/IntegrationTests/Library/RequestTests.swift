@@ -177,7 +177,8 @@ struct RequestTests {
     }
 
     @Test(
-        "a body that is not sent because of 417 is sent unasked, whatever came with the 417", .timeLimit(.minutes(2)),
+        "a body that is not sent because of 417 is sent unasked, whatever came with the 417 (ASI-REQ-09)",
+        .timeLimit(.minutes(2)),
         arguments: Engine.allCases)
     func expectationFailed(engine: Engine) async throws {
         let origin = try ScriptedOrigin { seen in

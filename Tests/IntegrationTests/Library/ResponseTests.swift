@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("Responses tell what came, ASI-RSP-01, 03, 04, 08, 09, ULS-PROTO-11", .bed())
+@Suite("Responses tell what came, ASI-RSP-01, 03, 04, 08, ULS-PROTO-11", .bed())
 struct ResponseTests {
     @Test(
         "any final status is a response", .timeLimit(.minutes(1)),
@@ -153,7 +153,9 @@ struct ResponseTests {
         #expect(response.fields["X-Checksum"] == nil)
     }
 
-    @Test("metrics grow from phase to phase", .timeLimit(.minutes(1)), arguments: Engine.allCases)
+    @Test(
+        "metrics grow from phase to phase (ASI-CONN-05, ULS-TASK-12)", .timeLimit(.minutes(1)),
+        arguments: Engine.allCases)
     func metrics(engine: Engine) async throws {
         let bed = try Bed.current
         let clock = ContinuousClock()

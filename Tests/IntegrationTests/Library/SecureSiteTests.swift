@@ -39,7 +39,7 @@ struct SecureSiteTests {
         }
     }
 
-    @Test("credentials stay at their origin, whichever way a redirect leads (ASI-RED-09)")
+    @Test("credentials stay at their origin, whichever way a redirect leads (ASI-RED-07, 09)")
     func credentials() async throws {
         try await withSites { sites, coordinator in
             let ways: [(from: WebSites.Site, to: WebSites.Site, kept: Bool)] = [

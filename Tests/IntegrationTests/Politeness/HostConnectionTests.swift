@@ -8,7 +8,7 @@ import Trawl
 ///
 /// An origin counts when it accepts one; of the others to that address those do not count that the peer has closed, as
 /// the system knows it. What the origin's own threads have read so far says less: a close may wait there for its turn.
-@Suite("Connections to a host over all workers, POOL-11", .serialized, .timeLimit(.minutes(10)))
+@Suite("Connections to a host over all workers, POOL-11, ASI-CONN-06", .serialized, .timeLimit(.minutes(10)))
 struct HostConnectionTests {
     private static let hosts = 6
 

@@ -41,7 +41,7 @@ struct RetryTests {
     }
 
     @Test(
-        "a status that may pass is tried again, and nothing of it is delivered",
+        "a status that may pass is tried again, and nothing of it is delivered (ASI-EVT-01)",
         arguments: ["memory", "stream", "file", "rooted"], Engine.allCases)
     func statuses(sink: String, engine: Engine) async throws {
         let origin = try ScriptedOrigin { request in
@@ -126,7 +126,7 @@ struct RetryTests {
         #expect(origin.seen("/a").count == 1 && origin.seen("/b").count == 2)
     }
 
-    @Test("a limit of time is one of each attempt: five more of them make six requests")
+    @Test("a limit of time is one of each attempt: five more of them make six requests (ASI-RTY-02)")
     func timeouts() async throws {
         try await withOrigin { origin in
             try await withTestCoordinator { coordinator in

@@ -9,7 +9,7 @@ import TrawlPlatform
 /// In a process of its own, where descriptors, threads and children can be counted.
 @Suite("Real workers killed at random, POOL-03, ASI-THR-07", .serialized, .timeLimit(.minutes(20)))
 struct KillTests {
-    @Test("every download ends once and is whole, and nothing is left behind")
+    @Test("every download ends once and is whole, and nothing is left behind (ASI-DL-01)")
     func downloads() async {
         await #expect(processExitsWith: .success) {
             try await Self.downloads(hits: 50)
@@ -23,7 +23,7 @@ struct KillTests {
         }
     }
 
-    @Test("a limit of bandwidth neither blocks nor gives way")
+    @Test("a limit of bandwidth neither blocks nor gives way (POOL-08)")
     func bandwidth() async {
         await #expect(processExitsWith: .success) {
             try await Self.bandwidth(hits: runsLongTests ? 1000 : 8)

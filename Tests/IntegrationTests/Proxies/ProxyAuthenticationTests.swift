@@ -67,7 +67,7 @@ struct ProxyAuthenticationTests {
         proxy.seen().filter { !$0.isInTunnel }.map(\.credentials)
     }
 
-    @Test("user and password go ahead by Basic, or when they are asked for", arguments: [false, true])
+    @Test("user and password go ahead by Basic, or when they are asked for (ASI-AUTH-19)", arguments: [false, true])
     func basic(tunnels: Bool) async throws {
         try await with(ChallengingProxy.taking(Self.right)) { proxy, coordinator in
             let ahead = try await coordinator.send(

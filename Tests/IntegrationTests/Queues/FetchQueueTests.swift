@@ -117,7 +117,7 @@ struct FetchQueueTests {
     }
 
     @Test(
-        "events in their order, and one end after the last, whatever became of them (ASI-Q-04)",
+        "events in their order, and one end after the last, whatever became of them (ASI-Q-04, ASI-EVT-02)",
         arguments: [false, true])
     func events(isAccurate: Bool) async throws {
         try await withQueueScene(answering: { seen in

@@ -8,7 +8,7 @@ import TrawlFoundation
 struct ProgressTests {
     private static func body(_ count: Int) -> String { String(repeating: "x", count: count) }
 
-    @Test("of one fetch: at most four values a second, and always a last one (ASI-PROG-01, ASI-PROG-08)")
+    @Test("of one fetch: at most four values a second, and always a last one (ASI-PROG-01, 08, ULS-LIFE-10)")
     func single() async throws {
         try await withQueueScene(
             adjust: { $0.bandwidth = BandwidthLimit(1 << 20) },
@@ -290,7 +290,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("an upload that a challenge refuses goes back, and is sent again (ASI-PROG-06, ASI-PROG-09)")
+    @Test("an upload that a challenge refuses goes back, and is sent again (ASI-PROG-06, 09, ASI-RUN-03, ULS-LIFE-09)")
     func upload() async throws {
         let right = ChallengingOrigin.basic("me", "pass")
         try await withQueueScene(answering: ChallengingOrigin.taking(right)) { scene in

@@ -14,7 +14,8 @@ private struct Leaking: FetchDecisions {
 }
 
 @Suite(
-    "No secret leaves its origin: the leak matrix", .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing),
+    "No secret leaves its origin: the leak matrix, ASI-RED-09",
+    .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing),
     .timeLimit(.minutes(3)))
 struct LeakMatrixTests {
     /// What was seen of each cell, and of none.

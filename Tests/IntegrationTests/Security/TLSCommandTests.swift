@@ -36,7 +36,7 @@ struct TLSCommandTests {
         }
     }
 
-    @Test("-k is for the URL's own host, and a certificate for its origin")
+    @Test("-k is for the URL's own host, and a certificate for its origin (ASI-TLS-01)")
     func redirects() async throws {
         try await TrustScene.with { scene, _ in
             let elsewhere = scene.origin.url("alone", scene.redirect(to: "otherAlone"))

@@ -70,7 +70,7 @@ struct TrustDecisionTests {
         }
     }
 
-    @Test("asked always, a good certificate is asked about once, however many fetches meet it")
+    @Test("asked always, a good certificate is asked about once, however many fetches meet it (ULS-CONN-02)")
     func always() async throws {
         let gate = Gate(width: 1)
         await gate.enter()
@@ -100,7 +100,7 @@ struct TrustDecisionTests {
         }
     }
 
-    @Test("without a decision in time the fetch fails, and with one that throws; refusing what is good fails it too")
+    @Test("without a decision in time the fetch fails, with one that throws, and refusing what is good (ASI-EVT-05)")
     func refusals() async throws {
         let decisions = Trusting { server in
             if server.problem == nil { return .refuse }

@@ -6,7 +6,7 @@ import Trawl
     "Whom TLS trusts, ASI-TLS-01, 02, 05, 06", .enabled(if: RecordingOrigin.canRun, RecordingOrigin.missing),
     .timeLimit(.minutes(2)))
 struct TrustTests {
-    @Test("each thing that is wrong with a certificate has an error of its own")
+    @Test("each thing that is wrong with a certificate has an error of its own (ASI-RUN-07)")
     func errors() async throws {
         try await TrustScene.with { scene, coordinator in
             try scene.origin.reset()

@@ -105,7 +105,7 @@ struct WatchingProgramTests {
         }
     }
 
-    @Test("each step is told where that is wanted, and nothing secret with it (ASI-CONN-05, ASI-THR-08)")
+    @Test("each step is told where that is wanted, and nothing secret (ASI-CONN-05, ASI-THR-08, ASI-MISC-04)")
     func debugging() async throws {
         try await withOrigin { origin in
             let said = Guarded<[String]>([])

@@ -7,7 +7,7 @@ import TrawlHTTP
 struct ProgressTallyTests {
     private typealias Step = ProgressTally.Step
 
-    @Test("a simple tally counts fetches, however they end")
+    @Test("a simple tally counts fetches, however they end (ASI-PROG-02)")
     func simple() {
         var tally = ProgressTally(.simple)
         #expect(tally.fraction == 0)
@@ -39,7 +39,7 @@ struct ProgressTallyTests {
         }
     }
 
-    @Test("an accurate tally counts bytes")
+    @Test("an accurate tally counts bytes (ASI-PROG-02)")
     func accurate() {
         var tally = ProgressTally(.accurate)
         var a = tally.add()
@@ -85,7 +85,7 @@ struct ProgressTallyTests {
         }
     }
 
-    @Test("a fetch without a size is one unit, and all ends at 1")
+    @Test("a fetch without a size is one unit, and all ends at 1 (ASI-PROG-05)")
     func fallback() {
         var tally = ProgressTally(.accurate)
         var chunked = tally.add()
@@ -115,7 +115,7 @@ struct ProgressTallyTests {
         #expect(tally.fraction == 1)
     }
 
-    @Test("a resumed part that is refused, an upload that starts again: steps go back")
+    @Test("a resumed part that is refused, an upload that starts again: steps go back (ASI-PROG-06)")
     func negative() {
         var tally = ProgressTally(.accurate)
         var share = tally.add()

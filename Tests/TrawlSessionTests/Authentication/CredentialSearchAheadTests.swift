@@ -246,7 +246,7 @@ struct CredentialSearchAheadTests {
     }
 
     @Test(
-        "credentials that worked are kept, if they are to be and somebody was there to accept them",
+        "credentials that worked are kept, if they are to be and somebody was there to accept them (ULS-AUTH-01)",
         arguments: [
             (UInt16(200), Credentials.Persistence.session, true, false), (200, .permanent, true, true),
             (200, .none, false, false), (302, .session, true, false), (404, .session, true, false),

@@ -132,7 +132,7 @@ struct CookieRulesTests {
         #expect(try receive("__Hos=b", "http://a.org/").cookie.nameText == "__Hos")
     }
 
-    @Test("policies")
+    @Test("policies (ASI-COOK-08)")
     func policies() throws {
         func outcome(_ policy: CookieAcceptPolicy, _ url: String, _ document: String?) -> Bool {
             let conditions = CookieConditions(policy: policy, mainDocumentHost: document, suffixes: suffixes)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TrawlSession
 
-@Suite("Places of proxy scripts")
+@Suite("Places of proxy scripts, ASI-PRX-05")
 struct ScriptPlaceTests {
     @Test(
         "user information of a URL is neither written down nor shown",

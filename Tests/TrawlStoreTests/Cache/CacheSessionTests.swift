@@ -4,7 +4,7 @@ import TrawlHTTP
 
 @testable import TrawlStore
 
-@Suite("Session-scoped records, POOL-12")
+@Suite("Session-scoped records, POOL-12, ASI-CACHE-12")
 struct CacheSessionTests {
     private let scratch = CacheScratch()
 

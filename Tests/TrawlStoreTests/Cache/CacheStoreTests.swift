@@ -190,7 +190,7 @@ struct CacheStoreTests {
         #expect(try stored?.whole() == body)
     }
 
-    @Test("what is meant is removed and nothing else")
+    @Test("what is meant is removed and nothing else (ULS-CACHE-07)")
     func filters() throws {
         let store = try open()
         defer { store.close() }

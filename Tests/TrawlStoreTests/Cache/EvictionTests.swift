@@ -111,7 +111,7 @@ struct EvictionTests {
         #expect(scratch.blobFiles.count == left.count)
     }
 
-    @Test("a smaller budget is reached, and a hit does not write")
+    @Test("a smaller budget is reached, and a hit does not write (ULS-CACHE-01)")
     func smaller() throws {
         var store = try open(1 << 20)
         for number in 0..<200 { store.put(number, body: [UInt8](repeating: 1, count: 4000)) }
