@@ -55,6 +55,7 @@ struct SourceRuleTests {
     @Test("unchecked concurrency promises are explained")
     func promises() {
         forEachSwiftFile { file, _ in SourceRules.promisesExplained(file) }
+        for file in tree.swiftFiles(under: "Tests") { expectNone(SourceRules.promisesExplained(file)) }
     }
 
     @Test("what other targets can see is documented")

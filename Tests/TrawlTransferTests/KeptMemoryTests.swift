@@ -13,7 +13,9 @@ private let mayKeep: Bool = {
 /// Lists belong to a thread, and a test that never suspends stays on one.
 @Suite("Memory of libcurl's that is kept", .enabled(if: mayKeep, "memory is being checked"))
 struct KeptMemoryTests {
-    /// What another thread has to say; whoever waits for it reads it afterwards.
+    /// What another thread has to say.
+    ///
+    /// `@unchecked Sendable` holds because the thread writes it before it ends, and who waits for that reads it afterwards.
     private final class Answer: @unchecked Sendable {
         var kept: Int?
     }

@@ -31,8 +31,10 @@ struct Exchange {
 
 /// A worker on a thread of this process, and the other end of its control socket.
 final class TestCoordinator {
+    /// What the worker's loop returned.
+    ///
+    /// `@unchecked Sendable` holds because it is written by the thread before it ends, and read after it was joined.
     private final class Status: @unchecked Sendable {
-        // Written by the thread before it ends and read after it was joined.
         var value: Int32 = -1
     }
 

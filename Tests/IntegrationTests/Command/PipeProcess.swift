@@ -5,8 +5,9 @@ import TrawlPlatform
 /// A running `trawl pipe`, seen from the program that uses it: pipes at both ends.
 final class PipeProcess: Sendable {
     /// One line of output, taken apart.
+    ///
+    /// `@unchecked Sendable` holds because its values are those of JSON, which nobody changes.
     struct Answer: @unchecked Sendable {
-        // Values of JSON, which nobody changes.
         let members: [String: Any]
         let text: String
 

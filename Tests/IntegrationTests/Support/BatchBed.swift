@@ -30,8 +30,9 @@ final class BatchBed: Sendable {
     }
 
     /// One record of the results, read by a parser that is not ours.
+    ///
+    /// `@unchecked Sendable` holds because its values are those of JSON, which nobody changes.
     struct Record: @unchecked Sendable {
-        // Values of JSON, which nobody changes.
         let members: [String: Any]
         var line: Int? { members["line"] as? Int }
         var url: String? { members["url"] as? String }

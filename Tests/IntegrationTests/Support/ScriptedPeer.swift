@@ -4,7 +4,9 @@ import TrawlPlatform
 
 /// A server whose every byte a test writes itself, on a thread for each connection.
 final class ScriptedPeer: Sendable {
-    /// One connection, used by its own thread alone.
+    /// One connection.
+    ///
+    /// `@unchecked Sendable` holds because it is handed to its own thread when it is made, and used by that alone.
     final class Connection: @unchecked Sendable {
         private let descriptor: Int32
         private var waiting: [UInt8] = []
