@@ -15,7 +15,7 @@ private let mayKeep: Bool = {
 struct KeptMemoryTests {
     /// What another thread has to say.
     ///
-    /// `@unchecked Sendable` holds because the thread writes it before it ends, and who waits for that reads it afterwards.
+    /// `@unchecked Sendable` holds because the thread writes it before it signals, and who waits for that reads it after.
     private final class Answer: @unchecked Sendable {
         var kept: Int?
     }
