@@ -4,7 +4,7 @@
     deploy/manpages.py TRAWL DIRECTORY
 
 One page for the command and one for each subcommand. Options, descriptions and exit statuses come from
-`TRAWL --experimental-dump-help`; only the examples and a few words about files are kept here. The date is that of
+`TRAWL --experimental-dump-help`; only the examples, variables of the environment and files are kept here. The date is that of
 SOURCE_DATE_EPOCH, else today.
 """
 import json, os, subprocess, sys, textwrap, time
@@ -40,6 +40,33 @@ EXAMPLES = {
         ("One request, one response:", "echo '{\"id\":1,\"url\":\"https://example.org/\"}' | trawl pipe"),
     ],
 }
+
+FETCHING = {"trawl", "trawl-get", "trawl-batch", "trawl-pipe"}
+STORING = FETCHING | {"trawl-cache", "trawl-cookies"}
+WATCHING = {"trawl", "trawl-batch", "trawl-pipe", "trawl-status", "trawl-top"}
+
+# Names, what they say, and the pages where they stand. docs/configuration.md has all of it.
+VARIABLES = [
+    (["http_proxy"], "The proxy of http URLs. HTTP_PROXY is not read.", FETCHING),
+    (["https_proxy", "HTTPS_PROXY"], "The proxy of https URLs.", FETCHING),
+    (["all_proxy", "ALL_PROXY"], "The proxy of both, where there is no other.", FETCHING),
+    (["no_proxy", "NO_PROXY"], "Hosts that need none, parted by commas or spaces.", FETCHING),
+    (["auto_proxy"], "A proxy script, for URLs that no other variable names a proxy for.", FETCHING),
+    (["TRAWL_USER_AGENT"], "The User-Agent where -A gives none.", FETCHING),
+    (["TRAWL_WORKERS"], "Worker processes where --workers gives no number.", FETCHING),
+    (["TRAWL_WORKER_EXECUTABLE"], "The program that is started as worker, in place of this one.", FETCHING),
+    (["XDG_CACHE_HOME"], "Where the store is. Without it ~/.cache.", STORING),
+    (["XDG_CONFIG_HOME"], "Where the vault is. Without it ~/.config.", {"trawl", "trawl-auth"}),
+    (["XDG_RUNTIME_DIR"], "Where status sockets are. Without it trawl-UID in TMPDIR or /tmp.", WATCHING),
+]
+FILES = [
+    (["$XDG_CACHE_HOME/trawl", "~/.cache/trawl"],
+     "The store: stored responses, cookies, and hosts that want secure transport.", STORING),
+    (["$XDG_CONFIG_HOME/trawl/vault", "~/.config/trawl/vault"], "The vault, sealed with a passphrase.",
+     {"trawl", "trawl-auth"}),
+    (["~/.netrc"], "Users and passwords; read with -n alone.", FETCHING),
+    (["$XDG_RUNTIME_DIR/trawl/PID.sock", "/tmp/trawl-UID/PID.sock"], "The status socket of a process.", WATCHING),
+]
 
 
 def roff(text):
@@ -169,6 +196,7 @@ def page(command, name, version, date, others):
         for argument in arguments:
             out += [".TP", spelled(argument), lines(described(argument))]
 
+    out += named("ENVIRONMENT", VARIABLES, name) + named("FILES", FILES, name)
     if statuses:
         out.append(".SH EXIT STATUS")
         for index, paragraph in enumerate(statuses):
@@ -180,8 +208,17 @@ def page(command, name, version, date, others):
     out.append(".SH SEE ALSO")
     links = [other for other in others if other != name] + ["curl"]
     out += [f".BR {roff(other)} (1)" + ("," if other != links[-1] else "") for other in links]
-    out += [".PP", lines("The files in share/doc/trawl, beside bin: lists.md, results.md, pipe.md, cache.md and what they name.")]
+    out += [".PP", lines("The files in share/doc/trawl, beside bin: configuration.md, operations.md, lists.md, results.md, pipe.md, cache.md and what they name.")]
     return "\n".join(out) + "\n"
+
+
+def named(title, entries, name):
+    """A section of things that have names, where this page has some."""
+    out = []
+    for names, text, pages in entries:
+        if name in pages:
+            out += [".TP", ", ".join(f"\\fB{roff(each)}\\fR" for each in names), lines(text)]
+    return [f".SH {title}", *out] if out else []
 
 
 def sentence(text):

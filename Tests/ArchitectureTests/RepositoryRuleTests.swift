@@ -25,6 +25,22 @@ struct RepositoryRuleTests {
         expectNone(BehaviourRules.disagreements(in: document, with: files))
     }
 
+    @Test("docs/configuration.md has each property of a configuration, and each variable that is read")
+    func configuration() throws {
+        let document = try #require(tree.files.first { $0.path == "docs/configuration.md" })
+        let source = try #require(tree.files.first { $0.path == "Sources/Trawl/Configuration.swift" })
+        let properties = source.lines.compactMap { $0.prefixMatch(of: /\s{4}public var (\w+)/).map { String($0.1) } }
+        #expect(properties.count > 30)
+        for property in properties {
+            #expect(document.lines.contains { $0.hasPrefix("| `\(property)`") || $0.hasPrefix("| `\(property).") })
+        }
+        let sources = tree.files.filter { $0.path.hasPrefix("Sources/") }
+        let reads = sources.flatMap(\.lines).flatMap { $0.matches(of: /(?:getenv|variable)\("(\w+)"\)/) }
+        let variables = Set(reads.map { String($0.1) })
+        #expect(variables.contains("TRAWL_WORKERS"))
+        for variable in variables { #expect(document.lines.contains { $0.contains("`\(variable)`") }) }
+    }
+
     @Test("the manifest has no unsafe flags, so that packages can depend on this one")
     func manifest() {
         guard let file = tree.files.first(where: { $0.path == "Package.swift" }) else { return }

@@ -97,7 +97,7 @@ struct InstallTests {
         let batch = try run(Self.mandoc, ["-Tascii", pages + "/trawl-batch.1"], in: directory)
         // Bold is a letter, a backspace and the letter again.
         let text = batch.text.replacingOccurrences(of: ".\u{8}", with: "", options: .regularExpression)
-        for heading in ["SYNOPSIS", "--results", "EXIT STATUS", "EXAMPLES", "trawl-pipe(1)"] {
+        for heading in ["SYNOPSIS", "--results", "ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "trawl-pipe(1)"] {
             #expect(text.contains(heading), "\(heading)")
         }
     }
