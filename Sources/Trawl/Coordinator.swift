@@ -1,3 +1,7 @@
+// Trawl: the library as programs see it, and the engine behind it. It checks requests, decides what runs when, where
+// and as whom, and tells what came of it. It never moves a byte of a transfer itself, trusts nothing that a worker
+// sends, and leaves signals, standard streams, directory, mask and locale of its program alone.
+
 import Glibc
 import Synchronization
 import TrawlHTTP

@@ -1,3 +1,6 @@
+// TrawlFoundation: what programs that use Foundation anyway want of it: `Progress` and `URL`. Nothing of it is needed
+// to fetch, and the other targets of the library must never import Foundation for it.
+
 public import Foundation
 public import Trawl
 

@@ -1,3 +1,7 @@
+// TrawlHTTP: what HTTP is made of, as values: fields, heads, methods, origins, dates, ranges, redirects, media types
+// and charsets. All other targets speak in these. It reads no clock, opens nothing, and traps on no bytes from
+// elsewhere.
+
 /// An ordered list of field lines: header or trailer section of a message.
 ///
 /// Names compare without regard to case and keep the spelling they came with; lines of one name are never joined.

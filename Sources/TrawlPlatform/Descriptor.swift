@@ -1,3 +1,6 @@
+// TrawlPlatform: descriptors, processes, threads, polling, shared memory and output files, as thin owners of what the
+// kernel gives. It takes no decisions about fetches, installs no signal handler, and waits for no child but its own.
+
 import CPlatform
 import Glibc
 

@@ -1,3 +1,7 @@
+// TrawlTransfer: libcurl's multi handle, and all that is between it and a lease: requests, heads, bodies and where
+// they go, connections, limits of bandwidth. libcurl's own redirects, cookies and decoding stay off. It decides
+// nothing about fetches, and no callback of libcurl throws, traps or waits.
+
 import CCurl
 import Glibc
 import TrawlCoding

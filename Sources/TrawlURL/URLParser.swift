@@ -1,3 +1,6 @@
+// TrawlURL: URLs as libcurl will request them, and public suffixes, for the targets that may know neither. It
+// resolves no name, connects to nobody, and must never have an opinion of its own on what a URL means.
+
 import CCurl
 package import TrawlHTTP
 

@@ -68,6 +68,19 @@ struct SourceRuleTests {
         forEachSwiftFile { file, _ in SourceRules.throwsExplained(file) }
     }
 
+    @Test("each target's main file opens with what it is for, and each shim header too")
+    func openings() {
+        for row in ModuleTable.rows where row.kind != .c {
+            let files = tree.swiftFiles(under: "Sources/\(row.name)")
+            let opens = files.contains { $0.lines.first?.hasPrefix("// \(row.name)") == true }
+            #expect(opens, "no file of \(row.name) begins with a paragraph on what it is for, and must never do")
+        }
+        for file in tree.files where file.path.hasPrefix("Sources/C") && file.path.hasSuffix(".h") {
+            guard file.path.contains("/include/"), file.lines.first?.hasPrefix("///") != true else { continue }
+            expectNone([Violation(file, 0, "a shim header begins with what it is for")])
+        }
+    }
+
     @Test("shim headers include only stdint, stddef, stdatomic and the wrapped library")
     func headers() {
         let always: Set = ["stdint.h", "stddef.h", "stdatomic.h"]

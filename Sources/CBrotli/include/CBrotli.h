@@ -1,3 +1,5 @@
+/// The decoder of brotli for Swift: its own header, and a way to make one with bounds.
+
 #ifndef CBROTLI_H
 #define CBROTLI_H
 

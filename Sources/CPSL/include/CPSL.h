@@ -1,3 +1,6 @@
+/// Public suffixes by libpsl, which is loaded at the first use, so that nothing is linked and no header of it is
+/// needed.
+
 #ifndef CPSL_H
 #define CPSL_H
 

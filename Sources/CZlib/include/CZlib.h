@@ -1,3 +1,5 @@
+/// zlib for Swift: its own header, and what is a macro there.
+
 #ifndef CZLIB_H
 #define CZLIB_H
 

@@ -1,3 +1,6 @@
+// TrawlProtocol: what coordinator and worker say to each other, as values and as frames (docs/worker-protocol.md). It
+// must never trap, or take more memory than a frame may have, on what the other side sends.
+
 /// The frames that coordinator and workers exchange over a stream socket: a pure codec.
 ///
 /// It turns messages into bytes and bytes into messages, and never trusts the bytes: whatever another process sends

@@ -1,7 +1,9 @@
-package import TrawlHTTP
+// TrawlSession holds the rules of what a user agent remembers, and of the way it takes: cookies (RFC 6265bis),
+// challenges and credentials (RFC 9110 §11) with netrc files, hosts that want secure transport (RFC 6797), and which
+// proxy a URL goes by. It decides and never acts: it reads no clock, opens nothing, and keeps no store but the one in
+// memory that a value is.
 
-// TrawlSession holds the rules of what a session remembers about itself: cookies (RFC 6265bis). It decides and never
-// acts: it reads no clock, opens nothing, and keeps no store but the one in memory that a value is.
+package import TrawlHTTP
 
 /// What the rules need to know besides the line and its origin.
 package struct CookieConditions: Sendable {

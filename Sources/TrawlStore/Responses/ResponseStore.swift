@@ -1,3 +1,7 @@
+// TrawlStore: LMDB environments, their tables, and blob files. It knows how to keep bytes and find them again after any
+// crash; what the bytes mean is decided above. Nothing that another process or a disk can do to the files ends this
+// one.
+
 import CBlob
 import Glibc
 package import TrawlCache
