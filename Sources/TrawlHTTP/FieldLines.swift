@@ -1,5 +1,5 @@
 // TrawlHTTP: what HTTP is made of, as values: fields, heads, methods, origins, dates, ranges, redirects, media types
-// and charsets. All other targets speak in these. It reads no clock, opens nothing, and traps on no bytes from
+// and charsets, in which the other targets speak. It reads no clock, opens nothing, and traps on no bytes from
 // elsewhere.
 
 /// An ordered list of field lines: header or trailer section of a message.

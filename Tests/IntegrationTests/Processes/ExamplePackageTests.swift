@@ -17,6 +17,10 @@ struct ExamplePackageTests {
             try FileManager.default.copyItem(
                 atPath: "\(repository)/Tests/ExamplePackage/\(name)", toPath: "\(place)/\(name)")
         }
+        // A link leads nowhere from there.
+        let linked = place + "/Sources/FetchList/FetchList.swift"
+        try FileManager.default.removeItem(atPath: linked)
+        try FileManager.default.copyItem(atPath: "\(repository)/docs/examples/FetchList.swift", toPath: linked)
         let manifest = try String(contentsOfFile: place + "/Package.swift", encoding: .utf8)
         let moved = manifest.replacingOccurrences(of: "\"../..\"", with: "\"\(repository)\"")
         try #require(moved != manifest)
@@ -31,6 +35,12 @@ struct ExamplePackageTests {
             let program = try ChildProcess(products + "/ExampleFetch", [origin.url("/bytes/123456")])
             #expect(program.readLine() == "200 123456")
             #expect(await eventually { !program.isRunning })
+            let folder = try directory.makeDirectory("pages")
+            let list = try ChildProcess(
+                products + "/FetchList", [folder, origin.url("/bytes/1000"), origin.url("/bytes/2000")])
+            #expect([list.readLine(), list.readLine()] == ["1 of 2", "2 of 2"])
+            #expect(await eventually { !list.isRunning })
+            #expect(directory.content("pages/1")?.count == 1000 && directory.content("pages/2")?.count == 2000)
         }
         try await swift(["test", "--skip-build", "--disable-xctest"] + package)
     }
