@@ -35,7 +35,8 @@ struct RepositoryRuleTests {
             #expect(document.lines.contains { $0.hasPrefix("| `\(property)`") || $0.hasPrefix("| `\(property).") })
         }
         let sources = tree.files.filter { $0.path.hasPrefix("Sources/") }
-        let reads = sources.flatMap(\.lines).flatMap { $0.matches(of: /(?:getenv|variable)\("(\w+)"\)/) }
+        let lines = sources.flatMap(\.lines).filter { $0.contains("getenv(") || $0.contains("variable(") }
+        let reads = lines.flatMap { $0.matches(of: /(?:getenv|variable)\("(\w+)"\)/) }
         let variables = Set(reads.map { String($0.1) })
         #expect(variables.contains("TRAWL_WORKERS"))
         for variable in variables { #expect(document.lines.contains { $0.contains("`\(variable)`") }) }
