@@ -85,6 +85,7 @@ extension Endpoint {
         case "first-fold": text = "HTTP/1.1 200 OK\r\n folded onto nothing" + end
         case "first-indented": text = "HTTP/1.1 200 OK\r\n X-Indented: value" + end
         case "bare-cr": text = "HTTP/1.1 200 OK\r\nX-Bare: a\rX-Other: b" + end
+        case "name-cr": text = "HTTP/1.1 200 OK\r\nX-A\rX-B: b" + end
         case "bare-lf": text = ("HTTP/1.1 200 OK" + end).withoutCR
         case "bad-status": text = "HTTP/1.1 2x0 OK" + end
         case "big-status": text = "HTTP/1.1 20000 OK" + end

@@ -43,10 +43,10 @@ extension Transfer {
                 failure.kind = head == nil ? .connectionLost : .truncated
             }
             if kind == .unsupportedScheme, requestsBegun > 0 { failure.kind = .malformedResponse }
-            // Field lines that are none: white space before the first one, a CR in a name.
-            if result == CURLE_BAD_FUNCTION_ARGUMENT, requestsBegun > 0, head == nil {
+            // Field lines that are none: white space before the first one, a CR before the colon.
+            if result == CURLE_BAD_FUNCTION_ARGUMENT, requestsBegun > 0 {
                 failure.kind = .malformedResponse
-                failure.detail = "a line of the response's head is no field line"
+                failure.detail = "a line of the head is no field line"
             }
             // 7.88 reports a field line of more than 100 KiB as lack of memory, and so a request of more than 1 MiB.
             if kind == .outOfMemory, requestsBegun > 0, head == nil {

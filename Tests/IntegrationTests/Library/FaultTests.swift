@@ -59,8 +59,8 @@ struct FaultTests {
     @Test(
         "a wrong head is an error", .timeLimit(.minutes(1)),
         arguments: [
-            "binary", "nul", "no-colon", "first-fold", "first-indented", "bare-cr", "bad-status", "big-status",
-            "no-status",
+            "binary", "nul", "no-colon", "first-fold", "first-indented", "bare-cr", "name-cr", "bad-status",
+            "big-status", "no-status",
             "bad-version", "no-version", "negative-length", "huge-length", "text-length",
         ])
     func wrongHead(kind: String) async throws {
