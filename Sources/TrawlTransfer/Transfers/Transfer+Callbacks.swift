@@ -162,6 +162,9 @@ extension Transfer {
             mayHaveBeenSent = true
         }
         lastActivity = clock.running
+        // A request begins with the beginning of its body. Behind a 417 libcurl 7.88 does not go back to it.
+        requestFileOffset = 0
+        lastUploaded = 0
         awaitFirstByte()
         if exchange != nil { sentAt = WallClock.time() }
     }

@@ -3,10 +3,10 @@ import TrawlProtocol
 
 /// Heads that libcurl may follow with a request of its own, within the same transfer.
 ///
-/// It does so in two cases: a 401 or 407 within an exchange of NTLM or Negotiate, and a 417 that came before the
-/// request's body was sent. It never hands over the body of such a response. So these heads are held back until it is
-/// known: when a byte of a body comes, or the transfer ends, the head was the answer; when another head comes, it was
-/// none, and nobody hears of it. A coordinator is told one head for a lease.
+/// It does so in two cases: a 401 or 407 within an exchange of NTLM or Negotiate, and a 417 that came before all of the
+/// request's body was sent, which then goes out on another connection. It never hands over the body of such a response.
+/// So these heads are held back until it is known: when a byte of a body comes, or the transfer ends, the head was the
+/// answer; when another head comes, it was none, and nobody hears of it. A coordinator is told one head for a lease.
 extension Transfer {
     /// Most heads held back in one attempt. NTLM has two legs and may begin anew once, Negotiate has few.
     private static var mostHeldHeads: Int { 8 }

@@ -17,6 +17,9 @@ extension Transfer {
     ///
     /// - Returns: False when the transfer is over; `failure` says why.
     func receivedHead(_ head: ResponseHead, _ facts: HeadFacts) -> Bool {
+        // RFC 9110 §10.1.1: who answers before it has the body may go on reading it, and takes what is sent next for a
+        // part of it. libcurl 7.88 sends no more behind a 2xx in place of 100, or a 417, and keeps the connection.
+        if head.version != .http2, hasUnsentBody { easy.forbidReuse() }
         if holdsBack(head, facts) { return true }
         guard self.head == nil else {
             // What was told of the first cannot be taken back.
@@ -59,6 +62,11 @@ extension Transfer {
         guard profile.multiplexes, let announced, receivedBytes >= announced, head?.version == .http2 else {
             return false
         }
+        return hasUnsentBody
+    }
+
+    /// Whether some of the request's body has not been sent.
+    private var hasUnsentBody: Bool {
         let length: UInt64
         switch lease.body {
         case .none: return false

@@ -1,0 +1,59 @@
+import Testing
+import Trawl
+
+@Suite("A body that a server did not wait for never holds another request", .timeLimit(.minutes(1)))
+struct UnsentBodyTests {
+    @Test("behind an answer in place of 100 the next request has another connection", arguments: [200, 201, 204])
+    func inPlaceOfContinue(status: Int) async throws {
+        let peer = try ScriptedPeer { connection, _ in
+            guard let head = connection.readHead() else { return }
+            if head.hasPrefix("POST ") {
+                let rest = status == 204 ? "\r\n" : "Content-Length: 4\r\n\r\nnope"
+                connection.send("HTTP/1.1 \(status) Early\r\n\(rest)")
+                // RFC 9110 §10.1.1: it goes on reading the body, and drops it.
+                connection.drain()
+            } else {
+                connection.send("HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nhi")
+            }
+        }
+        defer { peer.stop() }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            let url = "http://\(peer.place)/"
+            let body = Request.Body.bytes(ReferenceBytes.bytes(3 << 20))
+            let early = try await coordinator.send(Request(.post, url, body: body))
+            #expect(early.status == status && early.bodyText == (status == 204 ? "" : "nope"))
+            var next = Request(url)
+            next.options.timeLimits.inactivity = .seconds(10)
+            let response = try await coordinator.send(next)
+            #expect(response.status == 200 && response.bodyText == "hi")
+        }
+    }
+
+    @Test("behind a 417 within the body the request is repeated on another connection, body and all")
+    func lateRefusal() async throws {
+        let bytes = ReferenceBytes.bytes(6 << 20, seed: 417)
+        let seen = Locked<[String]>([])
+        let peer = try ScriptedPeer { connection, number in
+            guard let head = connection.readHead() else { return }
+            let isAsked = head.lowercased().contains("\r\nexpect: 100-continue\r\n")
+            seen.withLock { $0.append("\(number) \(isAsked ? "asked" : "unasked")") }
+            if isAsked {
+                // Without an answer the body begins after a second.
+                guard connection.read(1) != nil else { return }
+                connection.send("HTTP/1.1 417 Not Like This\r\nContent-Length: 4\r\n\r\nnope")
+                connection.drain()
+            } else {
+                let word = connection.read(bytes.count) == bytes ? "whole" : "wrong"
+                connection.send("HTTP/1.1 200 Fine\r\nContent-Length: 5\r\n\r\n\(word)")
+            }
+        }
+        defer { peer.stop() }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            var request = Request(.post, "http://\(peer.place)/", body: .bytes(bytes))
+            request.options.timeLimits.inactivity = .seconds(10)
+            let response = try await coordinator.send(request)
+            #expect(response.status == 200 && response.bodyText == "whole")
+            #expect(seen.withLock { $0 } == ["1 asked", "2 unasked"])
+        }
+    }
+}
