@@ -248,8 +248,8 @@ extension Transfer {
             return -1
         }
         guard process(piece) else { return -1 }
-        if isCompleteAheadOfRequest {
-            endsEarly = true
+        if isComplete {
+            endWhole()
             return -1
         }
         return piece.count

@@ -89,7 +89,7 @@ extension Transfer {
             failure = HopFailure(.connectionLost, detail: "the connection ended within the head of the response")
             return
         }
-        guard !endsEarly else { return }
+        guard !endsEarly || endsWhole else { return }
         if let chunks, !chunks.isComplete {
             // RFC 9112 §8.
             if dropsBody {
@@ -106,7 +106,7 @@ extension Transfer {
 
     /// Whether the content coding came to its end.
     private func checkCoding() {
-        guard failure == nil, !endsEarly else { return }
+        guard failure == nil, !endsEarly || endsWhole else { return }
         do throws(DecodingError) {
             try decoder?.finish()
         } catch {
@@ -139,7 +139,7 @@ extension Transfer {
                 descriptor = passed
                 cache = report
                 if report.source != .network { cache.serverFields = fieldsToTell() }
-                commit = endsEarly ? keeper?.interrupt() : keeper?.finish()
+                commit = endsEarly && !endsWhole ? keeper?.interrupt() : keeper?.finish()
                 keeper = nil
             } catch {
                 failure = error

@@ -17,6 +17,15 @@ extension Transfer {
     ///
     /// - Returns: False when the transfer is over; `failure` says why.
     func receivedHead(_ head: ResponseHead, _ facts: HeadFacts) -> Bool {
+        var head = head
+        let isMisnamed = head.version == .http2 && !(connection?.isHTTP2 ?? profile.multiplexes)
+        if isMisnamed {
+            // Over HTTP/2 libcurl writes the status line; this one is the server's. 7.88 believes it and takes the
+            // connection for one of HTTP/2, which others may share, and where it waits for the end of a stream.
+            head.version = .http1_1
+            easy.forbidReuse()
+            connection?.isSpoiled = true
+        }
         // RFC 9110 §10.1.1: who answers before it has the body may go on reading it, and takes what is sent next for a
         // part of it. libcurl 7.88 sends no more behind a 2xx in place of 100, or a 417, and keeps the connection.
         if head.version != .http2, hasUnsentBody { easy.forbidReuse() }
@@ -33,6 +42,7 @@ extension Transfer {
         }
         self.head = head
         self.facts = facts
+        readsOn = isMisnamed
         keepAliveTimeout = facts.keepAliveTimeout
         if facts.hasSetCookie || facts.hasTransportSecurity { noteState(head) }
         let (framing, keepsConnection) = facts.framing(
@@ -49,20 +59,24 @@ extension Transfer {
         guard keep(head) else { return failure == nil && feed() }
         begin(head, expecting: length, hasBody: framing != .none)
         guard failure == nil else { return false }
-        if isCompleteAheadOfRequest {
-            endsEarly = true
+        if isComplete {
+            endWhole()
             return false
         }
         return true
     }
 
-    /// Whether the response is all there while the server has not taken all of the request, as it may over HTTP/2 (RFC 9113
-    /// §8.1). libcurl 7.88 would go on trying to send to a stream that nobody reads.
-    var isCompleteAheadOfRequest: Bool {
-        guard profile.multiplexes, let announced, receivedBytes >= announced, head?.version == .http2 else {
-            return false
-        }
-        return hasUnsentBody
+    /// Whether the response is all there and libcurl 7.88 would go on: it reads on, or the server has not taken all of
+    /// the request, as it may over HTTP/2 (RFC 9113 §8.1), and libcurl would try to send to a stream that nobody reads.
+    var isComplete: Bool {
+        guard let announced, receivedBytes >= announced else { return false }
+        return readsOn || profile.multiplexes && head?.version == .http2 && hasUnsentBody
+    }
+
+    /// Ends the transfer with the answer it has, from within libcurl.
+    func endWhole() {
+        endsEarly = true
+        endsWhole = true
     }
 
     /// Whether some of the request's body has not been sent.

@@ -149,6 +149,10 @@ final class Transfer {
     /// The rest of the body is not wanted, and the transfer ends well.
     var dropsBody = false
     var endsEarly = false
+    /// It ends early with all of the answer, and only libcurl would go on.
+    var endsWhole = false
+    /// Whether libcurl reads on behind the end of the response.
+    var readsOn = false
     /// Decoded bytes that credit did not reach for.
     @Unchecked var pending = WaitingBytes()
     /// Bytes of the wire not decoded yet because of `pending`.
@@ -346,6 +350,8 @@ final class Transfer {
         bodyBytes = 0
         dropsBody = false
         endsEarly = false
+        endsWhole = false
+        readsOn = false
         isPostponed = false
         awaitsRoom = false
         wanted = 0
