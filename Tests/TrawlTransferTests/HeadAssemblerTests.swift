@@ -127,6 +127,19 @@ struct HeadAssemblerTests {
         #expect(keepsConnection == keeps)
     }
 
+    @Test(
+        "Connection: close is read wherever it stands",
+        arguments: [
+            ("Connection: close", true), ("CONNECTION:CLOSE", true), ("Connection : close", true),
+            ("Connection:\r\n close", true), ("Connection: keep-alive, close", true),
+            ("Connection: keep-alive\r\nConnection: x , Close", true), ("Connection: closed", false),
+            ("Connection: keep-alive", false), ("Connection:", false), ("Proxy-Connection: close", false),
+        ])
+    func connectionClose(lines: String, closes: Bool) throws {
+        let (_, facts) = try parse("HTTP/1.1 200 OK\r\n\(lines)\r\n\r\n")
+        #expect(facts.closesConnection == closes)
+    }
+
     @Test("Keep-Alive is read, and HTTP/1.0 with chunks is not trusted further")
     func keepAlive() throws {
         let (_, facts) = try parse(

@@ -49,7 +49,9 @@ extension Transfer {
             status: head.status, version: head.version, isHead: lease.method == .head)
         // ASI-CONN-02: a server that will take five more requests at most is left alone.
         let isNearlyUsedUp = facts.keepAliveRequests.map { $0 <= 5 } ?? false
-        if head.version != .http2, !keepsConnection || isNearlyUsedUp { easy.forbidReuse() }
+        // RFC 9112 §9.6.
+        let isLast = !keepsConnection || isNearlyUsedUp || facts.closesConnection
+        if head.version != .http2, isLast { easy.forbidReuse() }
         connection?.mayHideExcess = framing == .none
         if head.version != .http2, framing == .chunked { chunks = ChunkDecoder() }
         var length: UInt64?

@@ -258,6 +258,27 @@ struct ConnectionTests {
         }
     }
 
+    @Test(
+        "where a server says that it closes the connection nothing more is sent on it, however it says so",
+        .timeLimit(.minutes(3)),
+        arguments: ["Connection: close", "Connection : close", "Connection:\r\n close", "Connection: x, Close"])
+    func closing(line: String) async throws {
+        let seen = Locked<[Int]>([])
+        let peer = try ScriptedPeer { connection, number in
+            while connection.readHead() != nil {
+                seen.withLock { $0.append(number) }
+                connection.send("HTTP/1.1 200 Fine\r\n\(line)\r\nContent-Length: 2\r\n\r\nhi")
+            }
+        }
+        defer { peer.stop() }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            for _ in 0..<2 {
+                #expect(try await coordinator.send(Request("http://\(peer.place)/")).bodyText == "hi")
+            }
+        }
+        #expect(seen.withLock { $0 } == [1, 2])
+    }
+
     @Test("connections of fetches with other transport settings are not shared", .timeLimit(.minutes(3)))
     func settings() async throws {
         try await alone(.inProcess) { origin, coordinator in
