@@ -221,7 +221,7 @@ extension Transfer {
     func received(_ piece: UnsafeRawBufferPointer) -> Int {
         // libcurl keeps the bodies of responses that it follows with another request.
         if heldHeads > 0, head == nil { releaseHeldHead() }
-        guard failure == nil else { return -1 }
+        guard failure == nil, !endsEarly else { return -1 }
         if isSuspended || awaitsAnswer || isBackedUp || source != nil || output.isCongested {
             isPaused = true
             if !isPostponed { rest() }
@@ -244,7 +244,7 @@ extension Transfer {
         if ignoresWire {
             // Nobody looks where this body ends, so nothing else may come on its connection.
             easy.forbidReuse()
-            endsEarly = true
+            endWhole()
             return -1
         }
         guard process(piece) else { return -1 }

@@ -43,6 +43,12 @@ extension Transfer {
         if requestsBegun > 0 { nudge(at: now) }
         // That may have been the end of it.
         guard place >= 0 else { return }
+        if drains, now - lastActivity >= Self.silence {
+            // To read it would have saved the connection; that takes too long.
+            endsEarly = true
+            conclude(CURLE_WRITE_ERROR)
+            return
+        }
         let inactivity = UInt64(profile.profile.inactivityTimeout) * 1_000_000
         // Before a connection stands, libcurl's own limit holds.
         guard inactivity > 0, requestsBegun > 0, now - lastActivity >= inactivity else { return }
@@ -74,6 +80,6 @@ extension Transfer {
         if code != CURLE_OK { conclude(code) }
     }
 
-    /// After how long a stream is silent.
+    /// After how long a peer is silent.
     private static let silence: UInt64 = 1_000_000_000
 }

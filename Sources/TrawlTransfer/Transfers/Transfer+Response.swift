@@ -58,15 +58,33 @@ extension Transfer {
         if case .length(let announced) = framing { length = announced }
         announced = framing == .none ? 0 : length
         if isCharged || limits?.isLimited(.down) == true { chargeHead(expecting: framing == .none ? 0 : length) }
-        guard keep(head) else { return failure == nil && feed() }
+        guard keep(head) else {
+            guard failure == nil, feed() else { return false }
+            // What would come is not looked at.
+            guard ignoresWire, announced != 0 || readsOn else { return true }
+            endWhole()
+            return false
+        }
         begin(head, expecting: length, hasBody: framing != .none)
         guard failure == nil else { return false }
         if isComplete {
             endWhole()
             return false
         }
-        return true
+        endsEarly = endsAtHead
+        return !endsEarly
     }
+
+    /// Whether the transfer ends before a body that nobody wants: the connection closes after it in any case.
+    private var endsAtHead: Bool {
+        guard dropsBody, !awaitsAnswer, easy.shape.forbidReuse, announced != 0, report.source == .network else {
+            return false
+        }
+        return head?.version != .http2 && keeper?.takesBytes != true
+    }
+
+    /// Whether a body that nobody wants is waited for.
+    var drains: Bool { dropsBody && isInMulti && head != nil && report.source == .network && !awaitsAnswer }
 
     /// Whether the response is all there and libcurl 7.88 would go on: it reads on, or the server has not taken all of
     /// the request, as it may over HTTP/2 (RFC 9113 §8.1), and libcurl would try to send to a stream that nobody reads.
@@ -282,7 +300,13 @@ extension Transfer {
             conclude(CURLE_WRITE_ERROR)
             return
         }
-        if !awaitsAnswer { pump() }
+        guard !awaitsAnswer else { return }
+        if endsAtHead, isInMulti, !isSuspended {
+            endsEarly = true
+            conclude(CURLE_WRITE_ERROR)
+        } else {
+            pump()
+        }
     }
 
     /// The body of a redirect, challenge or failure is wanted after all.
