@@ -39,6 +39,9 @@ extension Endpoint {
                 String(repeating: "s", count: count)
             }
         },
+        "zero-length": { (exchange) throws(ConnectionEnd) in
+            try exchange.poisoned { $0.field("Content-Length", 0) }
+        },
         "chunked": { (exchange) throws(ConnectionEnd) in
             try exchange.poisoned {
                 $0.field("Transfer-Encoding", "chunked")

@@ -9,7 +9,8 @@ struct PoisonTests {
         "whatever comes late or in the same read",
         arguments: [
             "/poison/late?ms=0", "/poison/late?ms=20", "/poison/with-body", "/poison/with-body?bytes=70000",
-            "/poison/short-length?ms=0", "/poison/short-length?ms=20", "/poison/chunked?ms=0", "/poison/chunked?ms=20",
+            "/poison/short-length?ms=0", "/poison/short-length?ms=20", "/poison/zero-length?ms=0",
+            "/poison/zero-length?ms=20", "/poison/chunked?ms=0", "/poison/chunked?ms=20",
             "/poison/304?ms=0", "/poison/304?ms=20", "/poison/204?ms=0", "/poison/204?ms=20", "/poison/head?ms=0",
             "/poison/head?ms=20",
         ])
@@ -66,6 +67,7 @@ struct PoisonTests {
         for _ in 0..<3 {
             #expect(try worker.fetch("/bytes/100", .head).failure == nil)
             #expect(try worker.fetch("/status/204").failure == nil)
+            #expect(try worker.fetch("/bytes/0").failure == nil)
             #expect(try worker.fetch("/bytes/100?chunked=1").failure == nil)
             let conditional = try worker.fetch("/bytes/100?etag=1") {
                 try? $0.fields.append("If-None-Match", "\"b-100-1\"")

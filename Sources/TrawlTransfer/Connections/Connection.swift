@@ -20,7 +20,7 @@ final class Connection {
     var isHTTP2 = false
     /// How its TLS was set up; nil in clear and before its first request.
     var tls: TLSTerms?
-    /// The last response had no body, so libcurl would not have shown bytes beyond it.
+    /// The last response had no body, or one without bytes, so libcurl would not have shown bytes beyond it.
     var mayHideExcess = false
     /// What limits of bandwidth know of it; see `Connection+Throttled`.
     var metered = Metered()

@@ -52,7 +52,7 @@ extension Transfer {
         // RFC 9112 §9.6.
         let isLast = !keepsConnection || isNearlyUsedUp || facts.closesConnection
         if head.version != .http2, isLast { easy.forbidReuse() }
-        connection?.mayHideExcess = framing == .none
+        connection?.mayHideExcess = framing == .none || framing == .length(0)
         if head.version != .http2, framing == .chunked { chunks = ChunkDecoder() }
         var length: UInt64?
         if case .length(let announced) = framing { length = announced }

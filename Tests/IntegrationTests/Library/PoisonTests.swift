@@ -10,7 +10,8 @@ struct PoisonTests {
     static let targets = [
         "/poison/late?ms=0", "/poison/late?ms=1", "/poison/late?ms=5", "/poison/with-body?bytes=16&ms=0",
         "/poison/with-body?bytes=100000&ms=0",
-        "/poison/short-length?ms=0", "/poison/short-length?ms=2", "/poison/chunked?ms=0", "/poison/chunked?ms=2",
+        "/poison/short-length?ms=0", "/poison/short-length?ms=2", "/poison/zero-length?ms=0",
+        "/poison/zero-length?ms=2", "/poison/chunked?ms=0", "/poison/chunked?ms=2",
         "/poison/304?ms=0", "/poison/304?ms=2", "/poison/204?ms=0", "/poison/204?ms=2", "/poison/head?ms=0",
         "/poison/head?ms=2",
     ]
