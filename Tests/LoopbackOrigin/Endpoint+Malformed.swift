@@ -85,6 +85,8 @@ extension Endpoint {
         case "first-fold": text = "HTTP/1.1 200 OK\r\n folded onto nothing" + end
         case "first-indented": text = "HTTP/1.1 200 OK\r\n X-Indented: value" + end
         case "bare-cr": text = "HTTP/1.1 200 OK\r\nX-Bare: a\rX-Other: b" + end
+        case "cr-line": text = "HTTP/1.1 200 OK\r\n\rX-A: b" + end
+        case "cr-cr-lf": text = "HTTP/1.1 200 OK\r\r\nContent-Length: 3\r\r\n\r\r\nok\n"
         case "name-cr": text = "HTTP/1.1 200 OK\r\nX-A\rX-B: b" + end
         case "bare-lf": text = ("HTTP/1.1 200 OK" + end).withoutCR
         case "bad-status": text = "HTTP/1.1 2x0 OK" + end

@@ -29,6 +29,8 @@ struct FaultTests {
             ("/garbage-head?kind=first-indented", .malformedResponse),
             ("/garbage-head?kind=bare-cr", .malformedResponse),
             ("/garbage-head?kind=name-cr", .malformedResponse),
+            ("/garbage-head?kind=cr-line", .malformedResponse),
+            ("/garbage-head?kind=cr-cr-lf", .malformedResponse),
             ("/garbage-head?kind=bad-status", .malformedResponse),
             ("/garbage-head?kind=big-status", .malformedResponse),
             ("/garbage-head?kind=no-status", .malformedResponse),

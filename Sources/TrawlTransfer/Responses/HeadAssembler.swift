@@ -65,7 +65,11 @@ struct HeadAssembler {
             return false
         case .fields:
             raw.append(contentsOf: line)
-            guard line.count <= 2, line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) else { return false }
+            guard let first = line.first, first == 0x0D || first == 0x0A else { return false }
+            // To libcurl that is the end of the head, whatever else is in the line (RFC 9112 §2.2: a bare CR).
+            guard line.count == 1 || line.count == 2 && line[1] == 0x0A else {
+                throw .malformed("a line begins with CR")
+            }
             state = .complete
             return true
         }

@@ -59,9 +59,9 @@ struct FaultTests {
     @Test(
         "a wrong head is an error", .timeLimit(.minutes(1)),
         arguments: [
-            "binary", "nul", "no-colon", "first-fold", "first-indented", "bare-cr", "name-cr", "bad-status",
-            "big-status", "no-status",
-            "bad-version", "no-version", "negative-length", "huge-length", "text-length",
+            "binary", "nul", "no-colon", "first-fold", "first-indented", "bare-cr", "name-cr", "cr-line", "cr-cr-lf",
+            "bad-status", "big-status", "no-status", "bad-version", "no-version", "negative-length", "huge-length",
+            "text-length",
         ])
     func wrongHead(kind: String) async throws {
         try await expect(.protocolViolation, from: "/garbage-head?kind=\(kind)")
