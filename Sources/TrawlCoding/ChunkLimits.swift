@@ -6,7 +6,8 @@ package struct ChunkLimits: Sendable, Hashable {
     ///
     /// Signed chunks and the like stay far below; tiny chunks with fat extensions do not go on for ever.
     package var extensionAllowance: Int
-    /// The most bytes in the trailer section. 64 KiB by default.
+    /// The most bytes in the trailer section. 64 KiB by default. Where libcurl 7.88 reads it along, a line has 4 KiB at
+    /// most.
     package var trailerBytes: Int
     /// The most field lines in the trailer section, dropped ones included. 100 by default.
     package var trailerFields: Int

@@ -124,6 +124,7 @@ extension Endpoint {
         case "lf": text = "5\nhello\n0\n\n"
         case "ext": text = good + "5;" + String(repeating: "e", count: count) + "\r\nhello\r\n" + end
         case "no-last": text = good
+        case "long-trailer": text = good + "0\r\nX-T: " + String(repeating: "t", count: count) + "\r\n\r\n"
         case "trailer-flood":
             text = good + "0\r\n" + String(repeating: "X-Flood: trailer\r\n", count: count / 18) + "\r\n"
         default: throw .refused(400, "unknown kind")

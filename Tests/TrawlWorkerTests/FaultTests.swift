@@ -50,6 +50,7 @@ struct FaultTests {
             ("/bad-chunk?kind=no-last", .truncated),
             ("/bad-chunk?kind=huge", .truncated),
             ("/bad-chunk?kind=trailer-flood", .malformedResponse),
+            ("/bad-chunk?kind=long-trailer&bytes=4200", .headTooLarge),
             ("/two-lengths", .malformedResponse),
             ("/two-lengths?comma=1", .malformedResponse),
             // The message is whole, and its coding is not; where the connection's end is all that ends it, neither is.
@@ -75,7 +76,7 @@ struct FaultTests {
             "/obs-fold", "/both-lengths", "/http10", "/http10?keep=1", "/no-reason", "/no-reason?bare=1", "/lowercase",
             "/bad-chunk?kind=good", "/bad-chunk?kind=good-ext", "/two-lengths?a=5&b=5", "/gzip-garbage-after",
             "/garbage-head?kind=empty-name", "/garbage-head?kind=bare-lf",
-            "/bytes/100?nolength=1", "/early-response",
+            "/bytes/100?nolength=1", "/early-response", "/bad-chunk?kind=long-trailer&bytes=4000",
         ])
     func oddities(target: String) throws {
         let worker = try TestCoordinator()

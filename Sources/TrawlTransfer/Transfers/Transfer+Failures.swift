@@ -59,6 +59,11 @@ extension Transfer {
             if result == CURLE_RECV_ERROR, head == nil, text.hasPrefix("Too large response headers") {
                 failure.kind = .headTooLarge
             }
+            // Nor has a line of a trailer section of more than 4 KiB.
+            if result == CURLE_RECV_ERROR, text.hasPrefix("Out of memory in chunked-encoding") {
+                failure.kind = .headTooLarge
+                failure.detail = "a line of the trailer section is longer than 4 KiB"
+            }
         }
         failure.requestSent = mayHaveBeenSent
         return failure
