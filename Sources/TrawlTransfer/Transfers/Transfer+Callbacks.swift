@@ -222,6 +222,7 @@ extension Transfer {
         // libcurl keeps the bodies of responses that it follows with another request.
         if heldHeads > 0, head == nil { releaseHeldHead() }
         guard failure == nil, !endsEarly else { return -1 }
+        let piece = ownPart(of: piece)
         if isSuspended || awaitsAnswer || isBackedUp || source != nil || output.isCongested {
             isPaused = true
             if !isPostponed { rest() }

@@ -42,7 +42,6 @@ extension Transfer {
         }
         self.head = head
         self.facts = facts
-        readsOn = isMisnamed
         keepAliveTimeout = facts.keepAliveTimeout
         if facts.hasSetCookie || facts.hasTransportSecurity { noteState(head) }
         let (framing, keepsConnection) = facts.framing(
@@ -57,6 +56,8 @@ extension Transfer {
         var length: UInt64?
         if case .length(let announced) = framing { length = announced }
         announced = framing == .none ? 0 : length
+        // Beside a transfer coding, `identity` too, libcurl 7.88 passes the length over and reads until the close.
+        readsOn = isMisnamed || length != nil && facts.hasTransferEncoding
         if isCharged || limits?.isLimited(.down) == true { chargeHead(expecting: framing == .none ? 0 : length) }
         guard keep(head) else {
             guard failure == nil, feed() else { return false }
@@ -91,6 +92,12 @@ extension Transfer {
     var isComplete: Bool {
         guard let announced, receivedBytes >= announced else { return false }
         return readsOn || profile.multiplexes && head?.version == .http2 && hasUnsentBody
+    }
+
+    /// What of some bytes of the wire is of the response; the rest is nobody's, and the connection closes behind it.
+    func ownPart(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        guard readsOn, let announced else { return piece }
+        return UnsafeRawBufferPointer(rebasing: piece.prefix(Int(clamping: announced - receivedBytes)))
     }
 
     /// Ends the transfer with the answer it has, from within libcurl.

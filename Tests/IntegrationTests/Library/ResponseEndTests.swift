@@ -19,6 +19,16 @@ struct ResponseEndTests {
     }
 
     @Test(
+        "the length counts beside a transfer coding that is none",
+        arguments: ["hello", "helloHTTP/1.1 200 OK\r\n\r\n", ""])
+    func identity(body: String) async throws {
+        let length = min(5, body.utf8.count)
+        let response = try await fetch(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: \(length)\r\n\r\n\(body)", closes: false)
+        #expect(response.status == 200 && response.bodyText == String(body.prefix(5)))
+    }
+
+    @Test(
         "what calls itself HTTP/2 over HTTP/1 is read as HTTP/1.1", arguments: ["HTTP/2", "HTTP/2.0"],
         [
             "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-End: 1\r\n\r\n",
