@@ -73,13 +73,15 @@ package struct TrailerSection: Sendable {
 
     private mutating func endField() throws(ChunkError) {
         guard !line.isEmpty else { return }
-        // RFC 9112 §5.1: no whitespace before the colon; the token check refuses it.
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .invalidTrailer }
-        let isForbidden = Self.isForbidden(line[..<colon])
+        // White space before the colon is no part of the name, as in heads (RFC 9112 §5.1). Framing is not told here.
+        var end = colon
+        while end > 0, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
+        let isForbidden = Self.isForbidden(line[..<end])
         var candidate = FieldLines()
         let isValid = line.withUnsafeBytes { bytes in
             let value = FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: bytes[(colon + 1)...]))
-            let name = UnsafeRawBufferPointer(rebasing: bytes[..<colon])
+            let name = UnsafeRawBufferPointer(rebasing: bytes[..<end])
             return (try? candidate.append(name: name, value: value)) != nil
         }
         guard isValid else { throw .invalidTrailer }
