@@ -76,49 +76,6 @@ extension Transfer {
         return !endsEarly
     }
 
-    /// Whether the transfer ends before a body that nobody wants: the connection closes after it in any case.
-    private var endsAtHead: Bool {
-        guard dropsBody, !awaitsAnswer, easy.shape.forbidReuse, announced != 0, report.source == .network else {
-            return false
-        }
-        return head?.version != .http2 && keeper?.takesBytes != true
-    }
-
-    /// Whether a body that nobody wants is waited for.
-    var drains: Bool { dropsBody && isInMulti && head != nil && report.source == .network && !awaitsAnswer }
-
-    /// Whether the response is all there and libcurl 7.88 would go on: it reads on, or the server has not taken all of
-    /// the request, as it may over HTTP/2 (RFC 9113 §8.1), and libcurl would try to send to a stream that nobody reads.
-    var isComplete: Bool {
-        guard let announced, receivedBytes >= announced else { return false }
-        return readsOn || profile.multiplexes && head?.version == .http2 && hasUnsentBody
-    }
-
-    /// What of some bytes of the wire is of the response; the rest is nobody's, and the connection closes behind it.
-    func ownPart(of piece: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        guard readsOn, let announced else { return piece }
-        return UnsafeRawBufferPointer(rebasing: piece.prefix(Int(clamping: announced - receivedBytes)))
-    }
-
-    /// Ends the transfer with the answer it has, from within libcurl.
-    func endWhole() {
-        endsEarly = true
-        endsWhole = true
-    }
-
-    /// Whether some of the request's body has not been sent.
-    private var hasUnsentBody: Bool {
-        let length: UInt64
-        switch lease.body {
-        case .none: return false
-        case .inline(let bytes): length = UInt64(bytes.count)
-        case .descriptor(let count): length = count
-        }
-        var uploaded: Int64 = 0
-        _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
-        return UInt64(max(0, uploaded)) < length
-    }
-
     /// Hands over what a head says about the user, and keeps what is the coordinator's business.
     private func noteState(_ head: ResponseHead) {
         // 407 is what a proxy says, which is nobody's origin.
