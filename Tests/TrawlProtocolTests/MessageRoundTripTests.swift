@@ -55,7 +55,7 @@ struct MessageRoundTripTests {
         let payload: [UInt8] =
             little(UInt64(1)) + little(UInt32(2)) + little(UInt16(3)) + [0, 0b11_0000, 0] + little(UInt64(4))
             + little(UInt16(1)) + [3, 0, 0, 0] + Array("GET".utf8) + [1, 0, 0, 0] + Array("u".utf8)
-            + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0] + [0, 0, 0, 0] + [0]
+            + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0] + [0]
             + [5] + little(UInt32(1 | 2 << 10 | 1023 << 20))
             + [6] + [1, 0, 0, 0, 0x68] + [1, 0] + [1] + [1, 0, 0, 0, 0x75] + [1, 0, 0, 0, 0x70] + [0, 0, 0, 0]
             + little(UInt64(7)) + [0] + [0, 0, 0, 0] + [6, 0, 5, 0, 0, 0]

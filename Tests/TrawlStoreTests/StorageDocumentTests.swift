@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TrawlStore
@@ -8,8 +9,7 @@ struct StorageDocumentTests {
     private let text: String
 
     init() throws {
-        let place = URL(fileURLWithPath: #filePath).appending(path: "../../../docs/storage.md").standardizedFileURL
-        text = try String(contentsOf: place, encoding: .utf8)
+        text = try String(contentsOfFile: Checkout.path("docs/storage.md"), encoding: .utf8)
     }
 
     @Test("has a row for every table, and the version of each environment")

@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// The public cases of `Tests/Vectors/http-cache`, played by `Tests/Conformance/http_cache.py`.
 @Suite("The public cache tests, ASI-CACHE-02, 17, 27, ULS-CACHE-02", .timeLimit(.minutes(5)))
 struct HTTPCacheConformanceTests {
     private static let python: String? = ["/usr/bin/python3", "/usr/local/bin/python3"].first { access($0, X_OK) == 0 }
-    private static let tests = URL(fileURLWithPath: #filePath).appending(path: "../../..").standardizedFileURL.path
+    private static let tests = Checkout.path("Tests")
 
     private struct Vectors: Decodable {
         struct Suite: Decodable { let tests: [Case] }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// `deploy/bootstrap.sh` as an ordinary user meets it, with a list of packages of the tests' own: nothing is installed.
@@ -32,8 +33,7 @@ struct BootstrapTests {
             let directory = try TemporaryDirectory()
             // Another user is to read it.
             _ = chmod(directory.path, 0o755)
-            let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent().deletingLastPathComponent().path
+            let repository = Checkout.path()
             _ = try directory.makeDirectory("deploy")
             try FileManager.default.copyItem(
                 atPath: repository + "/deploy/bootstrap.sh", toPath: directory.file("deploy/bootstrap.sh"))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `deploy/crawl.sh`, which `make crawl` runs, with the build that is being tested.
@@ -8,8 +9,7 @@ struct CrawlTests {
     private func scene() throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
         let files = FileManager.default
-        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().path
+        let repository = Checkout.path()
         _ = try directory.makeDirectory("deploy")
         try files.copyItem(atPath: repository + "/deploy/crawl.sh", toPath: directory.file("deploy/crawl.sh"))
         let products = try directory.makeDirectory(".build/release")

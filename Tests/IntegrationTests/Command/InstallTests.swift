@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// `make install` into a directory of the tests' own, with the build that is being tested.
@@ -38,8 +39,7 @@ struct InstallTests {
 
     /// Runs a target of the Makefile with everything going beneath `root`.
     private func make(_ target: String, into root: String, in directory: TemporaryDirectory) throws {
-        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().path
+        let repository = Checkout.path()
         let arguments = [
             "-C", repository, "-s", target, "PREFIX=/usr", "DESTDIR=\(root)", "BUILT=\(try BuiltProducts.directory())",
         ]
@@ -134,7 +134,7 @@ struct InstallTests {
         .enabled(if: access("/usr/bin/dpkg", X_OK) == 0, "dpkg is not installed"))
     func image() throws {
         let directory = try TemporaryDirectory()
-        let path = URL(fileURLWithPath: #filePath).appending(path: "../../../../deploy/Dockerfile").standardized.path
+        let path = Checkout.path("deploy/Dockerfile")
         let words = Set(try String(contentsOfFile: path, encoding: .utf8).split { $0.isWhitespace }.map { String($0) })
         let system = "/usr/sbin:/usr/bin:/sbin:/bin"
         let linked = try run("/usr/bin/ldd", [try BuiltProducts.trawl()], in: directory, search: system)

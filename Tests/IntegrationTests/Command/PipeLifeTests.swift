@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// How a pipe goes on and ends.
@@ -175,7 +176,7 @@ struct PipeLifeTests {
 
     @Test("the example clients work", arguments: ["pipe_client.py", "pipe_client.sh"])
     func examples(name: String) async throws {
-        let root = URL(fileURLWithPath: #filePath).appending(path: "../../../..").standardized.path
+        let root = Checkout.path()
         try await withOrigin { origin in
             let directory = try TemporaryDirectory()
             try directory.put("output", [])

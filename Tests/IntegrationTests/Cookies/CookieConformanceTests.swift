@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Trawl
 
@@ -22,8 +23,8 @@ struct CookieConformanceTests {
     }
 
     private static func vectors<Vector: Decodable>(_ name: String) throws -> [Vector] {
-        let file = URL(fileURLWithPath: #filePath).appending(path: "../../../Vectors/cookies/\(name)")
-        return try JSONDecoder().decode([Vector].self, from: Data(contentsOf: file.standardizedFileURL))
+        let file = URL(fileURLWithPath: Checkout.path("Tests/Vectors/cookies/\(name)"))
+        return try JSONDecoder().decode([Vector].self, from: Data(contentsOf: file))
     }
 
     /// One byte for each character.

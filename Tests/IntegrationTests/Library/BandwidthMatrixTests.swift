@@ -10,13 +10,11 @@ import Testing
 struct BandwidthMatrixTests {
     @Test("ten seconds and each of them are within their bounds", arguments: [65_536, 1_000_000, 10_000_000])
     func matrix(rate: Int) async throws {
-        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
         let directory = try TemporaryDirectory()
         let run = try ChildProcess(
             "/usr/bin/env",
             [
-                tests.appendingPathComponent("Benchmarks/run").path, "w5matrix", "--rates", "\(rate)", "--built",
+                Checkout.path("Tests/Benchmarks/run"), "w5matrix", "--rates", "\(rate)", "--built",
                 try BuiltProducts.directory(),
             ], errors: directory.file("errors"))
         #expect(await eventually(within: .seconds(600)) { !run.isRunning })

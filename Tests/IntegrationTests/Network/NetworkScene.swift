@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A network without a way out, with servers at addresses it does not have yet, and the command in it.
@@ -14,8 +15,7 @@ struct NetworkScene {
         network = try NetworkNamespace()
         directory = try TemporaryDirectory()
         log = directory.file("queries")
-        let script = URL(fileURLWithPath: #filePath).appending(path: "../../../NetworkScene/servers.py")
-            .standardizedFileURL.path
+        let script = Checkout.path("Tests/NetworkScene/servers.py")
         try directory.put("resolv.conf", Array("nameserver \(Self.address)\noptions timeout:1 attempts:1\n".utf8))
         let file = directory.file("resolv.conf")
         try network.run("mount --bind '\(file)' \"$(readlink -f /etc/resolv.conf)\"")

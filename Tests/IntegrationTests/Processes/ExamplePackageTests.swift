@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// Builds and uses a copy of the package in `Tests/ExamplePackage`, outside of this tree, which depends on this one as
@@ -8,8 +9,7 @@ import Testing
 struct ExamplePackageTests {
     @Test("builds with its worker beside it, fetches, and passes its own tests")
     func example() async throws {
-        let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().path
+        let repository = Checkout.path()
         let directory = try TemporaryDirectory()
         defer { withExtendedLifetime(directory) {} }
         let place = try directory.makeDirectory("example")

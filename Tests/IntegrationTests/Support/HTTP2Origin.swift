@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Trawl
 
@@ -23,8 +24,7 @@ final class HTTP2Origin: Sendable {
 
     /// - Parameter streams: How many are open, besides the first, when it ends them.
     init(_ end: End, streams: Int, in directory: TemporaryDirectory) throws {
-        let script = URL(fileURLWithPath: #filePath).appending(path: "../../../HTTP2Origin/origin.py")
-            .standardizedFileURL.path
+        let script = Checkout.path("Tests/HTTP2Origin/origin.py")
         let files = try Certificate.make(in: directory)
         process = try ChildProcess(
             try #require(RecordingOrigin.python),

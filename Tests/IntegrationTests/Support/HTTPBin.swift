@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A running httpbin, in gunicorn, from the virtual environment that `make test` makes.
 final class HTTPBin: Sendable {
     static let missing: Comment = "httpbin is not installed: deploy/bootstrap.sh test installs it into .build-venv"
     static let canRun = access(python, X_OK) == 0
-    private static let python = URL(fileURLWithPath: #filePath)
-        .appending(path: "../../../../.build-venv/bin/python").standardizedFileURL.path
+    private static let python = Checkout.path(".build-venv/bin/python")
 
     /// Ends with its standard input, so that it never outlives the tests.
     private static let script = """

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A server that wants NTLM, made of pyspnego from the virtual environment that `make test` makes.
@@ -27,8 +28,7 @@ final class NTLMServer: Sendable {
         process.waitUntilExit()
         return process.terminationStatus == 0
     }()
-    private static let python = URL(fileURLWithPath: #filePath)
-        .appending(path: "../../../../.build-venv/bin/python").standardizedFileURL.path
+    private static let python = Checkout.path(".build-venv/bin/python")
 
     private static let script = """
         import base64, http.client, http.server, itertools, os, select, socket, sys, threading, urllib.parse

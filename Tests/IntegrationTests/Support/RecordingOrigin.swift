@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// The origin of `Tests/RecordingOrigin`: several listeners in clear and with TLS, and a memory of every request.
@@ -48,8 +49,7 @@ final class RecordingOrigin: Sendable {
     private let lock = Locked(())
 
     init(_ listeners: [Listener], in directory: TemporaryDirectory) throws {
-        let script = URL(fileURLWithPath: #filePath).appending(path: "../../../RecordingOrigin/origin.py")
-            .standardizedFileURL.path
+        let script = Checkout.path("Tests/RecordingOrigin/origin.py")
         let arguments = try listeners.map { listener in
             var spec: [String: Any] = ["name": listener.name, "address": listener.address]
             if let files = listener.certificate {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -69,8 +70,7 @@ struct ReplayCase: Sendable, CustomTestStringConvertible {
     static let all: [ReplayCase] = load()
 
     private static func load() -> [ReplayCase] {
-        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Vectors/http-cache/http-cache.json")
+        let url = URL(fileURLWithPath: Checkout.path("Tests/Vectors/http-cache/http-cache.json"))
         guard let data = try? Data(contentsOf: url),
             let root = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
             let suites = root["suites"] as? [[String: Any]]

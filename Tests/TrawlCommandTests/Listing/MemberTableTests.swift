@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TrawlCommand
@@ -14,9 +15,7 @@ struct MemberTableTests {
 
     /// What stands in the first column of the first table of members.
     private func documented(_ name: String) throws -> Set<String> {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/" + name), encoding: .utf8)
+        let text = try String(contentsOfFile: Checkout.path("docs/" + name), encoding: .utf8)
         var names = Set<String>()
         var isInTable = false
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

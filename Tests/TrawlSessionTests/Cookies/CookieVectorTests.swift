@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TrawlHTTP
 
@@ -25,9 +26,8 @@ struct CookieDateCase: Decodable, Sendable, CustomTestStringConvertible {
 }
 
 private func vectors<Case: Decodable>(_ name: String) -> [Case] {
-    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-        "../../Vectors/cookies")
-    guard let data = try? Data(contentsOf: folder.appendingPathComponent(name)) else { return [] }
+    let file = URL(fileURLWithPath: Checkout.path("Tests/Vectors/cookies/\(name)"))
+    guard let data = try? Data(contentsOf: file) else { return [] }
     return (try? JSONDecoder().decode([Case].self, from: data)) ?? []
 }
 
