@@ -35,9 +35,11 @@ struct RepositoryRuleTests {
             #expect(document.lines.contains { $0.hasPrefix("| `\(property)`") || $0.hasPrefix("| `\(property).") })
         }
         let sources = tree.files.filter { $0.path.hasPrefix("Sources/") }
-        let lines = sources.flatMap(\.lines).filter { $0.contains("getenv(") || $0.contains("variable(") }
-        let reads = lines.flatMap { $0.matches(of: /(?:getenv|variable)\("(\w+)"\)/) }
-        let variables = Set(reads.map { String($0.1) })
+        let lines: [String] = sources.flatMap { $0.lines }.filter { $0.contains("getenv(") || $0.contains("variable(") }
+        let variables = Set(
+            lines.flatMap { line in
+                line.matches(of: /(?:getenv|variable)\("(\w+)"\)/).map { String($0.1) }
+            })
         #expect(variables.contains("TRAWL_WORKERS"))
         for variable in variables { #expect(document.lines.contains { $0.contains("`\(variable)`") }) }
     }
