@@ -20,6 +20,7 @@ package struct ConnectRoutes: Sendable {
     package struct Address: Sendable, Hashable {
         /// Lower case; empty for all names.
         package let host: String
+        /// The port of the URL.
         package let port: UInt16
         /// An IPv6 address has its brackets.
         package let address: String

@@ -29,7 +29,7 @@ struct UnsentBodyTests {
         }
     }
 
-    @Test("behind a 417 within the body the request is repeated on another connection, body and all")
+    @Test("behind a 417 within the body the request is repeated on another connection, body and all (ASI-REQ-09)")
     func lateRefusal() async throws {
         let bytes = ReferenceBytes.bytes(6 << 20, seed: 417)
         let seen = Locked<[String]>([])

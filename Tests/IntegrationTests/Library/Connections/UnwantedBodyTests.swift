@@ -41,6 +41,7 @@ struct UnwantedBodyTests {
         request.options.timeLimits.inactivity = Self.inactivity
         request.options.authentication.credential = Credential(user: "ann", password: "secret")
         request.options.authentication.usesSession = false
+        request.options.authentication.allowsClearText = true
         request.options.retry = .init(1)
         request.options.retry.delay = .milliseconds(20)
         let asked = request
