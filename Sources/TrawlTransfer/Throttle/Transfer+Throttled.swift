@@ -211,13 +211,15 @@ extension Transfer {
     }
 
     /// What a turn costs, and how much of the body may be delivered in it: all that libcurl has, so that it reads next
-    /// what the system has, as a whole where the connection was opened for a limit. As much comes in the place of that.
+    /// what the system has, as a whole where the connection was opened for a limit. As much comes in the place of that,
+    /// beyond what is paid and has not come: a peer need not send as fast as there is room.
     private func turn(_ count: Int, at pace: LimitedPace) -> (due: Int, granted: Int) {
-        if let arrived, let connection {
-            return (min(connection.metered.unread, readLength(pace)), arrived - connection.metered.unread - takenBefore)
+        let paid = connection?.metered.prepaid.down ?? 0
+        if let arrived, let unread = connection?.metered.unread {
+            return (max(0, min(unread, readLength(pace)) - paid), arrived - unread - takenBefore)
         }
         let window = max(count, loop.unread.window(at: pace))
-        return (max(0, window - (connection?.metered.prepaid.down ?? 0)), window)
+        return (max(0, window - paid), window)
     }
 
     /// How many of so many bytes of the request's body may be sent now; nil when it waits for bandwidth.
