@@ -94,7 +94,8 @@ test-rounds: build-tests ## all tests ROUNDS=20 times in a row, as an ordinary u
 processes := Bandwidth CacheCoalescing CacheKill CancelStorm Connection ContentCoding CookieKill CoordinatorDeath Crash \
     DecisionFailure Download Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList HeldHead Host HostConnection \
     HostLimit Kill Leftover Lifecycle Pipe PipeMemory Poison QueueCancel Redirect RedirectDecision RefusedStream Request RequestBytes \
-    Response SecureSite StatusSocket Streaming Suspend Terminal Text TimeLimit WrongExecutable
+    Response ResponseEnd SecureSite StatusSocket Streaming Suspend Terminal Text TimeLimit UnsentBody UnwantedBody \
+    WrongExecutable
 empty :=
 sanitized-processes := $(integration)($(subst $(empty) $(empty),|,$(strip $(processes))))Tests/
 # $(call sanitized-run,sanitizer,folder,options)
