@@ -93,7 +93,7 @@ test-rounds: build-tests ## all tests ROUNDS=20 times in a row, as an ordinary u
 # The workers of tests with real processes are built with the sanitizer too.
 processes := Bandwidth CacheCoalescing CacheKill CancelStorm Connection ContentCoding CookieKill CoordinatorDeath Crash \
     DecisionFailure Download Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList HeldHead Host HostConnection \
-    HostLimit Kill Leftover Lifecycle Pipe PipeMemory Poison QueueCancel Redirect RedirectDecision RefusedStream Request RequestBytes \
+    HostLimit Kill LastFieldLine Leftover Lifecycle Pipe PipeMemory Poison QueueCancel Redirect RedirectDecision RefusedStream Request RequestBytes \
     Response ResponseEnd SecureSite StatusSocket Streaming Suspend Terminal Text TimeLimit UnsentBody UnwantedBody \
     WrongExecutable
 empty :=

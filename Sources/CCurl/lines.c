@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* libcurl 7.83 to 8.0 remembers the last field line of a response, to which a line that begins with white space is
+/* libcurl from 7.83 on, up to 8.0, remembers the last field line of a response, to which a line that begins with white space is
  * added, and forgets that line neither when it frees it nor when the handle's next transfer begins. When the next
  * response then begins with such a line, libcurl reads, resizes and writes memory that it has freed: a server reaches
  * into the process (curl's issue 11101; a later version forgets the line). No function of libcurl's clears the pointer, so it is
@@ -27,23 +27,42 @@ static int is_affected(void) {
     return library->version_num < 0x080200;
 }
 
+/* The line that came last in the handle's transfer, libcurl's repetitions of the request included; NULL when there is
+ * none, or too much to look through: each step looks at all lines there are. */
+static struct curl_header *last_line(CURL *easy) {
+    enum { MOST_REQUESTS = 16, MOST_LINES = 128 };
+    struct curl_header *last = NULL;
+    int lines = 0;
+    for (int request = 0; request < MOST_REQUESTS; request++) {
+        struct curl_header *next = NULL;
+        while ((next = ccurl_library.easy_nextheader(easy, any_origin, request, next)) != NULL) {
+            last = next;
+            if (++lines > MOST_LINES) {
+                return NULL;
+            }
+        }
+    }
+    return last;
+}
+
 int32_t ccurl_forget_line(CURL *easy) {
+    enum { LONGEST_HEAD = 64 << 10 };
     ptrdiff_t found = atomic_load_explicit(&place, memory_order_relaxed);
     if (found == UNKNOWN) {
         if (!is_affected()) {
             atomic_store_explicit(&place, NOT_NEEDED, memory_order_relaxed);
             return 1;
         }
-        struct curl_header *last = NULL;
-        struct curl_header *next = NULL;
-        while ((next = ccurl_library.easy_nextheader(easy, any_origin, -1, next)) != NULL) {
-            last = next;
+        long length = 0;
+        if (ccurl_library.easy_getinfo(easy, CURLINFO_HEADER_SIZE, &length) != CURLE_OK || length > LONGEST_HEAD) {
+            return 0;
         }
-        if (last == NULL) {
+        if (length == 0) {
             return 1;
         }
-        void **pointer = (void **)(last + 1);
-        if (*pointer != last->anchor) {
+        struct curl_header *last = last_line(easy);
+        void **pointer = last == NULL ? NULL : (void **)(last + 1);
+        if (pointer == NULL || *pointer != last->anchor) {
             return 0;
         }
         found = (char *)pointer - (char *)easy;

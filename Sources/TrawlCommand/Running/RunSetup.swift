@@ -98,7 +98,7 @@ enum RunSetup {
         if configuration.userAgent == nil { configuration.userAgent = "trawl/\(BuildIdentity.version)" }
         if let workers = command.pool.workers?.value {
             configuration.workers = workers
-        } else if getenv("TRAWL_WORKERS") == nil {
+        } else if getenv("TRAWL_WORKERS").map({ $0.pointee == 0 }) ?? true {
             configuration.workers = max(1, min(configuration.workers, parallel))
         }
         // Zero is for debugging the library.

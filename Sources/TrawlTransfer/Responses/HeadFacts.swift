@@ -124,9 +124,12 @@ struct HeadFacts: Equatable {
 
     /// Whether a word is in a list.
     private static func lists(_ wanted: StaticString, in value: UnsafeRawBufferPointer) -> Bool {
-        value.split(separator: 0x2C).contains { member in
-            equal(FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: member)), wanted)
+        var rest = value[...]
+        while let comma = rest.firstIndex(of: 0x2C) {
+            if equal(FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: rest[..<comma])), wanted) { return true }
+            rest = rest[(comma + 1)...]
         }
+        return equal(FieldSyntax.trimmed(UnsafeRawBufferPointer(rebasing: rest)), wanted)
     }
 
     /// A number in a list of `name=value`.

@@ -136,8 +136,11 @@ extension Transfer {
         // It proves somebody else, or was trusted by other rules. libcurl 7.88 compares neither keys nor passphrases.
         if let tls = connection.tls, tls != profile.profile.tls { return false }
         guard isFit(connection) else {
-            connection.isSpoiled = true
-            _ = ccurl_socket_shutdown(connection.socket)
+            // Another may be using it, where libcurl takes it for one of HTTP/2.
+            if connection.users == 0 {
+                connection.isSpoiled = true
+                _ = ccurl_socket_shutdown(connection.socket)
+            }
             return false
         }
         return true

@@ -24,8 +24,9 @@ extension Transfer {
             guard hasProxyLogin, tunnelHead == nil, goesOn(head, lease.proxy?.login?.scheme, "Proxy-Authenticate")
             else { return false }
         case 417:
-            // RFC 9110 §15.5.18: libcurl repeats the request without `Expect`.
+            // RFC 9110 §15.5.18: libcurl repeats the request without an `Expect` of its own, and with one that is ours.
             if case .none = lease.body { return false }
+            if lease.fields.contains("Expect") { return false }
         default:
             return false
         }

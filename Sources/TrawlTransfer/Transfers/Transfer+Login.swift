@@ -60,7 +60,10 @@ extension Transfer {
 
     /// Whether libcurl goes on with an exchange whose head was taken for the answer: some servers never end it.
     var goesOnAfterAnswer: Bool {
-        guard hasLogin || hasProxyLogin, let head else { return false }
-        return head.status == 401 || head.status == 407
+        switch head?.status {
+        case 401, 407: hasLogin || hasProxyLogin
+        case 417: lease.fields.contains("Expect")
+        default: false
+        }
     }
 }

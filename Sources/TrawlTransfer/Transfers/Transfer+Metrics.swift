@@ -26,7 +26,7 @@ extension Transfer {
             var uploaded: Int64 = 0
             _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
             metrics.bodyBytesSent = UInt64(max(0, uploaded))
-            metrics.bytesSent += metrics.bodyBytesSent
+            if !sendsBodyWithHead { metrics.bytesSent += metrics.bodyBytesSent }
             // A body inside the lease is sent by libcurl without asking.
             if uploaded > 0 { progress?.set(sent: UInt64(uploaded)) }
         }
@@ -39,6 +39,13 @@ extension Transfer {
         counters.countIn(UInt64(heads.bytes))
         counters.countOut(metrics.bytesSent - min(metrics.bytesSent, countedOut))
         return metrics
+    }
+
+    /// Whether libcurl 7.88 counts the body among the bytes of the request: one that it has in memory, below 64 KiB, over
+    /// HTTP/1 and without waiting for 100.
+    private var sendsBodyWithHead: Bool {
+        guard holdsRequestBody, case .inline(let bytes) = lease.body else { return false }
+        return bytes.count < 64 << 10 && connection?.isHTTP2 != true && !lease.fields.contains("Expect")
     }
 
     private func time(_ info: CURLINFO) -> UInt32 {

@@ -112,6 +112,7 @@ extension Transfer {
     }
 
     private func setBody() {
+        holdsRequestBody = false
         switch lease.body {
         case .none:
             _ = ccurl_set_offset(easy.raw, CURLOPT_POSTFIELDSIZE_LARGE, 0)
@@ -126,6 +127,7 @@ extension Transfer {
                 requestBody = .allocate(byteCount: bytes.count, alignment: 16)
             }
             requestBody.copyBytes(from: bytes)
+            holdsRequestBody = true
             _ = ccurl_set_offset(easy.raw, CURLOPT_POSTFIELDSIZE_LARGE, Int64(bytes.count))
             _ = ccurl_set_pointer(
                 easy.raw, CURLOPT_POSTFIELDS, requestBody.baseAddress ?? UnsafeMutableRawPointer(easy.errorBuffer))

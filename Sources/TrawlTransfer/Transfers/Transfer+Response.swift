@@ -7,7 +7,7 @@ import TrawlProtocol
 
 extension Transfer {
     /// How much of a body that nobody wants is read to keep its connection.
-    private static let drained: UInt64 = 64 << 10
+    static let drained: UInt64 = 64 << 10
     /// Decoded bytes after which a transfer lets the others go on.
     private static let share = 4 << 20
     /// How much of a coded body is decoded at a time when each step may run out of credit.

@@ -4,11 +4,11 @@ import TrawlProtocol
 
 /// Where a response ends other than libcurl has it: before a body that nobody wants, and before libcurl sees its end.
 extension Transfer {
-    /// Whether the transfer ends before a body that nobody wants: the connection closes after it in any case.
+    /// Whether the transfer ends before a body that nobody wants: the connection closes after it, or with it, in any case.
     var endsAtHead: Bool {
-        guard dropsBody, !awaitsAnswer, easy.shape.forbidReuse, announced != 0, report.source == .network else {
-            return false
-        }
+        guard dropsBody, !awaitsAnswer, announced != 0, report.source == .network,
+            easy.shape.forbidReuse || (announced ?? 0) > Self.drained
+        else { return false }
         return head?.version != .http2 && keeper?.takesBytes != true
     }
 

@@ -31,6 +31,8 @@ final class Transfer {
     var place = -1
     @Unchecked var progress: SharedProgressLine?
     var requestBody = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// Whether libcurl has the request's body in memory as a whole.
+    var holdsRequestBody = false
     @exclusivity(unchecked)
     var requestFile: Int32 = -1
     var requestFileOffset: UInt64 = 0
@@ -290,6 +292,11 @@ final class Transfer {
     /// Gives the request to libcurl.
     func enterMulti() {
         lastActivity = clock.running
+        guard ccurl_forget_line(easy.raw) != 0 else {
+            failure = HopFailure(.internalError, detail: "libcurl cannot use this handle again")
+            end(CURLE_OK)
+            return
+        }
         let code = curl_multi_add_handle(multi, easy.raw)
         guard code == CURLM_OK else {
             failure = HopFailure(.internalError, detail: "libcurl refuses the transfer (\(code.rawValue))")

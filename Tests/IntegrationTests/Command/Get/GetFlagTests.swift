@@ -262,12 +262,16 @@ struct GetFlagTests {
             seen.target == "/from" ? .init(307, "", [("Location", "/to")]) : .init(200, "")
         }
         defer { origin.stop() }
-        // Too long to go out together with its head.
-        let body = String(repeating: "a", count: 100_000)
-        let run = try CommandRun(
-            ["-s", "-L", "-d", body, "-w", "%{size_upload} %{size_request}", "-o", "/dev/null", origin.url("/from")])
-        let heads = origin.seen().map { $0.head.count + 4 }.reduce(0, +)
-        #expect(run.status == 0 && run.text == "100000 \(heads)", "\(run.text) \(run.errors)")
+        // A short one goes out together with its head, of which 100,000 bytes are too many.
+        for (length, more) in [(25, []), (25, ["-H", "Expect: 100-continue"]), (60_000, []), (100_000, [])] {
+            let before = origin.seen().count
+            let body = String(repeating: "a", count: length)
+            let run = try CommandRun(
+                ["-s", "-L", "-d", body, "-w", "%{size_upload} %{size_request}", "-o", "/dev/null"] + more
+                    + [origin.url("/from")])
+            let heads = origin.seen().dropFirst(before).map { $0.head.count + 4 }.reduce(0, +)
+            #expect(run.status == 0 && run.text == "\(length) \(heads)", "\(run.text) \(run.errors)")
+        }
         let none = try CommandRun(["-s", "-w", "%{size_upload} %{speed_upload}", "-o", "/dev/null", origin.url("/to")])
         #expect(none.text == "0 0", "\(none.text) \(none.errors)")
     }
