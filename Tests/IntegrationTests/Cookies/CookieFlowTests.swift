@@ -2,6 +2,11 @@ import Foundation
 import Testing
 import Trawl
 
+/// A program that sends what a redirect proposes as a request of its own.
+private struct Sending: FetchDecisions {
+    func redirect(_ proposal: RedirectProposal) async -> RedirectChoice { .send(proposal.request) }
+}
+
 /// ASI-COOK-01, ASI-COOK-02, ASI-COOK-08, ASI-COOK-10, ASI-RED-07, POOL-12.
 @Suite("Cookies on their way, ASI-COOK-01, 02, 06, 08, 10, ASI-RED-07", .timeLimit(.minutes(3)))
 struct CookieFlowTests {
@@ -160,6 +165,37 @@ struct CookieFlowTests {
             // It does not come back.
             let there = other.url("/back?to=\(scene.origin.url("/"))")
             try await expect("none", of: "/?to=\(there)", repeats: true)
+        }
+    }
+
+    @Test(
+        "cookies of the options stay at the first hop, or with its origin where that is asked for, whoever leads on",
+        arguments: Engine.allCases, [false, true])
+    func options(engine: Engine, isProgramCache: Bool) async throws {
+        let other = try ScriptedOrigin(Self.answer)
+        defer { other.stop() }
+        for decisions in [nil, Sending()] {
+            try await withScene(
+                engine,
+                adjust: {
+                    $0.decisions = decisions
+                    if isProgramCache { $0.downloadCache = MemoryCache() }
+                }, answering: Self.answer
+            ) { scene, coordinator in
+                let there = other.url("/back?to=\(scene.origin.url("/"))")
+                for (target, repeats, expected) in [
+                    ("/?to=/", false, "none"), ("/?to=/", true, "a=x"), ("/?to=/again?to=/", true, "a=x"),
+                    ("/?to=\(other.url("/"))", false, "none"), ("/?to=\(other.url("/"))", true, "none"),
+                    // They do not come back.
+                    ("/?to=\(there)", true, "none"),
+                ] {
+                    let response = try await coordinator.get(scene.origin.url(target)) {
+                        $0.cookies.manual = [RequestCookie("a", "x")]
+                        $0.cookies.repeatsManual = repeats
+                    }
+                    #expect(response.bodyText == expected, "\(target) \(repeats) \(decisions != nil)")
+                }
+            }
         }
     }
 

@@ -124,11 +124,17 @@ extension FetchPlan {
             path: nil, terms: terms.changed(to: options), wantsEvents: false)
     }
 
-    /// The terms of the next hop: credentials of the request do not leave its origin, and do not come back.
-    private func without(credentialsFor target: TargetURI, _ terms: FetchTerms) -> FetchTerms {
-        guard target.origin != self.target.origin, options.authentication.credential != nil else { return terms }
+    /// The terms of the next hop: credentials and cookies that the request was given do not leave its origin, and do
+    /// not come back. Such cookies stay at the first hop, unless they are repeated (ASI-RED-07).
+    private func without(secretsFor target: TargetURI, _ terms: FetchTerms) -> FetchTerms {
+        let changesOrigin = target.origin != self.target.origin
+        let dropsCredential = changesOrigin && terms.options.authentication.credential != nil
+        let cookies = terms.options.cookies
+        let dropsCookies = !cookies.manual.isEmpty && (changesOrigin || !cookies.repeatsManual)
+        guard dropsCredential || dropsCookies else { return terms }
         var options = terms.options
-        options.authentication.credential = nil
+        if dropsCredential { options.authentication.credential = nil }
+        if dropsCookies { options.cookies.manual = [] }
         return terms.changed(to: options)
     }
 
@@ -136,22 +142,16 @@ extension FetchPlan {
         FetchPlan(
             originalURL: originalURL, target: other.target, method: other.method, fields: other.fields,
             body: other.keepsBody ? body : other.body, sink: sink, fileOptions: fileOptions, path: nil,
-            terms: without(credentialsFor: other.target, terms), wantsEvents: false)
+            terms: without(secretsFor: other.target, terms), wantsEvents: false)
     }
 
     fileprivate func redirected(by redirect: Redirect, to target: TargetURI, _ terms: FetchTerms) -> FetchPlan {
         let changesOrigin = target.origin != self.target.origin
-        var terms = without(credentialsFor: target, terms)
-        if !options.cookies.manual.isEmpty, changesOrigin || !options.cookies.repeatsManual {
-            var options = terms.options
-            options.cookies.manual = []
-            terms = terms.changed(to: options)
-        }
         return FetchPlan(
             originalURL: originalURL, target: target, method: redirect.method,
             fields: redirect.fields(
                 from: fields, changesOrigin: changesOrigin, repeatsCookies: options.cookies.repeatsManual),
-            body: redirect.keepsBody ? body : .none, sink: sink, fileOptions: fileOptions, path: nil, terms: terms,
-            wantsEvents: false)
+            body: redirect.keepsBody ? body : .none, sink: sink, fileOptions: fileOptions, path: nil,
+            terms: without(secretsFor: target, terms), wantsEvents: false)
     }
 }
