@@ -19,9 +19,13 @@ struct ReplacingTests {
             stored(lines + others, status: 206, for: asking, length: UInt64(range.count), at: time))
     }
 
-    private func whole(_ validator: (String, String)? = ("ETag", "\"v1\"")) throws -> StoredResponse {
-        let lines = [("Date", date(0)), ("Cache-Control", "max-age=60")]
-        return try #require(stored(lines + (validator.map { [$0] } ?? []), length: 100))
+    private func whole(
+        _ validator: (String, String)? = ("ETag", "\"v1\""), others: [(String, String)] = [],
+        asked: [(String, String)] = []
+    ) throws -> StoredResponse {
+        let lines = [("Date", date(0)), ("Cache-Control", "max-age=60")] + others
+        return try #require(
+            stored(lines + (validator.map { [$0] } ?? []), for: request(asked), length: 100))
     }
 
     private func fate(_ old: StoredResponse, _ new: StoredResponse) throws -> StoredFate {
@@ -74,6 +78,24 @@ struct ReplacingTests {
         #expect(word(try fate(try part(0..<10, nil), try part(10..<20, nil, total: "90"))) == "goes")
         let (monday, tuesday) = (("Last-Modified", date(-9000)), ("Last-Modified", date(-8000)))
         #expect(word(try fate(try part(0..<10, monday), try part(10..<20, tuesday))) == "goes")
+    }
+
+    @Test("a whole in another coding stays beside a part, where the tags say that nothing has changed")
+    func codings() throws {
+        let coded = [("Content-Encoding", "gzip")]
+        for (validator, expected) in [
+            (("ETag", "\"v1\""), "stays"), (("ETag", "W/\"v1\""), "stays"), (("ETag", "\"v2\""), "goes"),
+            (("Last-Modified", date(-9000)), "goes"), (nil, "goes"),
+        ] as [((String, String)?, String)] {
+            #expect(word(try fate(try whole(validator, others: coded), try part(0..<10))) == expected)
+            #expect(word(try fate(try whole(), try part(0..<10, validator, others: coded))) == expected)
+        }
+        // Codings differ in length.
+        #expect(word(try fate(try whole(others: coded), try part(0..<10, total: "300"))) == "stays")
+        #expect(word(try fate(try part(0..<10, others: coded), try part(0..<10))) == "goes")
+        #expect(word(try fate(try whole(others: coded), try whole())) == "goes")
+        let old = try whole(others: coded, asked: [("Authorization", "alice")])
+        #expect(word(try fate(old, try part(0..<10, others: [("Cache-Control", "public")]))) == "goes")
     }
 
     @Test("a whole response, and a part with all bytes of another, take its place")

@@ -105,7 +105,7 @@ extension CacheRules {
     }
 
     /// By the weak comparison: some servers weaken a tag when they encode the content.
-    private func isSameTag(_ stored: StoredResponse, _ head: ResponseHead) -> Bool {
+    func isSameTag(_ stored: StoredResponse, _ head: ResponseHead) -> Bool {
         stored.head.fields.withFirst("ETag") { old in
             head.fields.withFirst("ETag") { new in
                 guard let old, let new else { return false }

@@ -27,14 +27,18 @@ extension CacheRules {
     /// What becomes of a stored response when another one is stored.
     ///
     /// The newest response counts (RFC 9111 §4), so a part takes the place of what it overlaps. Only where a strong
-    /// validator says that both are of one representation is nothing lost by keeping what is stored.
+    /// validator says that both are of one representation is nothing lost by keeping what is stored, and where a whole
+    /// is the same in another coding.
     package func fate(of old: StoredView, beside new: StoredResponse) -> StoredFate {
         guard old.isReplaced(by: new) else { return .stays }
         if new.facts.body.isComplete { return .goes }
         let (held, part) = (old.facts.body, new.facts.body)
-        if let stored = try? StoredResponse(old), areOfOneRepresentation(stored, new) {
-            if held.holds(part) { return combined(stored, new).map { StoredFate.freshened($0.response) } ?? .goes }
-            return part.holds(held) ? .goes : .stays
+        if let stored = try? StoredResponse(old) {
+            if areOfOneRepresentation(stored, new) {
+                if held.holds(part) { return combined(stored, new).map { StoredFate.freshened($0.response) } ?? .goes }
+                return part.holds(held) ? .goes : .stays
+            }
+            if held.isComplete, areCodingsOfOne(stored, new) { return .stays }
         }
         return held.isComplete || held.range.overlaps(part.range) || old.differs(from: new) ? .goes : .stays
     }
@@ -62,16 +66,31 @@ extension CacheRules {
 
     /// Whether a strong validator says that both have bytes of one representation, and nothing else says that they do
     /// not.
-    ///
-    /// Credentials must be the same: not every server has tags of its own for each account.
     private func areOfOneRepresentation(_ stored: StoredResponse, _ new: StoredResponse) -> Bool {
-        guard stored.facts.ownCredentials == new.facts.ownCredentials,
-            stored.facts.status == 200 || stored.facts.status == 206,
-            new.facts.status == 200 || new.facts.status == 206,
-            stored.head.fields.values("Content-Encoding") == new.head.fields.values("Content-Encoding")
-        else { return false }
+        guard areComparable(stored, new), haveSameCoding(stored, new) else { return false }
         if let old = stored.facts.body.total, let total = new.facts.body.total, old != total { return false }
         return sharesStrongValidator(stored, new)
+    }
+
+    /// Whether the tags say that nothing has changed between both, which are in different codings. A server that codes
+    /// on the way weakens its tag, or leaves it as it is.
+    ///
+    /// - Source: RFC 9110 §8.8.3.3.
+    private func areCodingsOfOne(_ stored: StoredResponse, _ new: StoredResponse) -> Bool {
+        areComparable(stored, new) && !haveSameCoding(stored, new) && isSameTag(stored, new.head)
+    }
+
+    /// Whether validators tell anything of both.
+    ///
+    /// Credentials must be the same: not every server has tags of its own for each account.
+    private func areComparable(_ stored: StoredResponse, _ new: StoredResponse) -> Bool {
+        stored.facts.ownCredentials == new.facts.ownCredentials
+            && (stored.facts.status == 200 || stored.facts.status == 206)
+            && (new.facts.status == 200 || new.facts.status == 206)
+    }
+
+    private func haveSameCoding(_ stored: StoredResponse, _ new: StoredResponse) -> Bool {
+        stored.head.fields.values("Content-Encoding") == new.head.fields.values("Content-Encoding")
     }
 }
 

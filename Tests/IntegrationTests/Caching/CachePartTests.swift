@@ -220,16 +220,16 @@ struct CachePartTests {
     ]
 
     @Test(
-        "no bytes of a coded body go to who could not decode them, whether or not the request speaks of codings",
+        "no bytes of a coded body go to who could not decode them, codings spoken of or not, and it stays for others",
         arguments: Engine.allCases, [[:], ["Accept-Encoding": "identity"]] as [Fields])
     func codedBody(engine: Engine, codings: Fields) async throws {
         try await withScene(engine) { request in
             guard request.fields["accept-encoding"] != "identity" else {
-                return Self.part(request, [("Cache-Control", "max-age=60")])
+                return Self.part(request, [("Cache-Control", "max-age=60"), ("ETag", "\"a\"")])
             }
             // Without `Vary`, as of servers that forget it.
             var answer = ScriptedOrigin.Answer(
-                200, "", [("Cache-Control", "max-age=60"), ("Content-Encoding", "gzip")])
+                200, "", [("Cache-Control", "max-age=60"), ("ETag", "W/\"a\""), ("Content-Encoding", "gzip")])
             answer.body = Self.coded
             return answer
         } _: { scene, coordinator in
@@ -241,6 +241,11 @@ struct CachePartTests {
             let part = try await coordinator.get(url, fields: fields)
             #expect(summary(part) == "network 206 234")
             #expect(scene.origin.seen().last?.fields["accept-encoding"] == "identity")
+            // Both stay, each for its own requests.
+            let again = try await coordinator.get(url)
+            #expect(summary(again) == "cache 200 0123456789")
+            let partAgain = try await coordinator.get(url, fields: fields)
+            #expect(summary(partAgain) == "cache 206 234")
         }
     }
 
