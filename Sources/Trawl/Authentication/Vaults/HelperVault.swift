@@ -19,7 +19,8 @@ public struct HelperVault: CredentialVault, AnsweringVault {
     private let timeout: Duration
     private let failures = HelperFailures()
 
-    /// Why the program was of no use when it last was of none; nil when it always was of some.
+    /// Why the program was of no use when it last was of none; nil when it always was of some. A question whose task is
+    /// cancelled says nothing of it.
     public var problem: String? { failures.last }
 
     /// A vault behind a program.
@@ -36,7 +37,7 @@ public struct HelperVault: CredentialVault, AnsweringVault {
 
     /// The credentials of a space, or nil when there are none, or nothing can be had.
     public func credential(for item: VaultItem) async -> Credential? {
-        guard let answer = await ask("get", lines(of: item, nil)) else { return nil }
+        guard case .success(let answer) = await ask("get", lines(of: item, nil)) else { return nil }
         var (user, password): (String?, String?)
         for line in answer.split(separator: UInt8(ascii: "\n")) {
             guard let sign = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
@@ -59,13 +60,15 @@ public struct HelperVault: CredentialVault, AnsweringVault {
 
     func keep(_ credential: Credential, for item: VaultItem) async -> String? {
         guard credential.user != nil, !credential.isBearer else {
-            return "a helper knows users and passwords alone"
+            return failures.noted("a helper knows users and passwords alone").reason
         }
-        guard let lines = lines(of: item, credential) else { return "no helper can be told a line's end" }
-        return await ask("store", lines) == nil ? problem ?? "the helper was given up" : nil
+        switch await ask("store", lines(of: item, credential)) {
+        case .success: return nil
+        case .failure(let failure): return failure.reason
+        }
     }
 
-    /// Forgets the credentials of a space, or of one user there.
+    /// Forgets the credentials of a space, or of one user there; ``problem`` tells what failed.
     public func remove(_ item: VaultItem) async {
         _ = await ask("erase", lines(of: item, nil))
     }
@@ -73,6 +76,7 @@ public struct HelperVault: CredentialVault, AnsweringVault {
     /// The format has no question for that.
     public func items() async -> [VaultItem] { [] }
 
+    /// What the program is told; nil when a value has a line's end.
     private func lines(of item: VaultItem, _ credential: Credential?) -> [UInt8]? {
         let port = item.port == (item.scheme == "https" ? 443 : 80) ? "" : ":\(item.port)"
         var values = [("protocol", item.scheme), ("host", item.host + port)]
@@ -84,40 +88,44 @@ public struct HelperVault: CredentialVault, AnsweringVault {
         return Array(values.map { "\($0.0)=\($0.1)\n" }.joined().utf8) + [UInt8(ascii: "\n")]
     }
 
-    /// Runs the program on a thread of its own; nil when it fails, is too slow or says too much.
-    private func ask(_ operation: String, _ input: [UInt8]?) async -> [UInt8]? {
-        guard let input, !command.isEmpty else { return nil }
+    /// Runs the program on a thread of its own. It has no answer when it fails, is too slow or says too much.
+    ///
+    /// - Parameter input: What it is told; nil when no lines can say it.
+    private func ask(_ operation: String, _ input: [UInt8]?) async -> Result<[UInt8], NoAnswer> {
+        guard !command.isEmpty else { return .failure(failures.noted("no program is named")) }
+        guard let input else { return .failure(failures.noted("no helper can be told a line's end")) }
         let call = HelperCall()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<[UInt8]?, Never>) in
-                let thread = try? NamedThread.start(name: "trawl-vault") {
-                    continuation.resume(returning: answer(operation, input, call))
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<[UInt8], NoAnswer>, Never>) in
+                do throws(SystemError) {
+                    _ = try NamedThread.start(name: "trawl-vault") {
+                        continuation.resume(returning: answer(operation, input, call))
+                    }
+                } catch {
+                    continuation.resume(returning: .failure(failures.noted(error)))
                 }
-                if thread == nil { continuation.resume(returning: nil) }
             }
         } onCancel: {
             call.stop()
         }
     }
 
-    private func answer(_ operation: String, _ input: [UInt8], _ call: HelperCall) -> [UInt8]? {
+    private func answer(_ operation: String, _ input: [UInt8], _ call: HelperCall) -> Result<[UInt8], NoAnswer> {
         do throws(SystemError) {
             let (found, exit) = try Self.run(command + [operation], environment, input, timeout, call)
-            if call.isCancelled { return nil }
+            if call.isCancelled { return .failure(NoAnswer(reason: "the helper was given up")) }
             guard let said = found else {
-                failures.note("it did not answer in time, or said too much")
-                return nil
+                return .failure(failures.noted("it did not answer in time, or said too much"))
             }
             switch exit {
-            case .exited(0): return said
-            case .exited(let status): failures.note("it ended with status \(status)")
-            case .signalled(let number): failures.note("it was ended by signal \(number)")
-            case .unknown: failures.note("it ended")
+            case .exited(0): return .success(said)
+            case .exited(let status): return .failure(failures.noted("it ended with status \(status)"))
+            case .signalled(let number): return .failure(failures.noted("it was ended by signal \(number)"))
+            case .unknown: return .failure(failures.noted("it ended"))
             }
         } catch {
-            failures.note("it cannot be started: \(SystemError.text(of: error.errno))")
+            return .failure(failures.noted(error))
         }
-        return nil
     }
 
     /// As workers are started: in a process group of its own, with nothing of ours but its end of a socket.
@@ -215,13 +223,26 @@ private final class HelperCall: Sendable {
     }
 }
 
+/// Why a question to a program has no answer.
+private struct NoAnswer: Error {
+    let reason: String
+}
+
 /// What went wrong last, of all copies of a vault.
 private final class HelperFailures: Sendable {
     private let text = Guarded<String?>(nil)
 
     var last: String? { text.withLock { $0 } }
 
-    func note(_ reason: String) { text.withLock { $0 = reason } }
+    /// The reason, for who asked.
+    func noted(_ reason: String) -> NoAnswer {
+        text.withLock { $0 = reason }
+        return NoAnswer(reason: reason)
+    }
+
+    func noted(_ error: SystemError) -> NoAnswer {
+        noted("it cannot be started: \(SystemError.text(of: error.errno))")
+    }
 }
 
 extension Duration {
