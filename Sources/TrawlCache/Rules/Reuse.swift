@@ -16,7 +16,8 @@ package struct Reuse: Sendable, Hashable {
 
     /// The form of the answer.
     package var form: Form
-    /// The current age in seconds; nil when the origin has just validated it (RFC 9111 §4, §5.1).
+    /// The current age in seconds; of what has just been validated that of the 304, nil when it has none (RFC 9111 §4,
+    /// §5.1).
     package var age: Int64?
     /// What the caller is told about where it came from.
     package var source: ResultSource
