@@ -102,5 +102,14 @@ CURLUcode ccurl_url_ascii_host(CURLU *url, char **host) {
     CURLUcode code = curl_url_get(url, CURLUPART_HOST, host, CURLU_PUNYCODE);
     uselocale(before);
     freelocale(utf8);
+    if (code != CURLUE_OK) {
+        /* libcurl 7.88 leaves a copy of a host that has no such form, and nobody to free it. */
+        const curl_version_info_data *library =
+            ccurl_library.version_info == NULL ? NULL : ccurl_library.version_info(CURLVERSION_NOW);
+        if (library != NULL && library->version_num < 0x080000) {
+            curl_free(*host);
+        }
+        *host = NULL;
+    }
     return code;
 }
