@@ -28,7 +28,8 @@ extension Transfer {
         }
         // RFC 9110 §10.1.1: who answers before it has the body may go on reading it, and takes what is sent next for a
         // part of it. libcurl 7.88 sends no more behind a 2xx in place of 100, or a 417, and keeps the connection.
-        if head.version != .http2, hasUnsentBody { easy.forbidReuse() }
+        // Without such a question it goes on sending.
+        if head.version != .http2, head.status == 417 || asksBeforeBody, hasUnsentBody { easy.forbidReuse() }
         if holdsBack(head, facts) { return true }
         guard self.head == nil else {
             // What was told of the first cannot be taken back.

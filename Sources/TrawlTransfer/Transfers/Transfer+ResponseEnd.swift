@@ -36,14 +36,21 @@ extension Transfer {
 
     /// Whether some of the request's body has not been sent.
     var hasUnsentBody: Bool {
-        let length: UInt64
-        switch lease.body {
-        case .none: return false
-        case .inline(let bytes): length = UInt64(bytes.count)
-        case .descriptor(let count): length = count
-        }
+        let length = requestBodyLength
+        guard length > 0 else { return false }
         var uploaded: Int64 = 0
         _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
         return UInt64(max(0, uploaded)) < length
+    }
+
+    /// Whether the request asks by `Expect` before it sends its body; libcurl 7.88 has those of more than 1 MiB ask.
+    var asksBeforeBody: Bool { requestBodyLength > 1 << 20 || requestBodyLength > 0 && lease.fields.contains("Expect") }
+
+    private var requestBodyLength: UInt64 {
+        switch lease.body {
+        case .none: 0
+        case .inline(let bytes): UInt64(bytes.count)
+        case .descriptor(let count): count
+        }
     }
 }

@@ -29,6 +29,33 @@ struct UnsentBodyTests {
         }
     }
 
+    @Test("an answer that comes before a body that is on its way leaves the connection as it is")
+    func early() async throws {
+        let seen = Locked<[Int]>([])
+        let peer = try ScriptedPeer { connection, number in
+            while let head = connection.readHead() {
+                seen.withLock { $0.append(number) }
+                connection.send("HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nhi")
+                if head.hasPrefix("POST"), connection.read(20_000) == nil { return }
+            }
+        }
+        defer { peer.stop() }
+        try await withTestCoordinator(workers: 1) {
+            // The body waits for its turn when the answer comes.
+            $0.bandwidth = BandwidthLimit(download: 0, upload: 20_000)
+        } _: { coordinator in
+            let url = "http://\(peer.place)/"
+            for _ in 0..<2 {
+                let response = try await coordinator.send(
+                    Request(.post, url, body: .bytes(ReferenceBytes.bytes(20_000))))
+                #expect(response.status == 200)
+            }
+            let response = try await coordinator.send(Request(url))
+            #expect(response.bodyText == "hi")
+        }
+        #expect(seen.withLock { $0 } == [1, 1, 1])
+    }
+
     @Test("behind a 417 within the body the request is repeated on another connection, body and all (ASI-REQ-09)")
     func lateRefusal() async throws {
         let bytes = ReferenceBytes.bytes(6 << 20, seed: 417)
