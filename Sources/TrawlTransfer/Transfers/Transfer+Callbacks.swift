@@ -76,6 +76,9 @@ extension Transfer {
     ) -> Bool {
         requestsBegun += 1
         if goesOnAfterAnswer {
+            if head?.status == 417, announced != 0 {
+                failure = HopFailure(.truncated, detail: "libcurl passes over the body of a 417")
+            }
             endsEarly = true
             return false
         }
