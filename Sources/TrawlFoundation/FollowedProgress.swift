@@ -23,12 +23,12 @@ extension TransferProgress {
 
 extension Fetch {
     /// A Foundation `Progress` that follows the response's body, or the request's: bytes of the wire. Cancelling it
-    /// cancels the fetch.
+    /// cancels the fetch, also when the handle was let go of. It does not hold the handle.
     ///
     /// `totalUnitCount` is -1 while the size is unknown. After a good end `fractionCompleted` is 1. What is sent goes
     /// back when the body has to be sent again.
     public func foundationProgress(of bodies: TransferProgress.Bodies = .download) -> Progress {
-        FollowedProgress.follow(bodies, progress) { [weak self] in self?.cancel() }
+        FollowedProgress.follow(bodies, progress, cancel: cancellation)
     }
 }
 

@@ -58,7 +58,8 @@ public final class Fetch: Sendable {
         switch maker {
         case .nobody: break
         case .coordinator: if isStream || control.isSuspended { cancel() }
-        case .queue(let queue, let id): queue.letGo(id, cancels: isStream || control.isSuspended)
+        case .queue(let queue, let id):
+            queue.letGo(id, isFollowed: meter.isFollowed, cancels: isStream || control.isSuspended)
         }
     }
 
@@ -86,12 +87,31 @@ public final class Fetch: Sendable {
 
     /// Ends the fetch: it fails with ``FetchError/Code/cancelled`` unless it is over already, or its file is complete
     /// by the time its worker hears of it. Files it was writing go.
-    public func cancel() {
+    public func cancel() { Self.cancel(maker, control) }
+
+    private static func cancel(_ maker: Maker, _ control: FetchControl) {
         control.noteCancelled()
         switch maker {
         case .nobody: break
         case .coordinator(let coordinator, let running): coordinator.post(.cancel(running))
         case .queue(let queue, let id): queue.cancel(id)
+        }
+    }
+
+    /// What ``cancel()`` does, for somebody who holds neither the handle nor who makes the fetch.
+    package var cancellation: @Sendable () -> Void {
+        let control = control
+        switch maker {
+        case .nobody: return {}
+        case .coordinator(let coordinator, let running):
+            return { [weak coordinator, weak running] in
+                guard let coordinator, let running else { return }
+                Self.cancel(.coordinator(coordinator, running), control)
+            }
+        case .queue(let queue, let id):
+            return { [weak queue] in
+                if let queue { Self.cancel(.queue(queue, id), control) }
+            }
         }
     }
 

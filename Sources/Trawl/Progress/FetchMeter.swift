@@ -44,6 +44,9 @@ final class FetchMeter: Sendable {
         return state.withLock { $0.progress(at: now) }
     }
 
+    /// Whether somebody waits for values.
+    var isFollowed: Bool { state.withLock { !$0.readers.isEmpty } }
+
     /// The values from now on. The last one comes when the fetch is over, at once if it is.
     func values(every interval: Duration) -> AsyncStream<TransferProgress> {
         let (stream, continuation) = AsyncStream.makeStream(

@@ -38,7 +38,10 @@ public final class FetchQueue: Sendable {
     }
 
     deinit {
-        state.withLock { $0.readers.takeAll() }.finish()
+        let (readers, handles) = state.withLock { state in (state.readers.takeAll(), Array(state.handles.values)) }
+        readers.finish()
+        // Who follows a fetch whose turn now never comes.
+        for handle in handles { handle.end(.failure(QueueState.cancelled)) }
     }
 
     /// Names a fetch of a queue; means nothing to another queue. Never used again.
@@ -229,8 +232,10 @@ public final class FetchQueue: Sendable {
     }
 
     /// The handle of a fetch was let go of.
-    func letGo(_ id: QueueMachine.FetchID, cancels: Bool) {
-        let handle = state.withLock { $0.handles.removeValue(forKey: id) }
+    ///
+    /// - Parameter isFollowed: Whether somebody follows its progress, who is told to the end.
+    func letGo(_ id: QueueMachine.FetchID, isFollowed: Bool, cancels: Bool) {
+        let handle = state.withLock { isFollowed ? $0.handles[id] : $0.handles.removeValue(forKey: id) }
         if handle != nil, cancels { cancel(id) }
     }
 

@@ -107,6 +107,76 @@ struct ProgressTests {
         }
     }
 
+    /// Progress of a fetch whose handle is let go of when this returns.
+    private func progress(
+        of request: Request, in queue: FetchQueue, lettingGoWhen isDue: () -> Bool
+    ) async -> AsyncStream<TransferProgress> {
+        let added = queue.add(request, into: .discard)
+        let values = added.fetch.progress
+        let isReached = await eventually { isDue() }
+        #expect(isReached)
+        withExtendedLifetime(added) {}
+        return values
+    }
+
+    private func lastValue(of values: AsyncStream<TransferProgress>) async -> TransferProgress? {
+        var last: TransferProgress?
+        for await value in values { last = value }
+        return last
+    }
+
+    @Test("of a queue's fetch it ends with the last value, though its handle is let go of", arguments: [false, true])
+    func withoutHandle(isRunning: Bool) async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { _ in
+            gate.wait()
+            return ScriptedOrigin.Answer(200, Self.body(3000))
+        }) { scene in
+            defer { gate.open() }
+            let queue = scene.queue()
+            if isRunning { queue.start() }
+            let values = await progress(of: scene.request("/"), in: queue) { !isRunning || scene.targets.count == 1 }
+            queue.start()
+            gate.open()
+            let last = await lastValue(of: values)
+            #expect(last?.isComplete == true && last?.download.completed == 3000, "\(String(describing: last))")
+        }
+    }
+
+    @Test("of a fetch that waits in a queue that is let go of it ends, too")
+    func withoutQueue() async throws {
+        try await withQueueScene { scene in
+            let values = await progress(of: scene.request("/"), in: scene.queue()) { true }
+            let last = await lastValue(of: values)
+            #expect(last?.isComplete == true && scene.targets.isEmpty, "\(String(describing: last))")
+        }
+    }
+
+    @Test("as Foundation's Progress, cancelling cancels a fetch whose handle is let go of", arguments: [false, true])
+    func cancelledWithoutHandle(isQueued: Bool) async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { _ in
+            gate.wait()
+            return ScriptedOrigin.Answer(200, Self.body(3000))
+        }) { scene in
+            defer { gate.open() }
+            let destination = Destination.file(scene.output + "/body")
+            let queue = scene.queue()
+            queue.start()
+            let progress =
+                isQueued
+                ? queue.add(scene.request("/"), into: destination).fetch.foundationProgress()
+                : scene.coordinator.start(scene.request("/"), into: destination).foundationProgress()
+            #expect(await eventually { scene.targets.count == 1 })
+            progress.cancel()
+            // The origin holds its answer: the fetch ends by this alone.
+            for await count in scene.coordinator.activeCount where count == 0 { break }
+            #expect(await eventually { queue.pendingCount == 0 })
+            gate.open()
+            #expect(try scene.directory.names() == ["out"])
+        }
+    }
+
     @Test("as Foundation's Progress (ASI-PROG-01)")
     func foundation() async throws {
         let gate = Occasion()
