@@ -35,13 +35,7 @@ public struct CookieJar: Sendable {
     /// Looks on the calling thread.
     /// - Throws: ``FetchError/Code/storeUnusable``.
     public func cookies() throws(FetchError) -> [Cookie] {
-        let now = WallClock.time()
-        switch place {
-        case .memory(let jar): return jar.withJar { $0.cookies(at: now).map { Cookie($0) } }
-        case .store(let state, let name):
-            return try stored(state, name) { (stored) throws(StoreError) in try stored.cookies(at: now) }
-                .map { Cookie($0) }
-        }
+        try content(at: WallClock.time()).map { Cookie($0) }
     }
 
     /// The cookies that go along with a request for a URL, in the order in which they are sent.
@@ -110,15 +104,18 @@ public struct CookieJar: Sendable {
         } > 0
     }
 
-    /// Removes those that satisfy a condition, which may be asked more than once.
+    /// Removes those that satisfy a condition. A cookie that is stored anew meanwhile stays.
     ///
+    /// - Parameter condition: Asked once about each cookie that is there, before any is removed; it may use the jar.
     /// - Returns: How many went.
     /// - Throws: ``FetchError/Code/storeUnusable``.
     @discardableResult
-    public func removeAll(
-        where condition: @escaping @Sendable (Cookie) -> Bool = { _ in true }
-    ) async throws(FetchError) -> Int {
-        try await removeViews { condition(Cookie(TrawlSession.Cookie($0))) }
+    public func removeAll(where condition: (Cookie) -> Bool = { _ in true }) async throws(FetchError) -> Int {
+        // No lock is held, and nothing is being written, while the program's condition runs.
+        var gone: Set<TrawlSession.Cookie> = []
+        for cookie in try content(at: nil) where condition(Cookie(cookie)) { gone.insert(cookie.asMade) }
+        let removed = gone
+        return try await removeViews { removed.contains(TrawlSession.Cookie($0).asMade) }
     }
 
     /// Removes those that were made then or later.
@@ -231,6 +228,15 @@ public struct CookieJar: Sendable {
 
     // MARK: Parts
 
+    /// The cookies whose time is not over then, or all; oldest first.
+    private func content(at now: WallTime?) throws(FetchError) -> [TrawlSession.Cookie] {
+        switch place {
+        case .memory(let jar): return jar.withJar { $0.cookies(at: now) }
+        case .store(let state, let name):
+            return try stored(state, name) { (stored) throws(StoreError) in try stored.cookies(at: now) }
+        }
+    }
+
     private func record(of cookie: Cookie, at now: WallTime) throws(FetchError) -> CookieRecord {
         var content = cookie.content
         if content.creation.milliseconds == 0 { content.creation = now }
@@ -266,6 +272,15 @@ public struct CookieJar: Sendable {
         } catch {
             throw FetchError(error)
         }
+    }
+}
+
+extension TrawlSession.Cookie {
+    /// Without what changes when it is sent.
+    fileprivate var asMade: TrawlSession.Cookie {
+        var cookie = self
+        cookie.lastAccess = creation
+        return cookie
     }
 }
 

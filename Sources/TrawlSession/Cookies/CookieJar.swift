@@ -261,12 +261,15 @@ package struct CookieJar: Sendable {
         }
     }
 
-    /// All cookies whose time is not over, oldest first.
-    package func cookies(at now: WallTime) -> [Cookie] {
+    /// All cookies whose time is not over, oldest first; without a time those whose time is over, too.
+    package func cookies(at now: WallTime?) -> [Cookie] {
         var all: [(cookie: Cookie, order: UInt64)] = []
         for group in groups {
             for record in group.cookies {
-                record.withView { if !$0.isExpired(at: now) { all.append((Cookie($0), $0.order)) } }
+                record.withView { cookie in
+                    if let now, cookie.isExpired(at: now) { return }
+                    all.append((Cookie(cookie), cookie.order))
+                }
             }
         }
         all.sort { ($0.cookie.creation.milliseconds, $0.order) < ($1.cookie.creation.milliseconds, $1.order) }

@@ -12,13 +12,14 @@ package struct StoredCookies: Sendable {
         self.jar = jar
     }
 
-    /// All whose time is not over, oldest first.
-    package func cookies(at now: WallTime) throws(StoreError) -> [Cookie] {
+    /// All whose time is not over, oldest first; without a time those whose time is over, too.
+    package func cookies(at now: WallTime?) throws(StoreError) -> [Cookie] {
         var all: [(cookie: Cookie, order: UInt64)] = []
         _ = try state.read(.cookies) { (snapshot) throws(StoreError) in
             all = []
             try CookieTable.forEach(in: jar, snapshot) { cookie in
-                if !cookie.isExpired(at: now) { all.append((Cookie(cookie), cookie.order)) }
+                if let now, cookie.isExpired(at: now) { return }
+                all.append((Cookie(cookie), cookie.order))
             }
         }
         all.sort { ($0.cookie.creation.milliseconds, $0.order) < ($1.cookie.creation.milliseconds, $1.order) }

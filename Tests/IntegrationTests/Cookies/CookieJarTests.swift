@@ -71,6 +71,29 @@ struct CookieJarTests {
         }
     }
 
+    @Test("a condition for removing may use the jar, and is asked once about each cookie", arguments: jars)
+    func conditions(jar: RequestOptions.Cookies.Jar) async throws {
+        try await withScene { request in
+            ScriptedOrigin.Answer(200, request.fields["cookie"] ?? "none")
+        } _: { scene, coordinator in
+            let (cookies, url) = (coordinator.cookies(in: jar), scene.origin.url("/"))
+            try await cookies.set(["a", "b", "c"].map { Cookie($0, "1", domain: "127.0.0.1") })
+            var asked: [String] = []
+            let count = try await cookies.removeAll { cookie in
+                asked.append(cookie.name)
+                // Nothing is removed while it is asked.
+                let left = (try? cookies.cookies(for: url)) ?? []
+                return left.count == 3 && cookie.name != "b"
+            }
+            #expect(count == 2 && asked.sorted() == ["a", "b", "c"])
+            let response = try await coordinator.get(url) { $0.cookies.jar = jar }
+            #expect(response.bodyText == "b=1")
+            let rest = try await cookies.removeAll()
+            #expect(rest == 1)
+            #expect(try cookies.cookies().isEmpty)
+        }
+    }
+
     @Test("what this coordinator's fetches took can be removed; what was there before stays (ASI-COOK-03)")
     func accepted() async throws {
         try await withScene { request in
