@@ -2,7 +2,8 @@
 ///
 /// Called for many fetches at once, on no particular thread; a method that says `@MainActor`, or belongs to another actor,
 /// is called there. The fetch waits, its clocks stand still, and other fetches go on. A decider of one fetch is let go
-/// of before the fetch ends, also when its handle is kept; one of a queue or coordinator with that.
+/// of before the fetch ends, also when its handle is kept, and one that is being asked just then as soon as it returns:
+/// the asking task is cancelled. One of a queue or coordinator is let go of with that.
 ///
 /// When a method throws, the fetch fails with ``FetchError/Code/hookFailed`` (ASI-EVT-05); when it does not return within
 /// ``Configuration/decisionTimeout``, with ``FetchError/Code/timeout``. Only a question for credentials may take as long
@@ -34,8 +35,8 @@ public protocol FetchDecisions: Sendable {
 
     /// A server or proxy wants to know who asks, and neither request, URL, session, netrc nor vault say.
     ///
-    /// Of many fetches that need the same one asks; the others wait, and take what worked. Never asked for
-    /// ``Coordinator/sendBlocking(_:into:)``.
+    /// Of many fetches that need the same one asks; the others wait, and take what worked. When the one that asks ends,
+    /// the asking task is cancelled, and the next one asks. Never asked for ``Coordinator/sendBlocking(_:into:)``.
     ///
     /// - Source: the URL Loading System's authentication challenges (ULS-AUTH-05), ASIHTTPRequest's delegate.
     func credentials(for challenge: AuthenticationChallenge) async throws -> CredentialDecision

@@ -17,6 +17,29 @@ private final class Answering: FetchDecisions {
     var challenges: [AuthenticationChallenge] { asked.withLock { $0 } }
 }
 
+/// What became of a program that never answers of itself.
+private struct Unanswered: Sendable {
+    var isAsked = false
+    var isCancelled = false
+    var isGone = false
+}
+
+/// A program of one fetch's own, which waits until nobody wants its answer any more.
+private final class Waiting: FetchDecisions {
+    private let state: Locked<Unanswered>
+
+    init(_ state: Locked<Unanswered>) { self.state = state }
+
+    deinit { state.withLock { $0.isGone = true } }
+
+    func credentials(for challenge: AuthenticationChallenge) async -> CredentialDecision {
+        state.withLock { $0.isAsked = true }
+        try? await Task.sleep(for: .seconds(600))
+        state.withLock { $0.isCancelled = Task.isCancelled }
+        return .useStored
+    }
+}
+
 @Suite("A program is asked for credentials, ASI-AUTH-13…16, ULS-AUTH-05, ASI-RUN-01", .timeLimit(.minutes(2)))
 struct CredentialQuestionTests {
     private static let right = ChallengingOrigin.basic("me", "pass")
@@ -255,6 +278,18 @@ struct CredentialQuestionTests {
             let asked = answering.challenges.count
             let response = try await coordinator.sendFromThread(blocking)
             #expect(response.status == 401 && answering.challenges.count == asked)
+        }
+    }
+
+    @Test("whoever is asked is cancelled when the fetch ends, and let go of", arguments: [false, true])
+    func abandoned(isShutdown: Bool) async throws {
+        try await withScene(answering: { _ in ChallengingOrigin.challenge() }) { scene, coordinator in
+            let state = Locked(Unanswered())
+            let fetch = coordinator.start(request(scene.origin.url("/")), decisions: Waiting(state))
+            #expect(await eventually { state.withLock { $0.isAsked } })
+            if isShutdown { await coordinator.shutdown(grace: .zero) } else { fetch.cancel() }
+            await failure(isShutdown ? .shutDown : .cancelled) { try await fetch.response }
+            #expect(await eventually { state.withLock { $0.isCancelled && $0.isGone } })
         }
     }
 

@@ -69,8 +69,8 @@ final class FetchAuthentication {
     var proxy: Side?
     var next: Next?
     var question: Question?
-    /// Asks a vault; nobody else waits for what it says.
-    var lookUp: Task<Void, Never>?
+    /// Asks the vault, the program or the person, for this fetch's question.
+    var asking: Task<Void, Never>?
     /// The head that challenged, for who is asked.
     var head: TrawlHTTP.ResponseHead?
     /// Whose next challenge is the answer, since nobody has anything to say to it.

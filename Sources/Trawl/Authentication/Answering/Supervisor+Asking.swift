@@ -46,7 +46,7 @@ extension Supervisor {
         if question.source == .vault {
             let vault = configuration.vault
             let item = VaultItem(question.candidate.space, user: question.subject.named?.user)
-            authentication.lookUp = vaultWork.start {
+            authentication.asking = vaultWork.start {
                 let found = await vault?.credential(for: item)
                 let decision = found.map { CredentialDecision.use($0) } ?? .useStored
                 mailbox.post(.told(fetch, question: question.number, .success(decision)))
@@ -54,7 +54,7 @@ extension Supervisor {
             return
         }
         let (decisions, prompt) = (decider(of: fetch), configuration.prompt)
-        Task {
+        authentication.asking = Task {
             // A person may take as long as it takes.
             let answer = await ProgramAnswer.about("credentials", challenge.url, within: nil) {
                 () async throws -> CredentialDecision in
@@ -75,6 +75,7 @@ extension Supervisor {
         guard fetches[fetch.engine.key] === fetch, let authentication = fetch.engine.authentication,
             let question = authentication.question, question.number == number
         else { return }
+        authentication.asking = nil
         let decision: CredentialDecision
         switch answer {
         case .success(let said): decision = said
@@ -156,10 +157,12 @@ extension Supervisor {
         act(on: action, question.side, fetch, authentication)
     }
 
-    /// A fetch is over: whoever waited for what it would be told does not wait for it any more.
+    /// A fetch is over: whoever is asked for it is told that, and whoever waited for what it would be told does not
+    /// wait for it any more.
     mutating func endAuthentication(of fetch: RunningFetch) {
         guard let authentication = fetch.engine.authentication else { return }
-        authentication.lookUp?.cancel()
+        authentication.asking?.cancel()
+        authentication.asking = nil
         leaveQuestions(of: fetch) { _ in true }
     }
 
