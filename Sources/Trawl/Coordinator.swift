@@ -12,7 +12,8 @@ import TrawlWatch
 /// Drives a pool of worker processes and answers fetches: the library's centre.
 ///
 /// One coordinator serves any number of callers on any threads. It installs no signal handler, changes no process-wide
-/// setting of its host, and waits for no child but its own workers.
+/// setting of its host, and waits for no child but its own workers. Who has waited for ``shutdown(grace:)`` knows that
+/// nothing of it is left; one that is merely let go of ends its workers and closes its store some time later.
 ///
 /// ```swift
 /// try await withCoordinator { coordinator in
@@ -116,7 +117,8 @@ public final class Coordinator: Sendable {
     }
 
     deinit {
-        // Nothing when it was shut down, as it should have been; else the workers end without anybody waiting.
+        // Nothing when it was shut down, as it should have been; else the workers end without anybody waiting, and when
+        // nobody uses them any more the stores are closed (`CacheShelf`, `StateShelf`).
         mailbox.post(.shutDown(grace: .zero))
         watcher?.end()
     }

@@ -20,6 +20,20 @@ final class StateShelf: Sendable {
         var isClosed = false
     }
 
+    /// What is to be closed.
+    private struct Leavings: Sendable {
+        let store: StateStore?
+        let session: OpenSession?
+        let purge: NamedThread?
+
+        /// Removes what ends with the coordinator, and closes. Once.
+        func close() {
+            purge?.join()
+            if let session { store?.endSession(session) }
+            store?.close()
+        }
+    }
+
     /// The store directory; nil for none.
     let directory: String?
     /// The coordinator's lifetime.
@@ -39,6 +53,13 @@ final class StateShelf: Sendable {
         directory = configuration.store.resolvedDirectory
         self.sessionID = sessionID
         endsSessionCookies = configuration.cookies.endsSessionCookies
+    }
+
+    deinit {
+        let left = takeAll()
+        // None when it was closed. Else nobody uses it any more, and a thread of its own may wait for disks.
+        if left.store == nil { return }
+        _ = try? NamedThread.start(name: "trawl-close") { left.close() }
     }
 
     /// The state, opened now if it is not yet; nil when it cannot be used.
@@ -103,21 +124,22 @@ final class StateShelf: Sendable {
     /// Removes what ends with the coordinator, and closes.
     func close() {
         // Whoever is opening it now is waited for.
-        let (store, session, purge) = opening.holding {
-            state.withLock { state in
-                defer {
-                    state.store = nil
-                    state.session = nil
-                    state.purge = nil
-                    state.isClosed = true
-                }
-                return (state.store, state.session, state.purge)
-            }
-        }
-        purge?.join()
-        if let session { store?.endSession(session) }
-        store?.close()
+        let left = opening.holding { takeAll() }
+        left.close()
         // Asked for when all is over.
-        if let problem = store?.problem { lost("\(problem)") }
+        if let problem = left.store?.problem { lost("\(problem)") }
+    }
+
+    /// Takes out what is open; nothing is opened any more.
+    private func takeAll() -> Leavings {
+        state.withLock { state in
+            defer {
+                state.store = nil
+                state.session = nil
+                state.purge = nil
+                state.isClosed = true
+            }
+            return Leavings(store: state.store, session: state.session, purge: state.purge)
+        }
     }
 }

@@ -66,6 +66,51 @@ struct LeftoverTests {
         }
     }
 
+    @Test("coordinators that are only let go of close their stores, and nobody else's")
+    func letGoWithStore() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            var configuration = try testConfiguration(workers: 1)
+            configuration.store = .directory(directory.file("store"))
+            // What is made once is no leak.
+            try await withCoordinator(configuration) { try await Self.useStore(of: $0) }
+            await Self.expectClosed { try await Self.useAndLetGo(configuration) }
+            try await withCoordinator(configuration) { other in
+                try await Self.useStore(of: other)
+                await Self.expectClosed { try await Self.useAndLetGo(configuration) }
+                try await Self.useStore(of: other)
+            }
+        }
+    }
+
+    /// Checks that there are soon no more descriptors and threads of ours than before.
+    private static func expectClosed(_ body: () async throws -> Void) async {
+        func threads() -> [String] { ProcessTree.threads().filter { $0.hasPrefix("trawl-") } }
+        let before = (descriptors: ProcessTree.descriptorCount(), threads: threads().count)
+        do {
+            try await body()
+        } catch {
+            expectInChild(false, "\(error)")
+        }
+        let isClosed = await eventually {
+            ProcessTree.descriptorCount() <= before.descriptors && threads().count <= before.threads
+        }
+        expectInChild(isClosed, "\(before), now \(threads()) \(ProcessTree.descriptors())")
+    }
+
+    private static func useAndLetGo(_ configuration: Configuration) async throws {
+        for _ in 0..<5 { try await useStore(of: Coordinator(configuration)) }
+    }
+
+    /// Starts what writes to both parts of a store.
+    private static func useStore(of coordinator: Coordinator) async throws {
+        try await coordinator.cookies.set(Cookie("a", "1", domain: "a.test"))
+        try await coordinator.cache?.insert(
+            fields: ["Cache-Control": "max-age=60"], body: [1], for: Request("http://a.test/"))
+        let cookies = try coordinator.cookies.cookies()
+        expectInChild(cookies.contains { $0.name == "a" }, "\(cookies)")
+    }
+
     private static func once(workers: Int) async throws {
         try await withFaultyWorkers(["none"], workers: workers) { coordinator in
             let requests = (0..<20).map { fakeRequest("/\($0)") }

@@ -30,6 +30,21 @@ final class CacheShelf: Sendable {
         var isClosed = false
     }
 
+    /// What is to be closed.
+    fileprivate struct Leavings: Sendable {
+        let stores: [OpenStore]
+        let purges: [NamedThread]
+
+        /// Ends the sessions, writes what hits left behind, and closes. Once.
+        func close() {
+            for thread in purges { thread.join() }
+            for opened in stores {
+                if let session = opened.session { opened.store.cache.endSession(session) }
+                opened.store.cache.close()
+            }
+        }
+    }
+
     /// Stores open at a time. Each takes some descriptors, and addresses for all it could hold.
     private static let mostStores = 16
     /// For so long nobody tries again to open what could not be opened: too many open files, say, is a matter of
@@ -57,6 +72,16 @@ final class CacheShelf: Sendable {
         if configuration.store.isHomeless, settings.isOn, hasOwnCache {
             let reason = "neither XDG_CACHE_HOME nor HOME names a directory; nor are cookies kept"
             state.withLock { $0.problem = FetchError(.storeUnusable, reason) }
+        }
+    }
+
+    deinit {
+        let left = state.withLock { $0.takeAll() }
+        // None when it was closed. Else nobody uses them any more, and a thread of its own may wait for disks.
+        if left.stores.isEmpty { return }
+        _ = try? NamedThread.start(name: "trawl-close") { [work] in
+            work.close()
+            left.close()
         }
     }
 
@@ -227,20 +252,11 @@ final class CacheShelf: Sendable {
         work.close()
         // Asked for when all is over.
         let problem = problem
-        let (stores, purges) = state.withLock { state in
+        let left = state.withLock { state in
             state.problem = problem
-            defer {
-                state.stores = [:]
-                state.purges = []
-                state.isClosed = true
-            }
-            return (Array(state.stores.values), state.purges)
+            return state.takeAll()
         }
-        for thread in purges { thread.join() }
-        for opened in stores {
-            if let session = opened.session { opened.store.cache.endSession(session) }
-            opened.store.cache.close()
-        }
+        left.close()
     }
 }
 
@@ -248,6 +264,16 @@ extension CacheShelf.State {
     /// Whether a store may be opened that is not.
     fileprivate func mayTry(_ directory: String, at now: MonotonicInstant) -> Bool {
         !isClosed && failures[directory].map { $0 <= now } ?? true
+    }
+
+    /// Takes out what is open; nothing is opened any more.
+    fileprivate mutating func takeAll() -> CacheShelf.Leavings {
+        defer {
+            stores = [:]
+            purges = []
+            isClosed = true
+        }
+        return CacheShelf.Leavings(stores: Array(stores.values), purges: purges)
     }
 
     fileprivate mutating func use(_ directory: String) -> ResponseStore? {
