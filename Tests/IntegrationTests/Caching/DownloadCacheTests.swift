@@ -319,6 +319,26 @@ struct DownloadCacheTests {
         }
     }
 
+    @Test("attempts that failed are counted, over all hops")
+    func attempts() async throws {
+        let cache = MemoryCache()
+        try await withScene(.inProcess, adjust: { $0.downloadCache = cache }) { request in
+            if request.number == 1 { return ScriptedOrigin.Answer(503, "later") }
+            if request.target == "/b" { return page("there", to: request) }
+            return ScriptedOrigin.Answer(302, "", [("Location", "/b")])
+        } _: { scene, coordinator in
+            for expected in [2, 0] {
+                let response = try await coordinator.get(scene.origin.url("/a")) {
+                    $0.retry = RequestOptions.Retry(1)
+                    $0.retry.delay = .milliseconds(20)
+                }
+                #expect(response.bodyText == "there" && response.retryCount == expected)
+                #expect(response.source == (expected == 0 ? .cache : .network))
+            }
+            #expect(scene.targets == ["/a", "/a", "/b", "/b", "/a"])
+        }
+    }
+
     /// Stores nothing secret.
     private struct Choosy: FetchDecisions {
         func storing(

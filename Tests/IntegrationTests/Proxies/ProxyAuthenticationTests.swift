@@ -67,6 +67,19 @@ struct ProxyAuthenticationTests {
         proxy.seen().filter { !$0.isInTunnel }.map(\.credentials)
     }
 
+    @Test("whom a proxy took a fetch for is told through a cache of the program's own, too")
+    func ownCache() async throws {
+        let cache = MemoryCache()
+        try await with(ChallengingProxy.taking(Self.right)) {
+            $0.downloadCache = cache
+        } _: { proxy, coordinator in
+            let response = try await coordinator.send(
+                try request(proxy, user: "me", password: "pass") { $0.schemes = .basic })
+            #expect(response.status == 200 && response.proxyAuthentication?.scheme == "Basic")
+            #expect(cache.calls > 0)
+        }
+    }
+
     @Test("user and password go ahead by Basic, or when they are asked for (ASI-AUTH-19)", arguments: [false, true])
     func basic(tunnels: Bool) async throws {
         try await with(ChallengingProxy.taking(Self.right)) { proxy, coordinator in

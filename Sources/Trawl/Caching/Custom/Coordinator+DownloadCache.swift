@@ -14,10 +14,12 @@ extension Coordinator {
         let original = plan
         var redirects: [Response.RedirectHop] = []
         var metrics: [HopReport] = []
+        var retryCount = 0
         while true {
             var hop = try await ProgramCacheExchange(self, cache, plan, deadline).run()
             metrics += hop.metrics
-            hop.metrics = metrics
+            retryCount += hop.retryCount
+            (hop.metrics, hop.retryCount) = (metrics, retryCount)
             let target = plan.target
             guard hop.source != .generated,
                 let redirect = Redirect(

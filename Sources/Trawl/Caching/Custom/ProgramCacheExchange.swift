@@ -14,16 +14,20 @@ struct ProgramCacheExchange {
         var interim: [Response.ResponseHead] = []
         var trailers: Fields = [:]
         var authentication: AuthenticationReport?
+        var proxyAuthentication: AuthenticationReport?
+        var retryCount = 0
 
         func response(
             originalURL: String, redirects: [Response.RedirectHop], _ plan: FetchPlan
         ) throws(FetchError) -> Response {
             var frame = StoredAnswers.Frame(
-                originalURL: originalURL, target: plan.target, redirects: redirects, metrics: HopReports(metrics))
+                originalURL: originalURL, target: plan.target, redirects: redirects, metrics: HopReports(metrics),
+                retryCount: retryCount)
             if source == .generated { return try StoredAnswers.nothing(frame, plan.options).get() }
             frame.interim = interim
             frame.trailers = trailers
             frame.authentication = authentication
+            frame.proxyAuthentication = proxyAuthentication
             return try StoredAnswers.response(head, body, source, frame, plan.options).get()
         }
 
@@ -168,6 +172,8 @@ struct ProgramCacheExchange {
         hop.metrics = answer.metrics
         hop.interim = answer.interim
         hop.authentication = answer.authentication
+        hop.proxyAuthentication = answer.proxyAuthentication
+        hop.retryCount = answer.retryCount
         if hop.source == .network { hop.trailers = answer.trailers }
         return hop
     }

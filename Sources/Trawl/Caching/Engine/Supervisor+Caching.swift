@@ -245,6 +245,6 @@ extension RunningFetch {
     var frame: StoredAnswers.Frame {
         StoredAnswers.Frame(
             originalURL: plan.originalURL, target: engine.target, redirects: engine.redirects, metrics: engine.metrics,
-            authentication: engine.authentication?.server?.report)
+            authentication: engine.authentication?.server?.report, retryCount: engine.retries?.failed ?? 0)
     }
 }

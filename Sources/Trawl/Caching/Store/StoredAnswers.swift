@@ -19,6 +19,10 @@ enum StoredAnswers {
         var trailers: Fields = [:]
         /// Who the request was made as, had it been sent.
         var authentication: AuthenticationReport?
+        /// The same towards the proxy, where it was sent.
+        var proxyAuthentication: AuthenticationReport?
+        /// Attempts that failed before.
+        var retryCount = 0
     }
 
     /// A response whose body, if it has one, is at hand.
@@ -62,7 +66,8 @@ enum StoredAnswers {
                     originalURL: frame.originalURL, redirects: frame.redirects, interim: frame.interim,
                     trailers: frame.trailers, decoded: decoded, receivedLength: UInt64(body.count), source: source,
                     metrics: frame.metrics, defaultCharset: options.defaultCharset,
-                    authentication: frame.authentication)))
+                    authentication: frame.authentication, proxyAuthentication: frame.proxyAuthentication,
+                    retryCount: frame.retryCount)))
     }
 
     /// What is answered when nothing is stored and nothing may be sent.
@@ -80,7 +85,7 @@ enum StoredAnswers {
                     head: head, body: .empty, file: nil, url: frame.target.textWithFragment,
                     originalURL: frame.originalURL, redirects: frame.redirects, interim: [], trailers: [:], decoded: [],
                     receivedLength: 0, source: .generated, metrics: frame.metrics,
-                    defaultCharset: options.defaultCharset)))
+                    defaultCharset: options.defaultCharset, retryCount: frame.retryCount)))
     }
 }
 
