@@ -143,7 +143,13 @@ extension Fields: Codable {
     }
 
     /// Writes an array of two-element arrays.
+    ///
+    /// - Throws: `EncodingError.invalidValue` when a line was refused, too: read again, they would be sent without it.
     public func encode(to encoder: any Encoder) throws {
+        if let refused {
+            throw EncodingError.invalidValue(
+                refused, .init(codingPath: encoder.codingPath, debugDescription: "a field line that cannot be sent"))
+        }
         try all.map { [$0.name, $0.value] }.encode(to: encoder)
     }
 }

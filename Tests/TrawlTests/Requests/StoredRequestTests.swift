@@ -37,6 +37,19 @@ struct StoredRequestTests {
         }
     }
 
+    @Test("fields with a line that cannot be sent are not written down without it")
+    func refused() throws {
+        var request = Request("http://a/", fields: ["A": "1"])
+        #expect(try read(JSONEncoder().encode(request), as: Request.self) == request)
+        request.fields["X-Key"] = "a\nb"
+        let error = #expect(throws: EncodingError.self) { try JSONEncoder().encode(request) }
+        guard case .invalidValue(let name as String, _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(name == "X-Key")
+    }
+
     @Test("each option that is encoded comes back as it was")
     func roundTrip() throws {
         let options = try everyOption()
