@@ -100,7 +100,7 @@ package struct EngineCounts: Sendable, Hashable {
     ///   - wasConnected: Whether it had a connection.
     ///   - reused: Whether that was used before.
     ///   - firstByte: Microseconds until the first byte of its response; zero when none came.
-    package mutating func hopEnded(wasConnected: Bool, reused: Bool, firstByte: UInt32) {
+    package mutating func hopEnded(wasConnected: Bool, reused: Bool, firstByte: UInt64) {
         if !wasConnected {
             withoutConnection &+= 1
         } else if reused {
@@ -109,8 +109,9 @@ package struct EngineCounts: Sendable, Hashable {
             newConnections &+= 1
         }
         guard firstByte > 0, measuresTimes else { return }
-        firstBytes?.add(.microseconds(Int64(firstByte)))
-        latestTimes?.add(firstByte: firstByte)
+        let time = Duration.microseconds(Int64(clamping: firstByte))
+        firstBytes?.add(time)
+        latestTimes?.add(firstByte: time)
     }
 
     /// All fetches that were answered by a response.

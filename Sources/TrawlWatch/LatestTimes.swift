@@ -15,8 +15,8 @@ package struct LatestTimes: Sendable, Hashable {
         add(TimeHistogram.microseconds(duration), to: \.durations)
     }
 
-    mutating func add(firstByte: UInt32) {
-        add(UInt64(firstByte), to: \.firstBytes)
+    mutating func add(firstByte: Duration) {
+        add(TimeHistogram.microseconds(firstByte), to: \.firstBytes)
     }
 
     private mutating func add(_ time: UInt64, to kind: WritableKeyPath<LatestTimes, [UInt64]>) {

@@ -21,7 +21,7 @@ public struct HopReport: Sendable, Hashable {
     /// Until the first byte of the response.
     public var firstByte: Duration? { phase(metrics.firstByte) }
     /// Until the hop was complete.
-    public var ended: Duration { .microseconds(Int64(metrics.ended)) }
+    public var ended: Duration { .microseconds(Int64(clamping: metrics.ended)) }
     /// The connection, as worker slot and number within that worker; nil when none was made.
     public var connection: String? { metrics.connection == 0 ? nil : "\(slot):\(metrics.connection)" }
     /// Whether an earlier hop had used the connection.
@@ -54,7 +54,7 @@ public struct HopReport: Sendable, Hashable {
         self.metrics = metrics
     }
 
-    private func phase(_ microseconds: UInt32) -> Duration? {
-        microseconds == 0 ? nil : .microseconds(Int64(microseconds))
+    private func phase(_ microseconds: some FixedWidthInteger) -> Duration? {
+        microseconds == 0 ? nil : .microseconds(Int64(clamping: microseconds))
     }
 }

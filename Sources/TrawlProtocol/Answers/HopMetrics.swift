@@ -2,7 +2,9 @@ import TrawlHTTP
 
 /// What one hop took, as the worker measured it.
 ///
-/// Times are microseconds since the transfer began, 0 for a phase that did not happen.
+/// Times are microseconds since the transfer began, 0 for a phase that did not happen. Those before the request is sent
+/// are bounded by the limit of a connection; a response may come after hours, and take days. Each running fetch has
+/// one of these: the order leaves no gaps.
 package struct HopMetrics: Sendable, Hashable {
     /// The address was known.
     package var nameResolved: UInt32 = 0
@@ -13,11 +15,13 @@ package struct HopMetrics: Sendable, Hashable {
     /// The request was on its way.
     package var requestSent: UInt32 = 0
     /// The first byte of the response was there.
-    package var firstByte: UInt32 = 0
+    package var firstByte: UInt64 = 0
     /// The hop was over.
-    package var ended: UInt32 = 0
+    package var ended: UInt64 = 0
     /// The worker's number for the connection; 0 when none was made.
     package var connection: UInt32 = 0
+    /// The peer's port; 0 when there was no connection.
+    package var remotePort: UInt16 = 0
     /// Whether an earlier hop had used the connection.
     package var reusedConnection = false
     /// Bytes of heads and body as they came from the wire, framing included.
@@ -30,8 +34,6 @@ package struct HopMetrics: Sendable, Hashable {
     package var bodyBytesSent: UInt64 = 0
     /// The peer's address, without its port; empty when there was no connection.
     package var remoteAddress = ""
-    /// The peer's port; 0 when there was no connection.
-    package var remotePort: UInt16 = 0
 
     /// Nothing measured.
     package init() {}
@@ -43,13 +45,13 @@ package struct HopMetrics: Sendable, Hashable {
             block.store(secured, at: 8)
             block.store(requestSent, at: 12)
             block.store(firstByte, at: 16)
-            block.store(ended, at: 20)
-            block.store(connection, at: 24)
-            block.store(reusedConnection ? UInt8(1) : 0, at: 28)
-            block.store(bytesReceived, at: 29)
-            block.store(bytesSent, at: 37)
-            block.store(bodyBytes, at: 45)
-            block.store(bodyBytesSent, at: 53)
+            block.store(ended, at: 24)
+            block.store(connection, at: 32)
+            block.store(reusedConnection ? UInt8(1) : 0, at: 36)
+            block.store(bytesReceived, at: 37)
+            block.store(bytesSent, at: 45)
+            block.store(bodyBytes, at: 53)
+            block.store(bodyBytesSent, at: 61)
         }
         writer.write(remoteAddress)
         writer.write(remotePort)
@@ -61,19 +63,19 @@ package struct HopMetrics: Sendable, Hashable {
         connected = block.integer(at: 4, as: UInt32.self)
         secured = block.integer(at: 8, as: UInt32.self)
         requestSent = block.integer(at: 12, as: UInt32.self)
-        firstByte = block.integer(at: 16, as: UInt32.self)
-        ended = block.integer(at: 20, as: UInt32.self)
-        connection = block.integer(at: 24, as: UInt32.self)
-        guard block[28] <= 1 else { throw .invalid(.boolean) }
-        reusedConnection = block[28] == 1
-        bytesReceived = block.integer(at: 29, as: UInt64.self)
-        bytesSent = block.integer(at: 37, as: UInt64.self)
-        bodyBytes = block.integer(at: 45, as: UInt64.self)
-        bodyBytesSent = block.integer(at: 53, as: UInt64.self)
+        firstByte = block.integer(at: 16, as: UInt64.self)
+        ended = block.integer(at: 24, as: UInt64.self)
+        connection = block.integer(at: 32, as: UInt32.self)
+        guard block[36] <= 1 else { throw .invalid(.boolean) }
+        reusedConnection = block[36] == 1
+        bytesReceived = block.integer(at: 37, as: UInt64.self)
+        bytesSent = block.integer(at: 45, as: UInt64.self)
+        bodyBytes = block.integer(at: 53, as: UInt64.self)
+        bodyBytesSent = block.integer(at: 61, as: UInt64.self)
         remoteAddress = try reader.text()
         remotePort = try reader.uint16()
     }
 
     /// Bytes of everything before the address.
-    private static let numbersLength = 61
+    private static let numbersLength = 69
 }

@@ -48,9 +48,9 @@ extension Transfer {
         return bytes.count < 64 << 10 && connection?.isHTTP2 != true && !lease.fields.contains("Expect")
     }
 
-    private func time(_ info: CURLINFO) -> UInt32 {
+    private func time<Microseconds: FixedWidthInteger>(_ info: CURLINFO) -> Microseconds {
         var microseconds: Int64 = 0
         _ = ccurl_get_offset(easy.raw, info, &microseconds)
-        return UInt32(clamping: microseconds)
+        return Microseconds(clamping: microseconds)
     }
 }
