@@ -100,7 +100,7 @@ package struct StatusReport: Sendable, Hashable {
         package var sentLimit: UInt64?
         /// Whether one limit is for both directions together.
         package var isJoint = false
-        /// Whether fetches wait for bandwidth.
+        /// Whether fetches wait for bandwidth that all have together; limits of hosts and groups are not looked at.
         package var isThrottled = false
 
         /// Nothing, without a limit.

@@ -43,7 +43,8 @@ extension Coordinator {
     /// Bytes a second, received and sent, over the last five seconds.
     public var averageBytesPerSecond: Double { meter.average }
 
-    /// Whether fetches wait for bandwidth at present.
+    /// Whether fetches wait for bandwidth at present, as far as the limit of all together is concerned: those of hosts
+    /// and groups are not looked at.
     public var isThrottled: Bool {
         let limit = segment.limit(LimitNumbers.all)
         let now = MonotonicClock.now()

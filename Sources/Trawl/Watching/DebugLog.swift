@@ -16,7 +16,7 @@ public struct DebugLog: Sendable {
         /// Which connection each hop used, whether it was used before, idle ones that close, and workers that take
         /// theirs along.
         public static let connections = Categories(rawValue: 2)
-        /// What passed of what may, whenever something did and there is a limit; who waits.
+        /// What passed of what may, whenever something did and there is a limit of all fetches together; who waits.
         public static let throttle = Categories(rawValue: 4)
         /// Who asks who we are, by which schemes and for which realm, and what is answered from which source; why a
         /// vault has not kept what works.
