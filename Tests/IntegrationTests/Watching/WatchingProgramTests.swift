@@ -55,6 +55,12 @@ struct WatchingProgramTests {
             #expect(system.counterTotal(label: "trawl_fetches_total", dimensions: [("result", "connect")]) == 1)
             #expect(system.counterTotal(label: "trawl_hops_total", dimensions: [("connection", "reused")]) == 4)
             #expect(system.counterTotal(label: "trawl_received_bytes_total") > 4000)
+            let ready = system.meters(label: "trawl_workers").filter { meter in
+                meter.dimensions.contains { $0 == ("state", "ready") }
+            }
+            #expect(ready.contains { $0.values.contains(1) })
+            #expect(system.meters(label: "trawl_hosts").contains { !$0.values.isEmpty })
+            #expect(system.meters(label: "trawl_start_time_seconds").contains { ($0.values.last ?? 0) > 1e9 })
             let times = try system.expectTimer("trawl_fetch_duration_seconds").values
             #expect(times.count == 6 && times.contains { $0 >= 50_000_000 })
             #expect(try system.expectTimer("trawl_first_byte_seconds").values.count == 5)
