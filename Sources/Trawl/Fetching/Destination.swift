@@ -11,6 +11,10 @@ public enum Destination: Sendable, Hashable {
     /// ``Configuration/outputDirectories``; beneath them are files alone, and the fetch fails. The transfer waits for a
     /// pipe's reader, and for a slow one, as long as the fetch's own limit allows. What was written there cannot be
     /// taken back: such a fetch is not done again when its worker dies.
+    ///
+    /// Outside of ``Configuration/outputDirectories`` a file takes two descriptors of this process, from the start of
+    /// the fetch on, also while it waits for its turn. Where many are to wait they go beneath such a directory, or into
+    /// a ``FetchQueue``, which opens files when their turn comes.
     case file(String, options: FileOptions = FileOptions())
     /// Into ``Fetch/events``, piece by piece; the transfer waits for a slow reader.
     case stream

@@ -15,6 +15,49 @@ struct DescriptorShortageTests {
         await #expect(processExitsWith: .success) { try await Self.loseRequest() }
     }
 
+    @Test("fetches into files take descriptors while they wait, unless they are beneath an output directory")
+    func waiting() async {
+        await #expect(processExitsWith: .success) { try await Self.waitForFiles() }
+    }
+
+    private static func waitForFiles() async throws {
+        let origin = try LoopbackOriginProcess()
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        let output = try directory.makeDirectory("out")
+        let request = Request(origin.url("/bytes/10"))
+        Self.limitDescriptors()
+        try await withTestCoordinator(workers: 1, outputDirectories: [output]) {
+            $0.connectionsPerHost = 2
+        } _: { coordinator in
+            _ = try await coordinator.send(request)
+            await Self.refuseSome(Self.start(request, in: directory.path, on: coordinator))
+            let beneath = Self.start(request, in: output, on: coordinator)
+            expectInChild(beneath.allSatisfy { $0.state == .suspended }, "\(beneath.map(\.state))")
+            for fetch in beneath { fetch.resume() }
+            for fetch in beneath { _ = try await fetch.response }
+        }
+        let count = try directory.names().count
+        expectInChild(count == 201, "\(count) names")
+    }
+
+    /// As many as there are no descriptors for, suspended.
+    private static func start(_ request: Request, in directory: String, on coordinator: Coordinator) -> [Fetch] {
+        (0..<200).map { coordinator.start(request, into: .file(directory + "/\($0)"), suspended: true) }
+    }
+
+    /// Some of them have failed for want of a descriptor. Ends the others.
+    private static func refuseSome(_ fetches: [Fetch]) async {
+        let refused = fetches.filter { $0.state == .completed }
+        expectInChild(!refused.isEmpty && refused.count < fetches.count, "\(refused.count) refused")
+        for fetch in refused {
+            let error = await failure(.file) { try await fetch.response }
+            expectInChild(error?.cause == .system(EMFILE), "\(String(describing: error))")
+        }
+        for fetch in fetches { fetch.cancel() }
+        for fetch in fetches { _ = try? await fetch.response }
+    }
+
     private static func loseRequest() async throws {
         let origin = try LoopbackOriginProcess()
         defer { origin.stop() }
