@@ -52,7 +52,7 @@ public struct Configuration: Sendable {
     /// before. A destination elsewhere is opened by this process before anything is sent, and handed to the worker,
     /// which costs a little more, and two descriptors also while the fetch waits. They must exist.
     public var outputDirectories: [String] = []
-    /// Where cache, cookies and credentials are kept. Default ``Store/shared``.
+    /// Where cache, cookies and hosts that want secure transport are kept. Default ``Store/shared``.
     public var store = Store.shared
     /// How the response cache works.
     public var cache = Cache()

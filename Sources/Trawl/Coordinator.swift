@@ -59,8 +59,12 @@ public final class Coordinator: Sendable {
 
     /// Starts the workers.
     ///
-    /// - Throws: ``FetchError/Code/engineDown`` when no worker can be started, ``FetchError/Code/badRequest`` when the
-    ///   configuration makes no sense, ``FetchError/Code/file`` when an output directory cannot be used.
+    /// It does not wait for them: where none turns out to work, fetches fail with ``FetchError/Code/engineDown``.
+    ///
+    /// - Throws: ``FetchError/Code/engineDown`` when there is no program to be started as a worker, or no room for what
+    ///   the engine needs; ``FetchError/Code/badRequest`` when the configuration makes no sense;
+    ///   ``FetchError/Code/file`` when an output directory, or a file or socket that it names, cannot be used;
+    ///   ``FetchError/Code/storeUnusable`` when a cache that is required cannot be opened.
     public init(_ configuration: Configuration = .default) throws(FetchError) {
         if let problem = configuration.problem() { throw FetchError(.badRequest, problem) }
         shelf = CacheShelf(configuration)

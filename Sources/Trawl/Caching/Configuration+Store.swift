@@ -1,11 +1,11 @@
 import TrawlPlatform
 
 extension Configuration {
-    /// Where cache, cookies and credentials are kept.
+    /// Where cache, cookies and hosts that want secure transport are kept. Credentials never are.
     public enum Store: Sendable, Hashable {
         /// `$XDG_CACHE_HOME/trawl`, else `~/.cache/trawl`: one for each user, shared by everything that user runs.
         case userDefault
-        /// That directory. It is made if it is not there; its parent must be.
+        /// That directory. It is made if it is not there, with those above it.
         case directory(String)
         /// Nowhere: nothing is read or stored, and nothing touches the disk.
         case none
