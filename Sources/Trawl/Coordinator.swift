@@ -216,12 +216,16 @@ public final class Coordinator: Sendable {
     public func shutdown(grace: Duration? = nil) async {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         await ended.wait()
-        thread.join()
         await vaultWork.finish()
-        watcher?.finish()
-        state.close()
-        saveSecureHosts()
-        shelf.close()
+        let closed = EndGate()
+        // On a thread of its own: it waits for disks, and the caller may be the main actor.
+        let closing = try? NamedThread.start(name: "trawl-close") { [self] in
+            close()
+            closed.open()
+        }
+        guard let closing else { return close() }
+        await closed.wait()
+        closing.join()
     }
 
     /// As ``shutdown(grace:)``, blocking the calling thread. Not from a log's handler (``Configuration/debugLog``), which
@@ -232,8 +236,13 @@ public final class Coordinator: Sendable {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         // Of several callers one joins; the others would be there too soon.
         ended.waitBlocking()
-        thread.join()
         vaultWork.finishBlocking()
+        close()
+    }
+
+    /// Ends what the supervisor has left.
+    private func close() {
+        thread.join()
         watcher?.finish()
         state.close()
         saveSecureHosts()
