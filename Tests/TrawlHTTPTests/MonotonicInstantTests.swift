@@ -65,4 +65,14 @@ struct MonotonicInstantTests {
     func milliseconds(duration: Duration, expected: UInt32) {
         #expect(duration.clampedMilliseconds == expected)
     }
+
+    @Test(
+        "seconds are rounded up, and cut to 32 bits",
+        arguments: [
+            (.zero, 0), (.seconds(-1), 0), (.nanoseconds(1), 1), (.seconds(60), 60), (.milliseconds(60_001), 61),
+            (.seconds(4_294_967_295), .max), (.seconds(4_294_967_296), .max), (.seconds(Int64.max), .max),
+        ] as [(Duration, UInt32)])
+    func seconds(duration: Duration, expected: UInt32) {
+        #expect(duration.clampedSeconds == expected)
+    }
 }

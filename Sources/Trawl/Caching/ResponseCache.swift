@@ -104,7 +104,7 @@ public struct ResponseCache: Sendable {
     ///   another process is in the way; ``FetchError/Code/cancelled``.
     @discardableResult
     public func removeAll(
-        storage: RequestOptions.Caching.Storage? = nil, storedSince since: UInt64? = nil
+        storage: RequestOptions.Caching.Storage? = nil, storedSince since: Int64? = nil
     ) async throws(FetchError) -> Int {
         let storageClass: CacheFilter.Class? =
             switch storage {
@@ -112,7 +112,7 @@ public struct ResponseCache: Sendable {
             case .permanent: .permanent
             case .session: .session(shelf.sessionID)
             }
-        let filter = CacheFilter(storageClass: storageClass, storedSince: since)
+        let filter = CacheFilter(storageClass: storageClass, storedSince: since.map { UInt64(max(0, $0)) })
         return try await shelf.work.run { () throws(FetchError) in
             guard let store = shelf.store(directory) else { throw unusable }
             return try store.remove(.removeMatching(filter))

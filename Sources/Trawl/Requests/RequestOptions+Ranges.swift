@@ -6,11 +6,10 @@ extension RequestOptions {
             ("timeLimits.firstByte", timeLimits.firstByte), ("timeLimits.resource", timeLimits.resource),
             ("timeLimits.exchange", timeLimits.exchange), ("timeLimits.connectivity", timeLimits.connectivity),
             ("retry.longestTime", retry.longestTime ?? .zero), ("retry.delay", retry.delay ?? .zero),
-            ("retry.longestRetryAfter", retry.longestRetryAfter),
+            ("retry.longestRetryAfter", retry.longestRetryAfter), ("transport.idleLifetime", transport.idleLifetime),
         ]
         // The time itself is not told: one of more seconds than 64 bits hold has no description.
         if let (name, _) = times.first(where: { $0.1 < .zero }) { return "\(name) is negative" }
-        if retry.count < 0 { return "retry.count is negative" }
-        return transport.idleLifetime < 0 ? "transport.idleLifetime is negative" : nil
+        return retry.count < 0 ? "retry.count is negative" : nil
     }
 }

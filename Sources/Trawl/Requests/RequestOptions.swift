@@ -218,9 +218,10 @@ extension RequestOptions {
         public var version = Version.http1_1
         /// The address family used. Default ``AddressFamily/any``.
         public var addressFamily = AddressFamily.any
-        /// Seconds an idle connection is kept, unless the server names another time by `Keep-Alive: timeout`, of an hour
-        /// at most. Default 60; a fetch with a negative number fails with ``FetchError/Code/badRequest``.
-        public var idleLifetime = 60
+        /// How long an idle connection is kept, in whole seconds, unless the server names another time by
+        /// `Keep-Alive: timeout`, of an hour at most. Default 60 s; a fetch with a negative one fails with
+        /// ``FetchError/Code/badRequest``.
+        public var idleLifetime = Duration.seconds(60)
         /// Bytes read from a connection at a time, 1 KiB to 512 KiB; nil, the default, is 16 to 256 KiB, the more the fewer
         /// fetches are in flight. HTTP/2 and limits of bandwidth have lengths of their own.
         ///

@@ -51,4 +51,11 @@ extension Duration {
         if nanoseconds <= 0 { return 0 }
         return UInt32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))
     }
+
+    /// Whole seconds, rounded up, from zero to what 32 bits hold.
+    package var clampedSeconds: UInt32 {
+        let nanoseconds = clampedNanoseconds
+        if nanoseconds <= 0 { return 0 }
+        return UInt32(clamping: nanoseconds / 1_000_000_000 + (nanoseconds % 1_000_000_000 == 0 ? 0 : 1))
+    }
 }

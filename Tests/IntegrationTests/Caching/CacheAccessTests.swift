@@ -86,6 +86,10 @@ struct CacheAccessTests {
             #expect(try await cache.removeAll() == 1)
             #expect(try cache.usage().responses == 0)
             #expect(try await coordinator.get(scene.origin.url("/kept")).source == .network)
+            let kept = try #require(try cache.response(to: Request(scene.origin.url("/kept"))))
+            let later = try await cache.removeAll(storedSince: kept.date + 3_600_000)
+            let since = try await cache.removeAll(storedSince: kept.date - 1000)
+            #expect(later == 0 && since == 1)
         }
     }
 

@@ -147,7 +147,7 @@ struct HostConnectionTests {
                 $0.connectionsPerHost = limit
             } _: { coordinator in
                 var request = Request(origin.url("/bytes/10"))
-                request.options.transport.idleLifetime = 0
+                request.options.transport.idleLifetime = .zero
                 _ = try await coordinator.send(request)
                 let isClosed = await eventually { (try? origin.connections().open) == 1 }
                 #expect(isClosed)

@@ -124,7 +124,8 @@ struct FetchPlannerTests {
         ("retry.longestTime", { $0.retry.longestTime = .seconds(-1) }),
         ("retry.delay", { $0.retry.delay = .nanoseconds(-1) }),
         ("retry.longestRetryAfter", { $0.retry.longestRetryAfter = .seconds(-1) }),
-        ("retry.count", { $0.retry.count = -1 }), ("transport.idleLifetime", { $0.transport.idleLifetime = -1 }),
+        ("retry.count", { $0.retry.count = -1 }),
+        ("transport.idleLifetime", { $0.transport.idleLifetime = .seconds(-1) }),
     ]
 
     @Test("what must not be negative is told", arguments: negatives.indices)
@@ -142,7 +143,7 @@ struct FetchPlannerTests {
             $0.timeLimits.resource = .zero
             $0.retry = .init(0)
             $0.retry.delay = .zero
-            $0.transport.idleLifetime = 0
+            $0.transport.idleLifetime = .zero
         }
         #expect(zero.wholeLimit == nil && zero.retry == nil && zero.profile.inactivityTimeout == 0)
     }

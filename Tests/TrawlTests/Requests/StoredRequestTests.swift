@@ -175,7 +175,7 @@ struct StoredRequestTests {
     private func setTransport(_ transport: inout RequestOptions.Transport) {
         transport.version = .http2
         transport.addressFamily = .ipv6
-        transport.idleLifetime = 1
+        transport.idleLifetime = .seconds(1)
         transport.receiveBuffer = 4096
         transport.resolve = ["a:80:127.0.0.1"]
         transport.connectTo = ["a:80:b:81"]

@@ -22,7 +22,7 @@ extension RequestOptions {
         profile.connectTimeout = timeLimits.connect.clampedMilliseconds
         profile.inactivityTimeout = timeLimits.inactivity.clampedMilliseconds
         profile.firstByteTimeout = timeLimits.firstByte.clampedMilliseconds
-        profile.idleLifetime = UInt32(clamping: transport.idleLifetime)
+        profile.idleLifetime = transport.idleLifetime.clampedSeconds
         profile.receiveBuffer = transport.receiveBuffer.map { UInt32(clamping: max($0, 1)) } ?? 0
         profile.headBytes = UInt32(clamping: min(sizeLimits.headBytes, WireProtocol.maximumHead))
         profile.headFields = UInt32(clamping: sizeLimits.headFields)

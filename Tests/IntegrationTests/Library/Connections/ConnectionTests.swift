@@ -118,7 +118,7 @@ struct ConnectionTests {
     func longerServerTimeout() async throws {
         try await alone(.inProcess) { origin, coordinator in
             var request = Request(origin.url("/keepalive?timeout=10"))
-            request.options.transport.idleLifetime = 1
+            request.options.transport.idleLifetime = .seconds(1)
             _ = try await coordinator.send(request)
             let clock = ContinuousClock()
             let until = clock.now + .milliseconds(2100)
@@ -164,7 +164,7 @@ struct ConnectionTests {
     func idleLifetime() async throws {
         try await alone(.inProcess) { origin, coordinator in
             var request = Request(origin.url("/bytes/1"))
-            request.options.transport.idleLifetime = 1
+            request.options.transport.idleLifetime = .seconds(1)
             _ = try await coordinator.send(request)
             let clock = ContinuousClock()
             let until = clock.now + .milliseconds(2100)
