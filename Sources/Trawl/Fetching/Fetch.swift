@@ -101,16 +101,17 @@ public final class Fetch: Sendable {
     /// What ``cancel()`` does, for somebody who holds neither the handle nor who makes the fetch.
     package var cancellation: @Sendable () -> Void {
         let control = control
+        // Not by `Self`, which would hold the handle.
         switch maker {
         case .nobody: return {}
         case .coordinator(let coordinator, let running):
             return { [weak coordinator, weak running] in
                 guard let coordinator, let running else { return }
-                Self.cancel(.coordinator(coordinator, running), control)
+                Fetch.cancel(.coordinator(coordinator, running), control)
             }
         case .queue(let queue, let id):
             return { [weak queue] in
-                if let queue { Self.cancel(.queue(queue, id), control) }
+                if let queue { Fetch.cancel(.queue(queue, id), control) }
             }
         }
     }
