@@ -101,7 +101,8 @@ struct CacheStorageTests {
                 configuration.cache.storage = .session
                 let coordinator = try Coordinator(configuration)
                 _ = try await coordinator.get(url)
-                kill(getpid(), SIGKILL)
+                // One that is let go of ends its session.
+                withExtendedLifetime(coordinator) { _ = kill(getpid(), SIGKILL) }
             }
             #expect(scene.count == 1)
             #expect(try scene.directory.names().contains { $0.hasPrefix("store/cache/sessions/") })
