@@ -28,11 +28,12 @@ struct GetCommand: FetchingCommand {
     var namedURLs: [String] = []
 
     @Option(
-        name: [.customShort("T", allowingJoined: true), .customLong("upload-file")], parsing: .unconditional,
+        name: [.customShort("T", allowingJoined: true), .customLong("upload-file")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "PUT this file; '-' is standard input. A URL that ends with a slash gets the file's name.",
+            "PUT this file to the first URL, that of a second -T to the second, and so on; '-' is standard input. A URL "
+                + "that ends with a slash gets the file's name.",
             valueName: "file"), completion: .file())
-    var upload: String?
+    var uploads: [String] = []
 
     @OptionGroup(title: "Request options") var request: RequestArguments
     @OptionGroup(title: "Output options") var output: OutputArguments
@@ -53,9 +54,10 @@ struct GetCommand: FetchingCommand {
     func validate() throws {
         if allURLs.contains("") { throw ValidationError("a URL is empty") }
         if request.dataInQuery, output.inputFile != nil { throw ValidationError("-G and -i exclude each other") }
-        if upload != nil, request.hasBody { throw ValidationError("-T and --data exclude each other") }
-        if upload != nil, request.head { throw ValidationError("-I and -T exclude each other") }
-        if upload?.isEmpty == true { throw ValidationError("-T wants a file") }
+        if !uploads.isEmpty, output.inputFile != nil { throw ValidationError("-T and -i exclude each other") }
+        if !uploads.isEmpty, request.hasBody { throw ValidationError("-T and --data exclude each other") }
+        if !uploads.isEmpty, request.head { throw ValidationError("-I and -T exclude each other") }
+        if uploads.contains("") { throw ValidationError("-T wants a file") }
         if output.headFile?.isEmpty == true { throw ValidationError("-D wants a file") }
     }
 

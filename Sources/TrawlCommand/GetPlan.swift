@@ -1,4 +1,5 @@
 import Trawl
+import TrawlHTTP
 import TrawlPlatform
 
 /// What a `get` is to do, checked: everything but the URLs of the list.
@@ -18,7 +19,7 @@ struct GetPlan {
     let isSingle: Bool
     /// One at a time, with the bodies passing through this process where they have to.
     let isSequential: Bool
-    /// Those of the arguments, each with the file of its `-o` where there is one.
+    /// Those of the arguments, each with the file of its `-o` and the body of its `-T` where there is one.
     let requests: [ListedRequest]
     /// Those whose `-o` an earlier one has too, which write to a file of another name.
     let renamed: [ListedRequest]
@@ -72,7 +73,6 @@ struct GetPlan {
         namesFromHeads = arguments.headerName && output == .remoteNames
         let outputs = output == .named ? arguments.outputs : []
         let query = try command.request.query { path throws(CommandError) in try StandardStreams.readAll(path) }
-        let uploaded = command.upload.flatMap { $0 == "-" ? nil : LocalPath.name(of: $0) }
         headFile = arguments.headFile
         // What is shown of one conversation is not to be mixed with another.
         let passesThrough =
@@ -82,21 +82,11 @@ struct GetPlan {
 
         shownDirectory = arguments.directory
         directory = try Self.directory(arguments, isStandardOutput: output == .standardOutput)
-        let names = Self.distinct(outputs, in: directory)
-        requests = command.allURLs.enumerated().map { index, url in
-            var url = URLText.adding(query: query, to: URLText.completed(url))
-            if let uploaded { url = URLText.adding(name: uploaded, to: url) }
-            return ListedRequest(url: url, out: names.indices.contains(index) ? names[index] : nil)
-        }
+        template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: failsOnErrorStatus)
+        requests = try Self.requests(
+            command, query: query, names: Self.distinct(outputs, in: directory),
+            uploadMethod: template.method == nil ? Request.Method.put.name : nil)
         renamed = zip(requests, outputs).filter { $0.out != $1 }.map { $0.0 }
-        var template = try RunSetup.template(command.request, of: command, failsOnErrorStatus: failsOnErrorStatus)
-        if let upload = command.upload {
-            template.body = .bytes(try StandardStreams.readAll(upload))
-            // The user's word counts, as in curl.
-            template.options.allowsBodyOnGET = true
-            if template.method == nil { template.method = .put }
-        }
-        self.template = template
         cookieFiles = command.cookies.files
         writeOut = try RunSetup.writeOut(report)
         parallel = isSequential ? 1 : command.pool.parallel?.value ?? (list == nil ? min(requests.count, 64) : 64)
@@ -119,6 +109,34 @@ struct GetPlan {
         if urls > 1, outputs > 0, outputs < urls {
             throw CommandError("there are fewer -o than URLs (see: trawl help get)")
         }
+        if command.uploads.count > urls { throw CommandError("there are more -T than URLs (see: trawl help get)") }
+    }
+
+    /// The n-th URL with the n-th name and the n-th file to send, as in curl: URLs behind the last file are fetched.
+    ///
+    /// - Parameters:
+    ///   - query: What is added to all URLs.
+    ///   - uploadMethod: What files are sent by, where no method is named.
+    private static func requests(
+        _ command: GetCommand, query: String?, names: [String], uploadMethod: String?
+    ) throws(CommandError) -> [ListedRequest] {
+        var requests: [ListedRequest] = []
+        for (index, given) in command.allURLs.enumerated() {
+            var url = URLText.adding(query: query, to: URLText.completed(given))
+            let out = names.indices.contains(index) ? names[index] : nil
+            guard command.uploads.indices.contains(index) else {
+                requests.append(ListedRequest(url: url, out: out))
+                continue
+            }
+            let file = command.uploads[index]
+            if file != "-" { url = URLText.adding(name: LocalPath.name(of: file), to: url) }
+            let own = ListedRequest.OwnTerms(
+                method: uploadMethod, headers: FieldLines(), body: try StandardStreams.readAll(file), follows: nil,
+                maxRedirects: nil, timeout: nil)
+            requests.append(
+                ListedRequest(url: url, id: nil, out: out, own: own, key: RequestKey(url: url, out: out)))
+        }
+        return requests
     }
 
     /// The names of `-o`, with a number where an earlier one is the same: `NAME`, `NAME.1`, `NAME.2`. What is no file,

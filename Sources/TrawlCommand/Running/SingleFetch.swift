@@ -61,7 +61,7 @@ struct SingleFetch {
     ///   - announce: Told the fetch while it runs.
     /// - Returns: curl's exit code.
     mutating func run(names: inout FileNames, announce: (Fetch) -> Void) -> Int32 {
-        var request = plan.template
+        var request = self.request.own.map(plan.template.changed) ?? plan.template
         request.url = self.request.url
         let destination: Destination
         do throws(CommandError) {

@@ -48,6 +48,7 @@ struct OptionsTests {
             ["--resolve", "a:80:127.0.0.1,"], ["--connect-to", "::127.0.0.1:99999"], ["--connect-to", "a:x:b:80"],
             ["--connect-to", "[::1]:80"], ["--connect-to", "a:80:b"],
             ["-o", "a", "-O"], ["-I", "-d", "x"], ["-d", "x", "--json", "y"], ["-I", "-T", "f"],
+            ["-T", "f", "-i", "l"], ["-T", "f", "-d", "x"], ["-T", ""],
         ])
     func wrong(arguments: [String]) {
         #expect(throws: (any Error).self) { try GetCommand.parse(arguments + ["http://h/"]) }
@@ -113,9 +114,10 @@ struct OptionsTests {
         }
     }
 
-    @Test("as many -o as URLs, if any")
+    @Test("as many -o as URLs, if any, and no more -T than URLs")
     func outputs() throws {
         for (arguments, reason) in [
+            (["-T", "x", "-T", "y", "http://h/"], "more -T than URLs"),
             (["-o", "x", "http://h/", "http://i/"], "fewer -o than URLs"),
             (["-o", "x", "-o", "y", "http://h/"], "more -o than URLs"),
             ([], "no URL is given"),

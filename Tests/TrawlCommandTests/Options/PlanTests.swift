@@ -71,6 +71,25 @@ struct PlanTests {
         #expect(plan.renamed.map(\.out) == ["f.2", "f.3"])
     }
 
+    @Test("the n-th file to send is for the n-th URL, which it names where that is a directory")
+    func uploads() throws {
+        let directory = try ScratchDirectory()
+        try directory.put("list", "1")
+        try directory.put("results", "2")
+        let files = ["list", "results"].flatMap { ["-T", directory.path + "/" + $0] }
+        let plan = try GetPlan(GetCommand.parse(files + ["h/", "i/x", "j/"]))
+        #expect(plan.requests.map(\.url) == ["http://h/list", "http://i/x", "http://j/"])
+        let bodies: [[UInt8]?] = [Array("1".utf8), Array("2".utf8), nil]
+        #expect(plan.requests.map { $0.own?.body } == bodies)
+        let methods: [String?] = ["PUT", "PUT", nil]
+        #expect(plan.requests.map { $0.own?.method } == methods)
+        #expect(plan.template.method == nil && plan.template.body == .none)
+        let posted = try GetPlan(GetCommand.parse(["-X", "POST", "-T", directory.path + "/list", "h"]))
+        let own = try #require(posted.requests.first?.own)
+        #expect(posted.template.changed(by: own).method == .post)
+        withExtendedLifetime(directory) {}
+    }
+
     @Test("what only this process can write makes it one at a time")
     func passesThrough() throws {
         #expect(try plan("-OJ", "h", "i").isSequential)

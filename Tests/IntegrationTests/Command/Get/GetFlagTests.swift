@@ -73,6 +73,40 @@ struct GetFlagTests {
         }
     }
 
+    @Test("the n-th -T goes to the n-th URL, and URLs behind the last one are fetched", arguments: [[], ["-v"]])
+    func uploads(options: [String]) async throws {
+        let directory = try TemporaryDirectory()
+        for name in ["a", "b"] { try directory.put(name, Array("body of \(name)".utf8)) }
+        try await withOrigin { origin in
+            let files = ["-T", directory.file("a"), "-T", directory.file("b")]
+            let outputs = (1...3).flatMap { ["-o", directory.file("\($0)")] }
+            let run = try CommandRun(options + files + outputs + (1...3).map { origin.url("/anything?n=\($0)") })
+            #expect(run.status == 0, "\(run.errors)")
+            let seen = try (1...3).map { number in
+                try JSONDecoder().decode(SeenRequest.self, from: Data(directory.content("\(number)") ?? []))
+            }
+            #expect(seen.map(\.target) == (1...3).map { "/anything?n=\($0)" })
+            #expect(seen.map(\.method) == ["PUT", "PUT", "GET"])
+            let bodies: [String?] = ["a", "b"].map { Data("body of \($0)".utf8).base64EncodedString() }
+            #expect(seen.prefix(2).map(\.body) == bodies)
+            #expect(seen.last?.bodyLength == 0)
+        }
+    }
+
+    @Test("more files to send than URLs, and files for a list, are refused before anything is sent")
+    func uploadsWithoutURL() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("a", Array("a".utf8))
+        try await withOrigin { origin in
+            try directory.put("list", Array(origin.url("/anything").utf8))
+            for rest in [["-T", directory.file("a"), origin.url("/anything")], ["-i", directory.file("list")]] {
+                let run = try CommandRun(["-T", directory.file("a")] + rest)
+                #expect(run.status == 2 && run.errors.contains("-T"), "\(run.errors)")
+            }
+            #expect(try origin.log(prefix: "/anything").isEmpty)
+        }
+    }
+
     @Test("heads go into a file of their own with -D")
     func heads() async throws {
         let directory = try TemporaryDirectory()
