@@ -40,8 +40,10 @@ struct BatchCommand: FetchingCommand {
         if request.dataInQuery {
             throw ValidationError("-G is for the URLs given to trawl get; those of a list are taken as they are")
         }
-        if report.writeOut != nil, let results = batch.results, LocalPath.isStandardOutput(results) {
-            throw ValidationError("-w and --results cannot both have standard output")
+        guard let results = batch.results, LocalPath.isStandardOutput(results) else { return }
+        if report.writeOut != nil { throw ValidationError("-w and --results cannot both have standard output") }
+        if cookies.files?.writesStandardOutput == true {
+            throw ValidationError("-c and --results cannot both have standard output")
         }
     }
 

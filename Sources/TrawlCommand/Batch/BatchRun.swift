@@ -64,9 +64,12 @@ final class BatchRun: FetchDriver {
         run.job.progress.finish()
         coordinator.shutdownBlocking(grace: .zero)
         RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
-        plan.cookieFiles?.save(from: coordinator)
         results?.finish(stopping, attention)
         printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }
+        // Behind what -w prints. Who did not read that in time is given no more.
+        if let cookieFiles = plan.cookieFiles, !cookieFiles.writesStandardOutput || printer?.isOver != false {
+            cookieFiles.save(from: coordinator)
+        }
         run.job.closeOutputs()
         if plan.summarizes { run.job.summarize(start.duration(to: MonotonicClock.now())) }
         StandardError.settle()

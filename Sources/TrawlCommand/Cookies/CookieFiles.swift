@@ -16,6 +16,9 @@ struct CookieFiles {
     /// Whether cookies without a time are left out of what is read.
     let dropsSessionCookies: Bool
 
+    /// Whether the jar goes where responses, records or `-w` may go too.
+    var writesStandardOutput: Bool { output.map(LocalPath.isStandardOutput) ?? false }
+
     /// Reads the files, before anything is fetched.
     ///
     /// Lines that are no cookies are nothing to speak of: a file of heads, as `-D` writes it, has many. Those with tabs

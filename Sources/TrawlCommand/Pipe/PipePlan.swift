@@ -19,6 +19,9 @@ struct PipePlan {
         try command.authentication.check(list: "-")
         isSilent = command.pipe.silent
         cookieFiles = command.cookies.files
+        if cookieFiles?.writesStandardOutput == true {
+            throw CommandError("-c -: standard output is for responses")
+        }
         template = try RunSetup.template(
             command
         ) { request throws(CommandError) in

@@ -115,6 +115,45 @@ struct BatchOutputTests {
         }
     }
 
+    @Test("the jar of -c stands behind all that -w prints, however late that is read")
+    func jarBehindLines() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            // All of it is more than a stream takes, and less than may wait for it: the fetches end unread.
+            let line = String(repeating: "x", count: 40_000)
+            let count = 20
+            try bed.directory.put("format", Array((line + "\\n").utf8))
+            try bed.putList((0..<count).map { origin.url("/bytes/1?\($0)") })
+            let run = try ChildProcess(
+                try BuiltProducts.trawl(),
+                ["batch", bed.list, "--no-files", "-w", "@" + bed.directory.file("format"), "-c", "-"],
+                errors: bed.directory.file("errors"))
+            let areFetched = await eventually { (try? origin.log(prefix: "/bytes").count) == count }
+            #expect(areFetched, "\(bed.errors)")
+            var output: [UInt8] = []
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            while case let got = read(run.output, &bytes, bytes.count), got > 0 { output += bytes[..<got] }
+            #expect(run.exitStatus(within: 9000) == 0, "\(bed.errors)")
+            let lines = output.split(separator: 0x0A, maxSplits: count)
+            #expect(lines.count == count + 1 && lines.dropLast().allSatisfy { $0.elementsEqual(line.utf8) })
+            #expect(lines.last?.starts(with: "# Netscape HTTP Cookie File\n".utf8) == true)
+        }
+    }
+
+    @Test("a jar on standard output is refused where records or responses go there")
+    func jarAmongRecords() throws {
+        let bed = try BatchBed()
+        try bed.putList(["http://127.0.0.1:1/"])
+        for file in ["-", "/dev/stdout"] {
+            let batch = try CommandRun(["batch", bed.list, "--no-files", "--results", "-", "-c", file])
+            #expect(batch.status == 2 && batch.output.isEmpty, "\(batch.errors)")
+            #expect(batch.errors.contains("-c and --results cannot both have standard output"), "\(batch.errors)")
+            let pipe = try CommandRun(["pipe", "-c", file], input: "")
+            #expect(pipe.status == 2 && pipe.output.isEmpty, "\(pipe.errors)")
+            #expect(pipe.errors == "trawl: -c -: standard output is for responses\n", "\(pipe.errors)")
+        }
+    }
+
     // MARK: Files of options
 
     @Test("a file that an option names and that cannot be read is wrong usage")
