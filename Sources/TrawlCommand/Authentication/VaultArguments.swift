@@ -63,13 +63,17 @@ struct VaultArguments: ParsableArguments {
     /// - Parameter isNew: Whether it may be made, and its passphrase is asked for twice then.
     func sealed(_ path: String, isNew: Bool = false) throws(CommandError) -> SealedFileVault {
         let exists = access(path, F_OK) == 0
-        guard exists || isNew else { throw CommandError(file: path, ENOENT, status: ExitStatus.configuration) }
+        guard exists || isNew else {
+            throw CommandError(
+                file: path, ENOENT, status: ExitStatus.configuration, curlStatus: ExitStatus.Curl.readError)
+        }
         let passphrase = try passphrase(isNew: !exists)
         do throws(SealedFileVault.Fault) {
             return try SealedFileVault(path: path, passphrase: passphrase)
         } catch {
             if case .system(let number) = error, [EACCES, EPERM].contains(number) {
-                throw CommandError(file: path, number, status: ExitStatus.noPermission)
+                throw CommandError(
+                    file: path, number, status: ExitStatus.noPermission, curlStatus: ExitStatus.Curl.readError)
             }
             throw error.command(path)
         }
@@ -93,14 +97,21 @@ struct VaultArguments: ParsableArguments {
 }
 
 extension SealedFileVault.Fault {
-    /// As the command tells it.
+    /// As the command tells it. Of one URL the status is that of a netrc file, since curl's own 77 and 78 mean something
+    /// else.
     func command(_ path: String) -> CommandError {
-        switch self {
+        let curlStatus = ExitStatus.Curl.readError
+        return switch self {
         case .wrongPassphrase:
-            CommandError("\(path.terminalSafe): another passphrase, or a damaged file", status: ExitStatus.noPermission)
+            CommandError(
+                "\(path.terminalSafe): another passphrase, or a damaged file", status: ExitStatus.noPermission,
+                curlStatus: curlStatus)
         case .notAVault:
-            CommandError("\(path.terminalSafe): not a vault of this version", status: ExitStatus.configuration)
-        case .system(let number): CommandError(file: path, number, status: ExitStatus.cannotCreate)
+            CommandError(
+                "\(path.terminalSafe): not a vault of this version", status: ExitStatus.configuration,
+                curlStatus: curlStatus)
+        case .system(let number):
+            CommandError(file: path, number, status: ExitStatus.cannotCreate, curlStatus: curlStatus)
         case .noCryptography: CommandError("libcrypto cannot be loaded", status: ExitStatus.engineDown)
         }
     }

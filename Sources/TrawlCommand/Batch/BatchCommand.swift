@@ -15,7 +15,8 @@ struct BatchCommand: FetchingCommand {
             skips what has a record there and does the rest, however the run before ended. Redirects are followed.
 
             Exit status: 0 all fetched, 1 some failed, 2 wrong usage or a file named by an option cannot be read, 69 no \
-            worker can run, 73 or 74 files cannot be made or written, 75 stopped: the same command goes on.
+            worker can run, 73 or 74 files cannot be made or written, 75 stopped: the same command goes on, \
+            77 another passphrase of the vault, 78 no vault, or a variable of the environment makes no sense.
             """)
 
     @Argument(help: ArgumentHelp("The list; '-' or nothing is standard input.", valueName: "file"), completion: .file())

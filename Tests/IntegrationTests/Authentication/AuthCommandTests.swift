@@ -180,6 +180,30 @@ struct AuthCommandTests {
         #expect(status.status == 77, "\(status.errors)")
     }
 
+    @Test("a vault that cannot be used ends one URL as a file that cannot be read, several and a list with 77 or 78")
+    func unusable() throws {
+        let directory = try TemporaryDirectory()
+        let storage = try vault(in: directory)
+        let url = "http://127.0.0.1:1/"
+        func statuses() throws -> [Int32] {
+            let one = try run(storage + [url])
+            let several = try run(storage + [url, url])
+            let list = try run(["batch", "--no-files"] + storage, input: url + "\n")
+            return [one, several, list].map(\.status)
+        }
+        let missing = try statuses()
+        #expect(missing == [26, 78, 78])
+        try directory.put("vault", Array("no vault".utf8))
+        let other = try statuses()
+        #expect(other == [26, 78, 78])
+        #expect(unlink(directory.file("vault")) == 0)
+        let set = try run(["auth", "set", "http://a.test/", "-u", "me:pass"] + storage)
+        #expect(set.status == 0, "\(set.errors)")
+        try directory.put("passphrase", Array("another\n".utf8))
+        let wrong = try statuses()
+        #expect(wrong == [26, 77, 77])
+    }
+
     @Test("auth: set, ls, rm, clear, and get with the vault (ASI-AUTH-11)")
     func keptForGood() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
