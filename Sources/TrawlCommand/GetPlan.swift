@@ -1,3 +1,4 @@
+import Glibc
 import Trawl
 import TrawlHTTP
 import TrawlPlatform
@@ -50,6 +51,7 @@ struct GetPlan {
 
     init(_ command: GetCommand) throws(CommandError) {
         try Self.checkCounts(command)
+        try Self.checkList(command.output.inputFile)
         let arguments = command.output
         report = command.report
         list = arguments.inputFile
@@ -110,6 +112,14 @@ struct GetPlan {
             throw CommandError("there are fewer -o than URLs (see: trawl help get)")
         }
         if command.uploads.count > urls { throw CommandError("there are more -T than URLs (see: trawl help get)") }
+    }
+
+    /// Throws when there is no such list: curl's `-i` has no value, and its users write a URL behind it.
+    private static func checkList(_ list: String?) throws(CommandError) {
+        guard let list, list != "-", access(list, F_OK) != 0, errno == ENOENT else { return }
+        let reason = SystemError.reason(ENOENT)
+        throw CommandError(
+            "-i: \(FailureText.url(list)): \(reason) (-i is a list of URLs; heads are written by --include)")
     }
 
     /// The n-th URL with the n-th name and the n-th file to send, as in curl: URLs behind the last file are fetched.

@@ -50,11 +50,14 @@ struct OutputArguments: ParsableArguments {
     var failsOnErrorStatus: Bool { fail || failWithBody }
 
     @Option(
-        name: [.customShort("i", allowingJoined: true), .customLong("input-file")], parsing: .unconditional,
+        name: [.customShort("i", allowingJoined: true), .customLong("input-file")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "Fetch the URLs in this file into files; '-' is standard input. One a line, a tab and a file name may follow.",
             valueName: "file"), completion: .file())
-    var inputFile: String?
+    var inputFiles: [String] = []
+
+    /// The list; there is one at most.
+    var inputFile: String? { inputFiles.first }
 
     /// Whether names come from URLs.
     var namesFromURL: Bool { remoteName || remoteNameAll }
@@ -63,6 +66,7 @@ struct OutputArguments: ParsableArguments {
         if fail, failWithBody { throw ValidationError("--fail and --fail-with-body exclude each other") }
         if !outputs.isEmpty, namesFromURL { throw ValidationError("-o and -O exclude each other") }
         if outputs.contains("") { throw ValidationError("-o wants a file name") }
+        if inputFiles.count > 1 { throw ValidationError("-i is given twice; there can be one list") }
         if inputFile != nil, !outputs.isEmpty, outputs != ["-"] {
             throw ValidationError(
                 "with -i, names come from the list, -O or Content-Disposition; only '-o -' is possible")

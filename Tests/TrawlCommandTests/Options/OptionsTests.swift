@@ -48,7 +48,7 @@ struct OptionsTests {
             ["--resolve", "a:80:127.0.0.1,"], ["--connect-to", "::127.0.0.1:99999"], ["--connect-to", "a:x:b:80"],
             ["--connect-to", "[::1]:80"], ["--connect-to", "a:80:b"],
             ["-o", "a", "-O"], ["-I", "-d", "x"], ["-d", "x", "--json", "y"], ["-I", "-T", "f"],
-            ["-T", "f", "-i", "l"], ["-T", "f", "-d", "x"], ["-T", ""],
+            ["-i", "l", "-i", "m"], ["-T", "f", "-i", "l"], ["-T", "f", "-d", "x"], ["-T", ""],
         ])
     func wrong(arguments: [String]) {
         #expect(throws: (any Error).self) { try GetCommand.parse(arguments + ["http://h/"]) }

@@ -62,6 +62,16 @@ struct PlanTests {
         #expect(try plan("-o", "/dev/stdout", "h").output == .standardOutput)
     }
 
+    @Test("a list that is not there is told with its option, and with curl's own -i")
+    func missingList() {
+        for (list, shown) in [("/no/such", "/no/such"), ("http://u:p@h/", "http://h/")] {
+            let message = "-i: \(shown): No such file or directory"
+            #expect(throws: CommandError("\(message) (-i is a list of URLs; heads are written by --include)")) {
+                try plan("-i", list)
+            }
+        }
+    }
+
     @Test("files of -o are numbered where they would be the same, devices are not")
     func sameOutputs() throws {
         let plan = try plan(
