@@ -1,5 +1,4 @@
 import Glibc
-import TrawlHTTP
 import TrawlSession
 
 /// Scripts in files, and their characters.
@@ -8,11 +7,7 @@ enum ScriptFile {
 
     /// The bytes of a path or `file` URL.
     static func read(_ place: String) throws(FetchError) -> [UInt8] {
-        var path = place
-        for prefix in ["file://localhost/", "file:///"] where place.lowercased().hasPrefix(prefix) {
-            let encoded = place.utf8.dropFirst(prefix.utf8.count)
-            path = "/" + String(decoding: PercentEncoding.decoded(encoded), as: UTF8.self)
-        }
+        let path = ScriptPlace.path(of: place)
         let shown = ScriptPlace.shown(path)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .file(shown, errno) }

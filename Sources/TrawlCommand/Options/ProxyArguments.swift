@@ -1,8 +1,6 @@
 import ArgumentParser
-import Glibc
 import Trawl
 import TrawlHTTP
-import TrawlPlatform
 import TrawlSession
 
 /// The way to servers.
@@ -171,12 +169,11 @@ struct ProxyArguments: ParsableArguments {
         if script.isEmpty || isURL && !["http://", "https://", "file://"].contains(where: lower.hasPrefix) {
             throw CommandError("--pac: a script is a file, or the file, http or https URL of one")
         }
-        if !isURL, access(script, R_OK) != 0 {
-            let number = errno
-            throw CommandError(
-                "--pac: \(ScriptPlace.shown(script).terminalSafe): \(SystemError.reason(number))",
-                curlStatus: ExitStatus.Curl.readError)
-        }
+        if ["http://", "https://"].contains(where: lower.hasPrefix) { return script }
+        try NamedFile(
+            option: "--pac", path: ScriptPlace.path(of: script), curlStatus: ExitStatus.Curl.readError,
+            shown: ScriptPlace.shown(script)
+        ).check()
         return script
     }
 

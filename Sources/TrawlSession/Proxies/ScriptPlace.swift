@@ -16,6 +16,16 @@ package enum ScriptPlace {
         return mayHaveUser ? UserInformation.removed(from: place) : withoutUser(place)
     }
 
+    /// The path of a place that is no http or https URL: that of a `file` URL of this machine (RFC 8089 §2), or the place
+    /// itself.
+    package static func path(of place: String) -> String {
+        for prefix in ["file://localhost/", "file:///"] where place.lowercased().hasPrefix(prefix) {
+            let encoded = place.utf8.dropFirst(prefix.utf8.count)
+            return "/" + String(decoding: PercentEncoding.decoded(encoded), as: UTF8.self)
+        }
+        return place
+    }
+
     /// Whether it has an authority. Too few or too many slashes make no path of a URL, but with `file`, where no host is
     /// needed (RFC 8089 §2).
     private static func isURL(_ place: String) -> Bool {

@@ -248,7 +248,10 @@ struct ProxyScriptTests {
         try directory.put("bad.pac", Array("rubbish (".utf8))
         try await withOrigin { origin in
             let get = ["get", "--store", directory.file("store"), "-o", "/dev/null", origin.url("/anything")]
-            for (script, status) in [(directory.file("none"), 26), ("", 2), ("ftp://x/y", 2)] as [(String, Int32)] {
+            for (script, status) in [
+                (directory.file("none"), 26), (directory.path, 26), ("file://" + directory.file("none"), 26),
+                ("file://" + directory.path, 26), ("/dev/null", 26), ("", 2), ("ftp://x/y", 2),
+            ] as [(String, Int32)] {
                 let run = try CommandRun(get + ["--pac", script])
                 #expect(run.status == status && run.errors.contains("--pac: "), "\(script): \(run.errors)")
             }
