@@ -49,6 +49,9 @@ enum Main {
         // Almost always it is a get: parsed without its parent, it starts a third sooner. What it refuses, help and
         // words that name other subcommands among it, is the parent's to answer.
         if isGet, let get = try? GetCommand.parse(isNamed ? Array(arguments.dropFirst()) : arguments) {
+            if !isNamed, let word = get.urls.first, TrawlCommand.isSubcommand(word) {
+                return tell(CommandError(hidden(word)), likeCurl: false)
+            }
             return execute(get)
         }
         do {
@@ -59,6 +62,11 @@ enum Main {
         } catch {
             return explain(error, of: arguments)
         }
+    }
+
+    /// What is said of a subcommand behind options, which would be fetched as a host.
+    private static func hidden(_ word: String) -> String {
+        "options go behind the subcommand: trawl \(word) … (a host of that name is http://\(word))"
     }
 
     private static func execute(_ command: some RunnableCommand) -> Int32 {

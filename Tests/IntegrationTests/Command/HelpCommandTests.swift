@@ -19,4 +19,19 @@ struct HelpCommandTests {
         #expect(run.status == 2 && run.output.isEmpty)
         #expect(run.errors == "trawl: there is no subcommand 'nosuch' (see: trawl help)\n")
     }
+
+    @Test(
+        "a subcommand behind options is told as one, and not fetched as a host",
+        arguments: [
+            (["-L", "get", "http://127.0.0.1:1/"], "get"), (["-s", "batch", "list"], "batch"),
+            (["--store", "x", "cache", "ls"], "cache"), (["-sS", "help"], "help"),
+        ])
+    func behindOptions(arguments: [String], word: String) throws {
+        let run = try CommandRun(arguments)
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.errors.hasPrefix("trawl: options go behind the subcommand: trawl \(word) "), "\(run.errors)")
+        // Behind get it is a host, which is not asked for here.
+        let host = try CommandRun(["get", "-s", "--proto", "=https", word])
+        #expect(host.status == 1 && host.errors.isEmpty, "\(host.errors)")
+    }
 }
