@@ -16,7 +16,7 @@ struct GetCommand: FetchingCommand {
             Two URLs with the same file name in one run do not overwrite each other: the second file is NAME.1.
 
             Exit status for a single URL: as curl's. For several: 0 all fetched, 1 some failed, 2 wrong usage or a file \
-            named by an option cannot be read, 69 no worker can run, 73 or 74 files cannot be made or written, 75 stopped, \
+            named by an option cannot be read (26: one of -K), 69 no worker can run, 73 or 74 files cannot be made or written, 75 stopped, \
             77 another passphrase of the vault, 78 no vault, or a variable of the environment makes no sense.
             """)
 

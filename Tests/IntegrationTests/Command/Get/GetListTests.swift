@@ -196,7 +196,10 @@ struct GetListTests {
             let many = try get(["-O", option + "/no/such", "http://127.0.0.1:1/", "http://127.0.0.1:1/"])
             #expect(many.status == 2 && many.errors == one.errors, "\(option)")
         }
-        #expect(try get(["-K", "/no/such", "http://127.0.0.1:1/"]).status == 26)
+        // How many URLs there are is not known without it.
+        for urls in [["http://127.0.0.1:1/"], ["http://127.0.0.1:1/", "http://127.0.0.1:1/"]] {
+            #expect(try get(["-K", "/no/such"] + urls).status == 26)
+        }
         #expect(try get(["-i", "/no/such"]).status == 2)
     }
 
