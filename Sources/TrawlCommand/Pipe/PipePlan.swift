@@ -17,19 +17,16 @@ struct PipePlan {
 
     init(_ command: PipeCommand) throws(CommandError) {
         try command.authentication.check(list: "-")
+        try Self.checkStreams(command)
         isSilent = command.pipe.silent
         cookieFiles = command.cookies.files
-        if cookieFiles?.writesStandardOutput == true {
-            throw CommandError("-c -: standard output is for responses")
-        }
         template = try RunSetup.template(
             command
         ) { request throws(CommandError) in
             request.options.redirects.mode = .standard
             request.options.setUserAgent(command.pipe.userAgent)
             try FieldArgument.apply(command.pipe.headers, to: &request) { path throws(CommandError) in
-                if path == "-" { throw CommandError("-H @-: standard input is for requests") }
-                return try StandardStreams.readAll(path)
+                try StandardStreams.readAll(path)
             }
         }
         let parallel = command.pool.parallel?.value ?? 128
@@ -44,5 +41,21 @@ struct PipePlan {
         command.tls.apply(to: &configuration)
         try command.watch.apply(to: &configuration)
         self.configuration = configuration
+    }
+
+    /// Refuses options that want standard input or output, before anything is read: who writes requests may wait for
+    /// answers, and never end the input.
+    private static func checkStreams(_ command: PipeCommand) throws(CommandError) {
+        let files = command.cookies.files
+        let readers = [
+            ("-H @-", command.pipe.headers.contains(.file("-"))),
+            ("--proxy-header @-", command.proxy.headers.contains(.file("-"))),
+            ("--vault-passphrase-file -", command.authentication.storage.passphraseFile == "-"),
+            ("-b -", files?.inputs.contains("-") == true),
+        ]
+        if let (option, _) = readers.first(where: { $0.1 }) {
+            throw CommandError("\(option): standard input is for requests")
+        }
+        if files?.writesStandardOutput == true { throw CommandError("-c -: standard output is for responses") }
     }
 }

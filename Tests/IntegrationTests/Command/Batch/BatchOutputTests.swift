@@ -181,9 +181,16 @@ struct BatchOutputTests {
         let options = try CommandRun(["batch", "-K", "-", bed.list, "-q"], input: "no-files\n")
         #expect(options.status == 1, "\(options.errors)")
         // Nothing is waited for: this input does not end.
-        let pipe = try ChildProcess(
-            try BuiltProducts.trawl(), ["pipe", "-K", "-"], errors: bed.directory.file("errors"))
-        #expect(pipe.exitStatus(within: 10_000) == 2)
-        #expect(bed.errors == "trawl: -K -: standard input is for requests\n")
+        let vault = ["--vault", bed.directory.file("vault"), "--vault-passphrase-file", "-"]
+        for (arguments, option) in [
+            (["-K", "-"], "-K -"), (["-H", "@-"], "-H @-"), (["--proxy-header", "@-"], "--proxy-header @-"),
+            (["-b", "-"], "-b -"), (vault, "--vault-passphrase-file -"),
+        ] {
+            let errors = bed.directory.file(option.replacingOccurrences(of: " ", with: ""))
+            let pipe = try ChildProcess(try BuiltProducts.trawl(), ["pipe"] + arguments, errors: errors)
+            #expect(pipe.exitStatus(within: 10_000) == 2)
+            let text = try String(contentsOfFile: errors, encoding: .utf8)
+            #expect(text == "trawl: \(option): standard input is for requests\n")
+        }
     }
 }
