@@ -20,6 +20,10 @@ struct AuthSetCommand: RunnableCommand {
     @Flag(name: .customLong("bearer"), help: "Keep a bearer token, which is asked for.") var isBearer = false
     @OptionGroup var storage: AuthVaultArguments
 
+    func validate() throws {
+        if isBearer, user != nil { throw ValidationError("--bearer and -u exclude each other") }
+    }
+
     func execute() throws(CommandError) -> Int32 {
         let item = try AuthVaultArguments.item(url, realm: realm, isProxy: isProxy)
         let vault = try storage.open(isNew: true)

@@ -21,7 +21,6 @@ struct AuthVaultArguments: ParsableArguments {
 
     /// The vault, opened.
     func open(isNew: Bool = false) throws(CommandError) -> SealedFileVault {
-        if vault.helper != nil { throw CommandError("--credential-helper: the helper has commands of its own") }
         let path = try path()
         if isNew, vault.file == nil {
             do throws(SystemError) {

@@ -56,8 +56,17 @@ struct AuthenticationArguments: ParsableArguments {
 
     @OptionGroup var storage: VaultArguments
 
+    @Option(
+        name: .customLong("credential-helper"), parsing: .unconditional,
+        help: ArgumentHelp(
+            "Use credentials of this program, which speaks git's credential format.", valueName: "command"))
+    var helper: String?
+
     func validate() throws {
         if user != nil, bearer != nil { throw ValidationError("--user and --oauth2-bearer exclude each other") }
+        if storage.file != nil, helper != nil {
+            throw ValidationError("--vault and --credential-helper exclude each other")
+        }
     }
 
     /// The schemes asked for; several options add up.
@@ -84,7 +93,7 @@ struct AuthenticationArguments: ParsableArguments {
         options.allowsClearText = true
         options.whenRefused = .delivers
         options.schemes = schemes
-        options.usesVault = storage.isNamed
+        options.usesVault = storage.file != nil || helper != nil
         if let bearer { options.credential = Credential(bearer: bearer) }
         if let user { options.credential = try Self.credential(user, ask) }
         if let netrcFile {
@@ -108,12 +117,23 @@ struct AuthenticationArguments: ParsableArguments {
 
     /// Fills in whom a coordinator asks.
     func apply(to configuration: inout Configuration) throws(CommandError) {
-        configuration.vault = try storage.vault()
+        configuration.vault = try vault()
         // Whoever uses a proxy has no other way out, and is asked unasked where there is a terminal (ASI-PRX-02).
         let asker = storage.asker
         if asksForServers || asker.isThere {
             configuration.prompt = PersonPrompt(asker, asksForServers: asksForServers)
         }
+    }
+
+    /// The vault named; nil for none.
+    private func vault() throws(CommandError) -> (any CredentialVault)? {
+        if let helper {
+            let words = helper.split(separator: " ").map(String.init)
+            if words.isEmpty { throw CommandError("--credential-helper: there is no command") }
+            return HelperVault(command: words)
+        }
+        guard let file = storage.file else { return nil }
+        return try storage.sealed(file)
     }
 
     /// The user ends at the first colon (RFC 7617 §2); a backslash or slash as in curl stays part of the name.

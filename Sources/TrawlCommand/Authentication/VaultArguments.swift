@@ -3,7 +3,7 @@ import Glibc
 import Trawl
 import TrawlHTTP
 
-/// Where credentials are kept for good.
+/// The sealed file in which credentials are kept for good, and who is asked for what opens it.
 struct VaultArguments: ParsableArguments {
     @Option(
         name: .customLong("vault"), parsing: .unconditional,
@@ -20,12 +20,6 @@ struct VaultArguments: ParsableArguments {
     var passphraseFile: String?
 
     @Option(
-        name: .customLong("credential-helper"), parsing: .unconditional,
-        help: ArgumentHelp(
-            "Use credentials of this program, which speaks git's credential format.", valueName: "command"))
-    var helper: String?
-
-    @Option(
         name: .customLong("use-askpass"), parsing: .unconditional,
         help: ArgumentHelp(
             "Ask by this program in place of the terminal, for servers too; it gets the question as its argument.",
@@ -36,26 +30,11 @@ struct VaultArguments: ParsableArguments {
         if let askProgram, askProgram.allSatisfy({ $0 == " " }) {
             throw ValidationError("--use-askpass: there is no command")
         }
-        if file != nil, helper != nil { throw ValidationError("--vault and --credential-helper exclude each other") }
     }
 
     /// Who is asked for what must not be seen.
     var asker: SecretAsker {
         askProgram.map { .program($0.split(separator: " ").map(String.init)) } ?? .terminal
-    }
-
-    /// Whether there is one.
-    var isNamed: Bool { file != nil || helper != nil }
-
-    /// The vault named; nil for none.
-    func vault() throws(CommandError) -> (any CredentialVault)? {
-        if let helper {
-            let words = helper.split(separator: " ").map(String.init)
-            if words.isEmpty { throw CommandError("--credential-helper: there is no command") }
-            return HelperVault(command: words)
-        }
-        guard let file else { return nil }
-        return try sealed(file)
     }
 
     /// The sealed file, opened.

@@ -180,6 +180,19 @@ struct AuthCommandTests {
         #expect(status.status == 77, "\(status.errors)")
     }
 
+    @Test("auth set keeps a token or a user, not one of both, and no helper's vault is looked after")
+    func excluded() throws {
+        let directory = try TemporaryDirectory()
+        let storage = try vault(in: directory)
+        let both = try run(["auth", "set", "http://a.test/", "--bearer", "-u", "me:pass"] + storage)
+        #expect(both.status == 2 && both.errors.contains("--bearer and -u exclude each other"), "\(both.errors)")
+        #expect(directory.content("vault") == nil)
+        let helper = try run(["auth", "ls", "--credential-helper", "x"])
+        #expect(helper.status == 2 && helper.errors.contains("Unknown option '--credential-helper'"))
+        let vaults = try run(["--credential-helper", "x", "http://127.0.0.1:1/"] + storage)
+        #expect(vaults.status == 2 && vaults.errors.contains("--vault and --credential-helper exclude each other"))
+    }
+
     @Test("a vault that cannot be used ends one URL as a file that cannot be read, several and a list with 77 or 78")
     func unusable() throws {
         let directory = try TemporaryDirectory()
