@@ -68,7 +68,7 @@ final class BatchRun: FetchDriver {
         printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }
         // Behind what -w prints. Who did not read that in time is given no more.
         if let cookieFiles = plan.cookieFiles, !cookieFiles.writesStandardOutput || printer?.isOver != false {
-            cookieFiles.save(from: coordinator)
+            cookieFiles.save(from: coordinator, console)
         }
         run.job.closeOutputs()
         if plan.summarizes { run.job.summarize(start.duration(to: MonotonicClock.now())) }

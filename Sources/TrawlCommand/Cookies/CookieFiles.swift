@@ -45,7 +45,7 @@ struct CookieFiles {
     }
 
     /// Writes the jar. What cannot be written is told, and no reason for another exit status, as in curl.
-    func save(from coordinator: Coordinator) {
+    func save(from coordinator: Coordinator, _ console: Console) {
         guard let output else { return }
         var text: [UInt8] = []
         _ = NetscapeCookies.write(
@@ -53,7 +53,7 @@ struct CookieFiles {
         do throws(CommandError) {
             try CookieFileWriter.write(text, to: output)
         } catch {
-            StandardStreams.writeText("trawl: \(error.message)\n", to: 2)
+            console.failure("-c: \(error.message)")
         }
     }
 }

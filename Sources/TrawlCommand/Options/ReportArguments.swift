@@ -2,7 +2,9 @@ import ArgumentParser
 
 /// What is said meanwhile and afterwards.
 struct ReportArguments: ParsableArguments {
-    @Flag(name: [.customShort("s"), .customLong("silent")], help: "No progress and no messages.")
+    @Flag(
+        name: [.customShort("s"), .customLong("silent")],
+        help: "No progress and no messages, but why it cannot start, and those of -w and --debug.")
     var silent = false
 
     @Flag(name: [.customShort("S"), .customLong("show-error")], help: "With -s: messages of failures all the same.")

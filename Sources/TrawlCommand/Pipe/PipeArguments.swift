@@ -23,7 +23,9 @@ struct PipeArguments: ParsableArguments {
             valueName: "bytes"))
     var memoryText: String?
 
-    @Flag(name: [.customShort("s"), .customLong("silent")], help: "No messages on standard error.")
+    @Flag(
+        name: [.customShort("s"), .customLong("silent")],
+        help: "No messages on standard error, but why it cannot start, and those of --debug.")
     var silent = false
 
     // What belongs to the contract and is not there yet: refused with its reason and not as an unknown option.

@@ -85,7 +85,7 @@ final class PipeRun {
         // The workers have done all there was to do; what they sent may still be on its way out.
         coordinator.shutdownBlocking(grace: .zero)
         RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
-        plan.cookieFiles?.save(from: coordinator)
+        plan.cookieFiles?.save(from: coordinator, console)
         run.finishOutput()
         StandardError.settle()
         return run.status

@@ -169,7 +169,7 @@ struct SequentialRun {
         if current.end() { coordinator.beginShutdown(grace: .zero) }
         coordinator.shutdownBlocking(grace: .zero)
         RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
-        plan.cookieFiles?.save(from: coordinator)
+        plan.cookieFiles?.save(from: coordinator, console)
         if let signal = current.signal {
             if plan.isSingle { Signals.die(of: signal) }
             tally.wasStopped = true
