@@ -7,10 +7,11 @@ enum TopFrame {
     /// - Parameters:
     ///   - width: Columns; no line has more.
     ///   - height: Lines at most.
-    static func lines(_ runs: WatchedRuns, width: Int, height: Int) -> [String] {
+    ///   - hasKeys: Whether a key can end it.
+    static func lines(_ runs: WatchedRuns, width: Int, height: Int, hasKeys: Bool) -> [String] {
         guard width > 0, height > 0 else { return [] }
         var lines: [String] = []
-        if height > 4 { lines.append(title(runs)) }
+        if height > 4 { lines.append(title(runs) + (hasKeys ? "; q ends" : "")) }
         for failure in runs.failures.prefix(max(0, height - lines.count)) { lines.append(failure.message.asciiSafe) }
         var left = runs.reports.count
         for report in runs.reports {
@@ -26,12 +27,12 @@ enum TopFrame {
     }
 
     private static func title(_ runs: WatchedRuns) -> String {
-        if runs.reports.isEmpty { return "trawl top: nothing that tells its status runs; q ends" }
+        if runs.reports.isEmpty { return "trawl top: nothing that tells its status runs" }
         let received = runs.reports.reduce(UInt64(0)) { sum, report in
             let (next, overflow) = sum.addingReportingOverflow(report.traffic.receivedRate)
             return overflow ? .max : next
         }
         let rate = runs.reports.count > 1 ? ", in \(ByteText.short(received))/s together" : ""
-        return "trawl top: \(runs.reports.count) running\(rate); q ends"
+        return "trawl top: \(runs.reports.count) running\(rate)"
     }
 }

@@ -58,7 +58,7 @@ final class TopRun: Sendable {
             if isOver(runs, &wasSeen) { return .over(runs, wasSeen: wasSeen) }
             count += 1
             var size = screen.size
-            guard paint(runs, size, screen) else { return .byKey }
+            guard paint(runs, size, screen, hasKeys: hasKeys) else { return .byKey }
             if count == frames { return .byKey }
             let next = MonotonicClock.now().advanced(by: interval)
             while MonotonicClock.now() < next {
@@ -75,7 +75,7 @@ final class TopRun: Sendable {
                 }
                 if wasSpoiled || present != size {
                     size = present
-                    guard paint(runs, size, screen) else { return .byKey }
+                    guard paint(runs, size, screen, hasKeys: hasKeys) else { return .byKey }
                 }
             }
             if let number = signal.withLock({ $0 }) { return .signal(number) }
@@ -83,8 +83,10 @@ final class TopRun: Sendable {
     }
 
     /// The last column stays free: a terminal would go on to the next line.
-    private func paint(_ runs: WatchedRuns, _ size: (width: Int, height: Int), _ screen: TerminalScreen) -> Bool {
-        screen.draw(TopFrame.lines(runs, width: size.width - 1, height: size.height))
+    private func paint(
+        _ runs: WatchedRuns, _ size: (width: Int, height: Int), _ screen: TerminalScreen, hasKeys: Bool
+    ) -> Bool {
+        screen.draw(TopFrame.lines(runs, width: size.width - 1, height: size.height, hasKeys: hasKeys))
     }
 
     /// A key, when one comes in time.
@@ -129,7 +131,7 @@ final class TopRun: Sendable {
         while true {
             let runs = WatchedRuns.asking(watched, patience: Self.patience)
             if isOver(runs, &wasSeen) { return tell(runs, wasSeen) }
-            let lines = TopFrame.lines(runs, width: 200, height: 1000)
+            let lines = TopFrame.lines(runs, width: 200, height: 1000, hasKeys: false)
             do throws(SystemError) {
                 try StandardStreams.write(Array((lines.joined(separator: "\n") + "\n\n").utf8), to: STDOUT_FILENO)
             } catch {

@@ -46,7 +46,7 @@ struct TopCommandTests {
         try await withRun { path in
             let run = try CommandRun(["top", "--frames", "3", "--interval", "0.1", path])
             #expect(run.status == 0 && run.errors.isEmpty)
-            #expect(!run.text.contains("\u{1B}"))
+            #expect(!run.text.contains("\u{1B}") && !run.text.contains("q ends"))
             #expect(run.text.components(separatedBy: "trawl test \(getpid())  up ").count == 4)
             #expect(run.text.contains("\nfetches   0 done, 0 failed, 1 in flight, 0 waiting\n"))
         }
@@ -65,7 +65,10 @@ struct TopCommandTests {
                 #expect(frame.allSatisfy { $0.count < columns }, "\(frame)")
                 #expect(frame.count <= 24)
             }
-            if columns == 80 { #expect(frames(terminal)[0][2].hasPrefix("trawl test \(getpid())  up ")) }
+            if columns == 80 {
+                #expect(frames(terminal)[0][0].hasPrefix("trawl top: 1 running; q ends"))
+                #expect(frames(terminal)[0][2].hasPrefix("trawl test \(getpid())  up "))
+            }
         }
     }
 
