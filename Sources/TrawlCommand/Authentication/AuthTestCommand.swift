@@ -65,20 +65,27 @@ struct AuthTestCommand: RunnableCommand {
     private static func explanation(of response: Response, with vault: SealedFileVault) -> String {
         func realm(_ text: String?) -> String { text.map { " \"\($0.terminalSafe)\"" } ?? "" }
         if let report = response.authentication { return "\(report.scheme)\(realm(report.realm))" }
-        let side = AuthenticationSide(status: UInt16(clamping: response.status))
-        guard let side, let challenge = ChallengeList(response.fields.lines, from: side).challenges.first else {
-            return "nobody asked"
-        }
-        let what = "\(challenge.name.terminalSafe)\(realm(challenge.realmText))"
+        func name(_ challenge: Challenge) -> String { "\(challenge.name.terminalSafe)\(realm(challenge.realmText))" }
+        guard let side = AuthenticationSide(status: UInt16(clamping: response.status)) else { return "nobody asked" }
+        let challenges = ChallengeList(response.fields.lines, from: side).challenges
+        guard let first = challenges.first else { return "nobody asked" }
         // Which proxy asked is not known here.
-        guard side == .server,
-            let item = try? AuthVaultArguments.item(response.url, realm: challenge.realmText, isProxy: false)
-        else { return what }
-        let isKept = ((try? vault.list()) ?? []).contains { entry in
-            !entry.item.isProxy && entry.item.scheme == item.scheme && entry.item.host == item.host
-                && entry.item.port == item.port
-                && (entry.item.realm == nil || entry.item.realm == item.realm)
+        guard side == .server else { return name(first) }
+        let kept = (try? vault.list()) ?? []
+        let answered = challenges.first { challenge in kept.contains { answers($0, challenge, at: response.url) } }
+        return answered.map { name($0) + ": refused" } ?? name(first) + ": nothing is kept for it"
+    }
+
+    /// Whether what is kept is of a server's origin and realm, and of the kind that a challenge asks for: a token, or a
+    /// user.
+    private static func answers(
+        _ entry: (item: VaultItem, user: String?), _ challenge: Challenge, at url: String
+    ) -> Bool {
+        guard let item = try? AuthVaultArguments.item(url, realm: challenge.realmText, isProxy: false) else {
+            return false
         }
-        return what + (isKept ? ": refused" : ": nothing is kept for it")
+        return !entry.item.isProxy && entry.item.scheme == item.scheme && entry.item.host == item.host
+            && entry.item.port == item.port && (entry.item.realm == nil || entry.item.realm == item.realm)
+            && (entry.user == nil) == (challenge.scheme == .bearer)
     }
 }

@@ -13,8 +13,8 @@ struct CacheCommand: ParsableCommand {
             None of these commands uses the network. With --json each writes one JSON object a line to standard output.
 
             Exit status: 0 done, 1 nothing is stored that was asked for, or some could not be exported, 2 wrong usage, \
-            65 something stored is damaged, 73 or 74 files cannot be made or written, 77 the store may not be read or \
-            written, 78 the store is of another version, another user's or none.
+            65 something stored is damaged, 73 or 74 files cannot be made or written, 75 another process is in the way, 77 \
+            the store may not be read or written, 78 the store is of another version, another user's or none.
             """,
         subcommands: [
             CacheStatsCommand.self, CacheListCommand.self, CacheGetCommand.self, CacheRemoveCommand.self,

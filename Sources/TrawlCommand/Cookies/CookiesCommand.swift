@@ -11,8 +11,8 @@ struct CookiesCommand: ParsableCommand {
             that of --store; with --jar another one of that store, by its name. Fetches that run meanwhile see each change.
 
             Exit status: 0 done, 1 some cookies could not be taken, 2 wrong usage or a file cannot be read, 65 the jar is \
-            damaged, 73 or 74 files cannot be made or written, 77 the store may not be read or written, 78 it is of another \
-            version, another user's or none.
+            damaged, 73 or 74 files cannot be made or written, 75 another process is in the way, 77 the store may not be \
+            read or written, 78 it is of another version, another user's or none.
             """,
         subcommands: [
             CookiesListCommand.self, CookiesSetCommand.self, CookiesRemoveCommand.self, CookiesClearCommand.self,

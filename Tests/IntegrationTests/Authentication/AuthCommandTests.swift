@@ -180,6 +180,27 @@ struct AuthCommandTests {
         #expect(status.status == 77, "\(status.errors)")
     }
 
+    @Test("auth test: a token answers no challenge for a user, and was not refused there")
+    func tokenForUser() async throws {
+        try await withScene(answering: { seen in
+            ChallengingOrigin.challenge((seen.target == "/basic" ? "Basic" : "Bearer") + #" realm="here""#)
+        }) { scene in
+            let storage = try vault(in: scene.directory)
+            let ask = scene.directory.file("ask")
+            try scene.directory.put("ask", Array("#!/bin/sh\necho the-token\n".utf8))
+            chmod(ask, 0o700)
+            let set = try run(["auth", "set", scene.origin.url("/"), "--bearer", "--use-askpass", ask] + storage)
+            #expect(set.status == 0, "\(set.errors)")
+            for (target, text) in [
+                ("/basic", "401 Basic \"here\": nothing is kept for it\n"),
+                ("/bearer", "401 Bearer \"here\": refused\n"),
+            ] {
+                let test = try run(["auth", "test", scene.origin.url(target)] + storage)
+                #expect(test.status == 1 && test.text == text, "\(test.text) \(test.errors)")
+            }
+        }
+    }
+
     @Test("auth set keeps a token or a user, not one of both, and no helper's vault is looked after")
     func excluded() throws {
         let directory = try TemporaryDirectory()
