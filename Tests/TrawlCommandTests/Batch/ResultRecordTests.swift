@@ -60,6 +60,22 @@ struct ResultRecordTests {
         #expect(record.key == request.key && record.isSuccess && record.isAgain && record.file == file)
     }
 
+    @Test("a final URL is told where it is another than the record's, which has no user information")
+    func finalURL() throws {
+        for (asked, final, told) in [
+            ("http://u:p@h/x", "http://h/x", nil), ("http://h/x", "http://h/x", nil),
+            ("http://u:p@h/x", "http://h/y", "http://h/y"),
+        ] as [(String, String, String?)] {
+            let fetch = FetchInFlight(
+                ListedRequest(url: asked, out: nil), line: 1, at: MonotonicInstant(nanoseconds: 0))
+            let response = try response(status: 200, url: final, type: Array("text/plain".utf8))
+            let record = ResultRecord(
+                fetch: fetch, file: nil, isSuccess: true, time: RecordTime(microseconds: 1), elapsed: 1)
+            let members = try parsed(text(record, .success(response)))
+            #expect(members["final_url"] as? String == told, "\(asked)")
+        }
+    }
+
     @Test("members stand in their order, and those that say nothing are left out")
     func order() throws {
         let key = try #require(RequestKey(hexadecimal: "0123456789abcdef00000000ffffffff"))

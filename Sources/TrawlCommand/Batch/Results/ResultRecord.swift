@@ -25,13 +25,14 @@ struct ResultRecord {
     /// - Parameter result: What the request came to.
     func write(_ result: Result<Response, FetchError>, to writer: inout JSONWriter) {
         Self.begin(fetch.line, fetch.request.id, &writer)
+        let url = UserInformation.removed(from: fetch.request.url)
         writer.verbatim(#","url":"#)
-        writer.string(UserInformation.removed(from: fetch.request.url))
+        writer.string(url)
         writer.verbatim(#","key":"#)
         fetch.request.key.write(to: &writer)
         writer.verbatim(isSuccess ? #","ok":true"# : #","ok":false"#)
         switch result {
-        case .success(let response): write(response, to: &writer)
+        case .success(let response): write(response, askedFor: url, to: &writer)
         case .failure(let error): Self.write(error, to: &writer)
         }
         if fetch.isAgain { Self.writeAgain(to: &writer) }
@@ -95,10 +96,11 @@ struct ResultRecord {
         id.json.withUnsafeBytes { writer.raw($0) }
     }
 
-    private func write(_ response: Response, to writer: inout JSONWriter) {
+    /// - Parameter url: The record's.
+    private func write(_ response: Response, askedFor url: String, to writer: inout JSONWriter) {
         writer.verbatim(#","status":"#)
         writer.integer(response.status)
-        if response.url != fetch.request.url {
+        if response.url != url {
             writer.key("final_url")
             writer.string(response.url)
         }
