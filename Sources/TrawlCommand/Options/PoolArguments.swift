@@ -59,7 +59,8 @@ struct PoolArguments: ParsableArguments {
         name: .customLong("retry-after-max"), parsing: .unconditional,
         help: ArgumentHelp(
             "Leave a host alone for as long as its Retry-After with a status of 429 or 503 says, but at most so long; 0 is "
-                + "not at all. Default 60, in batch 600, in pipe 0.",
+                + "not at all. Default 60, in batch 600, in pipe 0. Where it is given, and not 0, a try of --retry waits no "
+                + "longer for Retry-After either; else at most 600.",
             valueName: "seconds"))
     var retryAfterText: String?
 
