@@ -9,7 +9,7 @@ struct WatchArguments: ParsableArguments {
         name: .customLong("status-socket"), parsing: .unconditional,
         help: ArgumentHelp(
             "Tell trawl status and trawl top at this socket, or with 'none' nowhere. Default: PID.sock in trawl in "
-                + "$XDG_RUNTIME_DIR, or in trawl-UID in /tmp.",
+                + "$XDG_RUNTIME_DIR, or in trawl-UID in $TMPDIR or /tmp.",
             valueName: "path"), completion: .file())
     var socket: String?
 
