@@ -5,6 +5,7 @@ import ArgumentParser
 import Glibc
 import Trawl
 import TrawlPAC
+import TrawlPlatform
 import TrawlWorker
 
 @main
@@ -83,11 +84,22 @@ enum Main {
         return likeCurl ? error.curlStatus : error.status
     }
 
+    /// - Returns: The exit status. A reader who goes away has seen enough.
+    private static func show(_ text: String) -> Int32 {
+        do throws(SystemError) {
+            try StandardStreams.write(Array(text.utf8), to: STDOUT_FILENO)
+        } catch {
+            if error.errno == EPIPE { return ExitStatus.success }
+            return tell(
+                CommandError(file: "standard output", error.errno, status: ExitStatus.outputError), likeCurl: false)
+        }
+        return ExitStatus.success
+    }
+
     /// Help and the version go to standard output; what is wrong with the arguments, in one line, to standard error.
     private static func explain(_ error: any Error, of arguments: [String]) -> Int32 {
         if TrawlCommand.exitCode(for: error) == .success {
-            StandardStreams.writeText(TrawlCommand.fullMessage(for: error) + "\n", to: STDOUT_FILENO)
-            return ExitStatus.success
+            return show(TrawlCommand.fullMessage(for: error) + "\n")
         }
         let message = TrawlCommand.message(for: error)
         let line = message.split(whereSeparator: \.isNewline).joined(separator: " ").terminalSafe

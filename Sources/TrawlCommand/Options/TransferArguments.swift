@@ -24,7 +24,8 @@ struct TransferArguments: ParsableArguments {
 
     @Option(
         name: .customLong("connect-timeout"), parsing: .unconditional,
-        help: ArgumentHelp("Give up when no connection stands after so long. Default 30.", valueName: "seconds"))
+        help: ArgumentHelp(
+            "Give up when no connection stands after so long. Default 30, 0 is never.", valueName: "seconds"))
     var connectTimeoutText: String?
 
     @Option(

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite("trawl help", .timeLimit(.minutes(1)))
@@ -18,6 +19,24 @@ struct HelpCommandTests {
         let run = try CommandRun(["help", "nosuch"])
         #expect(run.status == 2 && run.output.isEmpty)
         #expect(run.errors == "trawl: there is no subcommand 'nosuch' (see: trawl help)\n")
+    }
+
+    @Test(
+        "help that cannot be written is a failure",
+        arguments: [["help", "get"], ["--version"], ["batch", "--help"]])
+    func unwritten(arguments: [String]) throws {
+        let directory = try TemporaryDirectory()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try BuiltProducts.trawl())
+        process.arguments = arguments
+        process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+        try directory.put("errors", [])
+        process.standardError = FileHandle(forWritingAtPath: directory.file("errors"))
+        try process.run()
+        process.waitUntilExit()
+        let errors = String(decoding: directory.content("errors") ?? [], as: UTF8.self)
+        #expect(process.terminationStatus == 74)
+        #expect(errors == "trawl: standard output: No space left on device\n")
     }
 
     @Test(
