@@ -84,8 +84,8 @@ package final class CacheStore: Sendable {
         }
     }
 
-    /// Waits for all changes, to the last part of long ones, and for a while for a sweep; then closes. Once; readers
-    /// that are open go on.
+    /// Waits for all changes, to the last part of long ones, and for a while for a sweep and for reads; then closes.
+    /// Once; readers of blobs that are open go on.
     package func close() {
         while pending.withLock({ $0.longChanges > 0 }), let writes = pending.withLock({ $0.writes }) { writes.flush() }
         finishSweep()

@@ -3,7 +3,7 @@ import Glibc
 import TrawlPlatform
 
 extension Environment {
-    /// Runs `body` on a snapshot of what is committed. It waits for nobody, and nobody waits for it.
+    /// Runs `body` on a snapshot of what is committed. It waits for nobody, and nobody waits for it but who closes.
     ///
     /// The body is short: pages that others free meanwhile cannot be used again before it ends. A read inside a read is
     /// fine; it sees a later snapshot.
@@ -19,7 +19,10 @@ extension Environment {
     @inline(__always)
     private func leave(_ slot: UnsafeMutablePointer<ReaderSlot>) {
         if let transaction = slot.pointee.transaction, !ForkMark.isCopy { mdb_txn_reset(transaction) }
+        let generation = slot.pointee.generation
         storeRelease(ReaderSlots.state(slot), ReaderSlot.free)
+        // What was let go of meanwhile is not kept until somebody happens to take this slot.
+        if generation != loadAcquire(shared.generation) { releaseIdleSlots() }
     }
 
     private func enter() throws(StoreError) -> UnsafeMutablePointer<ReaderSlot> {
@@ -168,9 +171,9 @@ extension Environment {
             code = mdb_txn_renew(transaction)
         }
         if code == MDB_PANIC {
-            // This slot's transaction is what may keep the files open.
+            // This slot's transaction is what may keep the files open: whoever has let go of them waits for its end.
             storeOrdered(ReaderSlots.state(slot), ReaderSlot.open)
-            if !writing.isMine { writing.holding { retire(opening, isSuspect: true) } }
+            if !writing.isMine, self.opening() === opening { writing.holding { retire(opening, isSuspect: true) } }
         }
         if code != 0 { throw .from(code, "mdb_txn_renew", path: opening.dataPath) }
     }

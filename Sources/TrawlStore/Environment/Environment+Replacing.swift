@@ -30,22 +30,13 @@ extension Environment {
         }
     }
 
-    /// LMDB's locks belong to the process, so it never has the same files open twice.
+    /// LMDB's locks belong to the process, so it never has the same files open twice. Where there are others by now,
+    /// nobody waits.
     private func waitForRetired() throws(StoreError) {
-        guard let path = try pathOfRetired() else { return }
-        let end = MonotonicClock.now().advanced(by: .seconds(1))
-        while current.withLock({ $0.retired != nil }) {
-            if MonotonicClock.now() >= end {
-                throw .unusable(path: path, reason: "a snapshot of before a failed write is still open")
-            }
-            MonotonicClock.sleep(for: .milliseconds(1))
-        }
-    }
-
-    /// The data file of the opening that was let go of, when it still has one of that name and is still in use.
-    private func pathOfRetired() throws(StoreError) -> String? {
-        guard let retired = current.withLock({ $0.retired }), try retired.isCurrent() else { return nil }
-        return retired.dataPath
+        guard let retired = current.withLock({ $0.retired }), try Opening.lockFile(in: directory) == retired,
+            !waitUntilClosed(retired)
+        else { return }
+        throw .unusable(path: directory + "/data.mdb", reason: "a snapshot of before a failed write is still open")
     }
 
     /// Puts a new opening of the directory's files in the place of `old`, if nobody did so yet. Writing mutex.
@@ -71,7 +62,7 @@ extension Environment {
         let isOurs = current.withLock { current in
             guard current.opening === old else { return false }
             current.opening = nil
-            current.retired = old
+            current.retired = old.lockFile
             current.isSuspect = isSuspect
             current.failure = nil
             return true

@@ -6,14 +6,19 @@ import TrawlPlatform
 ///
 /// A process has each directory open once (LMDB's locks belong to the process); `open` hands out the same environment
 /// again. It is opened after exec and never crosses a fork. Any thread may read and write; a write blocks its thread.
+///
+/// Locks are taken in this order, and any of them may be left out: the passage of the directory, `writing`, `turn`,
+/// byte 0 of `environment.lock`, LMDB's writer lock; then those that guard one value. A read that begins may wait for
+/// `writing` with its slot in hand, and with what the slot has open: whoever has `writing` waits for slots no longer
+/// than a second, or only for those that are `entering`, which never wait for it.
 package final class Environment: Sendable {
     /// What changes when the files are replaced or the last user closes.
     struct Current {
         /// Nothing while the files cannot be used; see `retire`.
         var opening: Opening?
         var isClosed = false
-        /// What was used last and is let go of when the last snapshot of it ends.
-        weak var retired: Opening?
+        /// The lock file of what was used last, which LMDB has open until the last snapshot of it ends.
+        var retired: FileIdentity?
         /// Whether the files are to be walked when they are opened again.
         var isSuspect = false
         /// Why they could not be opened again, and until when nobody tries.
@@ -225,7 +230,7 @@ package final class Environment: Sendable {
     }
 
     private func finish() {
-        writing.holding {
+        let lockFile = writing.holding { () -> FileIdentity? in
             let opening = current.withLock { current in
                 current.isClosed = true
                 let opening = current.opening
@@ -235,10 +240,26 @@ package final class Environment: Sendable {
             // Readers see that their slot is out of date, and then that the environment is closed.
             storeOrdered(shared.generation, UInt64.max)
             releaseIdleSlots()
-            guard let opening else { return }
+            guard let opening else { return current.withLock { $0.retired } }
             // A note that cannot be written costs a check at the next start; nobody can act on it now.
             try? opening.finish()
+            return opening.lockFile
         }
+        // Without the mutex, for which a read that just begins may wait.
+        if let lockFile { _ = waitUntilClosed(lockFile) }
+    }
+
+    /// Waits until LMDB has closed a lock file: the last snapshot of its opening, of which nobody begins another, has
+    /// ended. A second at most; then whoever opens that file is refused until it has.
+    func waitUntilClosed(_ lockFile: FileIdentity) -> Bool {
+        let end = MonotonicClock.now().advanced(by: .seconds(1))
+        while OpenLockFiles.contains(lockFile) {
+            if MonotonicClock.now() >= end { return false }
+            // Those that were in use when they went out of date.
+            releaseIdleSlots()
+            MonotonicClock.sleep(for: .milliseconds(1))
+        }
+        return true
     }
 
     /// Frees what idle slots hold of earlier openings.

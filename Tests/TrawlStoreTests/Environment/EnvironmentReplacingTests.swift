@@ -28,25 +28,60 @@ struct EnvironmentReplacingTests {
         return try #require(nil)
     }
 
-    @Test("a write of the meta page that fails costs that commit and nothing before it", arguments: [true, false])
-    func failedMetaPage(isRebuildable: Bool) throws {
-        let environment = try open(Sample.settings(isRebuildable: isRebuildable, syncPolicy: .everyCommit))
-        defer { environment.close() }
-        for key in 1..<20 as Range<UInt64> { try environment.put(key, [UInt8(key)]) }
+    /// Has the meta page of what `body` writes fail, as on a full disk.
+    private func failMetaPage(of body: () throws -> Void) throws {
         let descriptor = try metaDescriptor()
         let saved = dup(descriptor)
         let full = Glibc.open("/dev/full", O_RDWR | O_CLOEXEC)
         #expect(dup2(full, descriptor) == descriptor)
         close(full)
-        #expect(throws: StoreError.self) { try environment.put(20, [20]) }
+        var hasFailed = false
+        do { try body() } catch is StoreError { hasFailed = true }
+        #expect(hasFailed)
         #expect(dup2(saved, descriptor) == descriptor)
         close(saved)
+    }
+
+    @Test("a write of the meta page that fails costs that commit and nothing before it", arguments: [true, false])
+    func failedMetaPage(isRebuildable: Bool) throws {
+        let environment = try open(Sample.settings(isRebuildable: isRebuildable, syncPolicy: .everyCommit))
+        defer { environment.close() }
+        for key in 1..<20 as Range<UInt64> { try environment.put(key, [UInt8(key)]) }
+        try failMetaPage { try environment.put(20, [20]) }
         // Who reads first, or writes first, opens the files again.
         if isRebuildable { #expect(throws: StoreError.self) { try environment.get(1) } }
         try environment.put(21, [21])
         for key in 1..<20 as Range<UInt64> { #expect(try environment.get(key) == [UInt8(key)]) }
         #expect(try environment.get(21) == [21])
         #expect(try environment.isSound())
+    }
+
+    @Test("after a write of the meta page that failed the files are opened again when the last snapshot has ended")
+    func failedMetaPageBesideReader() throws {
+        var settings = Sample.settings(isRebuildable: false, syncPolicy: .everyCommit)
+        settings.reopeningPause = .zero
+        let environment = try open(settings)
+        defer { environment.close() }
+        try environment.put(1, [1])
+        let (isInside, mayEnd, isOver) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        Thread.detachNewThread {
+            try? environment.read { _ throws(StoreError) in
+                isInside.signal()
+                mayEnd.wait()
+            }
+            isOver.signal()
+        }
+        isInside.wait()
+        try failMetaPage { try environment.put(2, [2]) }
+        #expect(throws: StoreError.self) { try environment.put(3, [3]) }
+        // Of a thread that reads no more.
+        mayEnd.signal()
+        isOver.wait()
+        try environment.put(4, [4])
+        #expect(try environment.get(1) == [1])
+        #expect(try environment.get(4) == [4])
     }
 
     @Test("who starts over has short files, nothing in them, and loses no later write")

@@ -42,11 +42,12 @@ extension Opening {
             // Whoever has it open checked it, or trusts one who did; or nothing touched the file since it was checked.
             isTrusted = isAlone ? verified == GuardNote.Stamp(facts) : verified.file == facts.identity.number
         }
-        if isSuspect { isTrusted = false }
-        if facts == nil { isTrusted = true }
+        isTrusted = facts == nil || isTrusted && !isSuspect
         // An empty file in which there was something, since an opener left its note.
         var followsDamage = false
         if facts == nil, note != nil { followsDamage = try FileFacts.of(path, followingLinks: false) != nil }
+        // A lock file without data is that of files that were removed: whoever has them open keeps it.
+        if facts == nil { try remove(directory) }
         var mustNote = note?.boot != boot || facts == nil
         if mustNote { note?.verified = nil }
 

@@ -29,6 +29,8 @@ final class Opening: @unchecked Sendable {
     let directory: String
     let dataPath: String
     let identity: FileIdentity
+    /// Which file LMDB has its locks in; among `OpenLockFiles` until LMDB's handle is closed.
+    let lockFile: FileIdentity
     let settings: EnvironmentSettings
     let guardFile: GuardFile
     let environment: OpaquePointer
@@ -77,10 +79,15 @@ final class Opening: @unchecked Sendable {
         self.environment = environment
         var number: Int32 = -1
         var lockPage: UnsafeMutableRawPointer?
-        do {
+        do throws(StoreError) {
+            try Opening.refuseSecond(directory)
             try Opening.reserveReaders(directory, settings)
             lockPage = Opening.mapLockPage(directory)
             try Opening.start(environment, directory, dataPath, settings)
+            guard let file = try Opening.lockFile(in: directory) else {
+                throw .unusable(path: directory, reason: "is removed again and again")
+            }
+            lockFile = file
             mdb_env_get_fd(environment, &number)
             identity = try FileFacts.of(number).identity
         } catch {
@@ -92,6 +99,7 @@ final class Opening: @unchecked Sendable {
         descriptor = number
         self.lockPage = lockPage
         // From here on `deinit` cleans up.
+        OpenLockFiles.insert(lockFile)
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         refreshFilePages()
         var info = MDB_envinfo()
@@ -117,6 +125,18 @@ final class Opening: @unchecked Sendable {
         try succeed(mdb_reader_check(environment, &dead), "mdb_reader_check")
     }
 
+    /// Which file the name of LMDB's lock file leads to; `nil` when there is none.
+    static func lockFile(in directory: String) throws(StoreError) -> FileIdentity? {
+        try FileFacts.of(directory + "/lock.mdb", followingLinks: true)?.identity
+    }
+
+    /// Sees that no earlier handle of this process has the lock file open, before anything opens it. Inside
+    /// `GuardFile.exclusively`, so nobody opens it in between.
+    private static func refuseSecond(_ directory: String) throws(StoreError) {
+        guard let file = try lockFile(in: directory), OpenLockFiles.contains(file) else { return }
+        throw .unusable(path: directory + "/data.mdb", reason: "what this process had open of it is still being read")
+    }
+
     /// Reserves the space of a new reader table. LMDB makes it as a file with a hole and writes to it where it is
     /// mapped, which on a full disk would end the process (SIGBUS).
     private static func reserveReaders(
@@ -136,10 +156,14 @@ final class Opening: @unchecked Sendable {
 
     deinit {
         // In a copy of the process made by fork the locks and the reader table are not ours to touch.
-        if isBroken {
-            Opening.givenUp.withLock { $0.append(UInt(bitPattern: environment)) }
-        } else if !ForkMark.isCopy {
-            mdb_env_close(environment)
+        if !ForkMark.isCopy {
+            if isBroken {
+                // Nobody uses it again or closes it, so it is in no other's way.
+                Opening.givenUp.withLock { $0.append(UInt(bitPattern: environment)) }
+            } else {
+                mdb_env_close(environment)
+            }
+            OpenLockFiles.remove(lockFile)
         }
         guarded.withLock { changing in
             for mapping in changing.mappings {
