@@ -1,3 +1,4 @@
+import CLMDB
 import Glibc
 import TrawlHTTP
 import TrawlPlatform
@@ -84,7 +85,10 @@ package final class Environment: Sendable {
         if ForkMark.isCopy { throw .forked }
         guard let opening = opening() else { throw .closed }
         do throws(StoreError) {
-            try opening.checkSnapshot(isDeep: true)
+            // LMDB's mapping, which it looks at then, moves only under this mutex. The walk uses one of our own.
+            let snapshot = try writing.holding { () throws(StoreError) in try opening.beginSnapshot() }
+            defer { mdb_txn_abort(snapshot.transaction) }
+            try opening.checkTrees(of: snapshot.meta, isDeep: true)
             return true
         } catch {
             guard case .damaged = error else { throw error }

@@ -7,15 +7,32 @@ extension Opening {
     func withSnapshot<Value>(
         _ body: (MetaPage) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
+        let snapshot = try beginSnapshot()
+        defer { mdb_txn_abort(snapshot.transaction) }
+        return try body(snapshot.meta)
+    }
+
+    /// Begins a transaction of LMDB that keeps the pages of the last snapshot, for who ends it. While LMDB's mapping
+    /// does not move.
+    func beginSnapshot() throws(StoreError) -> (transaction: OpaquePointer, meta: MetaPage) {
         let transaction = try beginRead()
-        defer { mdb_txn_abort(transaction) }
+        do throws(StoreError) {
+            return (transaction, try metaPage(of: transaction))
+        } catch {
+            mdb_txn_abort(transaction)
+            throw error
+        }
+    }
+
+    /// The meta page of the last snapshot, which the transaction has then.
+    private func metaPage(of transaction: OpaquePointer) throws(StoreError) -> MetaPage {
         let base = try map(pages: 2).base
         var seen: MetaPage?
         var damage = Damage(kind: .meta, page: 0)
         for turn in 0..<1000 {
             let identifier = UInt64(mdb_txn_id(transaction))
             // Chosen again after the look, so its page was not yet being written again; see `SnapshotMeta`.
-            if let seen, seen.transaction == identifier { return try body(seen) }
+            if let seen, seen.transaction == identifier { return seen }
             do throws(Damage) {
                 let number = identifier & 1
                 seen = try MetaPage(at: base + Int(number) * PageLayout.size, number: number)
@@ -42,19 +59,24 @@ extension Opening {
 
     /// Checks all that LMDB would follow in a write, while others may write.
     ///
-    /// - Parameters:
-    ///   - onlyIfShort: Only when the file is shorter than its last transaction says: it is cut off, or it ends in free
-    ///     pages that were never written.
-    ///   - isDeep: Whether the first pages of long values are looked at too.
-    func checkSnapshot(onlyIfShort: Bool = false, isDeep: Bool = false) throws(StoreError) {
+    /// - Parameter onlyIfShort: Only when the file is shorter than its last transaction says: it is cut off, or it ends
+    ///   in free pages that were never written.
+    func checkSnapshot(onlyIfShort: Bool) throws(StoreError) {
         try withSnapshot { meta throws(StoreError) in
             refreshFilePages()
             if onlyIfShort, filePages > meta.lastPage { return }
-            do throws(Damage) {
-                try check(meta, tablesOnly: false, isDeep: isDeep)
-            } catch {
-                throw damaged(error)
-            }
+            try checkTrees(of: meta)
+        }
+    }
+
+    /// Checks the trees of a snapshot whose pages stay.
+    ///
+    /// - Parameter isDeep: Whether the first pages of long values are looked at too.
+    func checkTrees(of meta: MetaPage, isDeep: Bool = false) throws(StoreError) {
+        do throws(Damage) {
+            try check(meta, tablesOnly: false, isDeep: isDeep)
+        } catch {
+            throw damaged(error)
         }
     }
 
