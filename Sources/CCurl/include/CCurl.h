@@ -85,6 +85,8 @@ int32_t ccurl_forget_line(CURL *easy);
 
 /// prctl(PR_SET_NO_NEW_PRIVS).
 int32_t ccurl_no_new_privileges(void);
+/// prctl(PR_SET_PDEATHSIG): the signal comes when the thread ends that started this process.
+int32_t ccurl_signal_at_parents_end(int32_t signal);
 /// mallopt: allocations below 1 MiB come from the heap, and its top is kept up to `bytes`. 0 when refused.
 int32_t ccurl_keep_freed_memory(int32_t bytes);
 

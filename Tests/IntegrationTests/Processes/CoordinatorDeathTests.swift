@@ -74,6 +74,40 @@ struct CoordinatorDeathTests {
         }
     }
 
+    /// Stands between a coordinator and process 1: its orphans become children of this one, in their own session, so
+    /// that the system continues none of them that is stopped.
+    private static let reaper = """
+        import ctypes, os, subprocess, sys
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+        job = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, preexec_fn=os.setpgrp)
+        print(job.pid, flush=True)
+        job.wait()
+        sys.stdin.read()
+        """
+
+    @Test(
+        "a worker that is stopped ends too, also where the system does not continue it",
+        .enabled(if: RecordingOrigin.python != nil, "python3 is not installed"))
+    func stopped() async throws {
+        let reaper = try ChildProcess(
+            try #require(RecordingOrigin.python),
+            ["-c", Self.reaper, try BuiltProducts.trawl(), "pipe", "--workers", "1", "--no-cookies", "--no-cache"])
+        let coordinator = try #require(reaper.readLine().flatMap { Int32($0) })
+        // The thread comes when all else is set up.
+        let isReady = await eventually {
+            let workers = ProcessTree.children(of: coordinator)
+            return !workers.isEmpty && workers.allSatisfy { ProcessTree.threads(of: $0).contains("trawl-orphan") }
+        }
+        try #require(isReady)
+        let workers = ProcessTree.children(of: coordinator)
+        defer { for worker in workers where isRunning(worker) { kill(worker, SIGKILL) } }
+        for worker in workers { kill(worker, SIGSTOP) }
+        #expect(await eventually { workers.allSatisfy { ProcessTree.state(of: $0) == "T" } })
+        kill(coordinator, SIGKILL)
+        let areGone = await eventually(within: .seconds(5)) { !workers.contains(where: isRunning) }
+        #expect(areGone)
+    }
+
     /// Whether a process that is no child of this one runs.
     private func isRunning(_ pid: Int32) -> Bool {
         guard let stream = fopen("/proc/\(pid)/stat", "re") else { return false }
