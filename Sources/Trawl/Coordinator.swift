@@ -7,6 +7,7 @@ import Synchronization
 import TrawlHTTP
 import TrawlPlatform
 import TrawlProtocol
+import TrawlStore
 import TrawlWatch
 
 /// Drives a pool of worker processes and answers fetches: the library's centre.
@@ -269,14 +270,20 @@ public final class Coordinator: Sendable {
 
     /// Stops (SIGSTOP) or continues (SIGCONT) all workers: what a terminal's job control does to the coordinator.
     ///
-    /// Workers are stopped between two writes to a cache, since others wait for who is in the middle of one. Blocks the
-    /// calling thread until the signal is sent, so that the caller may stop itself next.
+    /// Workers are stopped between two writes to a store, since others wait for who is in the middle of one; from then
+    /// on this process begins none either until they are continued. Blocks the calling thread until the signal is sent,
+    /// so that the caller may stop itself next.
     package func signalWorkers(_ signal: Int32) {
         let done = WakeUpGate()
         func send() {
             if mailbox.post(.signalWorkers(signal, done)) { done.wait() }
         }
-        if signal == SIGSTOP { shelf.betweenWrites { state.betweenWrites(send) } } else { send() }
+        if signal == SIGSTOP {
+            shelf.betweenWrites { state.betweenWrites(send) }
+        } else {
+            Environment.resumeWrites()
+            send()
+        }
     }
 
     /// What the engine is doing, for a thread that may wait; nil when it is gone or had no time for an answer.

@@ -115,7 +115,8 @@ final class StateShelf: Sendable {
         }
     }
 
-    /// Runs `body` while nobody is in the middle of a write; after a second all the same.
+    /// Runs `body` while nobody is in the middle of a write; after a second all the same. This process begins no other
+    /// before `Environment.resumeWrites`.
     func betweenWrites(_ body: () -> Void) {
         guard let store = state.withLock({ $0.store }) else { return body() }
         store.betweenWrites(patience: .seconds(1), body)

@@ -109,9 +109,10 @@ extension CacheStore {
     }
 
     /// Runs `body` while no process is in the middle of a write to one of the stores, or did not come to its end in
-    /// time.
+    /// time. This one begins no other before `Environment.resumeWrites`.
     ///
-    /// For who is about to stop other processes: others would wait for one that stops while it writes.
+    /// For who is about to stop other processes, and then this one: others would wait for one that stops while it
+    /// writes.
     package static func betweenWrites(of stores: ArraySlice<CacheStore>, patience: Duration, _ body: () -> Void) {
         guard let first = stores.first else { return body() }
         first.environment.betweenWrites(patience: patience) {

@@ -190,14 +190,12 @@ extension Environment {
         return .from(code, "mdb_txn_commit", path: opening.dataPath)
     }
 
-    /// Runs `body` while no process is in the middle of a write, or did not come to its end in time.
+    /// Runs `body` while no process is in the middle of a write, or did not come to its end in time. This one begins no
+    /// other before `resumeWrites`: those that come wait for that, as long as they would for another process.
     ///
-    /// For who is about to stop other processes. Not from within a write.
+    /// For who is about to stop other processes, and then this one. Not from within a write.
     package func betweenWrites(patience: Duration, _ body: () -> Void) {
-        let turn = turn.withLock { $0 }
-        let isTaken = turn.take(within: patience)
-        body()
-        if isTaken { turn.give() }
+        turn.withLock { $0 }.holdBack(within: patience, body)
     }
 
     /// Doubles LMDB's mapping, up to the bound. Writing mutex, no transaction.

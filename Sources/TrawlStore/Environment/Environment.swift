@@ -233,6 +233,11 @@ package final class Environment: Sendable {
         }
     }
 
+    /// This process may write again, wherever `betweenWrites` has held it back; also to what is just being closed.
+    package static func resumeWrites() {
+        for entry in registry.withLock({ $0 }) { entry.environment.turn.withLock { $0 }.goOn() }
+    }
+
     private func finish() {
         let lockFile = writing.holding { () -> FileIdentity? in
             let opening = current.withLock { current in

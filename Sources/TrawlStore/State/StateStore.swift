@@ -177,7 +177,8 @@ package final class StateStore: Sendable {
         return value
     }
 
-    /// Runs `body` while no process is in the middle of a write, or did not come to its end in time.
+    /// Runs `body` while no process is in the middle of a write, or did not come to its end in time. This one begins no
+    /// other before `Environment.resumeWrites`.
     package func betweenWrites(patience: Duration, _ body: () -> Void) {
         guard let environment = state.withLock({ $0.environment }) else { return body() }
         environment.betweenWrites(patience: patience, body)

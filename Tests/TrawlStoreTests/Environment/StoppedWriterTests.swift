@@ -156,6 +156,37 @@ struct StoppedWriterTests {
         #expect(try environment.get(7) == [7])
     }
 
+    @Test("who is about to stop begins no write, also where it waited for its turn, and goes on with it later")
+    func heldBack() throws {
+        let environment = try open()
+        defer { environment.close() }
+        try environment.put(1, [1])
+        let other = try EnvironmentChild(["environment-write", scratch.environment])
+        #expect(other.line() == "inside")
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            try? environment.write(patience: .seconds(3600)) { transaction throws(StoreError) in
+                try transaction.put(Sample.numbers, 5000, [5])
+            }
+            done.signal()
+        }
+        while !environment.turn.withLock({ $0.isAwaited }) { usleep(100) }
+        var hasRun = false
+        // The other one is in the way for as long as it may be.
+        environment.betweenWrites(patience: .milliseconds(20)) { hasRun = true }
+        #expect(hasRun)
+        other.kill()
+        // A third one comes to its turns, and as many as it wants.
+        let third = try EnvironmentChild(["environment-fill", scratch.environment, "20", "\(1 << 30)"])
+        #expect(third.line() == "done")
+        #expect(third.wait() == 0)
+        #expect(try environment.get(5000) == nil)
+        Environment.resumeWrites()
+        #expect(done.wait(timeout: .now() + 20) == .success)
+        #expect(try environment.get(5000) == [5])
+        #expect(try environment.get(21) != nil)
+    }
+
     @Test("damage in the file of turns costs nothing but the bound", arguments: ["", "short", "long"])
     func damaged(content: String) throws {
         try FileManager.default.createDirectory(atPath: scratch.environment, withIntermediateDirectories: true)

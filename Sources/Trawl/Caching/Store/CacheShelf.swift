@@ -241,7 +241,8 @@ final class CacheShelf: Sendable {
         }
     }
 
-    /// Runs `body` while nobody is in the middle of a write to one of the caches; after a second all the same.
+    /// Runs `body` while nobody is in the middle of a write to one of the caches; after a second all the same. This
+    /// process begins no other before `Environment.resumeWrites`.
     func betweenWrites(_ body: () -> Void) {
         let stores = state.withLock { state in state.stores.values.map(\.store.cache) }
         CacheStore.betweenWrites(of: stores[...], patience: .seconds(1), body)

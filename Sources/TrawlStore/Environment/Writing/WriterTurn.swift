@@ -1,6 +1,8 @@
 import CBlob
 import CLMDB
 import Glibc
+import Synchronization
+import TrawlHTTP
 import TrawlPlatform
 
 /// Whose turn it is to write, over all processes: the file `writer`, a mutex that all of them map.
@@ -18,6 +20,10 @@ final class WriterTurn: @unchecked Sendable {
 
     /// Magic, size of the mutex, process whose turn it is; the mutex begins at the second line of 64 bytes.
     private let words: UnsafeMutablePointer<UInt64>?
+    /// Whether this process begins no write for now.
+    private let isHeldBack = Atomic<Bool>(false)
+    /// Whether a thread of this process waits for the turn, or has it without having looked at `isHeldBack` since.
+    private let hasWaiter = Atomic<Bool>(false)
 
     /// Opens the file of a directory, or makes it. For users of its environment.
     init(in directory: String) {
@@ -85,10 +91,50 @@ final class WriterTurn: @unchecked Sendable {
         unlink(directory + "/" + name)
     }
 
-    /// Waits for the turn. A negative time does not wait.
+    /// Waits for the turn, and before that as long until this process is held back no more. A negative time does not
+    /// wait. With the environment's writing mutex: one thread at a time.
     ///
     /// - Returns: False when it did not come. Otherwise `give` follows, on the same thread.
     func take(within patience: Duration) -> Bool {
+        // Looks are counted: the time for which the process is stopped is none.
+        for _ in 0...max(0, patience.clampedNanoseconds / 1_000_000) {
+            if let isTaken = takeUnlessHeldBack(within: patience) { return isTaken }
+            MonotonicClock.sleep(for: .milliseconds(1))
+        }
+        return false
+    }
+
+    /// - Returns: `nil` when this process is held back.
+    private func takeUnlessHeldBack(within patience: Duration) -> Bool? {
+        hasWaiter.store(true, ordering: .sequentiallyConsistent)
+        defer { hasWaiter.store(false, ordering: .sequentiallyConsistent) }
+        if isHeldBack.load(ordering: .sequentiallyConsistent) { return nil }
+        guard lock(within: patience) else { return false }
+        // It may be since.
+        guard isHeldBack.load(ordering: .sequentiallyConsistent) else { return true }
+        give()
+        return nil
+    }
+
+    /// Whether a thread of this process waits for the turn.
+    var isAwaited: Bool { hasWaiter.load(ordering: .sequentiallyConsistent) }
+
+    /// Runs `body` when it is the turn of nobody else, or when that did not come in time; from then on this process has
+    /// no turn before `goOn`, so that it can be stopped. On a thread that has none.
+    func holdBack(within patience: Duration, _ body: () -> Void) {
+        isHeldBack.store(true, ordering: .sequentiallyConsistent)
+        let isTaken = lock(within: patience)
+        body()
+        if isTaken { give() }
+        // Who waited for it may have it now, and gives it back at once.
+        let end = MonotonicClock.now().advanced(by: patience)
+        while isAwaited, MonotonicClock.now() < end { MonotonicClock.sleep(for: .microseconds(100)) }
+    }
+
+    /// This process may have turns again.
+    func goOn() { isHeldBack.store(false, ordering: .sequentiallyConsistent) }
+
+    private func lock(within patience: Duration) -> Bool {
         guard let words else { return true }
         let (seconds, attoseconds) = patience.components
         let code = clmdb_turn_take(Self.mutex(words), seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
