@@ -127,6 +127,48 @@ struct ControlSocketTests {
         }
     }
 
+    @Test(
+        "what the system has no room for goes later, and the stream is whole",
+        .enabled(if: geteuid() != 0, "root may have any number of descriptors on their way"))
+    func shortage() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let pair = try ControlSocket.pair()
+            let file = try MemoryFile(name: "test")
+            let files = [file.descriptor.rawValue]
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(7), &limit)
+            let usual = limit.rlim_cur
+            // So many of the user's may be on their way; other processes of the user have some, too.
+            limit.rlim_cur = 32
+            setrlimit(__rlimit_resource_t(7), &limit)
+            var sent = 0
+            while sent < 100 {
+                let count = try withBytes("x") {
+                    try ControlSocket.send(pair.here.rawValue, $0, descriptors: files)
+                }
+                if count == nil { break }
+                sent += 1
+            }
+            // The socket is not full.
+            let without = try withBytes("x") { try ControlSocket.send(pair.here.rawValue, $0) }
+            guard sent < 100, without == 1 else { exit(2) }
+            limit.rlim_cur = usual
+            setrlimit(__rlimit_resource_t(7), &limit)
+            let later = try withBytes("x") { try ControlSocket.send(pair.here.rawValue, $0, descriptors: files) }
+            guard later == 1, openCount(ofTheFileOf: files[0]) == 1 else { exit(3) }
+            var came: [Int32] = []
+            var bytes = 0
+            try withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { room in
+                while case .bytes(let count) = try ControlSocket.receive(
+                    pair.there.rawValue, into: room, descriptors: &came)
+                {
+                    bytes += count
+                }
+            }
+            exit(bytes == sent + 2 && came.count == sent + 1 ? 0 : 1)
+        }
+    }
+
     @Test("descriptors lost for want of free numbers are an error that leaks none")
     func noNumbers() async {
         await #expect(processExitsWith: .exitCode(0)) {

@@ -63,7 +63,7 @@ package enum ControlSocket {
     ///   - bytes: Not empty.
     ///   - descriptors: At most `maximumDescriptors`; they stay the caller's and may be closed after a result other than nil.
     /// - Returns: How many bytes went, at least one, and all descriptors with them; `nil` when nothing went because the
-    ///   socket is full. A closed peer is `EPIPE`, never a signal.
+    ///   socket is full, or because the system is short of something. A closed peer is `EPIPE`, never a signal.
     package static func send(
         _ fd: Int32, _ bytes: UnsafeRawBufferPointer, descriptors: [Int32] = []
     ) throws(SystemError) -> Int? {
@@ -76,8 +76,19 @@ package enum ControlSocket {
                     fd, bytes.baseAddress, bytes.count, descriptors, Int32(descriptors.count))
             if result == -Int64(EINTR) { continue }
             if result == -Int64(EAGAIN) { return nil }
+            if isShortage(result) {
+                // The poller says that it can be written to all the same, so who tries again is held up here.
+                MonotonicClock.sleep(for: .milliseconds(1))
+                return nil
+            }
             return try check(result, "sendmsg")
         }
+    }
+
+    /// Whether nothing went for want of memory in the kernel, or because too many descriptors of the user are on their
+    /// way (unix(7), ETOOMANYREFS). Both pass, and the stream is whole: neither end is at fault.
+    private static func isShortage(_ result: Int64) -> Bool {
+        [ENOBUFS, ENOMEM, ETOOMANYREFS].contains { result == -Int64($0) }
     }
 
     /// Reads what is there.
