@@ -18,8 +18,21 @@ package final class OpenSession: Sendable {
         self.path = path
         let opened = cblob_openat(AT_FDCWD, path, O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
         lock = try BlobDirectory.adopt(opened, "openat")
-        let locked = cblob_lock(lock.rawValue, 1, 0)
-        if locked < 0 { throw SystemError(errno: -locked, call: "flock") }
+        try Self.take(lock.rawValue)
+    }
+
+    /// Locks the file. Nobody else ever has the lock but who looks whether somebody has (`isHeld`), for a moment; a
+    /// second is for one that is stopped in it.
+    private static func take(_ file: Int32) throws(SystemError) {
+        let end = MonotonicClock.now().advanced(by: .seconds(1))
+        while true {
+            let locked = cblob_lock(file, 1, 0)
+            if locked == 0 { return }
+            guard locked == -EAGAIN || locked == -EINTR, MonotonicClock.now() < end else {
+                throw SystemError(errno: -locked, call: "flock")
+            }
+            MonotonicClock.sleep(for: .microseconds(100))
+        }
     }
 
     /// Takes its file away; whoever looks now sees that it is over.

@@ -1,6 +1,8 @@
+import Foundation
 import Glibc
 import Testing
 import TrawlHTTP
+import TrawlPlatform
 
 @testable import TrawlStore
 
@@ -75,6 +77,24 @@ struct CacheSessionTests {
         #expect(scratch.files(in: "cache/sessions").count == 1)
         // It lives as long as whoever has it.
         withExtendedLifetime(session) { #expect(!next.hasUnheldSession) }
+    }
+
+    @Test("one begins although others look at its file meanwhile")
+    func lookedAt() throws {
+        let directory = scratch.cache
+        let isOver = Guarded(false)
+        let hasEnded = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let files = SessionFiles(in: directory)
+            while !isOver.withLock({ $0 }) { _ = files.hasUnheld }
+            hasEnded.signal()
+        }
+        defer {
+            isOver.withLock { $0 = true }
+            hasEnded.wait()
+        }
+        let files = SessionFiles(in: directory)
+        for _ in 0..<2000 { try files.begin(.make()).end() }
     }
 
     @Test("records without the file of their session are looked for as well")
