@@ -70,10 +70,6 @@ public final class Coordinator: Sendable {
         if let problem = configuration.problem() { throw FetchError(.badRequest, problem) }
         shelf = CacheShelf(configuration)
         programCache = configuration.downloadCache.map { ProgramCache($0, configuration) }
-        if configuration.cache.isRequired, configuration.cache.isOn {
-            if let directory = shelf.directory { _ = shelf.store(directory) }
-            if let problem = shelf.problem { throw problem }
-        }
         state = StateShelf(configuration, sessionID: shelf.sessionID)
         cookieSettings = CookieSettings(configuration, state: state)
         planner = FetchPlanner(configuration: configuration, shelf: shelf, cookies: cookieSettings, state: state)
@@ -95,6 +91,13 @@ public final class Coordinator: Sendable {
         meter = start.meter
         // What can fail comes before whatever has a thread: nothing runs when this throws.
         (watcher, statusSocketProblem) = try Watcher.prepared(configuration, mailbox, start.lastSnapshot)
+        do throws(FetchError) {
+            // The last of it: an open store has threads.
+            try shelf.openRequired()
+        } catch {
+            watcher?.end()
+            throw error
+        }
         bandwidth = BandwidthRule(configuration, segment)
         if bandwidth.meteredLimit != nil {
             let (watch, bandwidth) = (start.network.watch, bandwidth)
@@ -117,6 +120,7 @@ public final class Coordinator: Sendable {
         } catch {
             watcher?.end()
             start.network.stop()
+            shelf.close()
             throw FetchError(.engineDown, "\(error)", cause: .system(error.errno))
         }
     }

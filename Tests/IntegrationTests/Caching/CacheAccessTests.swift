@@ -165,6 +165,28 @@ struct CacheAccessTests {
         await coordinator.shutdown()
     }
 
+    @Test("a coordinator that cannot be made has no store open", arguments: [true, false])
+    func notMade(lacksWorker: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        var configuration = try testConfiguration(workers: 1)
+        configuration.cache.isRequired = true
+        configuration.store = .directory(directory.file("store"))
+        if lacksWorker {
+            configuration.workerExecutable = directory.file("missing")
+        } else {
+            configuration.statusSocket = .path(directory.file("missing/socket"))
+        }
+        do throws(FetchError) {
+            let coordinator = try Coordinator(configuration)
+            Issue.record("it was made")
+            await coordinator.shutdown()
+        } catch {
+            let expected: FetchError.Code = lacksWorker ? .engineDown : .file
+            #expect(error.code == expected)
+        }
+        #expect(!ProcessTree.descriptors().contains { $0.contains(directory.path) })
+    }
+
     @Test("any number of caches can be used one after the other", arguments: Engine.allCases)
     func caches(engine: Engine) async throws {
         try await withScene(engine, workers: engine == .workers ? 1 : 0) {

@@ -110,6 +110,17 @@ final class CacheShelf: Sendable {
         openStore(directory) ?? open(directory)
     }
 
+    /// Opens the coordinator's own store where it is required.
+    ///
+    /// - Throws: Why it cannot be used; then nothing is open.
+    func openRequired() throws(FetchError) {
+        guard settings.isOn, settings.isRequired else { return }
+        if let directory { _ = store(directory) }
+        guard let problem else { return }
+        close()
+        throw problem
+    }
+
     /// Has a store opened that is not open yet, by a thread of its own: opening waits for disks, and for other
     /// processes as long as ten seconds.
     ///
