@@ -36,8 +36,8 @@ struct GetPlan {
     let headFile: String?
     let namesFromHeads: Bool
     let failsOnErrorStatus: Bool
-    /// Whether the body of such a response is written.
-    let savesErrorBodies: Bool
+    /// Whether the body of such a response is dropped.
+    let dropsErrorBodies: Bool
     /// Whether `-o -` was said: then binary bytes may go to a terminal.
     let allowsBinaryOnTerminal: Bool
     let writeOut: WriteOut?
@@ -58,7 +58,7 @@ struct GetPlan {
         try command.authentication.check(list: arguments.inputFile)
         isSingle = command.endsLikeCurl
         failsOnErrorStatus = arguments.failsOnErrorStatus
-        savesErrorBodies = !arguments.fail
+        dropsErrorBodies = arguments.fail
         writesHeads = arguments.include || command.request.head
         wantsHeadsAlone = command.request.head
         allowsBinaryOnTerminal = arguments.outputs.contains("-")

@@ -37,7 +37,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [10, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [11, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -89,6 +89,16 @@ struct MessageRoundTripTests {
         #expect(with[5] == without[5] + 1 && with.count == without.count + 8)
         #expect(with[WireProtocol.headerLength + 16] == without[WireProtocol.headerLength + 16] | 16)
         #expect(Array(with.suffix(8)) == little(UInt64(9)))
+    }
+
+    @Test("a lease that drops the bodies of errors says so by the flag 16,384")
+    func droppedErrors() throws {
+        var lease = Lease(id: 1, profile: 2, progressIndex: 3, method: .get, url: "u", fields: FieldLines())
+        var bytes = frame(CoordinatorMessage.lease(lease))
+        bytes[WireProtocol.headerLength + 16] |= 0x40
+        lease.dropsErrorBodies = true
+        #expect(frame(CoordinatorMessage.lease(lease)) == bytes)
+        #expect(try coordinatorMessages(bytes) == [.lease(lease)])
     }
 
     @Test("a response that will not be stored is told in eight bytes")

@@ -105,6 +105,7 @@ extension Lease {
         lease.heads = random.pick([.withEnd, .early, .answered])
         lease.timeout = random.integer()
         lease.savesErrorBodies = random.bool()
+        lease.dropsErrorBodies = random.bool()
         lease.createsEmptyFile = random.bool()
         lease.dropsRedirectBodies = random.bool()
         lease.syncsFile = random.bool()

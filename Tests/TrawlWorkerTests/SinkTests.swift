@@ -123,6 +123,33 @@ struct SinkTests {
         #expect(scratch.content("error") == Array("gone".utf8))
     }
 
+    @Test("file: the body of an error, and of no other response, is dropped when the lease says so")
+    func droppedErrors() throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        func drops(_ lease: inout Lease) {
+            lease.sink = .file(root: 0, path: "x", collision: .replace)
+            lease.savesErrorBodies = true
+            lease.dropsErrorBodies = true
+        }
+        let gone = try worker.fetch("/status/404?body=gone", .get) { drops(&$0) }
+        #expect(gone.end.outcome == .complete(.discarded(length: 4)))
+        let lease = try worker.lease("/status/503?body=gone", .get) {
+            drops(&$0)
+            $0.asksAboutFailures = true
+        }
+        worker.send(.lease(lease))
+        guard case .head(lease.id, _, _, _)? = try worker.next()?.0 else {
+            Issue.record("no head")
+            return
+        }
+        worker.send(.answer(lease: lease.id, .deliver))
+        #expect(try worker.collect(lease.id).end.outcome == .complete(.discarded(length: 4)))
+        #expect(scratch.names.isEmpty)
+        _ = try worker.fetch("/status/300?body=several", .get) { drops(&$0) }
+        #expect(scratch.content("x") == Array("several".utf8))
+    }
+
     @Test("descriptor: the bytes are in the file that came with the lease")
     func descriptor() throws {
         let worker = try TestCoordinator()

@@ -38,6 +38,8 @@ public enum Destination: Sendable, Hashable {
         public var keepsPart = false
         /// What has come of an earlier fetch, to go on with: see ``Coordinator/start(resuming:as:options:decisions:)``.
         public var resumeData: ResumeData?
+        /// Whether the body of a response of 400 or more is dropped: little of it is read.
+        package var dropsErrorBodies = false
         /// Whether the name that a response suggests takes the place of the path's last part. Only beneath an output
         /// directory, and where a name that is taken gets a number.
         package var namesFromDisposition = false

@@ -97,8 +97,7 @@ extension BatchJob {
             if let file, let path = fetch.path, file != path { names.collided(path, became: file) }
             tally.bytes = tally.bytes.addingClamping(response.receivedLength)
             tally.cache.count(response.source)
-            if plan.failsOnErrorStatus, failure == nil { failure = failureOfStatus(response, fetch) }
-            if isGivenUp {
+            if isGivenUp || plan.failsOnErrorStatus && failure == nil && response.status >= 400 {
                 failure = Failure(
                     message: "the response's status is \(response.status)", curlCode: ExitStatus.Curl.httpError)
             }
@@ -117,23 +116,6 @@ extension BatchJob {
             fetch: fetch, file: file, isSuccess: failure == nil, time: time,
             elapsed: (now.nanoseconds - fetch.started.nanoseconds) / 1000
         ).write(result, to: &outputs.records)
-    }
-
-    /// With `--fail`: why the response is none, if it is.
-    private func failureOfStatus(_ response: Response, _ fetch: FetchInFlight) -> Failure? {
-        if response.status >= 400 {
-            return Failure(
-                message: "the response's status is \(response.status)", curlCode: ExitStatus.Curl.httpError)
-        }
-        guard plan.files == .replacing || plan.files == .named, let path = fetch.path else { return nil }
-        do throws(SystemError) {
-            try BodyWriter.saveRedirect(response, absolute(path))
-            return nil
-        } catch {
-            return Failure(
-                message: "\(path.terminalSafe): \(SystemError.reason(error.errno))",
-                curlCode: ExitStatus.Curl.writeError)
-        }
     }
 
     /// Prints what `-w` asks for, at the end of this turn.

@@ -55,7 +55,7 @@ struct BatchJob {
         messages = BatchMessages(console, source, hasResults: outputs.results != nil)
         names = FileNames(plan.naming, source, namesFromHeads: plan.namesFromHeads)
         templates = try RequestTemplates(
-            plan.template, on: coordinator, savesErrorBodies: plan.savesErrorBodies,
+            plan.template, on: coordinator, dropsErrorBodies: plan.dropsErrorBodies,
             namesFromHeads: plan.namesFromHeads)
         progress = ProgressDisplay(
             plan.report.progressKind(onTerminal: Terminal.isTerminal(STDERR_FILENO), sharesTerminal: false),

@@ -33,8 +33,8 @@ struct BatchPlan {
     let naming: NameRule
     let namesFromHeads: Bool
     let failsOnErrorStatus: Bool
-    /// Whether the body of such a response is written.
-    let savesErrorBodies: Bool
+    /// Whether the body of such a response is dropped.
+    let dropsErrorBodies: Bool
     /// Whether a status for which requests are tried again is a failure when no try is left.
     let failsAfterRetries: Bool
     let writeOut: WriteOut?
@@ -65,7 +65,7 @@ struct BatchPlan {
         retriesFailed = arguments.retriesFailed
         namesFromHeads = arguments.headerName
         failsOnErrorStatus = arguments.fail
-        savesErrorBodies = !arguments.fail
+        dropsErrorBodies = arguments.fail
         report = command.report
         if let pattern = arguments.pattern {
             naming = .template(try NameTemplate(pattern))
@@ -116,7 +116,7 @@ struct BatchPlan {
         naming = .lastPart
         namesFromHeads = false
         failsOnErrorStatus = plan.failsOnErrorStatus
-        savesErrorBodies = plan.savesErrorBodies
+        dropsErrorBodies = plan.dropsErrorBodies
         failsAfterRetries = false
         writeOut = plan.writeOut
         summarizes = false

@@ -7,25 +7,25 @@ import TrawlHTTP
 final class RequestTemplates {
     private let base: Request
     private let coordinator: Coordinator
-    private let savesErrorBodies: Bool
+    private let dropsErrorBodies: Bool
     private let namesFromHeads: Bool
     /// For requests that say nothing of their own.
     private let plain: RequestTemplate
 
     /// - Parameters:
-    ///   - savesErrorBodies: Whether bodies of responses other than 2xx become files.
+    ///   - dropsErrorBodies: Whether bodies of responses of 400 or more are dropped.
     ///   - namesFromHeads: Whether responses name their files.
     init(
-        _ base: Request, on coordinator: Coordinator, savesErrorBodies: Bool, namesFromHeads: Bool = false
+        _ base: Request, on coordinator: Coordinator, dropsErrorBodies: Bool, namesFromHeads: Bool = false
     ) throws(CommandError) {
         self.base = base
         self.coordinator = coordinator
-        self.savesErrorBodies = savesErrorBodies
+        self.dropsErrorBodies = dropsErrorBodies
         self.namesFromHeads = namesFromHeads
         do throws(FetchError) {
             plain = try coordinator.template(
                 of: base,
-                files: Self.files(for: base, savesErrorBodies: savesErrorBodies, namesFromHeads: namesFromHeads))
+                files: Self.files(for: base, dropsErrorBodies: dropsErrorBodies, namesFromHeads: namesFromHeads))
         } catch {
             throw CommandError(FailureText.of(error))
         }
@@ -44,7 +44,7 @@ final class RequestTemplates {
         return try coordinator.template(
             of: whole,
             files: Self.files(
-                for: whole, savesErrorBodies: savesErrorBodies, namesFromHeads: namesFromHeads && !isNamed))
+                for: whole, dropsErrorBodies: dropsErrorBodies, namesFromHeads: namesFromHeads && !isNamed))
     }
 
     /// The target of a request of the list, checked as one that says nothing of its own; nil when it is no such target.
@@ -58,12 +58,14 @@ final class RequestTemplates {
     }
 
     private static func files(
-        for request: Request, savesErrorBodies: Bool, namesFromHeads: Bool
+        for request: Request, dropsErrorBodies: Bool, namesFromHeads: Bool
     ) -> Destination.FileOptions {
         var files = Destination.FileOptions()
         // What has no body by its method (RFC 9110 §9.3.2) is no empty file either.
         files.createsEmptyFile = request.effectiveMethod != .head
-        files.savesErrorBodies = savesErrorBodies
+        // Others than those of 2xx and of redirects that are followed are bodies like any.
+        files.savesErrorBodies = true
+        files.dropsErrorBodies = dropsErrorBodies
         files.namesFromDisposition = namesFromHeads
         return files
     }

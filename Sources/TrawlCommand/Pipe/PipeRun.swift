@@ -50,7 +50,7 @@ final class PipeRun {
         self.stopping = stopping
         self.answers = answers
         console = stopping.console
-        templates = try RequestTemplates(plan.template, on: coordinator, savesErrorBodies: false)
+        templates = try RequestTemplates(plan.template, on: coordinator, dropsErrorBodies: false)
     }
 
     /// - Returns: The exit status.

@@ -65,15 +65,6 @@ final class BodyWriter {
         return BodyWriter(.device(number), name: path.terminalSafe, replaces: true)
     }
 
-    /// Saves the body of a redirect that was not followed: with `--fail` workers save those of 2xx alone. A 304 has
-    /// none, and leaves what is there.
-    static func saveRedirect(_ response: Response, _ path: String) throws(SystemError) {
-        guard response.file == nil, response.status < 400, response.status != 304, !response.isSuccess else { return }
-        let file = try file(path, replaces: true)
-        try response.body.withUnsafeBytes { bytes throws(SystemError) in try file.write(bytes) }
-        try file.finish()
-    }
-
     /// The file that appears when it is complete; nil when it is something else.
     var file: Int32? {
         if case .part(let part) = place { part.rawValue } else { nil }

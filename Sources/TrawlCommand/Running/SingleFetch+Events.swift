@@ -60,7 +60,7 @@ extension SingleFetch {
     private mutating func take(_ head: Response.ResponseHead, of fetch: Fetch, _ names: inout FileNames) {
         self.head = head
         hasAnswer = true
-        if !plan.savesErrorBodies, head.status >= 400 {
+        if plan.dropsErrorBodies, head.status >= 400 {
             show(head, of: fetch)
             refuse(fetch, "the response's status is \(head.status)", ExitStatus.Curl.httpError)
             return

@@ -132,7 +132,8 @@ struct SingleFetch {
         }
         var options = Destination.FileOptions()
         options.createsEmptyFile = true
-        options.savesErrorBodies = plan.savesErrorBodies
+        options.savesErrorBodies = true
+        options.dropsErrorBodies = plan.dropsErrorBodies
         return .file(path, options: options)
     }
 
@@ -164,9 +165,9 @@ struct SingleFetch {
             let isFailure = plan.failsOnErrorStatus && response.status >= 400
             let failure = "the response's status is \(response.status)"
             // It came before its head's event was seen.
-            if isFailure, !plan.savesErrorBodies { return fail(failure, ExitStatus.Curl.httpError) }
+            if isFailure, plan.dropsErrorBodies { return fail(failure, ExitStatus.Curl.httpError) }
             do throws(SystemError) {
-                try complete(response)
+                try writer?.finish()
             } catch {
                 outputIsBroken = plan.sharesOutput && error.isOfTheWholeOutput
                 let name = writer?.name ?? path?.terminalSafe ?? "the file"
@@ -189,12 +190,6 @@ struct SingleFetch {
         case nil:
             return fail("the fetch ended without an answer", 70)
         }
-    }
-
-    /// What is left to do with a body that came.
-    private mutating func complete(_ response: Response) throws(SystemError) {
-        if let writer { return try writer.finish() }
-        if let path { try BodyWriter.saveRedirect(response, path) }
     }
 
     private mutating func fail(_ message: String?, _ code: Int32) -> Int32 {

@@ -26,6 +26,8 @@ package struct Lease: Sendable, Hashable {
     package var timeout: UInt64 = 0
     /// Whether the body of a response other than 2xx goes to a file sink too; else it is kept in memory.
     package var savesErrorBodies = false
+    /// Whether the body of a response of 400 or more is dropped, wherever others go.
+    package var dropsErrorBodies = false
     /// Whether the last part of a file sink's path gives way to the name a response of 2xx suggests.
     package var namesFromDisposition = false
     /// Whether an empty body still makes a file.
@@ -121,7 +123,7 @@ package struct Lease: Sendable, Hashable {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
         let flags = block.integer(at: 15, as: UInt16.self)
-        guard flags & ~0x3FFF == 0 else { throw .reservedBits }
+        guard flags & ~0x7FFF == 0 else { throw .reservedBits }
         let method = try reader.method()
         let url = try reader.text()
         let fields = try reader.fields(known: knownFields)
@@ -152,7 +154,7 @@ package struct Lease: Sendable, Hashable {
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url,
             originLength: block.integer(at: 25, as: UInt16.self), fields: fields, body: body, sink: sink, heads: heads,
             timeout: block.integer(at: 17, as: UInt64.self), savesErrorBodies: flags & 1 != 0,
-            namesFromDisposition: flags & 64 != 0,
+            dropsErrorBodies: flags & 16_384 != 0, namesFromDisposition: flags & 64 != 0,
             createsEmptyFile: flags & 2 != 0, dropsRedirectBodies: flags & 4 != 0,
             asksAboutRedirects: flags & 128 != 0, asksAboutChallenges: flags & 512 != 0,
             asksAboutFailures: flags & 1024 != 0, syncsFile: flags & 8 != 0, mayReuseConnection: flags & 16 != 0,
@@ -173,7 +175,7 @@ package struct Lease: Sendable, Hashable {
             | (storesCookies ? 256 : 0) | (asksAboutChallenges ? 512 : 0) | (asksAboutFailures ? 1024 : 0)
             | (isMetered ? 2048 : 0)
             | (part > 0 ? 4096 : 0)
-        return sendsOnce ? others | 8192 : others
+        return others | (sendsOnce ? 8192 : 0) | (dropsErrorBodies ? 16_384 : 0)
     }
 }
 

@@ -113,16 +113,15 @@ extension Transfer {
         let isChallenge = lease.asksAboutChallenges && Self.challenges(head)
         // What is stored does not change by asking again.
         let isFailure = lease.asksAboutFailures && head.status >= 400 && report.source == .network
-        dropsBody =
-            isChallenge || isFailure
-            || lease.dropsRedirectBodies && Redirect.isFollowed(head.status) && facts.hasLocation
+        let isRedirect = lease.dropsRedirectBodies && Redirect.isFollowed(head.status) && facts.hasLocation
+        dropsBody = isChallenge || isFailure || isRedirect || isUnwanted(head)
         if !dropsBody { checkAnnouncedLength() }
         guard failure == nil else { return }
         chooseSink(head)
         chooseDecoder(head)
         guard failure == nil else { return }
         var asks = HeadQuestions()
-        if lease.heads == .answered || isChallenge || isFailure || (dropsBody && lease.asksAboutRedirects) {
+        if lease.heads == .answered || isChallenge || isFailure || (isRedirect && lease.asksAboutRedirects) {
             asks.insert(.disposition)
         }
         if lease.cache.contains(.asks), keeper?.mayBeDecided == true { asks.insert(.storing) }
@@ -144,6 +143,9 @@ extension Transfer {
         guard let length = store.expectedLength, length > limit else { return }
         failure = HopFailure(.bodyTooLarge, detail: "\(length) bytes announced, \(limit) allowed")
     }
+
+    /// Whether the body is dropped whatever becomes of the response.
+    private func isUnwanted(_ head: ResponseHead) -> Bool { lease.dropsErrorBodies && head.status >= 400 }
 
     /// Whether a head asks who we are (RFC 9110 §15.5.2, §15.5.8).
     private static func challenges(_ head: ResponseHead) -> Bool {
@@ -276,7 +278,7 @@ extension Transfer {
 
     /// The body of a redirect, challenge or failure is wanted after all.
     private func deliverDropped() {
-        guard dropsBody, let head else { return }
+        guard dropsBody, let head, !isUnwanted(head) else { return }
         dropsBody = false
         checkAnnouncedLength()
         chooseSink(head)

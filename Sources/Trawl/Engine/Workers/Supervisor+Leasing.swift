@@ -163,6 +163,7 @@ extension Supervisor {
             lease.sink = .descriptor
         }
         lease.savesErrorBodies = fetch.plan.fileOptions.savesErrorBodies
+        lease.dropsErrorBodies = fetch.plan.fileOptions.dropsErrorBodies
         lease.createsEmptyFile = fetch.plan.fileOptions.createsEmptyFile
         lease.syncsFile = fetch.plan.fileOptions.syncs
         lease.namesFromDisposition = fetch.plan.fileOptions.namesFromDisposition

@@ -154,6 +154,39 @@ struct BatchOutputTests {
         }
     }
 
+    // MARK: Bodies of other statuses
+
+    @Test("with -f little is read of the bodies of errors, and nothing is kept", arguments: [true, false])
+    func droppedErrors(isChunked: Bool) throws {
+        let body = [UInt8](repeating: 0x61, count: 8 << 20)
+        let origin = try ScriptedOrigin { _ in
+            var answer = ScriptedOrigin.Answer(404)
+            answer.body = body
+            answer.framing = isChunked ? .chunked : .close
+            return answer
+        }
+        defer { origin.stop() }
+        let bed = try BatchBed()
+        try bed.putList((0..<4).map { origin.url("/\($0)") })
+        #expect(try bed.run(["-f"]).status == 1)
+        let records = try bed.records()
+        #expect(records.map(\.status) == [404, 404, 404, 404])
+        let longest = records.compactMap { $0.members["bytes"] as? Int }.max()
+        #expect((longest ?? .max) <= 64 << 10)
+        #expect(try bed.files().isEmpty)
+    }
+
+    @Test("the body of a redirect that is not followed is a file, also with -f", arguments: [[], ["-f"]])
+    func redirects(options: [String]) throws {
+        let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(302, "moved", [("Location", "/x")]) }
+        defer { origin.stop() }
+        let bed = try BatchBed()
+        let url = origin.url("/r")
+        try bed.putList([url])
+        #expect(try bed.run(["--no-location"] + options).status == 0)
+        try bed.expectComplete([BatchBed.Item(url, body: Array("moved".utf8))])
+    }
+
     // MARK: Files of options
 
     @Test("a file that an option names and that cannot be read is wrong usage")
