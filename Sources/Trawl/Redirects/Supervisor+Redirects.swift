@@ -52,7 +52,7 @@ extension Supervisor {
         let hop = Response.RedirectHop(
             url: fetch.engine.target.text, status: Int(head.status), location: target.textWithFragment,
             head: Response.ResponseHead(head))
-        fetch.engine.redirects.append(hop)
+        fetch.engine.redirects.append(hop, keepsFields: fetch.reply.showsRedirectFields)
         tellRedirect(fetch, head.status, target)
         fetch.channel?.post(.redirected(hop))
         if let decided = fetch.engine.decided, decided.isAbout(head), case .replace(let other) = decided.answer {

@@ -111,7 +111,7 @@ public struct Response: Sendable {
         /// The reason phrase; empty in HTTP/2. Of ISO-8859-1 where it is not UTF-8.
         public var reason: String { TrawlHTTP.ResponseHead.text(ofReason: phrase) }
         /// The field lines, in order.
-        public let fields: Fields
+        public private(set) var fields: Fields
 
         /// The public form of a head.
         package init(_ head: TrawlHTTP.ResponseHead) {
@@ -119,6 +119,13 @@ public struct Response: Sendable {
             version = head.version.text
             phrase = head.reason
             fields = Fields(head.fields)
+        }
+
+        /// The same without its fields.
+        var withoutFields: ResponseHead {
+            var head = self
+            head.fields = [:]
+            return head
         }
 
         /// The reason phrase, one character for each byte that came.
@@ -135,7 +142,8 @@ public struct Response: Sendable {
         public let status: Int
         /// Where it led.
         public let location: String
-        /// Its whole head.
+        /// Its head; without its fields where those of the fetch's redirects before it have left no room: 1 MiB is
+        /// kept.
         public let head: ResponseHead
     }
 

@@ -91,7 +91,7 @@ extension Supervisor {
     /// Makes the first hop of a fetch the next one again.
     private mutating func rewind(_ fetch: RunningFetch) {
         let plan = fetch.plan
-        fetch.engine.redirects = []
+        fetch.engine.redirects = FollowedRedirects()
         fetch.engine.target = plan.target
         fetch.engine.method = plan.method
         fetch.engine.fields = plan.fields

@@ -231,8 +231,10 @@ struct RequestObject {
 
     private mutating func readMaxRedirects(_ reader: inout JSONReader) throws(JSONError) {
         guard let number = try number(.maxRedirects, &reader) else { return }
-        maxRedirects = number.wholeNumber.flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
-        if maxRedirects == nil { complain("max_redirects must be a whole number from 0 on") }
+        // As for `--max-redirs`: those that were followed are kept until the answer.
+        let most = RedirectCount.range.upperBound
+        maxRedirects = number.wholeNumber.flatMap { (0...most).contains($0) ? $0 : nil }
+        if maxRedirects == nil { complain("max_redirects must be a whole number from 0 to \(most)") }
     }
 
     private mutating func readTimeout(_ reader: inout JSONReader) throws(JSONError) {

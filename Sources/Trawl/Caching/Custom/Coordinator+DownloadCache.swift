@@ -12,7 +12,7 @@ extension Coordinator {
         // Hops here are fetches of their own: the limits of the fetch are kept over all of them.
         var deadline = plan.terms.wholeLimit.map { MonotonicClock.now().advanced(by: $0) }
         let original = plan
-        var redirects: [Response.RedirectHop] = []
+        var redirects = FollowedRedirects()
         var metrics: [HopReport] = []
         var retryCount = 0
         while true {
@@ -24,7 +24,7 @@ extension Coordinator {
             guard hop.source != .generated,
                 let redirect = Redirect(
                     head: hop.head, method: plan.method, mode: plan.options.redirects.mode.packageMode)
-            else { return try hop.response(originalURL: original.originalURL, redirects: redirects, plan) }
+            else { return try hop.response(originalURL: original.originalURL, redirects: redirects.hops, plan) }
             guard redirects.count < plan.options.redirects.limit else {
                 let limit = plan.options.redirects.limit
                 throw FetchError(.tooManyRedirects, "more than \(limit) redirects", url: target.text)
@@ -38,13 +38,14 @@ extension Coordinator {
                 plan = plan.redirected(by: redirect, to: next, planner.following(plan.terms, to: next, from: target))
             case .replace(let other):
                 plan = plan.replaced(by: other, planner.following(plan.terms, to: other.target, from: target))
-            case .stop: return try hop.response(originalURL: original.originalURL, redirects: redirects, plan)
+            case .stop: return try hop.response(originalURL: original.originalURL, redirects: redirects.hops, plan)
             case .fail(let error): throw error
             }
             redirects.append(
                 Response.RedirectHop(
                     url: target.text, status: Int(hop.head.status), location: plan.target.textWithFragment,
-                    head: Response.ResponseHead(hop.head)))
+                    head: Response.ResponseHead(hop.head)),
+                keepsFields: true)
         }
     }
 

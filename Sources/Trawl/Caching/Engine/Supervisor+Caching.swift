@@ -244,7 +244,8 @@ extension RunningFetch {
     /// What its answer has beside head and body.
     var frame: StoredAnswers.Frame {
         StoredAnswers.Frame(
-            originalURL: plan.originalURL, target: engine.target, redirects: engine.redirects, metrics: engine.metrics,
-            authentication: engine.authentication?.server?.report, retryCount: engine.retries?.failed ?? 0)
+            originalURL: plan.originalURL, target: engine.target, redirects: engine.redirects.hops,
+            metrics: engine.metrics, authentication: engine.authentication?.server?.report,
+            retryCount: engine.retries?.failed ?? 0)
     }
 }

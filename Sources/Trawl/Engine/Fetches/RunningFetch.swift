@@ -194,7 +194,7 @@ final class RunningFetch: @unchecked Sendable {
         /// Whether the worker told that a request goes out.
         var isForwarded = false
         var interim: [Response.ResponseHead] = []
-        var redirects: [Response.RedirectHop] = []
+        var redirects = FollowedRedirects()
         var metrics = HopReports()
         var deadline: MonotonicInstant?
         /// Since when the deadline moves on with the time.

@@ -385,9 +385,9 @@ extension Supervisor {
                 Response.Content(
                     head: head, body: ResponseBody(storage, codings: kept, limits: fetch.plan.terms.options.sizeLimits),
                     file: file, url: fetch.engine.target.textWithFragment, originalURL: fetch.plan.originalURL,
-                    redirects: fetch.engine.redirects, interim: fetch.engine.interim, trailers: Fields(end.trailers),
-                    decoded: end.decoded, receivedLength: length, source: Response.Source(end.cache.source),
-                    metrics: fetch.engine.metrics,
+                    redirects: fetch.engine.redirects.hops, interim: fetch.engine.interim,
+                    trailers: Fields(end.trailers), decoded: end.decoded, receivedLength: length,
+                    source: Response.Source(end.cache.source), metrics: fetch.engine.metrics,
                     defaultCharset: fetch.plan.terms.options.defaultCharset,
                     authentication: fetch.engine.authentication?.server?.report,
                     proxyAuthentication: fetch.engine.authentication?.proxy?.report,

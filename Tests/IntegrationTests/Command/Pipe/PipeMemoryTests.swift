@@ -103,6 +103,40 @@ struct PipeMemoryTests {
         }
     }
 
+    @Test("the heads of redirects do not wait for the answer, however long they are")
+    func redirectHeads() async throws {
+        let end = Occasion()
+        let lines = (0..<100).map { Array("X-\($0): ".utf8) + [UInt8](repeating: 0x61, count: 1000) }
+        // The targets are /FETCH/HOP.
+        let origin = try ScriptedOrigin { seen in
+            let parts = seen.target.split(separator: "/").compactMap { Int($0) }
+            guard parts.count == 2, parts[1] < 20 else {
+                var answer = ScriptedOrigin.Answer(200, "there")
+                if parts.first != 0 { answer.rest = (Array("!".utf8), end) }
+                return answer
+            }
+            var answer = ScriptedOrigin.Answer(302, "", [("Location", "/\(parts[0])/\(parts[1] + 1)")])
+            answer.lines = lines
+            return answer
+        }
+        defer { origin.stop() }
+        let pipe = try started()
+        pipe.write(#"{"id":0,"url":"\#(origin.url("/0/0"))"}"#)
+        let first = await pipe.next()
+        #expect((first?.members["redirects"] as? [Any])?.count == 20)
+        let before = ProcessTree.anonymousMemory(of: pipe.pid)
+        for id in 1...16 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/\(id)/0"))"}"#) }
+        #expect(await eventually { origin.seen().count { $0.target.hasSuffix("/20") } == 17 })
+        // Their heads are 32 MB.
+        let grown = ProcessTree.anonymousMemory(of: pipe.pid) - before
+        #expect(grown < 12 << 20, "\(grown)")
+        end.open()
+        let answers = await pipe.finish()
+        #expect(answers.count == 16)
+        for answer in answers.values { #expect((answer.members["redirects"] as? [Any])?.count == 20) }
+        #expect(await pipe.exitStatus() == 0)
+    }
+
     @Test("a worker that dies gives back what its bodies held, and those that wait run out of no time")
     func lost() async throws {
         try await withOrigin { origin in
