@@ -2,17 +2,19 @@ import CBrotli
 
 /// One layer of brotli, for one body: the library cannot start a state afresh.
 ///
-/// The window grows with what was decoded, up to the 16 MiB of RFC 7932 §9.1; a declared size costs address space
-/// alone. The library hands nothing out until it has filled the window or used up the input, so limits take effect that
-/// much later: a bomb costs up to 16 MiB of decoding, some milliseconds, before the first look at them.
+/// The window is as large as the body declares, up to the 16 MiB of RFC 7932 §9.1, and counts in `BrotliMemory`. The
+/// library hands nothing out until it has filled the window or used up the input, so limits take effect that much
+/// later: a bomb costs up to 16 MiB of decoding, some milliseconds, before the first look at them.
 final class BrotliLayer {
+    private let memory: BrotliMemory
     private let decoder: OpaquePointer
     private(set) var isComplete = false
     /// Bytes after the end of the coded data.
     private(set) var ignoredBytes = 0
 
-    init() throws(DecodingError) {
-        guard let decoder = cbrotli_decoder_create() else { throw .outOfMemory }
+    init(_ memory: BrotliMemory) throws(DecodingError) {
+        guard let decoder = cbrotli_decoder_create(memory.counter) else { throw .outOfMemory }
+        self.memory = memory
         self.decoder = decoder
     }
 
@@ -56,7 +58,9 @@ final class BrotliLayer {
     private func failure() -> DecodingError {
         let code = BrotliDecoderGetErrorCode(decoder)
         // The library's codes -21 to -30 are failed allocations.
-        if (-30 ... -21).contains(Int(code.rawValue)) { return .outOfMemory }
+        if (-30 ... -21).contains(Int(code.rawValue)) {
+            return memory.takeRefusal() ? .tooMuchMemory(limit: memory.most) : .outOfMemory
+        }
         guard let text = BrotliDecoderErrorString(code) else { return .corrupt(.brotli, reason: "invalid data") }
         return .corrupt(.brotli, reason: String(cString: text))
     }

@@ -6,12 +6,17 @@ package final class DecoderPool {
     private let scratch = DecoderScratch()
     private var decoders: [ContentDecoder] = []
     private var inflaters: [InflateLayer] = []
+    private let brotliMemory: BrotliMemory
 
     /// An empty pool.
     ///
-    /// - Parameter capacity: How many idle decoders and how many idle zlib states (about 40 KiB each) are kept.
-    package init(capacity: Int = 32) {
+    /// - Parameters:
+    ///   - capacity: How many idle decoders and how many idle zlib states (about 40 KiB each) are kept.
+    ///   - brotliBytes: What all states of brotli have together, beyond which a body gets room for a window of 1 MiB at
+    ///     most. The default is enough for 64 bodies with windows of 4 MiB, which is what encoders have by default.
+    package init(capacity: Int = 32, brotliBytes: Int = 256 << 20) {
         self.capacity = capacity
+        brotliMemory = BrotliMemory(most: brotliBytes)
     }
 
     /// A decoder for one body. Give it back when the body has ended, in whatever way.
@@ -20,13 +25,15 @@ package final class DecoderPool {
     ) throws(DecodingError) -> ContentDecoder {
         let chain = CodingChain(codings)
         guard chain.undone.count <= limits.layers else { throw .tooManyLayers(limit: limits.layers) }
+        // Nobody does that: br is denser than any coding of its output.
+        guard chain.undone.count(where: { $0 == .brotli }) <= 1 else { throw .stackedBrotli }
         let decoder = decoders.popLast() ?? ContentDecoder(scratch: scratch)
         decoder.begin(chain, limits: limits)
         for coding in chain.undone {
             switch coding {
             case .gzip: decoder.append(.inflate(try inflater(for: .gzip)))
             case .deflate: decoder.append(.inflate(try inflater(for: .deflate)))
-            case .brotli: decoder.append(.brotli(try BrotliLayer()))
+            case .brotli: decoder.append(.brotli(try BrotliLayer(brotliMemory)))
             case .identity, .unknown: break
             }
         }

@@ -4,6 +4,8 @@
 package enum DecodingError: Error, Sendable, Hashable {
     /// More codings to undo than `DecodingLimits.layers`.
     case tooManyLayers(limit: Int)
+    /// A body in br, and that in br again.
+    case stackedBrotli
     /// The bytes are not of that coding, or a checksum or length does not match. The reason is the library's.
     case corrupt(ContentCoding, reason: String)
     /// The body ended before the coding did.
@@ -14,6 +16,8 @@ package enum DecodingError: Error, Sendable, Hashable {
     case ratioTooHigh(limit: Int)
     /// The library could not allocate its state or window.
     case outOfMemory
+    /// The bodies in br that are being decoded have as much memory as they may have together.
+    case tooMuchMemory(limit: Int)
     /// Thrown by the receiver of decoded bytes that takes no more.
     case refused
 }

@@ -1,12 +1,13 @@
 /// How far a body may unfold before decoding is given up.
 ///
-/// Memory needs none of these: decoded bytes pass through buffers of 64 KiB and are never kept here. The limits protect
-/// time, disk and whoever collects the pieces. Size and ratio hold for the output of every layer, not only of the last
+/// Memory needs none of these: decoded bytes pass through buffers of 64 KiB and are never kept here, but for the
+/// windows of brotli, which have a bound of their own (`BrotliMemory`). The limits protect time, disk and whoever
+/// collects the pieces. Size and ratio hold for the output of every layer, not only of the last
 /// one, since a body may also unfold in the middle and shrink again.
 package struct DecodingLimits: Sendable, Hashable {
     /// The most codings undone on one body.
     ///
-    /// 3 by default. Nobody stacks more than two on purpose, and each layer of brotli may hold a window of 16 MiB.
+    /// 3 by default. Nobody stacks more than two on purpose. Brotli is undone once at most, whatever this says.
     package var layers: Int
     /// The most bytes any layer may produce.
     ///

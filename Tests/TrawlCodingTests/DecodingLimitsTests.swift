@@ -20,6 +20,43 @@ struct DecodingLimitsTests {
         #expect(throws: Never.self) { try pool.take(for: ten + [.unknown("x")]) }
     }
 
+    @Test("br over br is refused before any byte, whatever lies between")
+    func stackedBrotli() {
+        let pool = DecoderPool()
+        for codings in [[.brotli, .brotli], [.brotli, .gzip, .brotli]] as [[ContentCoding]] {
+            #expect(throws: DecodingError.stackedBrotli) { try pool.take(for: codings) }
+        }
+        #expect(throws: Never.self) { try pool.take(for: [.gzip, .brotli, .gzip]) }
+        // What is not undone does not count.
+        #expect(throws: Never.self) { try pool.take(for: [.brotli, .unknown("x"), .brotli]) }
+    }
+
+    @Test("bodies in br have so much memory together, and short ones theirs in any case")
+    func brotliMemory() throws {
+        // Room for the windows of two bombs.
+        let pool = DecoderPool(brotliBytes: 40 << 20)
+        var decoders: [ContentDecoder] = []
+        func bomb() throws -> DecodingError? {
+            let decoder = try pool.take(for: [.brotli])
+            decoders.append(decoder)
+            return Vectors.brotliBomb.withUnsafeBytes { bytes in
+                do throws(DecodingError) {
+                    try decoder.decode(bytes) { _ in }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+        for _ in 0..<2 { #expect(try bomb() == .ratioTooHigh(limit: 250)) }
+        for _ in 0..<20 { #expect(try bomb() == .tooMuchMemory(limit: 40 << 20)) }
+        let short = decode(Vectors.brotli, [.brotli], pool: pool)
+        #expect(short.error == nil && short.bytes == Vectors.text)
+        for decoder in decoders { pool.give(decoder) }
+        decoders = []
+        for _ in 0..<2 { #expect(try bomb() == .ratioTooHigh(limit: 250)) }
+    }
+
     @Test("a body within the floor may have any ratio")
     func floor() {
         let body = deflated(repeating: Self.megabyte, times: 8, .gzip)

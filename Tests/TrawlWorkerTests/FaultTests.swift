@@ -59,6 +59,7 @@ struct FaultTests {
             ("/gzip-truncated?nolength=1", .truncated),
             ("/gzip-badcrc", .decoding),
             ("/coding?names=gzip", .decoding),
+            ("/coding?names=br,br", .decoding),
             ("/interim?list=101", .malformedResponse),
         ])
     func faults(target: String, expected: HopFailure.Kind) throws {

@@ -181,7 +181,7 @@ extension RequestOptions {
         public var bodyBytes: UInt64?
         /// Bytes of a body kept in memory. Default 1 GiB.
         public var memoryBytes: UInt64 = 1 << 30
-        /// Content codings applied one over the other. Default 3.
+        /// Content codings applied one over the other, br once at most. Default 3.
         public var codingLayers = 3
         /// Decoded bytes for one encoded byte, beyond the first 8 MiB; 0 is no limit. Default 250.
         public var codingRatio = 250

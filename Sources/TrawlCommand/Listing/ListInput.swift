@@ -220,7 +220,7 @@ final class ListInput {
         case .corrupt(_, let reason): reason
         case .truncated: "it ends too early"
         case .outOfMemory: "out of memory"
-        case .tooManyLayers, .tooLarge, .ratioTooHigh, .refused: "\(error)"
+        case .tooManyLayers, .stackedBrotli, .tooLarge, .ratioTooHigh, .tooMuchMemory, .refused: "\(error)"
         }
     }
 }

@@ -81,11 +81,14 @@ extension Transfer {
     static func failure(_ error: DecodingError) -> HopFailure {
         switch error {
         case .tooManyLayers(let limit): HopFailure(.decoding, detail: "more than \(limit) content codings")
+        case .stackedBrotli: HopFailure(.decoding, detail: "br is applied to br")
         case .corrupt(let coding, let reason): HopFailure(.decoding, detail: "\(coding.name): \(reason)")
         case .truncated(let coding): HopFailure(.decoding, detail: "the \(coding.name) data has no end")
         case .tooLarge(let limit): HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes decoded")
         case .ratioTooHigh(let limit): HopFailure(.decoding, detail: "unfolds more than \(limit) times")
         case .outOfMemory: HopFailure(.outOfMemory)
+        case .tooMuchMemory(let limit):
+            HopFailure(.decoding, detail: "bodies in br have \(limit) bytes of memory already")
         case .refused: HopFailure(.internalError)
         }
     }

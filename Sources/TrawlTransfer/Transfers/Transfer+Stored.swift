@@ -163,7 +163,8 @@ extension Transfer {
         case .corrupt, .truncated:
             if report.source == .network || isSeen { return failure }
             return HopFailure(.storedResponse, detail: failure.detail)
-        case .tooManyLayers, .tooLarge, .ratioTooHigh, .outOfMemory, .refused: return failure
+        case .tooManyLayers, .stackedBrotli, .tooLarge, .ratioTooHigh, .outOfMemory, .tooMuchMemory, .refused:
+            return failure
         }
     }
 
