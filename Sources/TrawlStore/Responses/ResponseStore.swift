@@ -85,15 +85,7 @@ package final class ResponseStore: Sendable {
         among candidates: borrowing CacheCandidates, _ request: CacheRequest, _ now: WallTime, _ limit: UInt64,
         _ wantsCandidate: Bool
     ) -> StoredLookup? {
-        var best: (view: StoredView, record: StoredRecord)?
-        let varying = candidates.count > 1 ? newestVarying(among: candidates, for: request) : nil
-        for index in 0..<candidates.count {
-            guard let record = candidates.record(at: index), let view = try? StoredView(record.header),
-                view.facts.body.length == record.bodyLength
-            else { continue }
-            if rules.prefers(view, over: best?.view, beside: varying, for: request) { best = (view, record) }
-        }
-        guard let best else { return nil }
+        guard let best = preferred(among: candidates, for: request) else { return nil }
         // As if there were nothing; what to ask for is another's business.
         if !wantsCandidate, rules.mustAsk(request, best.view.facts, at: now) { return nil }
         var fields: FieldLines?
@@ -127,16 +119,38 @@ package final class ResponseStore: Sendable {
         }
     }
 
-    /// The newest record of a request's key that has selecting fields.
-    private func newestVarying(
+    /// The record to use for a request; nil when there is none.
+    private func preferred(
         among candidates: borrowing CacheCandidates, for request: CacheRequest
-    ) -> StoredFacts? {
-        var newest: StoredFacts?
-        for index in 0..<candidates.count {
-            guard let record = candidates.record(at: index), let view = try? StoredView(record.header) else { continue }
-            newest = rules.newestVarying(newest, view, for: request)
+    ) -> (view: StoredView, record: StoredRecord)? {
+        // Mostly there is one, and no list of them to be made.
+        if candidates.count == 1 {
+            guard let only = Self.item(at: 0, of: candidates), only.view.facts.body.length == only.record.bodyLength,
+                rules.prefers(only.view, over: nil, for: request)
+            else { return nil }
+            return only
         }
-        return newest
+        // Each is checked once: all of it may be long.
+        var items: [(view: StoredView, record: StoredRecord)] = []
+        var varying: StoredFacts?
+        for index in 0..<candidates.count {
+            guard let item = Self.item(at: index, of: candidates) else { continue }
+            varying = rules.newestVarying(varying, item.view, for: request)
+            items.append(item)
+        }
+        var best: (view: StoredView, record: StoredRecord)?
+        for item in items where item.view.facts.body.length == item.record.bodyLength {
+            if rules.prefers(item.view, over: best?.view, beside: varying, for: request) { best = item }
+        }
+        return best
+    }
+
+    /// A record and what it says; nil when that makes no sense.
+    private static func item(
+        at index: Int, of candidates: borrowing CacheCandidates
+    ) -> (view: StoredView, record: StoredRecord)? {
+        guard let record = candidates.record(at: index), let view = try? StoredView(record.header) else { return nil }
+        return (view, record)
     }
 
     private static func settle(_ decision: CacheDecision) -> StoredLookup {

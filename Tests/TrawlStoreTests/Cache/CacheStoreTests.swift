@@ -54,6 +54,38 @@ struct CacheStoreTests {
         #expect(try store.statistics().keys == 1)
     }
 
+    @Test("of variants with long heads the newest are kept that have 256 KiB together, or one that is longer")
+    func longVariants() throws {
+        let store = try open()
+        defer { store.close() }
+        func head(_ number: Int, _ length: Int) -> String { "\(number) " + String(repeating: "x", count: length) }
+        for number in 0..<12 { store.put(1, header: head(number, 60_000), body: [1]) }
+        #expect(store.found(1).map { $0.header.prefix(2) } == ["11", "10", "9 ", "8 "])
+        store.put(1, header: head(12, 300_000), body: [UInt8](repeating: 2, count: 20_000))
+        #expect(store.found(1).map { $0.header.prefix(2) } == ["12"])
+        store.put(1, header: "13", body: [1])
+        #expect(store.found(1).map { $0.header.prefix(2) } == ["13"])
+        let statistics = try store.statistics()
+        #expect(statistics.records == 1 && statistics.blobs == 0)
+        #expect(try store.verify().damagedRecords == 0)
+    }
+
+    @Test("a head that becomes long leaves no room for the oldest of the others")
+    func grownVariant() throws {
+        let store = try open()
+        defer { store.close() }
+        let first = try #require(store.put(1, header: "first", body: [1]))
+        for number in 0..<4 {
+            store.put(1, header: "\(number)" + String(repeating: "x", count: 60_000), body: [1])
+        }
+        let long = Array(repeating: UInt8(ascii: "y"), count: 100_000)
+        let use = CacheUse(digest: digest(1), sequence: first)
+        #expect(store.perform(.replaceHeader(use, header: long, stored: 2)) == .stored(first))
+        #expect(store.found(1).map { $0.header.prefix(1) } == ["3", "2", "y"])
+        #expect(try store.statistics().records == 3)
+        #expect(try store.verify().damagedRecords == 0)
+    }
+
     @Test("a record takes the place of those it replaces, and of no others")
     func replaces() throws {
         let store = try open()

@@ -21,6 +21,9 @@ struct IndexRow: Equatable {
 
     /// The most records of one cache key: past that the oldest goes.
     static let mostEntries = 32
+    /// The most bytes that their rows in `records` have together, but for one that is longer by itself: each look-up
+    /// checks all of them, and how long heads are, and by what they vary, is the server's choice.
+    static let mostBytes = 256 << 10
     static let entrySize = 24
 
     var entries: [Entry] = []

@@ -36,7 +36,7 @@ struct CacheTables {
             let row = try index(of: record.digest, in: transaction)
             switch try succession(of: record, in: row, transaction) {
             case .replaces(let obsolete):
-                try add(entry, to: row, without: obsolete, of: record.digest, in: transaction, &counters, &effects)
+                try add(entry, to: row, without: obsolete, for: record, in: transaction, &counters, &effects)
             case .yields(let other, let header):
                 // In a transaction that was run before this one the file may have got its name.
                 if case .blob(let blob) = record.body { effects.orphans.append(blob.reference.digest) }
@@ -74,19 +74,41 @@ struct CacheTables {
 
     /// Puts a new record last in the row of a digest that has one, drops what it replaces and what is too many.
     private func add(
-        _ entry: IndexRow.Entry, to row: IndexRow, without obsolete: [UInt64], of digest: CacheDigest,
+        _ entry: IndexRow.Entry, to row: IndexRow, without obsolete: [UInt64], for record: NewRecord,
         in transaction: borrowing Transaction, _ counters: inout CacheCounters, _ effects: inout Effects
     ) throws(StoreError) {
         var row = row
+        let digest = record.digest
         for sequence in obsolete {
             guard let place = row.entries.firstIndex(where: { $0.sequence == sequence }) else { continue }
             try drop(row.entries.remove(at: place), of: digest, in: transaction, &counters, &effects)
+        }
+        for old in try surplus(in: row, beside: record.header.count, sparing: nil, transaction) {
+            row.entries.removeAll { $0 == old }
+            try drop(old, of: digest, in: transaction, &counters, &effects)
         }
         while row.entries.count >= IndexRow.mostEntries {
             try drop(row.entries.removeFirst(), of: digest, in: transaction, &counters, &effects)
         }
         row.entries.append(entry)
         try put(row, of: digest, in: transaction)
+    }
+
+    /// The oldest records of a digest, as many as leave too little room for the rest and for one more.
+    ///
+    /// - Parameters:
+    ///   - header: Bytes of the header of that one.
+    ///   - spared: Its sequence, when it is among them.
+    private func surplus(
+        in row: IndexRow, beside header: Int, sparing spared: UInt64?, _ transaction: borrowing Transaction
+    ) throws(StoreError) -> [IndexRow.Entry] {
+        var left = IndexRow.mostBytes - RecordFrame.fixedSize - header
+        var found: [IndexRow.Entry] = []
+        for entry in row.entries.reversed() where entry.sequence != spared {
+            left -= try transaction.get(CacheSchema.records, entry.sequence)?.count ?? 0
+            if left < 0 { found.append(entry) }
+        }
+        return found
     }
 
     /// What a new record is to the others of its digest.
@@ -138,6 +160,15 @@ struct CacheTables {
         clock.use(use.slot)
         var counters = try counters(in: transaction)
         let before = counters
+        // What is shorter is one of so many that all have room.
+        if header.count > IndexRow.mostBytes / IndexRow.mostEntries {
+            var row = try index(of: use.digest, in: transaction)
+            for old in try surplus(in: row, beside: header.count, sparing: use.sequence, transaction) {
+                row.entries.removeAll { $0 == old }
+                try put(row, of: use.digest, in: transaction)
+                try drop(old, of: use.digest, in: transaction, &counters, &effects)
+            }
+        }
         try evict(after: UInt64(header.count), in: transaction, &counters, &effects)
         if counters != before { try save(counters, in: transaction) }
         return .stored(use.sequence)
