@@ -14,6 +14,8 @@ package struct CookieJar: Sendable {
     private struct Group: Sendable {
         var key: Int
         var cookies: [CookieRecord] = []
+        /// Bytes of all of them.
+        var bytes = 0
         /// How many of them are for secure connections.
         var secure = 0
     }
@@ -78,11 +80,13 @@ package struct CookieJar: Sendable {
             if let group, let place {
                 let old = groups[group].cookies[place]
                 groups[group].cookies[place] = received.record
+                groups[group].bytes += received.record.bytes.count - old.bytes.count
                 // Name and domain are the same.
                 if isSecure(old) != isSecure(received.record) {
                     note(old, in: group, by: -1)
                     note(received.record, in: group, by: 1)
                 }
+                evict(from: key, at: now)
             }
         case .remove:
             if let group, let place { remove([place], from: group) }
@@ -105,6 +109,7 @@ package struct CookieJar: Sendable {
             places[key] = group
         }
         groups[group].cookies.append(record)
+        groups[group].bytes += record.bytes.count
         note(record, in: group, by: 1)
         count += 1
     }
@@ -145,11 +150,14 @@ package struct CookieJar: Sendable {
 
     // MARK: Throwing away
 
-    /// Keeps to the limits after one was added.
+    /// Keeps to the limits after one was added, or changed.
     private mutating func evict(from key: Int, at now: WallTime) {
-        if let group = places[key], groups[group].cookies.count > limits.perDomain {
+        if let group = places[key],
+            groups[group].cookies.count > limits.perDomain || groups[group].bytes > limits.bytesPerDomain
+        {
             let candidates = candidates(of: group, isCrowded: true, first: 0, at: now)
-            remove(Set(CookieRules.excess(candidates, keeping: limits.lowWater)), from: group)
+            let excess = CookieRules.excess(candidates, keeping: limits.lowWater, bytes: limits.lowWaterBytes)
+            remove(Set(excess), from: group)
         }
         guard count > limits.highWater else { return }
         var candidates: [EvictionCandidate] = []
@@ -180,7 +188,11 @@ package struct CookieJar: Sendable {
     }
 
     private mutating func remove(_ gone: Set<Int>, from group: Int) {
-        for index in gone { note(groups[group].cookies[index], in: group, by: -1) }
+        for index in gone {
+            let cookie = groups[group].cookies[index]
+            note(cookie, in: group, by: -1)
+            groups[group].bytes -= cookie.bytes.count
+        }
         if gone.count == 1, let index = gone.first {
             groups[group].cookies.remove(at: index)
         } else {

@@ -7,6 +7,9 @@ package struct CookieLimits: Sendable, Hashable {
     /// Cookies of one domain. One more, and a tenth of them goes, since looking for the ones to throw away takes a look
     /// at all.
     package var perDomain: Int
+    /// Bytes of the records of one domain's cookies, which are looked at for each request to it, whatever of them is
+    /// sent: by default four times what one field can have. A tenth goes likewise.
+    package var bytesPerDomain: Int
     /// Cookies in all. For the same reason a tenth more may be there for a while.
     package var total: Int
     /// When there are too many in all, domains with more than this lose theirs first.
@@ -15,8 +18,12 @@ package struct CookieLimits: Sendable, Hashable {
     package var fieldLength: Int
 
     /// Limits, each at least 1.
-    package init(perDomain: Int = 180, total: Int = 3000, crowded: Int = 50, fieldLength: Int = 65_536) {
+    package init(
+        perDomain: Int = 180, bytesPerDomain: Int = 262_144, total: Int = 3000, crowded: Int = 50,
+        fieldLength: Int = 65_536
+    ) {
         self.perDomain = max(1, perDomain)
+        self.bytesPerDomain = max(1, bytesPerDomain)
         self.total = max(1, total)
         self.crowded = max(1, crowded)
         self.fieldLength = max(1, fieldLength)
@@ -24,6 +31,8 @@ package struct CookieLimits: Sendable, Hashable {
 
     /// How many a domain keeps that has more than `perDomain`.
     package var lowWater: Int { perDomain - perDomain / 10 }
+    /// How many bytes a domain keeps that has more than `bytesPerDomain`.
+    package var lowWaterBytes: Int { bytesPerDomain - bytesPerDomain / 10 }
 
     /// The number of cookies in all above which some are thrown away, until `total` are left.
     package var highWater: Int { total.addingReportingOverflow(total / 10).partialValue }
@@ -33,6 +42,8 @@ package struct CookieLimits: Sendable, Hashable {
 package struct EvictionCandidate: Sendable, Hashable {
     /// What the store finds it by.
     package var place: Int
+    /// Bytes of its record.
+    package var length: Int
     /// Whether its time is over.
     package var isExpired: Bool
     /// Whether it is for secure connections.
@@ -49,6 +60,7 @@ package struct EvictionCandidate: Sendable, Hashable {
     /// What counts of a cookie.
     package init(_ cookie: CookieView, place: Int, isCrowded: Bool, at now: WallTime) {
         self.place = place
+        length = cookie.record.count
         self.isCrowded = isCrowded
         isExpired = cookie.isExpired(at: now)
         isSecure = cookie.flags.contains(.secure)
@@ -71,11 +83,19 @@ package struct EvictionCandidate: Sendable, Hashable {
 }
 
 extension CookieRules {
-    /// The places of those that have to go so that no more than `count` are left: all whose time is over, and as many
-    /// others as it takes, in the order in which they go.
-    package static func excess(_ candidates: [EvictionCandidate], keeping count: Int) -> [Int] {
+    /// The places of those that have to go so that no more than `count` are left, of no more than so many bytes: all
+    /// whose time is over, and as many others as it takes, in the order in which they go.
+    package static func excess(
+        _ candidates: [EvictionCandidate], keeping count: Int, bytes: Int = .max
+    ) -> [Int] {
         let sorted = candidates.sorted { $0.goesBefore($1) }
         let expired = sorted.prefix { $0.isExpired }.count
-        return sorted.prefix(max(expired, sorted.count - count)).map(\.place)
+        var gone = max(expired, sorted.count - count)
+        var left = sorted.dropFirst(gone).reduce(0) { $0 + $1.length }
+        while left > bytes, gone < sorted.count {
+            left -= sorted[gone].length
+            gone += 1
+        }
+        return sorted.prefix(gone).map(\.place)
     }
 }

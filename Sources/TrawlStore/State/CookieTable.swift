@@ -119,41 +119,43 @@ package enum CookieTable {
                 changes.append(nil)
                 continue
             }
-            let change = try store(cookie, key, at: now, in: transaction, state)
+            let (change, grows) = try store(cookie, key, at: now, in: transaction, state)
             changes.append(change)
-            if case .insert = change { grown.insert(domain) }
+            if grows { grown.insert(domain) }
         }
         if !grown.isEmpty { try evict(grown, limits, now, in: transaction) }
         return changes
     }
 
+    /// Stores one cookie: what that changed, and whether its domain has more of them, or longer ones, by it.
     private static func store(
         _ received: ReceivedCookie, _ key: [UInt8], at now: WallTime, in transaction: borrowing Transaction,
         _ state: StateStore?
-    ) throws(StoreError) -> CookieChange {
+    ) throws(StoreError) -> (change: CookieChange, grows: Bool) {
         var received = received
         let order = transaction.nextOrder()
-        return try key.span.withUnsafeBytes { (key) throws(StoreError) in
+        return try key.span.withUnsafeBytes { (key) throws(StoreError) -> (change: CookieChange, grows: Bool) in
             // Valid until the next change.
             let old = try transaction.get(StateSchema.cookies, key).flatMap(view)
             // A digest that two identities share is no reason to take over the other's age.
             let same = old.flatMap { old in received.record.withView { CookieRules.isSame($0, old) } ? old : nil }
             // What several fetches brought at a time is mostly the same.
-            if let same, received.changesNothing(of: same, at: now) { return .nothing }
-            if case .nothing = received.settle(replacing: same, order: order, at: now) { return .nothing }
+            if let same, received.changesNothing(of: same, at: now) { return (.nothing, false) }
+            if case .nothing = received.settle(replacing: same, order: order, at: now) { return (.nothing, false) }
             // What ends with a session does not have to outlive the machine.
             if received.record.isPersistent || old?.flags.contains(.persistent) == true { transaction.requestSync() }
             let change: CookieChange = old == nil ? .insert : .replace
+            let grows = received.record.bytes.count > old?.record.count ?? 0
             let wasSecure = old?.flags.contains(.secure) == true
             let isSecure = received.record.isSecure && !received.isExpired
             if wasSecure, !isSecure { transaction.noteRemovedSecure() }
             if isSecure, !wasSecure { state?.raise(.secureCookies) }
             if received.isExpired {
                 try transaction.delete(StateSchema.cookies, key)
-                return .remove
+                return (.remove, false)
             }
             try put(received.record, key, in: transaction)
-            return change
+            return (change, grows)
         }
     }
 

@@ -141,6 +141,25 @@ struct CookieJarTests {
         #expect(jar.pairs().count == 3)
     }
 
+    @Test("a domain keeps to its bytes, whether long cookies come or short ones become long")
+    func bytesPerDomain() {
+        var jar = CookieJar(limits: CookieLimits(bytesPerDomain: 1000))
+        let long = String(repeating: "v", count: 200)
+        for index in 0..<20 { jar.receive("n\(index)=\(long)", from: "http://x.org/") }
+        #expect(jar.count == 3)
+        let newest = jar.field(for: "http://x.org/") ?? ""
+        #expect(newest.hasSuffix("n19=\(long)"))
+        for name in ["a", "b", "c", "d", "e"] { jar.receive("\(name)=1", from: "http://y.org/") }
+        #expect(jar.count == 8)
+        for name in ["a", "b", "c", "d", "e"] { jar.receive("\(name)=\(long)", from: "http://y.org/") }
+        #expect(jar.count <= 6)
+        let grown = jar.field(for: "http://y.org/") ?? ""
+        #expect(grown.hasSuffix("e=\(long)"))
+        jar.removeAll()
+        jar.receive("a=\(long)", from: "http://x.org/")
+        #expect(jar.count == 1)
+    }
+
     @Test("a jar keeps its limit: crowded domains lose first, then what was used last longest ago")
     func total() {
         var jar = CookieJar(limits: CookieLimits(perDomain: 20, total: 20, crowded: 3))

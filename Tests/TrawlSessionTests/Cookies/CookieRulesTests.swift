@@ -222,5 +222,9 @@ struct CookieRulesTests {
         #expect(CookieRules.excess(all, keeping: 0) == [5, 4, 3, 2, 1, 6, 0])
         #expect(CookieRules.excess(all, keeping: 4) == [5, 4, 3])
         #expect(CookieRules.excess(all, keeping: 100) == [5, 4])
+        let length = all.first?.length ?? 0
+        #expect(CookieRules.excess(all, keeping: 100, bytes: 3 * length) == [5, 4, 3, 2])
+        #expect(CookieRules.excess(all, keeping: 100, bytes: 3 * length - 1) == [5, 4, 3, 2, 1])
+        #expect(CookieRules.excess(all, keeping: 2, bytes: 5 * length) == [5, 4, 3, 2, 1])
     }
 }

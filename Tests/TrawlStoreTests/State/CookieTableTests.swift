@@ -247,6 +247,39 @@ struct CookieTableTests {
         }
     }
 
+    @Test("a domain keeps to its bytes, whether long cookies come or short ones become long")
+    func bytesPerDomain() throws {
+        try withState { state in
+            func store(_ values: Range<Int>, of length: Int) throws {
+                let received = try values.map { index in
+                    let value = String(repeating: "v", count: length)
+                    return try #require(receive("c\(index)=\(value)", from: "http://x.org/"))
+                }
+                try state.perform(.cookies) { (transaction) throws(StoreError) in
+                    _ = try CookieTable.store(received, jar: "", at: noon, in: transaction, state: state)
+                }
+            }
+            var bytes: Int {
+                var sum = 0
+                _ = try? state.read(.cookies) { (snapshot) throws(StoreError) in
+                    try CookieTable.forEach(in: "", snapshot) { sum += $0.record.count }
+                }
+                return sum
+            }
+            for part in 0..<10 {
+                try store(100 * part..<100 * part + 100, of: 4000)
+                #expect(bytes > 200_000 && bytes <= CookieTable.limits.bytesPerDomain)
+            }
+            #expect(state.names.contains("c999") && !state.names.contains("c900"))
+            try store(0..<900, of: 50)
+            #expect(state.names.count > 900)
+            for part in 0..<9 { try store(100 * part..<100 * part + 100, of: 4000) }
+            #expect(bytes > 200_000 && bytes <= CookieTable.limits.bytesPerDomain)
+            try state.set("short=1", from: "http://x.org/")
+            #expect(state.names.contains("short"))
+        }
+    }
+
     @Test("a flood of one response keeps to the limits too, of each of its domains")
     func flood() throws {
         try withState { state in
