@@ -4,7 +4,7 @@ import TrawlPlatform
 /// files.
 ///
 /// It is a hash table in scratch memory of 24 bytes an entry, at most three quarters full, so that tens of millions of
-/// records cost this process no memory of its own. Keys are spread evenly by themselves. Bound to one thread.
+/// records cost this process no memory of its own. Bound to one thread.
 struct FinishedRequests {
     /// How a request ended.
     enum Ending: Equatable {
@@ -91,7 +91,12 @@ struct FinishedRequests {
     /// Where the key is, or the free place where it would be.
     private func place(of key: RequestKey) -> Int {
         let mask = entries.count - 1
-        var place = Int(truncatingIfNeeded: key.low) & mask
+        // Keys come of URLs and file names that others choose, and whoever likes finds many that are alike in the bits
+        // that count here: with a seed of this process they cannot be chosen for it.
+        var hasher = Hasher()
+        hasher.combine(key.low)
+        hasher.combine(key.high)
+        var place = hasher.finalize() & mask
         while entries[place].fetched != 0 || entries[place].failed != 0 {
             if entries[place].low == key.low, entries[place].high == key.high { return place }
             place = (place + 1) & mask
