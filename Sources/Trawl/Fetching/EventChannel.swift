@@ -3,9 +3,12 @@ import TrawlPlatform
 
 /// The events of one fetch on their way to one reader.
 ///
-/// What waits here is bounded: pieces of a body by the credits the worker has, progress by keeping only the latest,
-/// the rest by the limits on redirects and heads.
+/// What waits here is bounded: pieces of a body by the credits the worker has, short ones being made one, progress by
+/// keeping only the latest, the rest by the limits on redirects and heads.
 final class EventChannel: FetchEventSink {
+    /// Bytes of a piece that is made of several: as many as one that comes may have.
+    private static let longestPiece = 64 << 10
+
     private struct State {
         var waiting: [FetchEvent] = []
         var first = 0
@@ -35,13 +38,7 @@ final class EventChannel: FetchEventSink {
                 state.reader = nil
                 return reader
             }
-            if case .progress = event, let last = state.waiting.last, case .progress = last,
-                state.first < state.waiting.count
-            {
-                state.waiting[state.waiting.count - 1] = event
-            } else {
-                state.waiting.append(event)
-            }
+            Self.add(event, to: &state)
             return nil
         }
         blocked?.open()
@@ -126,14 +123,38 @@ final class EventChannel: FetchEventSink {
     /// The head of the response that made the fetch fail.
     var refusedHead: Response.ResponseHead? { state.withLock { $0.refused } }
 
+    private static func add(_ event: FetchEvent, to state: inout State) {
+        var last = state.waiting.count - 1
+        var isBehindProgress = false
+        if last >= state.first, case .progress = state.waiting[last] { isBehindProgress = true }
+        switch event {
+        case .progress where isBehindProgress:
+            state.waiting[last] = event
+        case .data(let bytes):
+            // How far the hop has come is not told the earlier for a piece that comes before it.
+            if isBehindProgress { last -= 1 }
+            guard last >= state.first, case .data(var piece) = state.waiting[last],
+                piece.count + bytes.count <= longestPiece
+            else { return state.waiting.append(event) }
+            // Nobody else has it then, and it grows in place: a server may send single bytes.
+            state.waiting[last] = .started
+            piece += bytes
+            state.waiting[last] = .data(piece)
+        case .started, .attempt, .forwarded, .interim, .authenticating, .waitingForConnectivity, .retrying, .redirected,
+            .head, .resumedAtOffset, .progress, .ended:
+            state.waiting.append(event)
+        }
+    }
+
     private static func takeFirst(_ state: inout State) -> FetchEvent? {
         guard state.first < state.waiting.count else { return nil }
         let event = state.waiting[state.first]
+        state.waiting[state.first] = .started
         state.first += 1
         if state.first == state.waiting.count {
             state.waiting.removeAll(keepingCapacity: true)
             state.first = 0
-        } else if state.first > 64 {
+        } else if state.first * 2 >= state.waiting.count {
             state.waiting.removeFirst(state.first)
             state.first = 0
         }

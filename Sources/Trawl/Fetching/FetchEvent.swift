@@ -26,7 +26,8 @@ public enum FetchEvent: Sendable {
     /// The rest of the body comes, behind so many bytes that were there (``ResumeData``). Before the first of them; not
     /// when the body comes as a whole.
     case resumedAtOffset(UInt64)
-    /// A piece of the body, for a fetch into ``Destination/stream``.
+    /// A piece of the body, of 64 KiB at most, for a fetch into ``Destination/stream``. Pieces that wait for their
+    /// reader may become one.
     case data([UInt8])
     /// How far the hop in flight has come; at most four times a second.
     case progress(FetchProgress)
