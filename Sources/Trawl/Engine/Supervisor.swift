@@ -63,7 +63,7 @@ struct Supervisor: ~Copyable {
     /// Hops that wait until their cache is open, in their order, by its directory.
     var awaitingStores: [String: [(fetch: RunningFetch, front: Bool)]] = [:]
     /// Hops that are answered from the store, in their order.
-    var storedHops = HopLine()
+    var storedHops = Line<FetchKey>()
     /// Fetches that identical ones may wait for.
     var coalescing = CoalescingTable()
     /// Fetches for nobody.

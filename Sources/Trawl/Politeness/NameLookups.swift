@@ -11,9 +11,8 @@ final class NameLookups: Sendable {
     private static let mostThreads = 16
 
     private struct State {
-        var names: [String] = []
-        /// The next of them to be looked up.
-        var next = 0
+        /// Those that are still to be looked up.
+        var names = Line<String>()
         var threads = 0
         var isStopped = false
     }
@@ -43,8 +42,12 @@ final class NameLookups: Sendable {
                 state.threads -= 1
                 // Others take them.
                 guard state.threads == 0 else { return [] }
-                defer { (state.names, state.next) = ([], 0) }
-                return Array(state.names[state.next...])
+                var names: [String] = []
+                while let name = state.names.first {
+                    names.append(name)
+                    state.names.removeFirst()
+                }
+                return names
             }
             for name in forgotten { mailbox.post(.located(name, [])) }
         }
@@ -54,7 +57,7 @@ final class NameLookups: Sendable {
     func stop() {
         state.withLock { state in
             state.isStopped = true
-            (state.names, state.next) = ([], 0)
+            state.names = Line()
         }
     }
 
@@ -68,13 +71,12 @@ final class NameLookups: Sendable {
     /// The next name; nil when there is none, and the thread ends.
     private func nextName() -> String? {
         state.withLock { state in
-            guard state.next < state.names.count else {
-                (state.names, state.next) = ([], 0)
+            guard let name = state.names.first else {
                 state.threads -= 1
                 return nil
             }
-            state.next += 1
-            return state.names[state.next - 1]
+            state.names.removeFirst()
+            return name
         }
     }
 }
