@@ -18,7 +18,8 @@ struct FileNames {
     private let source: RequestSource
     /// Whether responses name their files: then nothing is known of a name before its response.
     private let namesFromHeads: Bool
-    private var hints: [String: UInt32] = [:]
+    private var hints: [FileNameKey: UInt32] = [:]
+    private var recorded = RecordedRows()
 
     init(_ naming: NameRule, _ source: RequestSource, namesFromHeads: Bool) {
         self.naming = naming
@@ -50,7 +51,7 @@ struct FileNames {
         if namesFromHeads, request.out == nil {
             return (path, .number(from: 0, adoptsIdentical: adopts))
         }
-        let hint = hints[path] ?? 0
+        let hint = hints[FileNameKey(path)] ?? 0
         var number = hint
         if source.isResumed {
             while source.wasRecorded(file: Self.numbered(path, number)) { number += 1 }
@@ -62,7 +63,7 @@ struct FileNames {
 
     /// A name no other request of this run got, for a file that replaces an earlier one: `name`, `name.1`, `name.2`.
     mutating func unused(_ name: String) throws(FetchError) -> String {
-        var number = hints[name] ?? 0
+        var number = hints[FileNameKey(name)] ?? 0
         while source.wasRecorded(file: Self.numbered(name, number)) { number += 1 }
         let unused = Self.numbered(name, number)
         do throws(SystemError) {
@@ -90,9 +91,12 @@ struct FileNames {
     }
 
     /// The next name of the row of `file` that no record has, as the row's name and the number in it.
-    func unrecorded(after file: String) -> (name: String, number: UInt32) {
-        var (name, number) = Self.next(after: file)
-        while source.wasRecorded(file: Self.numbered(name, number)) { number += 1 }
+    mutating func unrecorded(after file: String) -> (name: String, number: UInt32) {
+        let (name, first) = Self.next(after: file)
+        let source = source
+        let number = recorded.firstUnrecorded(of: name, from: first) { number in
+            source.wasRecorded(file: Self.numbered(name, number))
+        }
         return (name, number)
     }
 
@@ -105,8 +109,9 @@ struct FileNames {
     }
 
     private mutating func remember(_ path: String, _ number: UInt32) {
-        if hints.count >= Self.hintsKept, hints[path] == nil { hints.removeAll(keepingCapacity: true) }
-        hints[path] = max(hints[path] ?? 0, number)
+        let key = FileNameKey(path)
+        if hints.count >= Self.hintsKept, hints[key] == nil { hints.removeAll(keepingCapacity: true) }
+        hints[key] = max(hints[key] ?? 0, number)
     }
 }
 

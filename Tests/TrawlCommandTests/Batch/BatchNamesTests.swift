@@ -63,6 +63,69 @@ struct BatchNamesTests {
         #expect(FileNames.next(after: file) == (name, number))
     }
 
+    @Test("of a name that many requests want, each number is looked up once")
+    func copies() {
+        var rows = RecordedRows()
+        var recorded: Set<UInt32> = []
+        var lookups = 0
+        for expected in 1...UInt32(10_000) {
+            let number = rows.firstUnrecorded(of: "x", from: 1) { number in
+                lookups += 1
+                return recorded.contains(number)
+            }
+            #expect(number == expected)
+            recorded.insert(number)
+        }
+        #expect(lookups < 20_001)
+        // From a number within the row, too; of another row nothing is known.
+        let inRow = rows.firstUnrecorded(of: "x", from: 500) { $0 == 10_000 }
+        #expect(inRow == 10_001)
+        let ofAnother = rows.firstUnrecorded(of: "y", from: 1) { $0 == 1 }
+        #expect(ofAnother == 2)
+    }
+
+    @Test("a number without a record is found below those that are known")
+    func gaps() {
+        var rows = RecordedRows()
+        var recorded: Set<UInt32> = [1, 2, 4, 5, 6, 8]
+        func found(from first: UInt32) -> UInt32 {
+            rows.firstUnrecorded(of: "x", from: first) { recorded.contains($0) }
+        }
+        #expect(found(from: 4) == 7)
+        #expect(found(from: 1) == 3)
+        #expect(found(from: 5) == 7)
+        #expect(found(from: 8) == 9)
+        // What is recorded in between joins them.
+        recorded.insert(3)
+        #expect(found(from: 1) == 7)
+        recorded.insert(7)
+        #expect(found(from: 1) == 9)
+    }
+
+    @Test("a run that goes on copies to the next name without a record, however often a name is wanted")
+    func unrecorded() throws {
+        var (names, source) = try names(record("x", 0) + record("x.1", 1))
+        for number in 2..<UInt32(40) {
+            let found = names.unrecorded(after: "x")
+            #expect(found == ("x", number))
+            try source.record(file: "x.\(number)")
+        }
+        let behind = names.unrecorded(after: "x.20")
+        #expect(behind == ("x", 40))
+        let other = names.unrecorded(after: "y.20")
+        #expect(other == ("y", 21))
+    }
+
+    @Test("names of other bytes are other names, also when they are one text to Unicode")
+    func bytes() throws {
+        let source = RequestSource([], nil, .plain, rememberingIn: "/tmp")
+        var names = FileNames(.lastPart, source, namesFromHeads: false)
+        #expect(try names.unused("e\u{301}") == "e\u{301}")
+        #expect(try names.unused("e\u{301}") == "e\u{301}.1")
+        let composed = try names.unused("\u{E9}")
+        #expect(composed.utf8.elementsEqual("\u{E9}".utf8))
+    }
+
     @Test("where a response names the file, nothing is known of the name before")
     func fromHeads() throws {
         var (names, _) = try names(record("a", 1), fromHeads: true)
