@@ -13,7 +13,7 @@ struct OutputRootTests {
         }
     }
 
-    private func write(_ root: OutputRoot, _ path: String, _ content: String) throws {
+    private static func write(_ root: OutputRoot, _ path: String, _ content: String) throws {
         let part = try root.createPart(for: path)
         try withBytes(content) { try part.write($0) }
         try part.publish(replacing: true, sync: false)
@@ -57,7 +57,7 @@ struct OutputRootTests {
             String(repeating: "x", count: 255), String(repeating: "ä", count: 127),
             String(repeating: "\u{1F600}", count: 63),
         ]
-        for name in names { try write(root, name, "x") }
+        for name in names { try Self.write(root, name, "x") }
         #expect(try directory.names() == names.sorted())
     }
 
@@ -106,7 +106,7 @@ struct OutputRootTests {
         let root = try OutputRoot(path: directory.file("old"))
         rename(directory.file("old"), directory.file("new"))
         mkdir(directory.file("old"), 0o777)
-        try write(root, "sub/x", "x")
+        try Self.write(root, "sub/x", "x")
         #expect(directory.content("new/sub/x") == "x")
         #expect(try directory.names(in: "old") == [])
     }
@@ -115,11 +115,11 @@ struct OutputRootTests {
     func removed() throws {
         let directory = try TemporaryDirectory()
         let root = try OutputRoot(path: directory.path)
-        try write(root, "a/b/x", "1")
+        try Self.write(root, "a/b/x", "1")
         unlink(directory.file("a/b/x"))
         rmdir(directory.file("a/b"))
         rmdir(directory.file("a"))
-        try write(root, "a/b/x", "2")
+        try Self.write(root, "a/b/x", "2")
         #expect(directory.content("a/b/x") == "2")
     }
 
@@ -128,9 +128,36 @@ struct OutputRootTests {
         let directory = try TemporaryDirectory()
         let root = try OutputRoot(path: directory.path)
         for round in 0..<2 {
-            for index in 0..<600 { try write(root, "d\(index)/f\(round)", "\(index)") }
+            for index in 0..<600 { try Self.write(root, "d\(index)/f\(round)", "\(index)") }
         }
         for index in 0..<600 { #expect(try directory.names(in: "d\(index)") == ["f0", "f1"]) }
+    }
+
+    @Test("directories that are kept open are let go of before a file fails for want of a descriptor")
+    func shortage() async {
+        await #expect(processExitsWith: .success) { try Self.writeWithoutDescriptors() }
+    }
+
+    /// In a process of its own, whose descriptors can be used up.
+    private static func writeWithoutDescriptors() throws {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = 256
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        for index in 0..<8 { try write(root, "d\(index)/f", "x") }
+        var taken: [Int32] = []
+        while true {
+            let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { break }
+            taken.append(descriptor)
+        }
+        defer { for descriptor in taken { close(descriptor) } }
+        try write(root, "new/f", "y")
+        for descriptor in taken { close(descriptor) }
+        taken.removeAll()
+        #expect(directory.content("new/f") == "y")
     }
 
     @Test("a root that is missing or no directory is an error")

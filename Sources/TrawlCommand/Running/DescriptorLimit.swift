@@ -4,9 +4,11 @@ import TrawlPlatform
 
 /// How many files and sockets a process may have open, and what that means for fetches at a time.
 enum DescriptorLimit {
-    /// A transfer has a socket and a file.
-    private static let perTransfer = 2
-    /// What a process has open beside: streams, the control socket, directories, the cache.
+    /// A transfer has a socket, a file and that file's directory, and libcurl keeps two idle connections for each
+    /// transfer (CURLMOPT_MAXCONNECTS), of which it closes one when a transfer ends, not when one begins.
+    private static let perTransfer = 5
+    /// What a process has open beside: streams, the control socket, the cache, and the fewest connections and
+    /// directories that are kept.
     private static let others = 40
 
     /// The configuration that fits the limit, which is raised where that is allowed; workers inherit it.
@@ -15,7 +17,8 @@ enum DescriptorLimit {
     static func fit(_ configuration: inout Configuration) -> String? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
-        let needed = rlim_t(perTransfer * configuration.transfersPerWorker + others)
+        let needed = rlim_t(
+            perTransfer * configuration.transfersPerWorker + others + RecentDirectories.greatestCapacity)
         if limit.rlim_cur < needed {
             limit.rlim_cur = min(limit.rlim_max, needed)
             _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -29,7 +32,10 @@ enum DescriptorLimit {
     }
 
     /// How many transfers a worker may have with that limit.
-    static func transfers(within limit: Int) -> Int { max(1, (limit - others) / perTransfer) }
+    static func transfers(within limit: Int) -> Int {
+        let directories = min(limit / RecentDirectories.share, RecentDirectories.greatestCapacity)
+        return max(1, (limit - directories - others) / perTransfer)
+    }
 }
 
 extension FetchError {

@@ -76,11 +76,21 @@ package final class OutputRoot {
                     checked = try path.withBytes { (bytes) throws(OutputError) in try OutputPath(checking: bytes) }
                     continue
                 }
-                // Someone removed the directory since it was last used; some file systems say EPERM for that.
-                guard error.errno == ENOENT || error.errno == EPERM, mayRetry else { throw .system(error) }
+                guard mayRetry, Self.mayPassWithoutDirectories(error) else { throw .system(error) }
                 mayRetry = false
                 recent.removeAll()
             }
+        }
+    }
+
+    /// Whether an error may be due to the directories that are kept open.
+    private static func mayPassWithoutDirectories(_ error: SystemError) -> Bool {
+        switch error.errno {
+        // Someone removed the directory since it was last used; some file systems say EPERM for that.
+        case ENOENT, EPERM: true
+        // Too many files are open: these are open only to save a call.
+        case EMFILE, ENFILE: true
+        default: false
         }
     }
 

@@ -13,7 +13,12 @@ final class OpenDirectory: Sendable {
 /// The sub-directories used last, kept open.
 ///
 /// A table of pairs: a path has two places, chosen by its hash; of the two the one used longer ago is given up.
-struct RecentDirectories {
+package struct RecentDirectories {
+    /// One of so many descriptors that a process may have is for a directory here.
+    package static let share = 8
+    /// The most directories that are kept.
+    package static let greatestCapacity = 256
+
     private struct Entry {
         let hash: UInt64
         let path: [UInt8]
@@ -34,7 +39,7 @@ struct RecentDirectories {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 16 }
         var capacity = 16
-        while capacity < 256, capacity * 2 <= Int(clamping: limit.rlim_cur) / 8 { capacity *= 2 }
+        while capacity < greatestCapacity, capacity * 2 <= Int(clamping: limit.rlim_cur) / share { capacity *= 2 }
         return capacity
     }
 

@@ -7,8 +7,8 @@ import Trawl
 @Suite("What a run may open and write")
 struct OutputLimitTests {
     @Test(
-        "a transfer has two descriptors, and a process some more",
-        arguments: [(64, 12), (1024, 492), (12, 1), (41, 1)])
+        "a transfer has five descriptors, and a process some more",
+        arguments: [(64, 3), (1024, 171), (65_536, 13_048), (12, 1), (47, 1)])
     func transfers(limit: Int, count: Int) {
         #expect(DescriptorLimit.transfers(within: limit) == count)
     }

@@ -121,6 +121,21 @@ struct BatchBrokenOutputTests {
         }
     }
 
+    @Test("few descriptors are enough for many hosts, whose connections and directories are kept")
+    func descriptorsOfHosts() async throws {
+        let bed = try BatchBed()
+        try await withOrigin(addresses: 120) { origin in
+            // Longer than what is kept in memory, and open for a while.
+            let target = "/drip?bytes=100000&step=70000&interval=100"
+            try bed.putList((1...120).map { origin.url(target, address: $0) })
+            let arguments = bed.arguments(["-j", "128"]).joined(separator: " ")
+            let errors = bed.directory.file("errors")
+            let status = try shell("ulimit -n 64; exec \(try BuiltProducts.trawl()) \(arguments) 2>\(errors)")
+            #expect(status == 0, "\(bed.errors)")
+            #expect(try bed.records().allSatisfy { $0.isFetched == true } && bed.recordCount() == 120)
+        }
+    }
+
     @Test("messages nobody reads hold up nothing")
     func unreadMessages() async throws {
         let bed = try BatchBed()
