@@ -131,7 +131,7 @@ extension BatchJob {
         case .failure(let error): values.error = error
         }
         values.message = failure?.message ?? ""
-        values.fileName = (plan.files == .named ? fetch.path : file ?? fetch.path).map {
+        values.fileName = (plan.files == .new ? file ?? fetch.path : fetch.path).map {
             LocalPath.placed($0, in: plan.shownDirectory)
         }
         if let bytes = plan.writeOut?.output(values, on: console) { outputs.printed += bytes }

@@ -93,6 +93,10 @@ extension BatchJob {
             let unused = try names.unused(name)
             if unused != name { messages.note(fetch, "written to \(unused.terminalSafe)") }
             fetch.path = unused
+            // A link is followed, a pipe written to, what may not be written to left alone: as with a file of `-o`.
+            guard LocalPath.isReplaceable(absolute(unused)) else {
+                return try coordinator.prepare(target, template, intoFile: absolute(unused), tag: tag)
+            }
             destination = .file(unused, .replace)
         case .named:
             let name = fetch.request.out ?? ""

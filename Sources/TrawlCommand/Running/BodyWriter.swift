@@ -45,9 +45,12 @@ final class BodyWriter {
             return BodyWriter(.device(number), name: path.terminalSafe, replaces: true)
         }
         if exists, !replaces { throw SystemError(errno: EEXIST, call: "open") }
+        // As with files that workers write: what may not be written to is not replaced either, and a link is followed.
+        if exists, access(path, W_OK) != 0 { throw SystemError(errno: errno, call: "access") }
+        let place = try replaces ? FileLink.target(of: path) ?? path : path
         do throws(OutputError) {
             return BodyWriter(
-                .part(try PartFile.create(besideAbsolutePath: path)), name: path.terminalSafe, replaces: replaces)
+                .part(try PartFile.create(besideAbsolutePath: place)), name: path.terminalSafe, replaces: replaces)
         } catch {
             switch error {
             case .system(let error): throw error

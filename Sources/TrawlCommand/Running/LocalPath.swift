@@ -22,6 +22,14 @@ enum LocalPath {
         return info.st_mode & S_IFMT != S_IFREG
     }
 
+    /// Whether another file may take the place of what is at a path, if anything is: a file this user may write to, and
+    /// no link, device or pipe.
+    static func isReplaceable(_ path: String) -> Bool {
+        var info = stat()
+        guard lstat(path, &info) == 0 else { return true }
+        return info.st_mode & S_IFMT == S_IFREG && access(path, W_OK) == 0
+    }
+
     /// The path from the root, `directory` before a relative one.
     static func absolute(_ path: String, in directory: String? = nil) throws(SystemError) -> String {
         if path.hasPrefix("/") { return path }

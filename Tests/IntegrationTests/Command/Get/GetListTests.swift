@@ -49,6 +49,54 @@ struct GetListTests {
         }
     }
 
+    @Test("links are followed, pipes and devices written to, whether they are fetched one by one or together")
+    func places() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            #expect(mkfifo(directory.file("11"), 0o600) == 0)
+            // Its reader; the body has room in it.
+            let pipe = open(directory.file("11"), O_RDWR | O_NONBLOCK | O_CLOEXEC)
+            try #require(pipe >= 0)
+            defer { close(pipe) }
+            #expect(symlink("target", directory.file("12")) == 0)
+            #expect(symlink("/dev/null", directory.file("13")) == 0)
+            let urls = (11...13).map { origin.url("/bytes/\($0)") }
+            for runs in [[urls], urls.map { [$0] }] {
+                unlink(directory.file("target"))
+                for run in runs {
+                    let got = try get(["--output-dir", directory.path] + run)
+                    #expect(got.status == 0, "\(got.errors)")
+                }
+                var bytes = [UInt8](repeating: 0, count: 100)
+                let count = read(pipe, &bytes, bytes.count)
+                #expect(count == 11 && bytes[..<11].elementsEqual(ReferenceBytes.bytes(11)))
+                #expect(directory.content("target") == ReferenceBytes.bytes(12))
+                #expect(try directory.names() == ["11", "12", "13", "target"])
+                let kinds = ["11", "12", "13"].map { name in
+                    var info = stat()
+                    return lstat(directory.file(name), &info) == 0 ? info.st_mode & S_IFMT : 0
+                }
+                #expect(kinds == [S_IFIFO, S_IFLNK, S_IFLNK])
+            }
+        }
+    }
+
+    @Test("a file that may not be written to is not replaced, by one URL or by several", .enabled(if: geteuid() != 0))
+    func readOnly() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            try directory.put("11", Array("old".utf8))
+            chmod(directory.file("11"), 0o444)
+            let urls = [origin.url("/bytes/11"), origin.url("/bytes/12")]
+            let both = try get(["--output-dir", directory.path] + urls)
+            #expect(both.status == 1 && both.errors.contains("Permission denied"), "\(both.errors)")
+            #expect(try get(["--output-dir", directory.path, urls[0]]).status == 23)
+            #expect(try get(["--include", "--output-dir", directory.path, urls[0]]).status == 23)
+            #expect(directory.content("11") == Array("old".utf8))
+            #expect(directory.content("12") == ReferenceBytes.bytes(12))
+        }
+    }
+
     @Test("-o of a disk without room fails alone", arguments: [["-j", "1"], ["-v"]])
     func fullOutput(options: [String]) async throws {
         try await withOrigin { origin in
