@@ -50,7 +50,8 @@ public struct Configuration: Sendable {
     /// Directories beneath which workers create files themselves, when the first byte of a body has come: that it
     /// cannot be done shows then, but for methods that are not idempotent, such as POST, for which it is looked at
     /// before. A destination elsewhere is opened by this process before anything is sent, and handed to the worker,
-    /// which costs a little more, and two descriptors also while the fetch waits. They must exist.
+    /// which costs a little more, and two descriptors also while the fetch waits. They must exist, and stay at their
+    /// paths: a worker that is started in another's place takes no other directory for one of them.
     public var outputDirectories: [String] = []
     /// Where cache, cookies and hosts that want secure transport are kept. Default ``Store/shared``.
     public var store = Store.shared

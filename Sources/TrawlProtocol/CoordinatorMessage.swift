@@ -41,7 +41,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 payload.write(hello.slot)
                 payload.write(hello.generation)
                 payload.write(hello.leases)
-                payload.write(hello.roots)
+                WorkerRoot.write(hello.roots, to: &payload)
                 payload.write(hello.followsConnections)
             }
         case .profile(let number, let profile):
@@ -106,7 +106,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 Hello(
                     version: version, build: try reader.text(), segmentLayout: try reader.uint32(),
                     slot: try reader.uint32(), generation: try reader.uint32(), leases: try reader.uint32(),
-                    roots: try reader.texts(), followsConnections: try reader.bool()))
+                    roots: try WorkerRoot.read(from: &reader), followsConnections: try reader.bool()))
         case .profile:
             self = .profile(number: try reader.uint32(), try TransferProfile(from: &reader))
         case .lease:

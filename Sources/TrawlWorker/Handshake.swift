@@ -55,7 +55,14 @@ struct Handshake {
         }
         var roots: [OutputRoot] = []
         do throws(SystemError) {
-            for path in hello.roots { roots.append(try OutputRoot(path: path)) }
+            for asked in hello.roots {
+                let root = try OutputRoot(path: asked.path)
+                // Another may be at the path by now than the one that the coordinator and other workers hold open.
+                guard try root.identity() == FileIdentity(device: asked.device, inode: asked.inode) else {
+                    throw SystemError(errno: ESTALE, call: "openat")
+                }
+                roots.append(root)
+            }
         } catch {
             throw Refusal(status: Worker.Status.cannotWork)
         }

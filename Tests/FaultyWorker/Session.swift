@@ -134,7 +134,7 @@ final class Session {
                 delivery = .memory(length: UInt64(body.count))
             }
         case .file(let root, let path, let collision):
-            write(body, to: path, beneath: hello.roots[Int(root)], replaces: collision == .replace)
+            write(body, to: path, beneath: hello.roots[Int(root)].path, replaces: collision == .replace)
             delivery = .file(length: UInt64(body.count))
         case .descriptor:
             if let descriptor = job.descriptors.last { _ = Glibc.write(descriptor, body, body.count) }

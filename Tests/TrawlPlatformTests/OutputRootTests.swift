@@ -133,6 +133,60 @@ struct OutputRootTests {
         for index in 0..<600 { #expect(try directory.names(in: "d\(index)") == ["f0", "f1"]) }
     }
 
+    @Test("files beneath a root are read and removed there, wherever it was moved, and no link leads to one")
+    func existing() throws {
+        let outside = try TemporaryDirectory()
+        outside.put("secret", "untouched")
+        let directory = try TemporaryDirectory()
+        mkdir(directory.file("old"), 0o777)
+        let root = try OutputRoot(path: directory.file("old"))
+        let identity = try root.identity()
+        try Self.write(root, "sub/x", "x")
+        rename(directory.file("old"), directory.file("new"))
+        mkdir(directory.file("old"), 0o777)
+        mkdir(directory.file("old/sub"), 0o777)
+        directory.put("old/sub/x", "another's")
+        symlink(outside.path, directory.file("new/out"))
+        symlink(outside.file("secret"), directory.file("new/link"))
+
+        let file = try root.open("sub/x")
+        var byte: UInt8 = 0
+        let count = read(file.rawValue, &byte, 1)
+        #expect(count == 1 && byte == UInt8(ascii: "x"))
+        for path in ["link", "out/secret", "none", "sub/none", "none/x"] {
+            #expect(errorNumber { _ = try root.open(path) } != nil, "\(path)")
+        }
+        #expect(error { () throws(OutputError) in _ = try root.open("sub") } == .notARegularFile)
+        #expect(error { () throws(OutputError) in _ = try root.open("../new/sub/x") } == .invalidPath)
+        for path in ["sub/x", "out/secret", "../old/sub/x", "none/x", "sub"] { root.remove(path) }
+        #expect(try directory.names(in: "new") == ["link", "out", "sub"])
+        #expect(try directory.names(in: "new/sub") == [])
+        #expect(directory.content("old/sub/x") == "another's" && outside.content("secret") == "untouched")
+
+        #expect(try root.identity() == identity)
+        #expect(try HeldDirectory(path: directory.file("new")).identity == identity)
+        #expect(try HeldDirectory(path: directory.file("old")).identity != identity)
+    }
+
+    @Test("a file that has its name gets another one beside it, or counts as the file that is there")
+    func reopen() throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        for name in ["a/x", "a/x.1", "a/same"] { try Self.write(root, name, "of " + name) }
+        let linked = try root.reopen("a/x", for: "a/x")
+        try linked.publish(numberedFrom: 1, adoptsIdentical: true, sync: false)
+        #expect(linked.path == "a/x.2" && !linked.isAdopted)
+        #expect(directory.content("a/x.2") == "of a/x")
+        #expect(try root.identity(of: "a/x.2") == root.identity(of: "a/x"))
+        try Self.write(root, "a/y", "of a/same")
+        let adopting = try root.reopen("a/y", for: "a/same")
+        try adopting.publish(numberedFrom: 0, adoptsIdentical: true, sync: false)
+        #expect(adopting.path == "a/same" && adopting.isAdopted)
+        #expect(error { () throws(OutputError) in _ = try root.reopen("a/same", for: "b") } == .invalidPath)
+        try root.reopen("a/same", for: "a/z").discard()
+        #expect(try directory.names(in: "a") == ["same", "x", "x.1", "x.2", "y"])
+    }
+
     @Test("directories that are kept open are let go of before a file fails for want of a descriptor")
     func shortage() async {
         await #expect(processExitsWith: .success) { try Self.writeWithoutDescriptors() }

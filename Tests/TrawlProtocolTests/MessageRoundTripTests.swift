@@ -67,10 +67,21 @@ struct MessageRoundTripTests {
             frame(CoordinatorMessage.answer(lease: 1, answer)) == frame(kind: 4, little(UInt64(1)) + [1] + sink))
         let end = frame(WorkerMessage.ended(LeaseEnd(lease: 1, outcome: .complete(.file(length: 6, name: "p.1")))))
         #expect(
-            Array(end.dropFirst(WireProtocol.headerLength + 8).prefix(16))
-                == [3] + little(UInt64(6)) + [3, 0, 0, 0] + Array("p.1".utf8))
+            Array(end.dropFirst(WireProtocol.headerLength + 8).prefix(17))
+                == [3] + little(UInt64(6)) + [3, 0, 0, 0] + Array("p.1".utf8) + [0])
         #expect(
             frame(WorkerMessage.data(lease: 9, [1, 2])) == frame(kind: 19, little(UInt64(9)) + [2, 0, 0, 0, 1, 2]))
+    }
+
+    @Test("a greeting names each root with its device and inode")
+    func greeting() {
+        let hello = Hello(
+            build: "b", segmentLayout: 2, slot: 3, generation: 4, leases: 5,
+            roots: [WorkerRoot(path: "/p", device: 6, inode: 7)], followsConnections: true)
+        let numbers: [UInt8] = little(UInt32(2)) + little(UInt32(3)) + little(UInt32(4)) + little(UInt32(5))
+        let roots: [UInt8] = [1, 0, 0, 0] + [2, 0, 0, 0, 0x2F, 0x70] + little(UInt64(6)) + little(UInt64(7))
+        let greeting: [UInt8] = Array("TRWL".utf8) + [11, 0] + [1, 0, 0, 0, 0x62] + numbers + roots + [1]
+        #expect(frame(CoordinatorMessage.hello(hello)) == frame(kind: 1, greeting))
     }
 
     @Test("transfers that rest, their ends, and leases that go on behind them")

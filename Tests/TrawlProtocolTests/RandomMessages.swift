@@ -13,7 +13,7 @@ extension CoordinatorMessage {
             .hello(
                 Hello(
                     build: random.text(), segmentLayout: random.integer(), slot: random.integer(),
-                    generation: random.integer(), leases: random.integer(), roots: random.texts(),
+                    generation: random.integer(), leases: random.integer(), roots: roots(using: &random),
                     followsConnections: random.bool()))
         case 1: .profile(number: random.integer(), .random(using: &random))
         case 2: .lease(.random(using: &random))
@@ -34,6 +34,14 @@ extension CoordinatorMessage {
         case 7: .order(lease: random.integer(), random.pick(TransferOrder.allCases))
         default: .drain
         }
+    }
+
+    private static func roots(using random: inout SeededGenerator) -> [WorkerRoot] {
+        var roots: [WorkerRoot] = []
+        for path in random.texts() {
+            roots.append(WorkerRoot(path: path, device: random.integer(), inode: random.integer()))
+        }
+        return roots
     }
 }
 
@@ -223,7 +231,10 @@ extension LeaseEnd {
             outcome: random.pick([
                 .complete(.discarded(length: length)), .complete(.inline(random.bytes(upTo: 300))),
                 .complete(.memory(length: length)), .complete(.file(length: length)),
-                .complete(.file(length: length, name: random.pick(["a", "ä/b.1", "..c/d%2Fe", ".../x"]))),
+                .complete(
+                    .file(
+                        length: length, name: random.pick(["a", "ä/b.1", "..c/d%2Fe", ".../x"]),
+                        isAdopted: random.bool())),
                 .complete(.descriptor(length: length)), .complete(.streamed(length: length)), .failed(failure),
                 .givenUp(requestSent: random.bool(), kept: length, isPassed: random.bool()),
             ]))

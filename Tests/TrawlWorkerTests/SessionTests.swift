@@ -50,10 +50,32 @@ struct SessionTests {
         var leases = good
         leases.leases = 1000
         var roots = good
-        roots.roots = ["/nonexistent/directory"]
+        roots.roots = [WorkerRoot(path: "/nonexistent/directory", device: 0, inode: 0)]
         for hello in [slot, leases, roots] {
             #expect(try TestCoordinator(hello: hello).exitStatus() == 78)
         }
+    }
+
+    @Test("a directory that has taken the place of the one that other workers write to")
+    func otherRoot() throws {
+        let scratch = try Scratch()
+        let (out, old) = (scratch.path + "/out", scratch.path + "/old")
+        mkdir(out, 0o777)
+        let hello = Hello(
+            build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: 0, generation: 1, leases: 4,
+            roots: [try WorkerRoot(existing: out)])
+        rename(out, old)
+        mkdir(out, 0o777)
+        #expect(try TestCoordinator(hello: hello).exitStatus() == 78)
+        rmdir(out)
+        rename(old, out)
+        let worker = try TestCoordinator(hello: hello)
+        guard case .ready? = try worker.next()?.0 else {
+            Issue.record("no answer")
+            return
+        }
+        worker.hangUp()
+        #expect(worker.exitStatus() == 0)
     }
 
     @Test(

@@ -75,8 +75,10 @@ struct SinkTests {
         #expect(try delivery("a/x", 20) == .complete(.file(length: 20, name: "a/x.1")))
         #expect(try delivery("a/x", 30, from: 5) == .complete(.file(length: 30, name: "a/x.5")))
         #expect(try delivery("a/x", 100_000) == .complete(.file(length: 100_000, name: "a/x.2")))
-        #expect(try delivery("a/x", 10, adopts: true) == .complete(.file(length: 10)))
-        #expect(try delivery("a/x", 100_000, adopts: true) == .complete(.file(length: 100_000, name: "a/x.2")))
+        #expect(try delivery("a/x", 10, adopts: true) == .complete(.file(length: 10, isAdopted: true)))
+        #expect(
+            try delivery("a/x", 100_000, adopts: true)
+                == .complete(.file(length: 100_000, name: "a/x.2", isAdopted: true)))
         #expect(try delivery("a/x/y", 40) == .complete(.file(length: 40, name: "a/x%2Fy")))
         #expect(try delivery("a", 50) == .complete(.file(length: 50, name: "a.1")))
         #expect(scratch.content("a/x") == stream(10))

@@ -29,6 +29,14 @@ struct Exchange {
     }
 }
 
+extension WorkerRoot {
+    /// The directory that is at a path.
+    init(existing path: String) throws {
+        let identity = try HeldDirectory(path: path).identity
+        self.init(path: path, device: identity.device, inode: identity.inode)
+    }
+}
+
 /// A worker on a thread of this process, and the other end of its control socket.
 final class TestCoordinator {
     /// What the worker's loop returned.
@@ -64,12 +72,13 @@ final class TestCoordinator {
             status.value = Worker.run(control: control, segment: memory, isOwnProcess: false)
         }
         guard greets else { return }
+        let places = try roots.map { try WorkerRoot(existing: $0) }
         send(
             .hello(
                 hello
                     ?? Hello(
                         build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: 0, generation: 1,
-                        leases: UInt32(leases), roots: roots)))
+                        leases: UInt32(leases), roots: places)))
         if hello == nil {
             send(.profile(number: 1, profile))
             if case .ready(let ready)? = try next()?.0 { self.ready = ready }

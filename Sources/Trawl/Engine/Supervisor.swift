@@ -48,6 +48,8 @@ struct Supervisor: ~Copyable {
     let meter: BandwidthMeter
     let shares: BandwidthShares
     let executable: WorkerExecutable?
+    /// The directories beneath which workers make files.
+    let outputRoots: [HeldDirectory]
     let planner: FetchPlanner
     let vaultWork: VaultWork
 
@@ -139,6 +141,7 @@ struct Supervisor: ~Copyable {
         meter = start.meter
         shares = start.shares
         executable = start.executable
+        outputRoots = start.outputRoots
         planner = start.planner
         vaultWork = start.vaultWork
         credentials = SessionCredentials(start.credentialState)

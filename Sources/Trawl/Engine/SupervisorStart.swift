@@ -26,6 +26,8 @@ struct SupervisorStart: Sendable {
     let network: CoordinatorNetwork
     /// Worker slots: at least one.
     let slots: Int
+    /// The output directories, held open so that workers that start later find the same.
+    let outputRoots: [HeldDirectory]
 
     init(
         _ configuration: Configuration, mailbox: Mailbox, planner: FetchPlanner, _ credentialState: CredentialState
@@ -38,13 +40,15 @@ struct SupervisorStart: Sendable {
         network = CoordinatorNetwork(configuration.network)
         slots = max(1, configuration.workers)
         executable = configuration.workers == 0 ? nil : try WorkerExecutable(configuration)
+        var outputRoots: [HeldDirectory] = []
         for directory in configuration.outputDirectories {
             do throws(SystemError) {
-                _ = try OutputRoot(path: directory)
+                outputRoots.append(try HeldDirectory(path: directory))
             } catch {
                 throw FetchError.file(directory, error.errno)
             }
         }
+        self.outputRoots = outputRoots
         do {
             poller = try Poller()
             segment = try SharedSegment.create(workers: slots, transfersPerWorker: configuration.transfersPerWorker)

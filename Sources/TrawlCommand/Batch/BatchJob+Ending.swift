@@ -1,4 +1,3 @@
-import Glibc
 import Trawl
 import TrawlHTTP
 import TrawlPlatform
@@ -50,24 +49,34 @@ extension BatchJob {
         return response.source != .generated && plan.template.options.retry.mayPass(status: response.status)
     }
 
-    /// The body of such a response is not what the request was for. One that was taken over from another request's
-    /// record stays.
+    /// The body of such a response is not what the request was for. A file that was there already stays: a record, or
+    /// that of another run, may name it.
     private func removeFile(of response: Response) {
-        guard let file = response.file else { return }
-        if names.adoptsFiles, source.wasRecorded(file: file) { return }
-        unlink(absolute(file))
+        guard let file = response.file, !response.hasAdoptedFile else { return }
+        plan.root?.root.remove(file)
     }
 
     /// The file of a response, this request's own.
     ///
     /// A run that goes on takes over files of the same bytes that no record names. Where several requests want one name
     /// and get the same bytes, one may have taken over another's, which was recorded a moment ago: then it gets a copy.
+    /// A file that was made just now under the name of an earlier run's record, since the file of that was taken away,
+    /// gets another name.
     private mutating func ownFile(of response: Response) throws(SystemError) -> String? {
-        guard let file = response.file, names.adoptsFiles else { return response.file }
+        guard let file = response.file, names.adoptsFiles, let root = plan.root?.root else { return response.file }
         var own = file
+        var isAnothers = response.hasAdoptedFile
         while source.wasRecorded(file: own) {
             let (name, number) = names.unrecorded(after: own)
-            own = try FileCopy.copy(file, in: plan.directory, to: name, from: number)
+            let part: PartFile
+            // Of two ends of one file, that of the request which took it over may come first.
+            if isAnothers || source.isOfThisRun(file: own) {
+                part = try FileCopy.copy(own, in: root, to: name, from: number)
+            } else {
+                part = try FileCopy.link(own, in: root, to: name, from: number)
+                spares.add(own, in: root)
+            }
+            (own, isAnothers) = (part.path, part.isAdopted)
         }
         do throws(SystemError) {
             try source.record(file: own)

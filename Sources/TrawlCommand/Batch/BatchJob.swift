@@ -25,6 +25,7 @@ struct BatchJob {
     /// How many fetches wait to be tried again.
     private(set) var waiting = 0
     var outputs: BatchOutputs
+    var spares = SpareFiles()
     var messages: BatchMessages
     var tally = RunTally()
     private var lookAhead: LookAhead
@@ -166,6 +167,11 @@ struct BatchJob {
     private mutating func checkOutputs() {
         if tally.outputIsClosed || tally.outputIsBroken { return }
         if let failure = outputs.failure(at: now) { outputFailed(failure) }
+    }
+
+    /// To be called when nothing is in flight any more.
+    mutating func removeSpares() {
+        if let root = plan.root?.root { spares.remove(in: root) }
     }
 
     /// To be called when the outputs were given their time: what is not written by now is left for another run.

@@ -63,6 +63,7 @@ final class BatchRun: FetchDriver {
         coordinator.run(run)
         run.job.progress.finish()
         coordinator.shutdownBlocking(grace: .zero)
+        run.job.removeSpares()
         RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
         results?.finish(stopping, attention)
         printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }
@@ -78,9 +79,8 @@ final class BatchRun: FetchDriver {
 
     /// Where unfinished files have names, a killed run may have left some, whether it wrote results or not.
     private static func sweepParts(_ plan: BatchPlan) {
-        guard plan.files == .new else { return }
-        let root = try? OutputRoot(path: plan.directory)
-        if let root, !root.hasUnnamedFiles { _ = root.sweepParts() }
+        guard plan.files == .new, let root = plan.root?.root else { return }
+        if !root.hasUnnamedFiles { root.sweepParts() }
     }
 
     private static func source(

@@ -64,7 +64,7 @@ package final class OutputRoot {
         while true {
             var obstacle: Int?
             do throws(SystemError) {
-                let directory = try directory(of: path, checked, &obstacle)
+                let directory = try directory(of: path, checked, isMade: true, &obstacle)
                 return try PartFile.create(
                     in: directory, path: path, nameStart: checked.nameStart, mode: mode, isNamed: namesParts)
             } catch {
@@ -94,8 +94,13 @@ package final class OutputRoot {
         }
     }
 
-    private func directory(
-        of path: String, _ checked: OutputPath, _ obstacle: inout Int?
+    /// The directory of a path.
+    ///
+    /// - Parameters:
+    ///   - isMade: Whether it is made where it is missing.
+    ///   - obstacle: Where the component starts that is no directory.
+    func directory(
+        of path: String, _ checked: OutputPath, isMade: Bool, _ obstacle: inout Int?
     ) throws(SystemError) -> OpenDirectory {
         if checked.nameStart == 0 { return root }
         return try path.withBytes { (bytes) throws(SystemError) in
@@ -107,23 +112,24 @@ package final class OutputRoot {
             // Whatever kept openat2 from it (missing directories, an old kernel, a filter), the walk finds the reason.
             let directory =
                 opened >= 0
-                ? OpenDirectory(try Descriptor.adopt(opened, "openat2")) : try walk(parent, &obstacle)
+                ? OpenDirectory(try Descriptor.adopt(opened, "openat2"))
+                : try walk(parent, isMade: isMade, &obstacle)
             recent.insert(parent, directory)
             return directory
         }
     }
 
-    /// Opens component by component, making what is missing. Without `..` and links there is no way up.
-    ///
-    /// - Parameter obstacle: Where the component starts that is no directory.
-    private func walk(_ path: UnsafeRawBufferPointer, _ obstacle: inout Int?) throws(SystemError) -> OpenDirectory {
+    /// Opens component by component, as above. Without `..` and links there is no way up.
+    private func walk(
+        _ path: UnsafeRawBufferPointer, isMade: Bool, _ obstacle: inout Int?
+    ) throws(SystemError) -> OpenDirectory {
         var directory = root
         for component in path.split(separator: UInt8(ascii: "/")) {
             let name = UnsafeRawBufferPointer(rebasing: component)
             let parent = directory.descriptor.rawValue
             let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
             var opened = withCString(name) { cplatform_openat(parent, $0, flags, 0) }
-            if opened == -ENOENT {
+            if opened == -ENOENT, isMade {
                 let made = withCString(name) { cplatform_mkdirat(parent, $0, 0o777) }
                 // Another process may have made it just now, or a file of that name.
                 if made != -EEXIST { _ = try check(made, "mkdirat") }

@@ -40,6 +40,7 @@ extension PartFile {
     ///
     /// Names that would be too long are cut before the number. After some tries in a row the number is searched in
     /// growing steps, so that the cost of many files of one name grows with the logarithm of their number.
+    /// ``isAdopted`` tells whether the file was there already.
     ///
     /// - Parameters:
     ///   - first: The first number tried; 0 is the name alone.
@@ -57,6 +58,7 @@ extension PartFile {
             } else if adoptsIdentical, try isIdentical(to: numbered(number)) {
                 // The directory and the file of before may not have been synced.
                 removeTemporaryName()
+                isAdopted = true
                 if sync { try syncExisting(numbered(number)) }
             } else {
                 number += 1

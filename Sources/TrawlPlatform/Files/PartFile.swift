@@ -12,6 +12,9 @@ package final class PartFile {
     /// Where the file will be, and from `publish` on where it is: relative to its root, or absolute.
     @exclusivity(unchecked)
     package internal(set) var path: String
+    /// Whether a file that was there already, with the same bytes, counts as this one from `publish` on.
+    @exclusivity(unchecked)
+    package internal(set) var isAdopted = false
     /// Where the last component of `path` starts.
     let nameStart: Int
     @exclusivity(unchecked)

@@ -7,8 +7,10 @@ package enum BodyDelivery: Sendable, Hashable {
     /// In a sealed memory file whose descriptor came with the frame.
     case memory(length: UInt64)
     /// In a file beneath the lease's root.
-    /// - Parameter name: Its path relative to the root when it is not the one the lease named; never leading out.
-    case file(length: UInt64, name: String? = nil)
+    /// - Parameters:
+    ///   - name: Its path relative to the root when it is not the one the lease named; never leading out.
+    ///   - isAdopted: Whether it was there already, with the same bytes, and may be another's.
+    case file(length: UInt64, name: String? = nil, isAdopted: Bool = false)
     /// In the descriptor the lease brought.
     case descriptor(length: UInt64)
     /// Sent as `data` frames.
@@ -17,7 +19,7 @@ package enum BodyDelivery: Sendable, Hashable {
     /// Decoded bytes of the body.
     package var length: UInt64 {
         switch self {
-        case .discarded(let length), .memory(let length), .file(let length, _), .descriptor(let length),
+        case .discarded(let length), .memory(let length), .file(let length, _, _), .descriptor(let length),
             .streamed(let length):
             length
         case .inline(let bytes): UInt64(bytes.count)

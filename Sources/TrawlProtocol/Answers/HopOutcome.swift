@@ -32,10 +32,11 @@ package enum HopOutcome: Sendable, Hashable {
         case .complete(.memory(let length)):
             writer.write(UInt8(2))
             writer.write(length)
-        case .complete(.file(let length, let name)):
+        case .complete(.file(let length, let name, let isAdopted)):
             writer.write(UInt8(3))
             writer.write(length)
             writer.write(name ?? "")
+            writer.write(isAdopted)
         case .complete(.descriptor(let length)):
             writer.write(UInt8(4))
             writer.write(length)
@@ -61,7 +62,10 @@ package enum HopOutcome: Sendable, Hashable {
             guard bytes.count <= WireProtocol.maximumInlineBody else { throw .invalid(.body) }
             self = .complete(.inline(bytes))
         case 2: self = .complete(.memory(length: try reader.uint64()))
-        case 3: self = .complete(.file(length: try reader.uint64(), name: try reader.relativePath()))
+        case 3:
+            self = .complete(
+                .file(
+                    length: try reader.uint64(), name: try reader.relativePath(), isAdopted: try reader.bool()))
         case 4: self = .complete(.descriptor(length: try reader.uint64()))
         case 5: self = .complete(.streamed(length: try reader.uint64()))
         case 6: self = .failed(try HopFailure(from: &reader))

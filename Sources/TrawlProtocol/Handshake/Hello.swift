@@ -13,14 +13,14 @@ package struct Hello: Sendable, Hashable {
     /// The most leases the worker will hold at a time.
     package var leases: UInt32
     /// Directories beneath which the worker may create files.
-    package var roots: [String]
+    package var roots: [WorkerRoot]
     /// Whether the coordinator wants to know when idle connections close.
     package var followsConnections: Bool
 
     /// A greeting of its parts, in this protocol's version unless told otherwise.
     package init(
         version: UInt16 = WireProtocol.version, build: String, segmentLayout: UInt32, slot: UInt32, generation: UInt32,
-        leases: UInt32, roots: [String], followsConnections: Bool = false
+        leases: UInt32, roots: [WorkerRoot], followsConnections: Bool = false
     ) {
         self.version = version
         self.build = build

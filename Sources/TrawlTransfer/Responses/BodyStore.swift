@@ -174,7 +174,8 @@ final class BodyStore {
             } catch {
                 throw Self.failure(error)
             }
-            return (.file(length: length, name: isAsked && part.path == path ? nil : part.path), nil)
+            let name = isAsked && part.path == path ? nil : part.path
+            return (.file(length: length, name: name, isAdopted: part.isAdopted), nil)
         case .descriptor:
             try flush()
             return (.descriptor(length: length), nil)

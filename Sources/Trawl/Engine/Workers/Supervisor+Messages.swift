@@ -251,8 +251,11 @@ extension Supervisor {
                 return "a memory file that is not acceptable"
             }
             return count > fetch.plan.terms.profile.memoryBytes ? "a body above its limit" : nil
-        case .file(_, let name):
+        case .file(_, let name, let isAdopted):
             guard case .rooted(_, _, let collision) = fetch.plan.sink else { return "a file nobody asked for" }
+            var mayAdopt = fetch.engine.hasLostWorker
+            if case .number(_, true) = collision { mayAdopt = true }
+            if isAdopted, !mayAdopt { return "a file that was there before" }
             if name == nil { return nil }
             if case .number = collision { return nil }
             return "a file of a name nobody asked for"
@@ -358,6 +361,7 @@ extension Supervisor {
         if let part, part.hides(head), let first = part.head { (head, passed) = (first, part.passed) }
         var storage = ResponseBody.Storage.bytes([])
         var file: String?
+        var hasAdoptedFile = false
         let length: UInt64
         do throws(FetchError) {
             switch delivery {
@@ -368,8 +372,9 @@ extension Supervisor {
             case .memory(let count):
                 storage = try Self.storage(memory, fetch)
                 length = count
-            case .file(let count, let name):
+            case .file(let count, let name, let isAdopted):
                 file = name ?? fetch.plan.path
+                hasAdoptedFile = isAdopted
                 length = count
             case .descriptor(let count):
                 file = try Self.publish(count, of: fetch, status: head.status)
@@ -391,7 +396,7 @@ extension Supervisor {
                     defaultCharset: fetch.plan.terms.options.defaultCharset,
                     authentication: fetch.engine.authentication?.server?.report,
                     proxyAuthentication: fetch.engine.authentication?.proxy?.report,
-                    retryCount: fetch.engine.retries?.failed ?? 0)))
+                    retryCount: fetch.engine.retries?.failed ?? 0, hasAdoptedFile: hasAdoptedFile)))
     }
 
     /// The body that came in a memory file.

@@ -76,10 +76,13 @@ extension Supervisor {
     }
 
     private mutating func greet(_ link: WorkerLink) {
+        let roots = outputRoots.map { root in
+            WorkerRoot(path: root.path, device: root.identity.device, inode: root.identity.inode)
+        }
         let hello = Hello(
             build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: UInt32(link.slot),
             generation: link.generation, leases: UInt32(configuration.transfersPerWorker),
-            roots: configuration.outputDirectories, followsConnections: toldSteps.contains(.connections))
+            roots: roots, followsConnections: toldSteps.contains(.connections))
         _ = link.send(.hello(hello))
         pool.markDirty(link.slot)
     }

@@ -1,44 +1,59 @@
 import Glibc
-import Trawl
 import TrawlPlatform
 
-/// Copies of files within an output directory.
+/// Files of an output directory under another name: the first free one of a row, `NAME.4`, `NAME.5` and so on, or that
+/// of a file there with the same bytes.
 enum FileCopy {
-    /// Copies a file to the first free name of a row, `NAME.4`, `NAME.5` and so on, where it appears when it is
-    /// complete; or finds its like under one of them.
+    /// Copies a file; the copy appears when it is complete.
     ///
     /// The caller waits for it: what is copied is what many URLs answer with, such as an error page.
     ///
     /// - Parameters:
-    ///   - file: Relative to `directory`.
-    ///   - directory: Absolute.
-    ///   - name: The row's, relative to `directory`.
+    ///   - file: Relative to `root`, as all names are.
+    ///   - name: The row's.
     ///   - number: The first of the row that may be the copy's.
-    /// - Returns: The copy's name, relative to `directory`.
     static func copy(
-        _ file: String, in directory: String, to name: String, from number: UInt32
-    ) throws(SystemError) -> String {
-        let source = open(LocalPath.joined(directory, file), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard source >= 0 else { throw SystemError(errno: errno, call: "open") }
-        defer { close(source) }
-        let root = try OutputRoot(path: directory)
-        let part: PartFile
+        _ file: String, in root: OutputRoot, to name: String, from number: UInt32
+    ) throws(SystemError) -> PartFile {
         do throws(OutputError) {
-            part = try root.createPart(for: name)
+            let source = try root.open(file)
+            let part = try root.createPart(for: name)
+            return try published(part, from: number, filledFrom: source.rawValue)
         } catch {
-            switch error {
-            case .system(let error): throw error
-            case .invalidPath, .notARegularFile: throw SystemError(errno: EINVAL, call: "open")
-            }
+            throw plain(error)
         }
+    }
+
+    /// Gives a file another name beside the one it has; where there are no hard links it is copied.
+    static func link(
+        _ file: String, in root: OutputRoot, to name: String, from number: UInt32
+    ) throws(SystemError) -> PartFile {
+        do throws(OutputError) {
+            return try published(try root.reopen(file, for: name), from: number)
+        } catch {
+            return try copy(file, in: root, to: name, from: number)
+        }
+    }
+
+    /// - Parameter source: What is to be in the file; nil when it is there.
+    private static func published(
+        _ part: PartFile, from number: UInt32, filledFrom source: Int32? = nil
+    ) throws(OutputError) -> PartFile {
         do throws(SystemError) {
-            try fill(part, from: source)
+            if let source { try fill(part, from: source) }
             try part.publish(numberedFrom: number, adoptsIdentical: true, sync: false)
+            return part
         } catch {
             part.discard()
-            throw error
+            throw .system(error)
         }
-        return part.path
+    }
+
+    private static func plain(_ error: OutputError) -> SystemError {
+        switch error {
+        case .system(let error): error
+        case .invalidPath, .notARegularFile: SystemError(errno: EINVAL, call: "open")
+        }
     }
 
     private static func fill(_ part: PartFile, from source: Int32) throws(SystemError) {

@@ -33,6 +33,31 @@ struct BatchBrokenOutputTests {
         }
     }
 
+    @Test("an output directory that is moved takes its run along, which leaves alone what comes to its old place")
+    func moved() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let run = try ChildProcess(
+                try BuiltProducts.trawl(),
+                ["batch", "--out", bed.out, "--results", bed.results, "--workers", "1", "--retry", "1", "-O"],
+                errors: bed.directory.file("errors"))
+            func add(_ target: String) {
+                let line = Array((origin.url(target) + "\n").utf8)
+                #expect(line.withUnsafeBytes { write(run.input, $0.baseAddress, $0.count) } == line.count)
+            }
+            add("/bytes/10")
+            #expect(await eventually { bed.recordCount() == 1 })
+            rename(bed.out, bed.directory.file("old"))
+            _ = try bed.directory.makeDirectory("out")
+            try bed.directory.put("out/503", Array("of another run".utf8))
+            add("/status/503?body=busy")
+            run.closeInput()
+            #expect(run.exitStatus(within: 30_000) == 1, "\(bed.errors)")
+            #expect(bed.directory.content("out/503") == Array("of another run".utf8))
+            #expect(try bed.directory.names().filter { $0.hasPrefix("old/") } == ["old/10"])
+        }
+    }
+
     @Test("one that nothing can be written to is told before anything is fetched", .enabled(if: geteuid() != 0))
     func unwritable() async throws {
         let bed = try BatchBed()

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// What is tried again, and what that means for the others.
@@ -29,6 +30,41 @@ struct BatchRetryTests {
             #expect(try bed.files() == ["404"])
             #expect(try bed.run(["--retry", "1", "-O", "--retry-failed"]).status == 1)
             #expect(try origin.log(prefix: "/status/503").count == 4)
+        }
+    }
+
+    @Test("a file with the same bytes that was there before stays, also when it is no answer")
+    func anothers() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            // Those of another run, with results of its own; empty ones say that this run goes on.
+            _ = try bed.directory.makeDirectory("out")
+            try bed.directory.put("out/503", Array("no".utf8))
+            try bed.directory.put("results", [])
+            try bed.putList([origin.url("/status/503?body=no")])
+            #expect(try bed.run(["--retry", "1", "-O"]).status == 1)
+            #expect(bed.directory.content("out/503") == Array("no".utf8))
+            #expect(try bed.records().map(\.file) == [nil])
+        }
+    }
+
+    @Test("a file of an earlier record that was taken away gives its name to no other", arguments: [1, 20])
+    func takenAway(count: Int) async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let first = origin.url("/bytes/5")
+            try bed.putList([first])
+            #expect(try bed.run(["-O", "-J"]).status == 0)
+            rename(bed.directory.file("out/5"), bed.directory.file("elsewhere"))
+            // The same name and bytes, several at a time.
+            let others = (0..<count).map { origin.url("/bytes/5?seed=2&n=\($0)") }
+            try bed.putList([first] + others)
+            #expect(try bed.run(["-O", "-J", "-j", "16", "--per-host", "16"]).status == 0)
+            let records = try bed.records().dropFirst()
+            let names = (1...count).map { "5.\($0)" }
+            #expect(records.compactMap(\.file).sorted() == names.sorted())
+            #expect(try bed.files() == names.sorted())
+            for name in names { #expect(bed.directory.content("out/" + name) == ReferenceBytes.bytes(5, seed: 2)) }
         }
     }
 

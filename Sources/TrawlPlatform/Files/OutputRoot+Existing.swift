@@ -1,0 +1,85 @@
+import CPlatform
+import Glibc
+
+/// What is there already: the root itself, and files beneath it.
+extension OutputRoot {
+    /// Which directory the root is.
+    package func identity() throws(SystemError) -> FileIdentity { try FileIdentity(of: root.descriptor) }
+
+    /// Why no file can be made here, as `errno`; nil when one can.
+    package var obstacle: Int32? {
+        var info = stat()
+        guard fstat(root.descriptor.rawValue, &info) == 0 else { return errno }
+        if info.st_nlink == 0 { return ENOENT }
+        // By the effective user, who makes the files.
+        return faccessat(root.descriptor.rawValue, ".", R_OK | W_OK | X_OK, AT_EACCESS) == 0 ? nil : errno
+    }
+
+    /// Opens a regular file for reading. No symbolic link leads to one.
+    package func open(_ relativePath: String) throws(OutputError) -> Descriptor {
+        let (directory, name) = try place(of: relativePath)
+        return try Self.open(name, in: directory)
+    }
+
+    /// Removes a file; what is not there, or cannot be removed, is left alone.
+    package func remove(_ relativePath: String) {
+        do throws(OutputError) {
+            let (directory, name) = try place(of: relativePath)
+            _ = name.withUnsafeBytes { withCString($0) { cplatform_unlinkat(directory.descriptor.rawValue, $0) } }
+        } catch {
+            return
+        }
+    }
+
+    /// Which file it is.
+    package func identity(of relativePath: String) throws(OutputError) -> FileIdentity {
+        let file = try open(relativePath)
+        do throws(SystemError) {
+            return try FileIdentity(of: file)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Opens a file that has its name, to give it another in the same directory beside that one: a hard link.
+    ///
+    /// - Parameters:
+    ///   - relativePath: The name it has, below the root.
+    ///   - other: The one it is to get.
+    package func reopen(_ relativePath: String, for other: String) throws(OutputError) -> PartFile {
+        let (directory, name) = try place(of: relativePath)
+        let nameStart = try other.withBytes { (bytes) throws(OutputError) in try OutputPath(checking: bytes) }.nameStart
+        guard relativePath.utf8.dropLast(name.count).elementsEqual(other.utf8.prefix(nameStart)) else {
+            throw .invalidPath
+        }
+        return PartFile(
+            directory: directory, path: other, nameStart: nameStart, file: try Self.open(name, in: directory),
+            temporaryName: nil)
+    }
+
+    /// The directory a file is in, which is not made for it, and its name there.
+    private func place(of relativePath: String) throws(OutputError) -> (directory: OpenDirectory, name: [UInt8]) {
+        let checked = try relativePath.withBytes { (bytes) throws(OutputError) in try OutputPath(checking: bytes) }
+        var obstacle: Int?
+        do throws(SystemError) {
+            let directory = try directory(of: relativePath, checked, isMade: false, &obstacle)
+            return (directory, Array(relativePath.utf8.dropFirst(checked.nameStart)))
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private static func open(_ name: [UInt8], in directory: OpenDirectory) throws(OutputError) -> Descriptor {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let opened = name.withUnsafeBytes { name in
+            withCString(name) { cplatform_openat(directory.descriptor.rawValue, $0, flags, 0) }
+        }
+        do throws(SystemError) {
+            let file = try Descriptor.adopt(opened, "openat")
+            if cplatform_regular_size(file.rawValue) >= 0 { return file }
+        } catch {
+            throw .system(error)
+        }
+        throw .notARegularFile
+    }
+}
