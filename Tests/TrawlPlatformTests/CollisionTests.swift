@@ -33,6 +33,25 @@ struct CollisionTests {
         #expect(try directory.names(in: "h").count == 6)
     }
 
+    @Test("where a rename always replaces, a name is claimed first, and nothing is overwritten")
+    func claims() throws {
+        let directory = try TemporaryDirectory()
+        let held = try OutputRoot(path: directory.path)
+        let root = held.root.descriptor.rawValue
+        for name in ["one", "two", "three"] { directory.put(name, name) }
+        #expect(PartFile.moveByClaim("one", to: "a", in: root) == 0)
+        #expect(PartFile.moveByClaim("two", to: "a", in: root) == -EEXIST)
+        #expect(PartFile.moveByClaim("two", to: "a.1", in: root) == 0)
+        #expect(directory.content("a") == "one" && directory.content("a.1") == "two")
+        symlink("nowhere", directory.file("link"))
+        mkdir(directory.file("d"), 0o777)
+        for name in ["link", "d"] { #expect(PartFile.moveByClaim("three", to: name, in: root) == -EEXIST) }
+        // What cannot be renamed leaves no claim.
+        #expect(PartFile.moveByClaim("none", to: "b", in: root) == -ENOENT)
+        #expect(try directory.names() == ["a", "a.1", "d", "link", "three"])
+        withExtendedLifetime(held) {}
+    }
+
     @Test("the search starts where it is told")
     func start() throws {
         let directory = try TemporaryDirectory()

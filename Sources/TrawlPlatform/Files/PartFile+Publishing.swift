@@ -106,20 +106,41 @@ extension PartFile {
         guard let part = temporaryName else {
             return withCString(name) { UnnamedFile.link(rawValue, in: directory, as: $0) }
         }
-        return part.withUnsafeBytes { part in
-            withCString(part) { part in
-                withCString(name) { name in
-                    var result = cplatform_rename_new(directory, part, name)
-                    if result == -EINVAL || result == -ENOSYS {
-                        // File systems without that flag: a hard link fails on an existing name just as well.
-                        result = cplatform_linkat(directory, part, name)
-                        if result == 0 { _ = cplatform_unlinkat(directory, part) }
-                    }
-                    if result == 0 { temporaryName = nil }
-                    return result
-                }
-            }
+        let result = part.withUnsafeBytes { part in
+            withCString(part) { part in withCString(name) { Self.move(part, to: $0, in: directory) } }
         }
+        if result == 0 { temporaryName = nil }
+        return result
+    }
+
+    /// Gives a file a free name in place of the one it has: zero, or `-errno`.
+    private static func move(
+        _ part: UnsafePointer<CChar>, to name: UnsafePointer<CChar>, in directory: Int32
+    ) -> Int32 {
+        let renamed = cplatform_rename_new(directory, part, name)
+        guard renamed == -EINVAL || renamed == -ENOSYS else { return renamed }
+        // File systems without that flag: a hard link fails on an existing name just as well.
+        let linked = cplatform_linkat(directory, part, name)
+        switch linked {
+        case 0: _ = cplatform_unlinkat(directory, part)
+        // No hard links either: shared folders of virtual machines, and many a file system of a program's own (FUSE).
+        case -EPERM, -EOPNOTSUPP, -ENOSYS, -EMLINK: return moveByClaim(part, to: name, in: directory)
+        default: break
+        }
+        return linked
+    }
+
+    /// The same where a rename always replaces: an empty file of that name is made first, which fails on anything that
+    /// exists, and is replaced. Who is killed between the two leaves it.
+    static func moveByClaim(
+        _ part: UnsafePointer<CChar>, to name: UnsafePointer<CChar>, in directory: Int32
+    ) -> Int32 {
+        let claim = cplatform_openat(directory, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600)
+        if claim < 0 { return claim }
+        _ = cplatform_close(claim)
+        let renamed = cplatform_rename(directory, part, name)
+        if renamed != 0 { _ = cplatform_unlinkat(directory, name) }
+        return renamed
     }
 
     /// Makes the file appear under its name with a number, as above.
