@@ -123,6 +123,23 @@ struct OutputRootTests {
         #expect(directory.content("a/b/x") == "2")
     }
 
+    @Test("a directory moved away is made again after a second")
+    func movedBelow() throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path)
+        root.refresh(at: 5_000_000_000)
+        try Self.write(root, "a/b/x", "1")
+        rename(directory.file("a"), directory.file("moved"))
+        // It is not asked for again with every file.
+        root.refresh(at: 6_000_000_000)
+        try Self.write(root, "a/b/y", "2")
+        #expect(try directory.names(in: "moved/b") == ["x", "y"])
+        root.refresh(at: 6_000_000_001)
+        try Self.write(root, "a/b/z", "3")
+        #expect(try directory.names(in: "moved/b") == ["x", "y"])
+        #expect(directory.content("a/b/z") == "3")
+    }
+
     @Test("more directories than are kept open work just as well")
     func manyDirectories() throws {
         let directory = try TemporaryDirectory()

@@ -52,8 +52,9 @@ extension BatchJob {
     /// The body of such a response is not what the request was for. A file that was there already stays: a record, or
     /// that of another run, may name it.
     private func removeFile(of response: Response) {
-        guard let file = response.file, !response.hasAdoptedFile else { return }
-        plan.root?.root.remove(file)
+        guard let file = response.file, !response.hasAdoptedFile, let root = plan.root?.root else { return }
+        root.refresh(at: now.nanoseconds)
+        root.remove(file)
     }
 
     /// The file of a response, this request's own.
@@ -64,6 +65,7 @@ extension BatchJob {
     /// gets another name.
     private mutating func ownFile(of response: Response) throws(SystemError) -> String? {
         guard let file = response.file, names.adoptsFiles, let root = plan.root?.root else { return response.file }
+        root.refresh(at: now.nanoseconds)
         var own = file
         var isAnothers = response.hasAdoptedFile
         while source.wasRecorded(file: own) {

@@ -13,6 +13,11 @@ package final class OutputRoot {
     /// One thread's, and lent to nobody: without the checks of exclusive access.
     @exclusivity(unchecked)
     private var recent: RecentDirectories
+    /// When the first of them may have been found, in nanoseconds of whatever clock `refresh` is told.
+    @exclusivity(unchecked)
+    private var recentSince: UInt64 = 0
+    /// How long a directory is taken for the one at its path.
+    private static let longestKept: UInt64 = 1_000_000_000
 
     /// Opens an existing directory.
     ///
@@ -47,6 +52,16 @@ package final class OutputRoot {
         _ = cplatform_close(probe)
         return true
     }()
+
+    /// Lets go of directories that were found more than a second ago: others may have moved them since, and files are
+    /// to be where their paths say. To be called before files are made, with a time that is known anyway.
+    ///
+    /// - Parameter now: Nanoseconds of a clock that does not go back.
+    package func refresh(at now: UInt64) {
+        guard now &- recentSince > Self.longestKept else { return }
+        recentSince = now
+        recent.removeAll()
+    }
 
     /// Makes an unfinished file in the directory of its destination, with the sub-directories that are missing.
     ///

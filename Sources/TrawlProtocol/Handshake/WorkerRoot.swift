@@ -1,7 +1,7 @@
 /// A directory beneath which a worker may create files.
 ///
-/// The path may lead elsewhere by the time a worker is started in another's place; files of one run are not to be in two
-/// directories.
+/// The path may lead elsewhere by the time a worker is started in another's place; files of one run are not to be in
+/// two directories.
 package struct WorkerRoot: Sendable, Hashable {
     /// Absolute.
     package var path: String

@@ -193,16 +193,18 @@ extension Transfer {
         case .memory:
             store.useMemory(limit: profile.profile.memoryBytes)
             goOnBehindPart()
-        case .file(let root, let path, let collision):
-            guard Int(root) < loop.roots.count else {
+        case .file(let number, let path, let collision):
+            guard Int(number) < loop.roots.count else {
                 failure = HopFailure(.file, systemError: EINVAL, detail: "no such output directory")
                 return
             }
+            let root = loop.roots[Int(number)]
+            root.refresh(at: loop.now)
             let suggested = suggestedPath(insteadOf: path)
             // RFC 9110 §15.4.5: the representation is the one that whoever asked has.
             let makesEmpty = lease.createsEmptyFile && head?.status != 304
             store.useFile(
-                loop.roots[Int(root)], path: suggested ?? path, isAsked: suggested == nil, collision: collision,
+                root, path: suggested ?? path, isAsked: suggested == nil, collision: collision,
                 sync: lease.syncsFile, makesEmpty: makesEmpty)
             goOnBehindPart()
         case .descriptor:

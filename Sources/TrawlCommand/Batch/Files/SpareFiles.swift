@@ -1,7 +1,7 @@
 import TrawlPlatform
 
-/// Files of this run under names that records of an earlier one have, since the files of those were taken away. Each has
-/// got another name; the first one goes at the end, when no request in flight can take it over any more.
+/// Files of this run under names that records of an earlier one have, since the files of those were taken away. Each
+/// has got another name; the first one goes at the end, when no request in flight can take it over any more.
 struct SpareFiles {
     /// So many are remembered; more of them stay.
     private static let most = 4096
