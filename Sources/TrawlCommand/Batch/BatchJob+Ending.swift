@@ -83,7 +83,7 @@ extension BatchJob {
         do throws(SystemError) {
             try source.record(file: own)
         } catch {
-            breakOff("no room to remember file names: \(SystemError.reason(error.errno))")
+            breakOff("file names cannot be remembered: no scratch file: \(SystemError.reason(error.errno))")
         }
         return own
     }

@@ -114,10 +114,12 @@ struct BatchJob {
 
     /// From now on lines that cannot start are set aside, so that others can.
     private mutating func beginSettingAside() {
-        guard let directory = plan.asideDirectory, !cannotSetAside, !isStopping, !isInputOver, !table.isFullOfLines
-        else { return }
+        guard plan.setsLinesAside, !cannotSetAside, !isStopping, !isInputOver, !table.isFullOfLines else { return }
+        let (share, began) = (plan.originShare, self.now)
         do throws(SystemError) {
-            let aside = try LinesAside(in: directory, share: plan.originShare, at: now)
+            let aside = try plan.scratch.first { directory throws(SystemError) in
+                try LinesAside(in: directory, share: share, at: began)
+            }
             table.forEach { fetch in
                 if let origin = templates.target(of: fetch.request)?.origin { aside.add(fetch, of: origin) }
             }

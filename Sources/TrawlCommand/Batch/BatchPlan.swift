@@ -42,8 +42,10 @@ struct BatchPlan {
     let summarizes: Bool
     /// Requests read ahead at most, those in flight among them, so that many of one host do not keep others waiting.
     let lookAhead: Int
-    /// Where lines are kept that cannot start while others could; nil where lines are not set aside.
-    let asideDirectory: String?
+    /// Where scratch files are made: for records and names of files, and lines that cannot start while others could.
+    let scratch: ScratchPlaces
+    /// Whether such lines are set aside.
+    let setsLinesAside: Bool
     /// Requests of one origin that are read ahead once lines are set aside: more than it can have in flight.
     let originShare: Int
     let report: ReportArguments
@@ -91,7 +93,8 @@ struct BatchPlan {
         lookAhead = command.pool.wait == nil ? max(1024, 16 * parallel) : 16_384
         let perHost = command.pool.perHost?.value ?? Self.connectionsPerHost(parallel: parallel)
         originShare = max(64, 2 * (perHost == 0 ? parallel : perHost))
-        asideDirectory = Self.asideDirectory(beside: results, orIn: directory)
+        scratch = ScratchPlaces(results: results, output: directory)
+        setsLinesAside = true
         var configuration = try RunSetup.configuration(
             command, name: "batch", parallel: parallel, perHost: perHost, root: files == .new ? directory : nil,
             longestRetryAfter: .seconds(600))
@@ -122,7 +125,8 @@ struct BatchPlan {
         summarizes = false
         // Nothing is opened, and no time of a fetch runs, before its turn has come.
         lookAhead = plan.parallel
-        asideDirectory = nil
+        scratch = ScratchPlaces(results: nil, output: plan.directory)
+        setsLinesAside = false
         originShare = 0
         report = plan.report
         configuration = plan.configuration
@@ -132,14 +136,6 @@ struct BatchPlan {
     /// Connections to one host where nothing is said. Of more than six fetches at a time a host that does not answer
     /// leaves room for others; of fewer it may have all, so that a list of one host goes as fast as `-j` says.
     private static func connectionsPerHost(parallel: Int) -> Int { max(6, parallel / 8) }
-
-    /// Beside the results, on whose disk there is room for what a run needs; else with the bodies, else where scratch
-    /// files are.
-    private static func asideDirectory(beside results: String?, orIn directory: String) -> String {
-        if let results, !LocalPath.isStandardOutput(results) { return LocalPath.parent(results) }
-        if !directory.isEmpty { return directory }
-        return getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    }
 
     private static func directory(_ name: String?) throws(CommandError) -> (String, OutputDirectory) {
         do throws(SystemError) {

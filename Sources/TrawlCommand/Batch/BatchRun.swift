@@ -87,9 +87,10 @@ final class BatchRun: FetchDriver {
         _ plan: BatchPlan, _ list: ListReader?, _ results: ResultsFile?, _ console: Console
     ) throws(CommandError) -> RequestSource {
         if let list, plan.form == .list {
-            return try RequestSource(list, results, retriesFailed: plan.retriesFailed, console: console)
+            return try RequestSource(
+                list, results, in: plan.scratch, retriesFailed: plan.retriesFailed, console: console)
         }
-        return RequestSource(plan.arguments, list, plan.form, rememberingIn: plan.directory)
+        return RequestSource(plan.arguments, list, plan.form, in: plan.scratch)
     }
 
     func turn(_ answers: [FetchAnswer], at now: MonotonicInstant, _ load: DriverLoad) -> DriverTurn {

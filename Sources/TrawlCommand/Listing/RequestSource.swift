@@ -41,9 +41,9 @@ final class RequestSource {
 
     /// Requests of arguments and then those of a list.
     ///
-    /// - Parameter directory: Where the names of files are remembered.
+    /// - Parameter scratch: Where the names of files are remembered.
     init(
-        _ arguments: [ListedRequest], _ list: ListReader?, _ form: RequestLine.Form, rememberingIn directory: String
+        _ arguments: [ListedRequest], _ list: ListReader?, _ form: RequestLine.Form, in scratch: ScratchPlaces
     ) {
         self.arguments = arguments[...]
         total = list == nil ? arguments.count : nil
@@ -51,19 +51,21 @@ final class RequestSource {
         self.form = form
         isResumed = false
         retriesFailed = false
-        finished = FinishedRequests(directory: directory)
+        finished = FinishedRequests(in: scratch)
     }
 
     /// Requests of a list; reads what the results file holds.
+    ///
+    /// - Parameter scratch: Where that is looked up, and the names of files are remembered.
     init(
-        _ list: ListReader, _ results: ResultsFile?, retriesFailed: Bool, console: Console
+        _ list: ListReader, _ results: ResultsFile?, in scratch: ScratchPlaces, retriesFailed: Bool, console: Console
     ) throws(CommandError) {
         arguments = []
         total = nil
         self.list = list
         form = .list
         self.retriesFailed = retriesFailed
-        var finished = FinishedRequests(directory: results?.directory ?? ".")
+        var finished = FinishedRequests(in: scratch)
         isResumed = results?.isOfEarlierRun ?? false
         var failure: SystemError?
         var damaged = 0
@@ -83,7 +85,8 @@ final class RequestSource {
         }
         if let results, let failure {
             throw CommandError(
-                "\(results.name): no room to look its records up: \(SystemError.reason(failure.errno))",
+                "\(results.name): its records cannot be looked up: no scratch file: "
+                    + SystemError.reason(failure.errno),
                 status: ExitStatus.outputError)
         }
         if let results, damaged > 0 {

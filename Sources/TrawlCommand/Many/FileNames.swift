@@ -70,7 +70,7 @@ struct FileNames {
             try source.record(file: unused)
         } catch {
             throw FetchError(
-                .file, "file names cannot be remembered: \(SystemError.reason(error.errno))",
+                .file, "file names cannot be remembered: no scratch file: \(SystemError.reason(error.errno))",
                 cause: .system(error.errno))
         }
         if number > 0 { remember(name, number + 1) }

@@ -73,7 +73,7 @@ struct SequentialRun {
         self.plan = plan
         source = try RequestSource(
             plan.requests, plan.list.map { path throws(CommandError) in try ListReader(path) }, .plain,
-            rememberingIn: plan.directory)
+            in: ScratchPlaces(results: nil, output: plan.directory))
         heads = try Self.headWriter(plan)
         let signals = Signals.block()
         console = Console(plan.report)

@@ -15,7 +15,8 @@ struct BatchNamesTests {
         if let results { try directory.put("results", results) }
         let file = try ResultsFile(directory.path + "/results")
         let source = try RequestSource(
-            ListReader(directory.path + "/list"), file, retriesFailed: false, console: Console(isSilent: true))
+            ListReader(directory.path + "/list"), file, in: ScratchPlaces(["/tmp"]), retriesFailed: false,
+            console: Console(isSilent: true))
         return (FileNames(.lastPart, source, namesFromHeads: fromHeads), source)
     }
 
@@ -118,7 +119,7 @@ struct BatchNamesTests {
 
     @Test("names of other bytes are other names, also when they are one text to Unicode")
     func bytes() throws {
-        let source = RequestSource([], nil, .plain, rememberingIn: "/tmp")
+        let source = RequestSource([], nil, .plain, in: ScratchPlaces(["/tmp"]))
         var names = FileNames(.lastPart, source, namesFromHeads: false)
         #expect(try names.unused("e\u{301}") == "e\u{301}")
         #expect(try names.unused("e\u{301}") == "e\u{301}.1")
@@ -139,7 +140,7 @@ struct BatchNamesTests {
 
     @Test("where earlier files are replaced, a name that was given is given again with a number")
     func replacing() throws {
-        let source = RequestSource([], nil, .plain, rememberingIn: "/tmp")
+        let source = RequestSource([], nil, .plain, in: ScratchPlaces(["/tmp"]))
         var names = FileNames(.lastPart, source, namesFromHeads: false)
         #expect(try names.unused("a") == "a")
         #expect(try names.unused("a") == "a.1")

@@ -8,7 +8,7 @@ struct FinishedRequestsTests {
 
     @Test("nothing is finished at first")
     func empty() {
-        var finished = FinishedRequests(directory: "/tmp")
+        var finished = FinishedRequests(in: ScratchPlaces(["/tmp"]))
         #expect(finished.isEmpty)
         #expect(finished.take(key(1)) == nil)
         #expect(!finished.contains(fileName: "a"))
@@ -16,7 +16,7 @@ struct FinishedRequestsTests {
 
     @Test("a record is taken once, those of success first")
     func counts() throws {
-        var finished = FinishedRequests(directory: "/tmp")
+        var finished = FinishedRequests(in: ScratchPlaces(["/tmp"]))
         try finished.insert(key(1), .failed)
         try finished.insert(key(1), .fetched)
         try finished.insert(key(1), .failed)
@@ -31,7 +31,7 @@ struct FinishedRequestsTests {
 
     @Test("a later record takes the place of one of a failure")
     func superseded() throws {
-        var finished = FinishedRequests(directory: "/tmp")
+        var finished = FinishedRequests(in: ScratchPlaces(["/tmp"]))
         try finished.insert(key(1), .failed)
         try finished.insert(key(1), .failed)
         finished.supersedeFailed(key(1))
@@ -55,7 +55,7 @@ struct FinishedRequestsTests {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int(state >> 33) % bound
         }
-        var finished = FinishedRequests(directory: "/tmp")
+        var finished = FinishedRequests(in: ScratchPlaces(["/tmp"]))
         var model: [Int: (fetched: Int, failed: Int)] = [:]
         var names = Set<Int>()
         for step in 0..<40_000 {
@@ -108,7 +108,7 @@ struct FinishedRequestsTests {
 
     @Test("a name of a file is not a key of a request")
     func namesApart() throws {
-        var finished = FinishedRequests(directory: "/tmp")
+        var finished = FinishedRequests(in: ScratchPlaces(["/tmp"]))
         try finished.insert(fileName: "a")
         #expect(finished.contains(fileName: "a") && !finished.contains(fileName: "b"))
         #expect(finished.take(RequestKey(url: "a", out: nil)) == nil)
@@ -117,7 +117,7 @@ struct FinishedRequestsTests {
 
     @Test("a file's name is one of this run or of an earlier one")
     func names() throws {
-        var finished = FinishedRequests(directory: "/tmp")
+        var finished = FinishedRequests(in: ScratchPlaces(["/tmp"]))
         #expect(!finished.containsOfThisRun(fileName: "a"))
         try finished.insert(fileName: "earlier")
         try finished.insert(fileName: "now", isOfThisRun: true)

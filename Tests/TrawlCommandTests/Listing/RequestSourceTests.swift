@@ -20,8 +20,8 @@ struct RequestSourceTests {
         try directory.put("list", "\(listed)\n\(done)\n")
         try directory.put("results", #"{"v":1,"key":"\#(request.key.hexadecimal)","ok":true}"# + "\n")
         let source = try RequestSource(
-            ListReader(directory.path + "/list"), ResultsFile(directory.path + "/results"), retriesFailed: false,
-            console: Console(isSilent: true))
+            ListReader(directory.path + "/list"), ResultsFile(directory.path + "/results"),
+            in: ScratchPlaces(["/tmp"]), retriesFailed: false, console: Console(isSilent: true))
         if case .request(_, line: 1, isAgain: false) = source.next() {} else { Issue.record("\(listed) is not done") }
         if case .skipped(.fetched) = source.next() {} else { Issue.record("\(done) is done again") }
         withExtendedLifetime(directory) {}
@@ -32,7 +32,8 @@ struct RequestSourceTests {
         _ directory: ScratchDirectory, _ results: ResultsFile? = nil
     ) throws -> (bad: Int, requests: Int, error: String?) {
         let source = try RequestSource(
-            ListReader(directory.path + "/list"), results, retriesFailed: false, console: Console(isSilent: true))
+            ListReader(directory.path + "/list"), results, in: ScratchPlaces(["/tmp"]), retriesFailed: false,
+            console: Console(isSilent: true))
         var (bad, requests) = (0, 0)
         while true {
             switch source.next() {

@@ -20,14 +20,14 @@ struct FinishedRequests {
         var failed: UInt32
     }
 
-    private let directory: String
+    private let scratch: ScratchPlaces
     private var memory: ScratchMemory?
     private var entries: UnsafeMutableBufferPointer<Entry>
     private var used = 0
 
-    /// - Parameter directory: Where the scratch file is made once there is an entry.
-    init(directory: String) {
-        self.directory = directory
+    /// - Parameter scratch: Where the scratch file is made once there is an entry.
+    init(in scratch: ScratchPlaces) {
+        self.scratch = scratch
         entries = UnsafeMutableBufferPointer(start: nil, count: 0)
     }
 
@@ -117,7 +117,9 @@ struct FinishedRequests {
     private mutating func grow() throws(SystemError) {
         let old = (memory, entries)
         let count = max(1024, old.1.count * 2)
-        let grown = try ScratchMemory(count: count * MemoryLayout<Entry>.stride, in: directory)
+        let grown = try scratch.first { directory throws(SystemError) in
+            try ScratchMemory(count: count * MemoryLayout<Entry>.stride, in: directory)
+        }
         memory = grown
         // Zero bytes are free entries.
         entries = grown.bytes.bindMemory(to: Entry.self)

@@ -20,9 +20,6 @@ final class ResultsFile {
     /// Whether an earlier run made the file: it may have left files, be it that no record of theirs was written.
     let isOfEarlierRun: Bool
 
-    /// The directory the file is in.
-    let directory: String
-
     private let isRegular: Bool
     /// Where it was opened.
     private let path: String
@@ -33,7 +30,6 @@ final class ResultsFile {
 
     /// Opens or makes the file, locks it and mends its end. `-` is standard output, which is only written to.
     init(_ path: String) throws(CommandError) {
-        directory = LocalPath.parent(path)
         self.path = path
         let isStandardOutput = LocalPath.isStandardOutput(path)
         name = isStandardOutput ? "standard output" : path.terminalSafe

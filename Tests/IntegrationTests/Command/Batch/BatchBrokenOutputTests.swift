@@ -95,6 +95,26 @@ struct BatchBrokenOutputTests {
         }
     }
 
+    @Test("results that lie where no file can be made serve all the same, in this run and the next")
+    func resultsWithoutDirectory() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url("/bytes/10"), origin.url("/bytes/11")])
+            try bed.directory.put("results", [])
+            for _ in 0..<2 {
+                // Who writes to /dev/fd writes beside no other file.
+                let status = try shell(
+                    """
+                    exec 3<>'\(bed.results)'; exec \(try BuiltProducts.trawl()) batch '\(bed.list)' -O --out '\(bed.out)' \
+                    --no-cache --results /dev/fd/3 2>'\(bed.directory.file("errors"))'
+                    """)
+                #expect(status == 0, "\(bed.errors)")
+            }
+            #expect(bed.errors.contains("0 fetched, 2 done before"), "\(bed.errors)")
+            #expect(try bed.files() == ["10", "11"] && bed.recordCount() == 2)
+        }
+    }
+
     @Test("results into a named pipe end with their reader")
     func reader() async throws {
         let bed = try BatchBed()
