@@ -1,6 +1,7 @@
 import Glibc
 import Testing
-import TrawlPlatform
+
+@testable import TrawlPlatform
 
 @Suite("Unfinished files with names, and what is left of them")
 struct SweepTests {
@@ -35,6 +36,18 @@ struct SweepTests {
                 #expect(try directory.names(in: "d") == [])
             }
         }
+    }
+
+    @Test("a sweep stays on its file system")
+    func otherSystem() throws {
+        let directory = try TemporaryDirectory()
+        directory.put(leftover, "x")
+        let device = try OutputRoot(path: directory.path).identity().device
+        for (system, removed) in [(device &+ 1, 0), (device, 1)] {
+            let opened = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            #expect(OutputRoot.sweep(opened, on: system, depth: 0) == removed)
+        }
+        #expect(try directory.names() == [])
     }
 
     @Test("a sweep removes what nobody holds, however deep, and nothing else")

@@ -8,19 +8,26 @@ extension OutputRoot {
     /// Removes what killed processes left: files with exactly the temporary name of an unfinished file that nobody
     /// holds locked. There are none where `hasUnnamedFiles` is true, but for a process killed while it replaced a file.
     ///
-    /// No symbolic link is followed. What cannot be read, opened or locked is left alone.
+    /// No symbolic link is followed, and no other file system entered that is mounted beneath. What cannot be read,
+    /// opened or locked is left alone.
     /// - Returns: How many files were removed.
     @discardableResult
     package func sweepParts() -> Int {
+        guard let device = try? identity().device else { return 0 }
         let copy = ".".utf8CString.withUnsafeBufferPointer { name in
             name.baseAddress.map { cplatform_openat(root.descriptor.rawValue, $0, O_RDONLY | O_DIRECTORY, 0) }
         }
-        return Self.sweep(copy ?? -1, depth: 0)
+        return Self.sweep(copy ?? -1, on: device, depth: 0)
     }
 
-    /// Sweeps an open directory and closes it.
-    private static func sweep(_ directory: Int32, depth: Int) -> Int {
+    /// Sweeps an open directory of a file system, and closes it.
+    static func sweep(_ directory: Int32, on device: UInt64, depth: Int) -> Int {
         guard directory >= 0 else { return 0 }
+        var info = stat()
+        guard fstat(directory, &info) == 0, UInt64(info.st_dev) == device else {
+            _ = cplatform_close(directory)
+            return 0
+        }
         guard let stream = fdopendir(directory) else {
             _ = cplatform_close(directory)
             return 0
@@ -35,7 +42,8 @@ extension OutputRoot {
                     if removePart(name, in: directory) { removed += 1 }
                 } else if kind == DT_DIR || kind == DT_UNKNOWN, depth < deepestSweep, !isDots(name) {
                     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
-                    removed += sweep(withCString(name) { cplatform_openat(directory, $0, flags, 0) }, depth: depth + 1)
+                    let opened = withCString(name) { cplatform_openat(directory, $0, flags, 0) }
+                    removed += sweep(opened, on: device, depth: depth + 1)
                 }
             }
         }
