@@ -95,6 +95,21 @@ struct PartFileTests {
         #expect(errorNumber { _ = try PartFile.create(besideAbsolutePath: directory.file("none/x")) } == ENOENT)
     }
 
+    @Test("a file that root replaces stays its owner's", .enabled(if: geteuid() == 0))
+    func owner() throws {
+        let directory = try TemporaryDirectory()
+        directory.put("x", "old")
+        chmod(directory.file("x"), 0o600)
+        // In a user's own namespace there may be no other user.
+        guard chown(directory.file("x"), 65534, 65534) == 0 else { return }
+        let part = try PartFile.create(besideAbsolutePath: directory.file("x"))
+        try part.publish(replacing: true, sync: false)
+        var info = stat()
+        stat(directory.file("x"), &info)
+        #expect(info.st_size == 0 && info.st_mode & 0o777 == 0o600)
+        #expect(info.st_uid == 65534 && info.st_gid == 65534)
+    }
+
     @Test("permissions are what was asked, less the umask")
     func mode() throws {
         let directory = try TemporaryDirectory()

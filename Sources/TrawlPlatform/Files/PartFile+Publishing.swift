@@ -15,7 +15,7 @@ extension PartFile {
     ///
     /// - Parameters:
     ///   - replacing: Whether a file of that name may be replaced; if not and there is one, the error is `EEXIST`.
-    ///   - keepsMode: Whether it gets the permissions of the one it replaces.
+    ///   - keepsMode: Whether it gets the permissions of the one it replaces, and as root its owner.
     ///   - sync: Whether content and name must survive a loss of power when this returns.
     /// - Throws: After an error nothing has appeared, except when syncing the directory failed. `publish` may be tried
     ///   again after `EEXIST`; otherwise discard.
@@ -150,12 +150,17 @@ extension PartFile {
         return try numbered(number).withUnsafeBytes { appear(as: $0) }
     }
 
-    /// Gives the file the permissions of the one it is to replace: who made that one secret meant its content. Where
-    /// that is not allowed, nothing was promised.
+    /// Whether this process may give files to others.
+    private static let isRoot = geteuid() == 0
+
+    /// Gives the file the permissions of the one it is to replace: who made that one secret meant its content. They are
+    /// its owner's, so as root it gets that owner too. Where that is not allowed, nothing was promised.
     private func keepMode(of name: UnsafeRawBufferPointer) {
-        var mode: UInt32 = 0
-        let found = withCString(name) { cplatform_mode_at(directory.descriptor.rawValue, $0, &mode) }
-        if found == 0, mode & UInt32(S_IFMT) == UInt32(S_IFREG) { _ = cplatform_chmod_open(rawValue, mode & 0o777) }
+        var info = stat()
+        let found = withCString(name) { fstatat(directory.descriptor.rawValue, $0, &info, 0) }
+        guard found == 0, info.st_mode & S_IFMT == S_IFREG else { return }
+        if Self.isRoot, info.st_uid != 0 || info.st_gid != 0 { _ = fchown(rawValue, info.st_uid, info.st_gid) }
+        _ = cplatform_chmod_open(rawValue, info.st_mode & 0o777)
     }
 
     /// Puts the file in the place of another: zero, or `-errno`.
