@@ -207,7 +207,7 @@ struct HostileFrameTests {
         #expect(throws: FrameError.invalid(.path)) { try workerMessages(frame(kind: 20, start + [0xC3, 0x28])) }
     }
 
-    @Test("a collision of an unknown kind is refused", arguments: [3, 0xFF] as [UInt8])
+    @Test("a collision of an unknown kind is refused", arguments: [4, 0xFF] as [UInt8])
     func collisions(kind: UInt8) {
         let sink: [UInt8] = little(UInt64(1)) + [1, 2, 0, 0] + little(UInt32(1)) + [0x61] + [kind]
         #expect(throws: FrameError.invalid(.collision)) { try coordinatorMessages(frame(kind: 4, sink)) }

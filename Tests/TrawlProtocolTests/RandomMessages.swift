@@ -215,7 +215,9 @@ extension BodySink {
 
 extension FileCollision {
     static func random(using random: inout SeededGenerator) -> FileCollision {
-        random.pick([.replace, .fail, .number(from: random.integer(), adoptsIdentical: random.bool())])
+        random.pick([
+            .replace, .fail, .failUnlessIdentical, .number(from: random.integer(), adoptsIdentical: random.bool()),
+        ])
     }
 }
 

@@ -60,6 +60,20 @@ struct SinkTests {
         #expect(scratch.names == ["x"])
     }
 
+    @Test("file: one of the same bytes is the file of a hop that is done again, and no other is")
+    func doneAgain() throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        func exchange(_ size: Int, _ collision: FileCollision) throws -> Exchange {
+            try worker.fetch("/bytes/\(size)") { $0.sink = .file(root: 0, path: "x", collision: collision) }
+        }
+        #expect(try exchange(10, .failUnlessIdentical).end.outcome == .complete(.file(length: 10)))
+        #expect(try exchange(10, .failUnlessIdentical).end.outcome == .complete(.file(length: 10, isAdopted: true)))
+        #expect(try exchange(20, .failUnlessIdentical).failure?.systemError == EEXIST)
+        #expect(try exchange(10, .fail).failure?.systemError == EEXIST)
+        #expect(scratch.content("x") == stream(10) && scratch.names == ["x"])
+    }
+
     @Test("file: a taken name is followed by numbers, and the worker says which file it is")
     func numbers() throws {
         let scratch = try Scratch()

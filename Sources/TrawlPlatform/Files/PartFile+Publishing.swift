@@ -15,11 +15,14 @@ extension PartFile {
     ///
     /// - Parameters:
     ///   - replacing: Whether a file of that name may be replaced; if not and there is one, the error is `EEXIST`.
+    ///   - adoptsIdentical: Whether a regular file of the same bytes, which may not be replaced, counts as this one.
     ///   - keepsMode: Whether it gets the permissions of the one it replaces, and as root its owner.
     ///   - sync: Whether content and name must survive a loss of power when this returns.
     /// - Throws: After an error nothing has appeared, except when syncing the directory failed. `publish` may be tried
     ///   again after `EEXIST`; otherwise discard.
-    package func publish(replacing: Bool, keepsMode: Bool = true, sync: Bool) throws(SystemError) {
+    package func publish(
+        replacing: Bool, adoptsIdentical: Bool = false, keepsMode: Bool = true, sync: Bool
+    ) throws(SystemError) {
         try prepare(sync: sync)
         let result = path.withBytes { path in
             let name = UnsafeRawBufferPointer(rebasing: path[nameStart...])
@@ -32,6 +35,7 @@ extension PartFile {
             if keepsMode { keepMode(of: name) }
             return replace(name)
         }
+        if result == -EEXIST, adoptsIdentical, try adopt(numbered(0), sync: sync) { return try finish(sync: sync) }
         _ = try check(result, Self.linkCall)
         try finish(sync: sync)
     }
@@ -53,14 +57,13 @@ extension PartFile {
         var left = Self.linearTries
         for _ in 0..<Self.mostTries {
             let result = try appear(numbered: number)
-            if result != -EEXIST {
+            var isNamed = result != -EEXIST
+            if isNamed {
                 _ = try check(result, Self.linkCall)
-            } else if adoptsIdentical, try isIdentical(to: numbered(number)) {
-                // The directory and the file of before may not have been synced.
-                removeTemporaryName()
-                isAdopted = true
-                if sync { try syncExisting(numbered(number)) }
-            } else {
+            } else if adoptsIdentical {
+                isNamed = try adopt(numbered(number), sync: sync)
+            }
+            if !isNamed {
                 number += 1
                 left -= 1
                 if left > 0 { continue }
@@ -230,6 +233,18 @@ extension PartFile {
     }
 
     // MARK: - Comparing
+
+    /// Lets the file of a name count as this one when it has the same bytes.
+    ///
+    /// - Returns: Whether it has.
+    private func adopt(_ name: [UInt8], sync: Bool) throws(SystemError) -> Bool {
+        guard isIdentical(to: name) else { return false }
+        removeTemporaryName()
+        isAdopted = true
+        // The directory and the file of before may not have been synced.
+        if sync { try syncExisting(name) }
+        return true
+    }
 
     /// Whether a name leads to a regular file, not through a link, with the same bytes.
     private func isIdentical(to name: [UInt8]) -> Bool {

@@ -4,6 +4,8 @@ package enum FileCollision: Sendable, Hashable {
     case replace
     /// The hop fails.
     case fail
+    /// The hop fails, unless the file has the same bytes: then it counts as this one.
+    case failUnlessIdentical
     /// It gets the first free name of `NAME`, `NAME.1`, `NAME.2`, …; and where a file stands in the place of a
     /// directory of the path, the rest of the path from there on becomes one name, with `%2F` for each slash.
     /// - Parameters:
@@ -21,6 +23,7 @@ extension FileCollision {
             writer.write(UInt8(2))
             writer.write(first)
             writer.write(adoptsIdentical)
+        case .failUnlessIdentical: writer.write(UInt8(3))
         }
     }
 
@@ -29,6 +32,7 @@ extension FileCollision {
         case 0: self = .replace
         case 1: self = .fail
         case 2: self = .number(from: try reader.uint32(), adoptsIdentical: try reader.bool())
+        case 3: self = .failUnlessIdentical
         default: throw .invalid(.collision)
         }
     }

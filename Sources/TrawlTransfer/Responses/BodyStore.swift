@@ -168,6 +168,7 @@ final class BodyStore {
                 switch collision {
                 case .replace: try part.publish(replacing: true, sync: sync)
                 case .fail: try part.publish(replacing: false, sync: sync)
+                case .failUnlessIdentical: try part.publish(replacing: false, adoptsIdentical: true, sync: sync)
                 case .number(let first, let adoptsIdentical):
                     try part.publish(numberedFrom: first, adoptsIdentical: adoptsIdentical, sync: sync)
                 }

@@ -215,8 +215,11 @@ extension Supervisor {
 extension FileCollision {
     /// The rule for a hop done again after its worker died: it may have made the file and died before it could say so.
     fileprivate var adoptingIdentical: FileCollision {
-        if case .number(let first, _) = self { return .number(from: first, adoptsIdentical: true) }
-        return self
+        switch self {
+        case .number(let first, _): .number(from: first, adoptsIdentical: true)
+        case .fail, .failUnlessIdentical: .failUnlessIdentical
+        case .replace: .replace
+        }
     }
 }
 

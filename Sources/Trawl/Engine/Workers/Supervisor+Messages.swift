@@ -253,6 +253,7 @@ extension Supervisor {
             return count > fetch.plan.terms.profile.memoryBytes ? "a body above its limit" : nil
         case .file(_, let name, let isAdopted):
             guard case .rooted(_, _, let collision) = fetch.plan.sink else { return "a file nobody asked for" }
+            // A hop that is done again may find the file of its first worker, whatever it is to do with others.
             var mayAdopt = fetch.engine.hasLostWorker
             if case .number(_, true) = collision { mayAdopt = true }
             if isAdopted, !mayAdopt { return "a file that was there before" }
