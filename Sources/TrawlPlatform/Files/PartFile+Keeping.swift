@@ -57,8 +57,7 @@ extension PartFile {
         guard name.withUnsafeBytes({ PartName.matches($0, isKept: true) }) else { throw .invalidPath }
         do throws(SystemError) {
             let parent = String(decoding: path.utf8[...slash], as: UTF8.self)
-            let opened = cplatform_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0)
-            let directory = OpenDirectory(try Descriptor.adopt(opened, "openat"))
+            let directory = OpenDirectory(try Descriptor.adopt(OpenDirectory.open(parent), "openat"))
             let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
             let found = name.withUnsafeBytes { name in
                 withCString(name) { cplatform_openat(directory.descriptor.rawValue, $0, flags, 0) }

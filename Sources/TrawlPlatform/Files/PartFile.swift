@@ -87,9 +87,7 @@ package final class PartFile {
         do throws(SystemError) {
             // The slash stays, so that the directory of "/name" is "/".
             let opened = path.withBytes { path in
-                withCString(UnsafeRawBufferPointer(rebasing: path[..<nameStart])) { path in
-                    cplatform_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0)
-                }
+                withCString(UnsafeRawBufferPointer(rebasing: path[..<nameStart])) { OpenDirectory.open($0) }
             }
             directory = OpenDirectory(try Descriptor.adopt(opened, "openat"))
         } catch {

@@ -8,6 +8,13 @@ final class OpenDirectory: Sendable {
     init(_ descriptor: consuming Descriptor) {
         self.descriptor = descriptor
     }
+
+    /// Opens a directory of the user's choice, to make names in it: a descriptor, or `-errno`. Where it may not be
+    /// read, a place (O_PATH) is enough for that.
+    static func open(_ path: UnsafePointer<CChar>) -> Int32 {
+        let opened = cplatform_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0)
+        return opened == -EACCES ? cplatform_open_place(path) : opened
+    }
 }
 
 /// The sub-directories used last, kept open.
