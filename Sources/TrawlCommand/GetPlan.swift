@@ -152,15 +152,16 @@ struct GetPlan {
     /// The names of `-o`, with a number where an earlier one is the same: `NAME`, `NAME.1`, `NAME.2`. What is no file,
     /// such as a pipe, takes any number of bodies.
     private static func distinct(_ outputs: [String], in directory: String) -> [String] {
-        var taken: Set<String> = []
-        var numbers: [String: Int] = [:]
+        var taken: Set<FileNameKey> = []
+        var numbers: [FileNameKey: Int] = [:]
         return outputs.map { name in
             let path = LocalPath.placed(name, in: directory)
             if LocalPath.isStandardOutput(name) || LocalPath.isOtherThanFile(path) { return name }
-            if taken.insert(path).inserted { return name }
-            var number = numbers[path] ?? 1
-            while !taken.insert("\(path).\(number)").inserted { number += 1 }
-            numbers[path] = number + 1
+            let key = FileNameKey(path)
+            if taken.insert(key).inserted { return name }
+            var number = numbers[key] ?? 1
+            while !taken.insert(FileNameKey("\(path).\(number)")).inserted { number += 1 }
+            numbers[key] = number + 1
             return "\(name).\(number)"
         }
     }

@@ -72,6 +72,13 @@ struct PlanTests {
         }
     }
 
+    @Test("files of -o are the same when their bytes are, not when Unicode takes them for one text")
+    func normalForms() throws {
+        let names = ["e\u{301}", "\u{E9}"]
+        let plan = try plan("-o", names[0], "-o", names[1], "--output-dir", "/", "h", "i")
+        #expect(plan.requests.map { Array(($0.out ?? "").utf8) } == names.map { Array($0.utf8) })
+    }
+
     @Test("files of -o are numbered where they would be the same, devices are not")
     func sameOutputs() throws {
         let plan = try plan(
