@@ -231,10 +231,12 @@ struct RequestObject {
 
     private mutating func readMaxRedirects(_ reader: inout JSONReader) throws(JSONError) {
         guard let number = try number(.maxRedirects, &reader) else { return }
-        // As for `--max-redirs`: those that were followed are kept until the answer.
-        let most = RedirectCount.range.upperBound
-        maxRedirects = number.wholeNumber.flatMap { (0...most).contains($0) ? $0 : nil }
-        if maxRedirects == nil { complain("max_redirects must be a whole number from 0 to \(most)") }
+        let range = 0...Int(Int32.max)
+        // More than the most of `--max-redirs` mean that: those that were followed are kept until the answer.
+        maxRedirects = number.wholeNumber.flatMap {
+            range.contains($0) ? min($0, RedirectCount.range.upperBound) : nil
+        }
+        if maxRedirects == nil { complain("max_redirects must be a whole number from 0 on") }
     }
 
     private mutating func readTimeout(_ reader: inout JSONReader) throws(JSONError) {

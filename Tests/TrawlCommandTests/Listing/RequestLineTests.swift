@@ -53,8 +53,8 @@ struct RequestLineTests {
     }
 
     @Test(
-        "a whole number is one however it is written (RFC 8259 §6)",
-        arguments: [("3", 3), ("3.0", 3), ("0e0", 0), ("1e1", 10), ("2.5e1", 25)])
+        "a whole number is one however it is written (RFC 8259 §6), and there are 1000 redirects at most",
+        arguments: [("3", 3), ("3.0", 3), ("0e0", 0), ("1e1", 10), ("2.5e1", 25), ("100000", 1000)])
     func wholeNumbers(text: String, value: Int) {
         guard case .request(let request) = read(#"{"url":"x","max_redirects":\#(text)}"#, .pipe) else {
             Issue.record("\(text) is refused")
@@ -148,11 +148,10 @@ struct RequestLineTests {
             (#""url":"x","body":1"#, "body must be a string"),
             (#""url":"x","redirect":"no""#, "redirect must be follow or manual"),
             (#""url":"x","redirect":true"#, "redirect must be a string"),
-            (#""url":"x","max_redirects":-1"#, "max_redirects must be a whole number from 0 to 1000"),
-            (#""url":"x","max_redirects":1.5"#, "max_redirects must be a whole number from 0 to 1000"),
-            (#""url":"x","max_redirects":1e400"#, "max_redirects must be a whole number from 0 to 1000"),
-            (#""url":"x","max_redirects":1001"#, "max_redirects must be a whole number from 0 to 1000"),
-            (#""url":"x","max_redirects":99999999999"#, "max_redirects must be a whole number from 0 to 1000"),
+            (#""url":"x","max_redirects":-1"#, "max_redirects must be a whole number from 0 on"),
+            (#""url":"x","max_redirects":1.5"#, "max_redirects must be a whole number from 0 on"),
+            (#""url":"x","max_redirects":1e400"#, "max_redirects must be a whole number from 0 on"),
+            (#""url":"x","max_redirects":99999999999"#, "max_redirects must be a whole number from 0 on"),
             (#""url":"x","max_redirects":"1""#, "max_redirects must be a number"),
             (#""url":"x","timeout":0"#, "timeout must be a number of seconds above 0 and at most ten years"),
             (#""url":"x","timeout":-1"#, "timeout must be a number of seconds above 0 and at most ten years"),
