@@ -1,12 +1,6 @@
 import Glibc
 import TrawlPlatform
 
-/// Which file a path or descriptor leads to.
-struct FileIdentity: Hashable, Sendable {
-    let device: UInt64
-    let number: UInt64
-}
-
 /// What the system says about a file.
 struct FileFacts: Equatable, Sendable {
     let identity: FileIdentity
@@ -17,7 +11,7 @@ struct FileFacts: Equatable, Sendable {
     let modifiedNanoseconds: Int64
 
     private init(_ facts: stat) {
-        identity = FileIdentity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino))
+        identity = FileIdentity(device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino))
         mode = UInt32(facts.st_mode)
         owner = UInt32(facts.st_uid)
         size = Int64(facts.st_size)

@@ -121,7 +121,7 @@ struct GuardNote: Equatable, Sendable {
         let nanoseconds: Int64
 
         init(_ facts: FileFacts) {
-            file = facts.identity.number
+            file = facts.identity.inode
             size = facts.size
             seconds = facts.modifiedSeconds
             nanoseconds = facts.modifiedNanoseconds

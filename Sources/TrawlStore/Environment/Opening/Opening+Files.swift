@@ -40,7 +40,7 @@ extension Opening {
         var isTrusted = false
         if let facts, let verified = note?.verified, note?.boot == boot {
             // Whoever has it open checked it, or trusts one who did; or nothing touched the file since it was checked.
-            isTrusted = isAlone ? verified == GuardNote.Stamp(facts) : verified.file == facts.identity.number
+            isTrusted = isAlone ? verified == GuardNote.Stamp(facts) : verified.file == facts.identity.inode
         }
         isTrusted = facts == nil || isTrusted && !isSuspect
         // An empty file in which there was something, since an opener left its note.
