@@ -47,17 +47,17 @@ extension Coordinator {
             running: RunningFetch(plan: plan, reply: answers.map { .queue($0, tag: tag) } ?? .driver(tag: tag)))
     }
 
-    /// Makes a fetch of a template into a file at any path, for the driver that is running. What is opened for it stays
-    /// open until the fetch is over.
+    /// Makes a fetch of a template into a file at any path, for the driver that is running: opened here, also beneath an
+    /// output directory, as what a link leads to, a pipe or a device. It stays open until the fetch is over.
     ///
     /// - Throws: When the file cannot be made.
     package func prepare(
         _ target: TargetURI, _ template: RequestTemplate, intoFile path: String, tag: UInt64
     ) throws(FetchError) -> PreparedFetch {
-        let (sink, path) = try planner.sink(for: .file(path, options: template.fileOptions), url: target.text)
+        let opened = try OpenedDestination(path: path, replaces: template.fileOptions.replaces, resuming: nil)
         let plan = FetchPlan(
             originalURL: target.textWithFragment, target: target, method: template.method, fields: template.fields,
-            body: template.body, sink: sink, fileOptions: template.fileOptions, path: path,
+            body: template.body, sink: .opened(opened), fileOptions: template.fileOptions, path: path,
             terms: planner.beginning(template.terms, at: target), wantsEvents: false)
         return PreparedFetch(running: RunningFetch(plan: plan, reply: .driver(tag: tag)))
     }
