@@ -46,7 +46,8 @@ final class ResolvedProfile {
         case .http2: easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         case .http2PriorKnowledge: easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
         }
-        easy.set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
+        // Where requests may share a connection, each one's scheme decides: see `Transfer.setOptions`.
+        if !multiplexes { easy.set(CURLOPT_PIPEWAIT, 0) }
         switch profile.addressFamily {
         case .any: easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_WHATEVER))
         case .ipv4: easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))

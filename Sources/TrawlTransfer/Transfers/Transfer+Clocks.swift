@@ -35,7 +35,7 @@ extension Transfer {
             conclude(CURLE_OPERATION_TIMEDOUT)
             return
         }
-        if let failure = overdueFirstByte(at: now) {
+        if let failure = overdueFirstByte(at: now) ?? overdueConnection(at: now) {
             self.failure = failure
             conclude(CURLE_OPERATION_TIMEDOUT)
             return
@@ -50,7 +50,7 @@ extension Transfer {
             return
         }
         let inactivity = UInt64(profile.profile.inactivityTimeout) * 1_000_000
-        // Before a connection stands, libcurl's own limit holds.
+        // Before a connection stands, another limit holds: libcurl's, or that of `overdueConnection`.
         guard inactivity > 0, requestsBegun > 0, now - lastActivity >= inactivity else { return }
         // A body inside the lease is sent by libcurl without asking.
         var uploaded: Int64 = 0
@@ -63,6 +63,20 @@ extension Transfer {
         let limit = Duration.milliseconds(profile.profile.inactivityTimeout)
         failure = HopFailure(.inactive, detail: "no byte for \(limit)")
         conclude(CURLE_OPERATION_TIMEDOUT)
+    }
+
+    /// Why the transfer ends because there is no connection for it; nil when it does not.
+    ///
+    /// libcurl 7.88 limits the time of one that it connects, and not of one that waits for another's connection, to
+    /// share it (CURLOPT_PIPEWAIT): each that fails has the next one begin, with all of its time.
+    private func overdueConnection(at now: UInt64) -> HopFailure? {
+        let limit = profile.profile.connectTimeout
+        guard profile.multiplexes, isInMulti, requestsBegun == 0, limit > 0,
+            now - lastActivity >= UInt64(limit) * 1_000_000
+        else { return nil }
+        return HopFailure(
+            .connectTimedOut, curlCode: CURLE_OPERATION_TIMEDOUT.rawValue,
+            detail: "no connection for \(Duration.milliseconds(limit))")
     }
 
     /// Has libcurl look for what it has read of a silent stream of HTTP/2.

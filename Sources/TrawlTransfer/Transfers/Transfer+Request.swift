@@ -75,6 +75,9 @@ extension Transfer {
         }
         easy.apply(shape)
         if isProxied || easy.proxy?.isDirect != true { easy.apply(lease.proxy, profile.proxyAddresses) }
+        // Over TLS libcurl 7.88 learns with the connection whether requests may share it; in clear, with the first
+        // answer to one, and there is nothing to wait for.
+        if profile.multiplexes { easy.set(CURLOPT_PIPEWAIT, lease.isSecure ? 1 : 0) }
         setLogin()
         if shape.form == .post { setBody() }
         let code = setURL(fields, hasBody: shape.form == .post)
