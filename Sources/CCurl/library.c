@@ -66,6 +66,7 @@ static void load(void) {
     complete &= resolve(handle, "SSL_CTX_load_verify_file", &found.load_verify_file);
     complete &= resolve(handle, "SSL_CTX_load_verify_dir", &found.load_verify_dir);
     complete &= resolve(handle, "SSL_CTX_get_cert_store", &found.get_cert_store);
+    complete &= resolve(handle, "SSL_CTX_get_verify_mode", &found.get_verify_mode);
     complete &= resolve(handle, "X509_STORE_set_flags", &found.store_set_flags);
     complete &= resolve(handle, "X509_STORE_add_cert", &found.store_add_cert);
     complete &= resolve(handle, "BIO_new_mem_buf", &found.bio_new_mem_buf);

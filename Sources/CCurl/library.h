@@ -44,6 +44,7 @@ struct ccurl_library {
     int (*load_verify_file)(void *tls, const char *path);
     int (*load_verify_dir)(void *tls, const char *path);
     void *(*get_cert_store)(const void *tls);
+    int (*get_verify_mode)(const void *tls);
     int (*store_set_flags)(void *store, unsigned long flags);
     int (*store_add_cert)(void *store, void *certificate);
     void *(*bio_new_mem_buf)(const void *bytes, int length);

@@ -31,6 +31,11 @@ int32_t ccurl_tls_is_http2(CURL *easy) {
     return length == 2 && memcmp(name, "h2", 2) == 0;
 }
 
+int32_t ccurl_tls_is_checked(void *tls) {
+    /* 0: SSL_VERIFY_NONE. */
+    return ccurl_library.get_verify_mode(tls) != 0;
+}
+
 int32_t ccurl_tls_trust(void *tls, const char *file, const char *directory, const void *bytes, size_t length) {
     int good = 1;
     void *store = ccurl_library.get_cert_store(tls);

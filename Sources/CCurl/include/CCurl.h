@@ -36,7 +36,8 @@ CURLcode ccurl_set_read(CURL *easy, ccurl_data_callback callback, void *context)
 CURLcode ccurl_set_seek(CURL *easy, ccurl_seek_callback callback, void *context);
 CURLcode ccurl_set_prerequest(CURL *easy, ccurl_prerequest_callback callback, void *context);
 CURLcode ccurl_set_open_socket(CURL *easy, ccurl_open_callback callback, void *context);
-/// Called with the SSL_CTX of each connection, before its handshake; NULL is never.
+/// Called with the SSL_CTX of each TLS layer of a connection, that of an `https` proxy too, when it is set up and before
+/// its handshake; NULL is never.
 CURLcode ccurl_set_tls(CURL *easy, ccurl_tls_callback callback, void *context);
 CURLcode ccurl_set_close_socket(CURL *easy, ccurl_close_callback callback, void *context);
 
@@ -64,6 +65,8 @@ int32_t ccurl_tls_pending(CURL *easy);
 /// Whether TLS agreed on HTTP/2: 1, else 0.
 int32_t ccurl_tls_is_http2(CURL *easy);
 
+/// Whether libcurl checks the certificates that an SSL_CTX is shown, as it was set up: 1 or 0.
+int32_t ccurl_tls_is_checked(void *tls);
 /// Has an SSL_CTX trust the certificates of a file, a directory, and memory, all in PEM form; NULL is none. libcurl leaves
 /// that out when it does not check the certificate itself. Returns 0, or -1 when one of them cannot be used.
 int32_t ccurl_tls_trust(void *tls, const char *file, const char *directory, const void *bytes, size_t length);

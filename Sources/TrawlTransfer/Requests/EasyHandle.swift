@@ -160,11 +160,6 @@ final class EasyHandle {
         }
     }
 
-    /// As above, for `https` proxies.
-    func setProxyTrust(_ path: String) {
-        set(CURLOPT_PROXY_CAINFO, path.isEmpty ? defaultCAFile : path)
-    }
-
     /// Sets the field lines.
     func set(_ list: FieldList) {
         if list === fields { return }

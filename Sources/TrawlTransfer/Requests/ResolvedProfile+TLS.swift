@@ -50,6 +50,12 @@ extension EasyHandle {
         setBlob(CURLOPT_CAINFO_BLOB, tls.caData.isEmpty ? nil : SecretBytes(tls.caData))
     }
 
+    /// Sets whom is trusted as an `https` proxy: what is in the file, and the system's choice when there is none.
+    func setProxyTrust(_ file: String) {
+        set(CURLOPT_PROXY_CAINFO, file.isEmpty ? defaultCAFile : file)
+        set(CURLOPT_PROXY_CAPATH, file.isEmpty ? defaultCADirectory : nil)
+    }
+
     /// Sets the client certificate.
     func setIdentity(_ identity: TLSIdentity?) {
         guard identity != self.identity else { return }

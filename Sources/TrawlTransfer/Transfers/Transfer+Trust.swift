@@ -7,8 +7,10 @@ import TrawlProtocol
 extension Transfer {
     /// Has a connection's TLS look for trusted certificates where libcurl, which is not to check them, would not.
     ///
-    /// What cannot be read trusts nobody: the check before the request says so.
+    /// What cannot be read trusts nobody: the check before the request says so. An `https` proxy's certificate libcurl
+    /// checks itself: whom servers are trusted by is nothing to a proxy.
     func trust(in tls: UnsafeMutableRawPointer?) {
+        guard ccurl_tls_is_checked(tls) == 0 else { return }
         let terms = profile.profile.tls
         let isOwn = !terms.caFile.isEmpty || !terms.caDirectory.isEmpty || !terms.caData.isEmpty
         let file = isOwn ? terms.caFile : easy.defaultCAFile ?? ""

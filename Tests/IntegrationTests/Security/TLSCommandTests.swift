@@ -36,6 +36,37 @@ struct TLSCommandTests {
         }
     }
 
+    @Test("--proxy-cacert takes the place of the system's directory of certificates too")
+    func proxyTrust() async throws {
+        try await TrustScene.with { scene, _ in
+            let place = try scene.directory.makeDirectory("system")
+            try FileManager.default.copyItem(atPath: scene.authority.root, toPath: place + "/one.pem")
+            try TestAuthority.openssl(["rehash", place], scene.directory)
+            // The system's file has to be there, whatever it holds.
+            try FileManager.default.copyItem(atPath: scene.stranger.root, toPath: place + "/ca-certificates.crt")
+            // In a name space that ends with the command.
+            let script = "mount --bind \"$1\" /etc/ssl/certs || exit 99; shift; exec \"$0\" get \"$@\""
+            func get(_ arguments: [String]) throws -> Int32 {
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+                process.arguments = ["-Urm", "sh", "-c", script, try BuiltProducts.trawl(), place] + arguments
+                process.standardInput = FileHandle.nullDevice
+                process.standardOutput = FileHandle.nullDevice
+                process.standardError = FileHandle.nullDevice
+                try process.run()
+                process.waitUntilExit()
+                return process.terminationStatus
+            }
+            let proxied = ["-x", "https://127.0.0.1:\(scene.origin.port("good"))", scene.origin.url("clear")]
+            let bySystem = try get(proxied)
+            // Where nothing may be mounted, there is nothing to see.
+            if [1, 99].contains(bySystem) { return }
+            #expect(bySystem == 0)
+            #expect(try get(["--proxy-cacert", scene.stranger.root] + proxied) == 60)
+            #expect(try get(["--proxy-cacert", scene.authority.root] + proxied) == 0)
+        }
+    }
+
     @Test("-k is for the URL's own host, and a certificate for its origin (ASI-TLS-01)")
     func redirects() async throws {
         try await TrustScene.with { scene, _ in

@@ -100,6 +100,37 @@ struct TrustDecisionTests {
         }
     }
 
+    @Test("whom servers are trusted by where a program decides is nothing to a proxy, which is checked by rule")
+    func proxies() async throws {
+        let decisions = Trusting { _ in .accept }
+        try await TrustScene.with(adjust: { $0.decisions = decisions }) { scene, coordinator in
+            try scene.origin.reset()
+            // The proxy's certificate is the authority's, which the request trusts for servers.
+            let policy = ProxyPolicy(try Proxy("https://127.0.0.1:\(scene.origin.port("good"))"))
+            let data = try #require(scene.directory.content("authority.pem"))
+            func ask(_ listener: String, trusting root: String) -> Request {
+                var request = scene.request(listener) { tls in
+                    tls.caFile = nil
+                    tls.caData = data
+                    tls.question = .always
+                }
+                request.options.proxy = policy
+                request.options.transport.proxyCAFile = root
+                return request
+            }
+            for listener in ["alone", "clear"] {
+                let refused = await failure(.proxy) {
+                    try await coordinator.send(ask(listener, trusting: scene.stranger.root))
+                }
+                #expect(refused?.detail.contains("TLS") == true)
+            }
+            #expect(try scene.origin.seen().isEmpty)
+            #expect(decisions.problems.isEmpty)
+            let trusted = try await coordinator.send(ask("clear", trusting: scene.authority.root))
+            #expect(trusted.status == 200)
+        }
+    }
+
     @Test("without a decision in time the fetch fails, with one that throws, and refusing what is good (ASI-EVT-05)")
     func refusals() async throws {
         let decisions = Trusting { server in
