@@ -18,6 +18,8 @@ final class Connection {
     /// Bytes received on it that belong to responses, as far as known.
     var accountedBytes: Int64 = 0
     var isHTTP2 = false
+    /// The local interface or address it was bound to; empty is none, and before its first request.
+    var interface = ""
     /// How its TLS was set up; nil in clear and before its first request.
     var tls: TLSTerms?
     /// The last response had no body, or one without bytes, so libcurl would not have shown bytes beyond it.

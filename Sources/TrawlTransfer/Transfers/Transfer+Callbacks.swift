@@ -125,7 +125,10 @@ extension Transfer {
             guard mayTrust() else { return false }
             if connection.tls == nil { connection.tls = profile.profile.tls }
         }
-        if connection.uses == 0 { connection.fixBuffer() }
+        if connection.uses == 0 {
+            connection.interface = profile.profile.interface
+            connection.fixBuffer()
+        }
         connection.uses += 1
         enter(connection)
         if limits != nil { meter(connection) }
@@ -136,6 +139,8 @@ extension Transfer {
     private func suits(_ connection: Connection) -> Bool {
         if isProxied, let proxy = lease.proxy, !suits(connection, proxy) { return false }
         guard isReused else { return true }
+        // libcurl gives one that is bound to an interface to who asked for none.
+        guard connection.interface == profile.profile.interface else { return false }
         // It proves somebody else, or was trusted by other rules. libcurl 7.88 compares neither keys nor passphrases.
         if let tls = connection.tls, tls != profile.profile.tls { return false }
         guard isFit(connection) else {

@@ -296,4 +296,21 @@ struct ConnectionTests {
             #expect(try await coordinator.send(resolved).metrics.last?.remoteAddress == "127.0.0.2:\(origin.port)")
         }
     }
+
+    @Test("a fetch that names no interface does not use a connection that is bound to one", .timeLimit(.minutes(3)))
+    func interfaces() async throws {
+        try await alone(.inProcess) { origin, coordinator in
+            let plain = Request(origin.url("/bytes/1"))
+            var bound = plain
+            bound.options.transport.interface = "127.0.0.2"
+            var connections: [[String]] = [[], []]
+            for _ in 0..<2 {
+                for (kind, request) in [bound, plain].enumerated() {
+                    let response = try await coordinator.send(request)
+                    connections[kind].append(try #require(response.fields["X-Connection"]))
+                }
+            }
+            #expect(Set(connections[0]).isDisjoint(with: connections[1]), "\(connections)")
+        }
+    }
 }
