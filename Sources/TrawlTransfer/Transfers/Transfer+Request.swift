@@ -27,6 +27,8 @@ extension Transfer {
         // The URL is in normal form already; libcurl shall not see other dots than we do.
         easy.set(CURLOPT_PATH_AS_IS, 1)
         easy.set(CURLOPT_TCP_NODELAY, 1)
+        // What a file names as trusted is what it names when a connection is made: 7.88 would go by it for a day.
+        easy.set(CURLOPT_CA_CACHE_TIMEOUT, 0)
         _ = ccurl_set_pointer(raw, CURLOPT_ERRORBUFFER, easy.errorBuffer)
         _ = ccurl_set_pointer(raw, CURLOPT_PRIVATE, context)
         _ = ccurl_set_header(raw, onHeader, context)

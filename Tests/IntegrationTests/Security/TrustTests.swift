@@ -89,6 +89,26 @@ struct TrustTests {
         }
     }
 
+    @Test("a file of trusted certificates is read for each connection, so that another in its place counts at once")
+    func replacedTrust() async throws {
+        try await TrustScene.with(adjust: { $0.workers = 1 }) { scene, coordinator in
+            try scene.origin.reset()
+            func trust(_ name: String) throws {
+                let content = try #require(scene.directory.content(name))
+                try scene.directory.put("changing.pem", content)
+            }
+            func request(_ listener: String) -> Request {
+                scene.request(listener) { $0.caFile = scene.directory.file("changing.pem") }
+            }
+            try trust("authority.pem")
+            #expect(try await coordinator.send(request("good")).status == 200)
+            try trust("stranger.pem")
+            #expect(try await coordinator.send(request("unknown")).status == 200)
+            // At another place: with the first server a session could be taken up again.
+            await failure(.tlsUntrusted) { try await coordinator.send(request("otherGood")) }
+        }
+    }
+
     @Test("public keys that are pinned count at every level of verification")
     func pins() async throws {
         try await TrustScene.with { scene, coordinator in
