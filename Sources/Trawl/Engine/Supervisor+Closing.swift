@@ -13,7 +13,7 @@ extension Supervisor {
             validationGrace.begin(grace, each: configuration.validationGrace, at: now)
             // What is suspended would not end in time either.
             for fetch in fetches.all
-            where (fetch.engine.life.isWaiting || fetch.engine.suspended?.machine.isSuspended == true)
+            where (fetch.engine.life.isWaiting || fetch.engine.isSuspended)
                 && !mayStillValidate(fetch)
             {
                 conclude(fetch, .shutDown(url: fetch.engine.target.text))

@@ -47,6 +47,7 @@ extension Supervisor {
             resting.insert(fetch.engine.key, deadline: end)
         case .none: break
         }
+        leaveQuestionsIfSuspended(fetch)
     }
 
     /// Takes a hop out of where it waits for a worker.
@@ -102,7 +103,7 @@ extension Supervisor {
         let action = suspended.machine.resumed()
         tell(.status, fetch, "resumed")
         // Who decides about credentials stops it too.
-        if fetch.engine.authentication?.question == nil { startClock(of: fetch) }
+        if fetch.engine.authentication?.question == nil { startClock(of: fetch) } else { resumeQuestion(of: fetch) }
         switch action {
         // A suspect has to run alone, which the cache has no part in.
         case .begin where fetch.engine.isSuspect: enqueue(fetch, front: true)

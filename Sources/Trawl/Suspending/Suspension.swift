@@ -136,3 +136,8 @@ final class SuspendedFetch {
     /// Whether its worker was told to rest, and has not given the lease up: only then it may.
     var mayBeGivenUp = false
 }
+
+extension RunningFetch.EngineState {
+    /// Whether its caller has suspended it.
+    var isSuspended: Bool { suspended?.machine.isSuspended == true }
+}

@@ -32,8 +32,17 @@ extension Supervisor {
         if source == .vault { return put(fetch, authentication) }
         switch broker.ask(subject, by: fetch.engine.key) {
         case .ask: put(fetch, authentication)
-        case .wait: break
+        case .wait: leaveQuestionsIfSuspended(fetch)
         }
+    }
+
+    /// Asks once more, as if it had not asked yet.
+    private mutating func askAgain(
+        _ question: FetchAuthentication.Question, _ fetch: RunningFetch, _ authentication: FetchAuthentication
+    ) {
+        authentication.question = nil
+        startClock(of: fetch)
+        ask(question.source, question.candidate, question.failures, question.side, fetch, authentication)
     }
 
     /// Puts a fetch's question.
@@ -107,7 +116,7 @@ extension Supervisor {
         switch action {
         case .none: break
         case .ask(let key): askNext(key, subject)
-        case .prove(let key, let credentials): resume(key, with: credentials, proving: subject)
+        case .prove(let key, let credentials): prove(credentials, by: key, subject)
         case .resume(let keys, let credentials): for key in keys { resume(key, with: credentials, proving: nil) }
         case .fail(let keys):
             for key in keys {
@@ -117,10 +126,21 @@ extension Supervisor {
                 if fetch.cancelsTogether {
                     resume(fetch, authentication, question, with: .cancel)
                 } else {
-                    ask(question.source, question.candidate, question.failures, question.side, fetch, authentication)
+                    askAgain(question, fetch, authentication)
                 }
             }
         }
+    }
+
+    /// One tries what it was told. One that is suspended leaves that to the next, and asks again when it goes on; when
+    /// nobody waits it keeps what it was told until then.
+    private mutating func prove(_ credentials: Credentials, by key: FetchKey, _ subject: CredentialSubject) {
+        guard fetches[key]?.engine.isSuspended == true else {
+            return resume(key, with: credentials, proving: subject)
+        }
+        let action = broker.left(subject, by: key)
+        if action == .none { return resume(key, with: credentials, proving: nil) }
+        perform(action, for: subject)
     }
 
     /// One that waited asks, unless credentials have been found meanwhile; then the one behind it does.
@@ -155,6 +175,7 @@ extension Supervisor {
         startClock(of: fetch)
         let action = authentication[question.side]?.search.answered(answer) ?? .none
         act(on: action, question.side, fetch, authentication)
+        leaveQuestionsIfSuspended(fetch)
     }
 
     /// A fetch is over: whoever is asked for it is told that, and whoever waited for what it would be told does not
@@ -172,6 +193,23 @@ extension Supervisor {
         for (subject, action) in broker.left(by: fetch.engine.key, where: isLeft) { perform(action, for: subject) }
     }
 
+    /// Nobody waits for a fetch that is suspended, unless somebody is being asked for it: that answer comes all the
+    /// same.
+    mutating func leaveQuestionsIfSuspended(_ fetch: RunningFetch) {
+        guard fetch.engine.isSuspended, let authentication = fetch.engine.authentication, authentication.asking == nil
+        else { return }
+        authentication.proving = nil
+        leaveQuestions(of: fetch) { _ in true }
+    }
+
+    /// A fetch is not suspended any more: when it left its place among those that wait for an answer it asks again.
+    mutating func resumeQuestion(of fetch: RunningFetch) {
+        guard let authentication = fetch.engine.authentication, let question = authentication.question,
+            authentication.asking == nil, !broker.knows(fetch.engine.key)
+        else { return }
+        askAgain(question, fetch, authentication)
+    }
+
     // MARK: - Clocks
 
     /// The fetch's own limit does not count what others take their time for.
@@ -181,7 +219,7 @@ extension Supervisor {
 
     /// The clock goes on as if no time had passed.
     mutating func startClock(of fetch: RunningFetch) {
-        guard let since = fetch.engine.stoppedAt, fetch.engine.suspended?.machine.isSuspended != true else { return }
+        guard let since = fetch.engine.stoppedAt, !fetch.engine.isSuspended else { return }
         fetch.engine.stoppedAt = nil
         giveBack(since.duration(to: now), to: fetch)
     }
