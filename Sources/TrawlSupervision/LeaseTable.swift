@@ -22,6 +22,8 @@ package struct LeaseTable: Sendable {
     var shares: ConnectionShares
     /// The worker that takes nothing new until it is idle and a suspect can have it.
     private var setAside: Int?
+    /// Whether there is one.
+    package var setsAside: Bool { setAside != nil }
     private var readyWorkers = 0
     private var suspectWorkers = 0
 
@@ -109,7 +111,7 @@ package struct LeaseTable: Sendable {
     /// A suspect goes only to a worker without any lease. When there is none, the worker with the fewest is set aside:
     /// it gets nothing new until it is idle. One is set aside at a time, and together with those that run suspects
     /// never more than half of the pool, or one. Offer waiting suspects before ordinary hops, else these take the
-    /// worker.
+    /// worker; and say when none waits any more (``noSuspectWaits()``).
     package mutating func choose(for origin: OriginKey, isSuspect: Bool) -> Int? {
         guard let least = buckets.least, holders[least.worker].free > 0 else { return nil }
         if isSuspect {
@@ -126,6 +128,12 @@ package struct LeaseTable: Sendable {
             }
         }
         return least.worker
+    }
+
+    /// No suspect waits any more: a worker that was set aside takes ordinary hops again. What it holds may last for
+    /// long.
+    package mutating func noSuspectWaits() {
+        if let worker = setAside { restore(worker) }
     }
 
     /// Gives a hop to a worker that ``choose(for:isSuspect:)`` or ``place(_:isSuspect:limit:)`` just named.
@@ -195,11 +203,7 @@ package struct LeaseTable: Sendable {
             buckets.move(worker, from: load, to: load - 1)
             if isReusable { freeCapacity += 1 }
         case .setAside, .suspect:
-            if load == 1 {
-                leave(worker, for: .absent)
-                readyWorkers += 1
-                makeAvailable(worker)
-            }
+            if load == 1 { restore(worker) }
         case .draining, .absent:
             break
         }
@@ -271,6 +275,13 @@ extension LeaseTable {
         let position = worker * leasesPerWorker + index
         let record = records[position]
         return record.isHeld && record.serial == id.serial ? position : nil
+    }
+
+    /// A worker that took no ordinary hops takes them again.
+    private mutating func restore(_ worker: Int) {
+        leave(worker, for: .absent)
+        readyWorkers += 1
+        makeAvailable(worker)
     }
 
     private mutating func makeAvailable(_ worker: Int) {

@@ -225,4 +225,39 @@ struct LeaseTableTests {
         #expect(table.freeCapacity == 2)
         #expect(table.choose(for: 0, isSuspect: false) == 0)
     }
+
+    @Test("a worker set aside takes ordinary hops again when no suspect waits any more, however long its leases last")
+    func setAsideNoLonger() {
+        var table = table(workers: 1, leases: 2)
+        table.noSuspectWaits()
+        let first = table.grant(hop: 1, origin: 0, to: 0, isSuspect: false)
+        #expect(!table.setsAside)
+        #expect(table.choose(for: 0, isSuspect: true) == nil)
+        #expect(table.setsAside && table.freeCapacity == 0)
+        table.noSuspectWaits()
+        #expect(!table.setsAside && table.freeCapacity == 1)
+        #expect(table.choose(for: 0, isSuspect: false) == 0)
+        // The next suspect has the worker set aside as the first had.
+        #expect(table.choose(for: 0, isSuspect: true) == nil)
+        #expect(table.ended(first.id, from: 0) == 1)
+        #expect(!table.setsAside && table.freeCapacity == 2)
+        #expect(table.choose(for: 0, isSuspect: true) == 0)
+    }
+
+    @Test("a worker that was set aside is back when the suspect has got another one")
+    func setAsideBesideAnother() {
+        var table = table(workers: 2, leases: 2)
+        _ = table.grant(hop: 1, origin: 0, to: 0, isSuspect: false)
+        let other = table.grant(hop: 2, origin: 0, to: 1, isSuspect: false)
+        let third = table.grant(hop: 3, origin: 0, to: 1, isSuspect: false)
+        #expect(table.choose(for: 0, isSuspect: true) == nil)
+        #expect(table.ended(other.id, from: 1) == 2 && table.ended(third.id, from: 1) == 3)
+        #expect(table.choose(for: 0, isSuspect: true) == 1)
+        let suspect = table.grant(hop: 4, origin: 0, to: 1, isSuspect: true)
+        #expect(table.freeCapacity == 0)
+        table.noSuspectWaits()
+        #expect(table.freeCapacity == 1 && table.choose(for: 0, isSuspect: false) == 0)
+        #expect(table.ended(suspect.id, from: 1) == 4)
+        #expect(table.freeCapacity == 3)
+    }
 }

@@ -62,6 +62,7 @@ extension Supervisor {
         beginRevalidations()
         // A worker that is set aside for a suspect must not be taken before it.
         if !heldHops.isEmpty { dispatchHeld() }
+        if leases.setsAside, !holdsSuspect { leases.noSuspectWaits() }
         dispatchStored()
         if limitedHops.count > 0 { dispatchLimited() }
         while hasRoom, let ready = hosts.queues.next(at: now, random: lot()) {
@@ -83,6 +84,11 @@ extension Supervisor {
             fetch.engine.place = hosts.queues.putBack(ready)
             return
         }
+    }
+
+    /// Whether a suspect waits for a worker of its own.
+    private var holdsSuspect: Bool {
+        heldHops.contains { fetches[FetchKey(rawValue: $0.hop)]?.engine.isSuspect == true }
     }
 
     /// Gives a hop that left its queue to a worker, or holds it until a connection that stands in its way is closed.
