@@ -274,6 +274,24 @@ struct SharedBucketTests {
         #expect(bucket.debt(at: now) == .zero)
     }
 
+    @Test("nothing of a debt is left when a limit is set again after it was lifted")
+    func setAgain() throws {
+        let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1)
+        let bucket = segment.bucket(1)
+        bucket.setLimit(bytesPerSecond: 1, at: now)
+        bucket.charge(1000, at: now)
+        bucket.setLimit(bytesPerSecond: 0, at: now)
+        bucket.setLimit(bytesPerSecond: 1 << 20, at: now)
+        #expect(bucket.debt(at: now) == .zero && bucket.chargeIfPaid(1, at: now))
+        // The same where one direction has a limit of its own for a time.
+        let limit = segment.limit(0)
+        limit.set(down: 1, up: 1, burst: .zero, at: now)
+        limit.bucket(.up).charge(1000, at: now)
+        limit.set(down: 1 << 20, up: nil, burst: .zero, at: now)
+        limit.set(down: 1 << 20, up: 1 << 20, burst: .zero, at: now)
+        #expect(limit.bucket(.up).debt(at: now) == .zero)
+    }
+
     @Test("a debt is paid at the rate of the day: bytes stay, time does not")
     func rateChange() throws {
         let bucket = try SharedSegment.create(workers: 1, transfersPerWorker: 1).bucket(1)

@@ -30,7 +30,7 @@ package struct SharedBucket: @unchecked Sendable {
     }
 
     /// Sets the limit; it holds for all processes from the next charge on. A debt of before stays, in bytes: at a
-    /// higher rate it is paid sooner.
+    /// higher rate it is paid sooner, and without a limit nothing is owed, then or later.
     ///
     /// - Parameters:
     ///   - bytesPerSecond: Zero is unlimited.
@@ -41,9 +41,12 @@ package struct SharedBucket: @unchecked Sendable {
     ) {
         let old = nanosecondsPerMiB
         let cost = bytesPerSecond == 0 ? 0 : max(1, Self.costOfOne / bytesPerSecond)
+        // What a charge that was under way when the limit was lifted has left.
+        if old == 0 { clear() }
         cplatform_store_relaxed(line + cplatform_bucket_burst, UInt64(max(0, burst.clampedNanoseconds)))
         cplatform_store_relaxed(line + cplatform_bucket_cost, cost)
-        guard old != 0, cost != 0, old != cost else { return }
+        if cost == 0 { return clear() }
+        guard old != 0, old != cost else { return }
         var until = cplatform_load_relaxed(debtUntil)
         while until > now.nanoseconds {
             let product = (until - now.nanoseconds).multipliedFullWidth(by: cost)
