@@ -20,14 +20,28 @@ extension Supervisor {
     ///
     /// Origins beyond those that there are numbers for share the limits of others.
     func limits(for fetch: RunningFetch) -> LimitNumbers {
-        let options = fetch.plan.options
-        if options.isExemptFromBandwidthLimits { return .unlimited }
-        if let name = options.bandwidthShare, shares.isExempt(name) { return .unlimited }
-        let share = options.bandwidthShare.flatMap { shares.number(of: $0) }
+        if isExempt(fetch) { return .unlimited }
+        let share = shareNumber(of: fetch)
         if configuration.bandwidthPerHost.isUnlimited {
             return share == nil ? .ofAll : LimitNumbers(LimitNumbers.all, share)
         }
         return LimitNumbers(LimitNumbers.all, 1 + Int(fetch.engine.origin) % (BandwidthShares.first - 1), share)
+    }
+
+    /// Whether two fetches of one host are under the same limits, whatever their groups are called.
+    func haveSameLimits(_ fetch: RunningFetch, _ other: RunningFetch) -> Bool {
+        let isExempt = isExempt(fetch)
+        return isExempt == self.isExempt(other) && (isExempt || shareNumber(of: fetch) == shareNumber(of: other))
+    }
+
+    private func isExempt(_ fetch: RunningFetch) -> Bool {
+        if fetch.plan.options.isExemptFromBandwidthLimits { return true }
+        return fetch.plan.options.bandwidthShare.map { shares.isExempt($0) } ?? false
+    }
+
+    /// The number of the limit that its group has.
+    private func shareNumber(of fetch: RunningFetch) -> Int? {
+        fetch.plan.options.bandwidthShare.flatMap { shares.number(of: $0) }
     }
 
     /// Sets the limits that a configuration asks for.

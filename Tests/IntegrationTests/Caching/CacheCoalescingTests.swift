@@ -70,6 +70,56 @@ struct CacheCoalescingTests {
         }
     }
 
+    @Test("who is under other limits of bandwidth does not wait at the pace of one that is slowed down")
+    func limited() async throws {
+        let text = String(repeating: "x", count: 1 << 20)
+        try await withScene(workers: 2) {
+            Self.long(text, to: $0)
+        } _: { scene, coordinator in
+            try coordinator.setBandwidthLimit(BandwidthLimit(10 << 10), ofShare: "slow")
+            var request = Request(scene.origin.url("/page"))
+            request.options.bandwidthShare = "slow"
+            // It takes minutes.
+            let slow = coordinator.start(request)
+            #expect(await eventually { scene.count == 1 })
+            request.options.isExemptFromBandwidthLimits = true
+            let exempt = try await coordinator.send(request)
+            #expect(exempt.bodyText == text && slow.state == .running)
+            request = Request(scene.origin.url("/page?other"))
+            request.options.bandwidthShare = "slow"
+            let other = coordinator.start(request)
+            #expect(await eventually { scene.count == 3 })
+            request.options.bandwidthShare = "without a limit"
+            let unlimited = try await coordinator.send(request)
+            #expect(unlimited.bodyText == text && slow.state == .running && scene.count == 4)
+            for fetch in [slow, other] { fetch.cancel() }
+        }
+    }
+
+    @Test("fetches of groups without a limit wait for one another")
+    func unlimitedGroups() async throws {
+        let rest = Occasion()
+        try await withScene(workers: 2) { request in
+            if request.target == "/page" { rest.wait() }
+            return page("one", to: request)
+        } _: { scene, coordinator in
+            defer { rest.open() }
+            let fetches = [nil, "one", "other"].map { share in
+                var request = Request(scene.origin.url("/page"))
+                request.options.bandwidthShare = share
+                return coordinator.start(request)
+            }
+            // What is asked for after them is answered: they wait for the first by now.
+            _ = try await coordinator.send(Request(scene.origin.url("/more")))
+            rest.open()
+            for fetch in fetches {
+                let response = try await fetch.response
+                #expect(response.bodyText == "one")
+            }
+            #expect(scene.origin.seen("/page").count == 1)
+        }
+    }
+
     @Test("nobody waits for an answer that was not for others the last time", arguments: ["no-store", "no-cache"])
     func remembered(control: String) async throws {
         let first = Occasion()

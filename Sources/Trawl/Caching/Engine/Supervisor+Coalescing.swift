@@ -55,6 +55,8 @@ extension Supervisor {
         guard !leader.engine.isOvertaken, let (led, _) = cacheRequest(of: leader), store.rules.mayFollow(request, led),
             !fetch.engine.joinsSame || request.fields == led.fields
         else { return false }
+        // Nobody waits at the pace of limits of bandwidth that are not its own.
+        guard haveSameLimits(fetch, leader) else { return false }
         // Limits, trust and the way to the server are the same, so that a failure is too.
         let (terms, leading) = (fetch.engine.terms, leader.engine.terms)
         return leading === terms
