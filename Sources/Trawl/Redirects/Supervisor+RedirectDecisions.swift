@@ -35,9 +35,8 @@ extension Supervisor {
             let answer = await RedirectAnswer(decisions, proposal, after: earlier, within: limit, planner)
             mailbox.post(.redirectDecided(fetch, question: number, answer))
         }
-        fetch.engine.question = OpenQuestion(
-            number: number, askedAt: now, about: .redirect(head, lease: fetch.engine.life.activeLease?.rawValue),
-            task: task)
+        let subject = OpenQuestion.Subject.redirect(head, lease: fetch.engine.life.activeLease?.rawValue)
+        openQuestion(OpenQuestion(number: number, about: subject, task: task), of: fetch)
         return true
     }
 
@@ -65,12 +64,18 @@ extension Supervisor {
         }
     }
 
+    /// The fetch waits for the program's answer, and its clock stands.
+    func openQuestion(_ question: OpenQuestion, of fetch: RunningFetch) {
+        fetch.engine.question = question
+        stopClock(of: fetch)
+    }
+
     /// Nobody waits for the program's answer any more; the time it took is given back to the fetch.
     mutating func withdrawQuestion(_ fetch: RunningFetch) {
         guard let question = fetch.engine.question else { return }
         question.task?.cancel()
         fetch.engine.question = nil
-        if !fetch.engine.life.isAnswered { giveBack(question.askedAt.duration(to: now), to: fetch) }
+        if !fetch.engine.life.isAnswered { startClock(of: fetch) }
     }
 
     mutating func dispose(_ fetch: RunningFetch, _ disposition: HeadDisposition) {

@@ -88,8 +88,9 @@ extension Supervisor {
         resting.compact(living: fetches.count) { fetches[$0] != nil }
     }
 
-    /// A lease of a fetch is over, in whatever way: its worker need not give it up any more.
+    /// A lease of a fetch is over, in whatever way: its worker need not give it up any more, and awaits no answer.
     mutating func leaseEnded(_ lease: LeaseID, of fetch: RunningFetch) {
+        stopAskingAboutStoring(fetch)
         guard let suspended = fetch.engine.suspended else { return }
         suspended.machine.leaseEnded(lease)
         suspended.mayBeGivenUp = false
@@ -102,8 +103,8 @@ extension Supervisor {
         guard let suspended = fetch.engine.suspended, suspended.machine.isSuspended else { return }
         let action = suspended.machine.resumed()
         tell(.status, fetch, "resumed")
-        // Who decides about credentials stops it too.
-        if fetch.engine.authentication?.question == nil { startClock(of: fetch) } else { resumeQuestion(of: fetch) }
+        startClock(of: fetch)
+        resumeQuestion(of: fetch)
         switch action {
         // A suspect has to run alone, which the cache has no part in.
         case .begin where fetch.engine.isSuspect: enqueue(fetch, front: true)

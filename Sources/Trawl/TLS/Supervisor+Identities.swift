@@ -19,7 +19,7 @@ extension Supervisor {
         guard !fetch.neverLoads, let decisions = decider(of: fetch) else { return true }
         withdrawQuestion(fetch)
         let number = programQuestions.nextNumber()
-        fetch.engine.question = OpenQuestion(number: number, askedAt: now, about: .identity)
+        openQuestion(OpenQuestion(number: number, about: .identity), of: fetch)
         let waiter = IdentityWaiter(fetch: fetch.engine.key, question: number, front: front)
         guard programQuestions.wait(waiter, for: origin) else { return false }
         let (mailbox, limit) = (mailbox, configuration.decisionTimeout)

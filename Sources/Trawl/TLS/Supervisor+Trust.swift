@@ -27,7 +27,7 @@ extension Supervisor {
         }
         release(fetch, .promote)
         let number = programQuestions.nextNumber()
-        fetch.engine.question = OpenQuestion(number: number, askedAt: now, about: .trust)
+        openQuestion(OpenQuestion(number: number, about: .trust), of: fetch)
         let waiter = TrustWaiter(fetch: fetch.engine.key, question: number, failure: failure)
         guard programQuestions.wait(waiter, for: subject) else { return true }
         let problem = failure.kind == .tlsUndecided ? nil : FetchError(failure, fetch: fetch)

@@ -228,6 +228,28 @@ struct CacheAccessTests {
         }
     }
 
+    @Test("the time it takes to say how a response is stored is not the fetch's", arguments: Engine.allCases)
+    func slowDecision(engine: Engine) async throws {
+        try await withScene(engine, adjust: { $0.decisions = Slow() }) {
+            page("one", to: $0)
+        } _: { scene, coordinator in
+            var request = Request(scene.origin.url("/page"))
+            request.options.timeLimits.exchange = .seconds(2)
+            let response = try await coordinator.send(request)
+            #expect(response.bodyText == "one")
+        }
+    }
+
+    /// Takes longer to decide than an exchange may take, and than the coordinator gives its worker beyond that.
+    private struct Slow: FetchDecisions {
+        func storing(
+            _ response: Response.ResponseHead, from url: String, proposal: StoringChoice
+        ) async -> StoringChoice? {
+            try? await Task.sleep(for: .seconds(4))
+            return proposal
+        }
+    }
+
     /// Stores nothing secret, and the rest in different ways.
     private struct Choosy: FetchDecisions {
         func storing(

@@ -210,20 +210,6 @@ extension Supervisor {
         askAgain(question, fetch, authentication)
     }
 
-    // MARK: - Clocks
-
-    /// The fetch's own limit does not count what others take their time for.
-    func stopClock(of fetch: RunningFetch) {
-        if fetch.engine.stoppedAt == nil { fetch.engine.stoppedAt = now }
-    }
-
-    /// The clock goes on as if no time had passed.
-    mutating func startClock(of fetch: RunningFetch) {
-        guard let since = fetch.engine.stoppedAt, !fetch.engine.isSuspended else { return }
-        fetch.engine.stoppedAt = nil
-        giveBack(since.duration(to: now), to: fetch)
-    }
-
     // MARK: - The vault
 
     /// Keeps what a caller wants kept for good: once, however often it works.

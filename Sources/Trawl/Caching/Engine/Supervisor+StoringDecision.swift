@@ -9,6 +9,8 @@ extension Supervisor {
         guard let decisions = decider(of: fetch), let binding = fetch.engine.terms.cache else {
             return decided(fetch, lease, .success(nil))
         }
+        fetch.engine.asksAboutStoring = true
+        stopClock(of: fetch)
         let proposal = StoringChoice(storage: binding.terms.session == nil ? .permanent : .session)
         let (mailbox, url, limit) = (mailbox, fetch.engine.target.text, configuration.decisionTimeout)
         Task {
@@ -23,6 +25,7 @@ extension Supervisor {
     mutating func decided(_ fetch: RunningFetch, _ lease: UInt64, _ answer: Result<StoringOrder?, FetchError>) {
         guard fetch.engine.life.activeLease?.rawValue == lease, let link = pool.links[fetch.engine.worker]
         else { return }
+        stopAskingAboutStoring(fetch)
         let order: StoringOrder?
         switch answer {
         case .success(let decided): order = decided
@@ -31,6 +34,13 @@ extension Supervisor {
         if order == nil { release(fetch, .goAlone) }
         _ = link.send(.answer(lease: lease, .keep(order)))
         pool.markDirty(fetch.engine.worker)
+    }
+
+    /// It is decided how a response is stored, or nobody waits for that any more.
+    mutating func stopAskingAboutStoring(_ fetch: RunningFetch) {
+        guard fetch.engine.asksAboutStoring else { return }
+        fetch.engine.asksAboutStoring = false
+        startClock(of: fetch)
     }
 }
 

@@ -131,6 +131,8 @@ final class RunningFetch: @unchecked Sendable {
         var isInHostProcess = false
         /// Whether the hop in process finds out whether its host answers again.
         var isProbe = false
+        /// Whether the program is asked how the response of the hop in flight is stored.
+        var asksAboutStoring = false
         var place: WaitingPlace?
         /// The limits of bandwidth that its lease counts under.
         var leasedLimits = LimitNumbers.unlimited

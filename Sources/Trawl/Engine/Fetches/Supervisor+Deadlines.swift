@@ -39,9 +39,9 @@ extension Supervisor {
     /// Ends the fetches whose time is up.
     mutating func meetDeadlines() {
         while let key = deadlines.next(dueAt: now) {
-            // No clock runs while somebody decides, and the time it took is added afterwards.
-            guard let fetch = fetches[key], fetch.engine.question == nil, fetch.engine.stoppedAt == nil,
-                let deadline = fetch.engine.deadline, deadline <= now
+            // The time for which a clock stands is added afterwards.
+            guard let fetch = fetches[key], fetch.engine.stoppedAt == nil, let deadline = fetch.engine.deadline,
+                deadline <= now
             else { continue }
             if fetch.engine.life.activeLease != nil {
                 let end = deadline.advanced(by: Self.headStart)
@@ -67,15 +67,23 @@ extension Supervisor {
         // What workers were given to end a lease, or themselves.
         for (key, time) in cancelling { cancelling[key] = time.advanced(by: pause) }
         for case let link? in pool.links { link.lostAt = link.lostAt?.advanced(by: pause) }
-        for fetch in fetches.all {
-            // The time that a decision takes is added when it is over.
-            guard fetch.engine.question == nil, fetch.engine.stoppedAt == nil else { continue }
-            fetch.engine.postpone(by: pause)
-        }
+        for fetch in fetches.all where fetch.engine.stoppedAt == nil { fetch.engine.postpone(by: pause) }
+    }
+
+    /// The clock of a fetch stands from now on: its limits do not count what others take their time for.
+    func stopClock(of fetch: RunningFetch) {
+        if fetch.engine.stoppedAt == nil { fetch.engine.stoppedAt = now }
+    }
+
+    /// The clock goes on as if no time had passed, unless there is another reason for it to stand.
+    mutating func startClock(of fetch: RunningFetch) {
+        guard let since = fetch.engine.stoppedAt, !fetch.engine.isHeldUp else { return }
+        fetch.engine.stoppedAt = nil
+        giveBack(since.duration(to: now), to: fetch)
     }
 
     /// Gives time back to a fetch that was not its own: it waited for a decision, for memory, or for its caller.
-    mutating func giveBack(_ pause: Duration, to fetch: RunningFetch) {
+    private mutating func giveBack(_ pause: Duration, to fetch: RunningFetch) {
         fetch.engine.postpone(by: pause)
         if let deadline = fetch.engine.deadline { deadlines.insert(fetch.engine.key, deadline: deadline) }
         guard let wait = fetch.engine.networkWait, wait.since != nil else { return }
@@ -85,6 +93,11 @@ extension Supervisor {
 }
 
 extension RunningFetch.EngineState {
+    /// Whether somebody decides, or its caller has suspended it.
+    fileprivate var isHeldUp: Bool {
+        isSuspended || question != nil || asksAboutStoring || authentication?.question != nil
+    }
+
     /// Moves the deadline, and those that later attempts go back to.
     fileprivate mutating func postpone(by pause: Duration) {
         deadline = deadline?.advanced(by: pause)

@@ -4,14 +4,12 @@ import TrawlHTTP
 final class OpenQuestion: Sendable {
     /// Unique for the life of the coordinator.
     let number: UInt64
-    let askedAt: MonotonicInstant
     let about: Subject
     /// The one who asks, when it asks for this fetch alone.
     let task: Task<Void, Never>?
 
-    init(number: UInt64, askedAt: MonotonicInstant, about: Subject, task: Task<Void, Never>? = nil) {
+    init(number: UInt64, about: Subject, task: Task<Void, Never>? = nil) {
         self.number = number
-        self.askedAt = askedAt
         self.about = about
         self.task = task
     }

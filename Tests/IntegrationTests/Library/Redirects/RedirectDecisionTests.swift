@@ -82,6 +82,39 @@ struct RedirectDecisionTests {
             })
     }
 
+    @Test("time that is a decision's and a suspension's at once is given back once")
+    func overlapping() async throws {
+        let gate = Gate(width: 0)
+        let decisions = Deciding { _ in
+            await gate.enter()
+            return .follow
+        }
+        let rest = Occasion()
+        try await withScene(
+            adjust: { $0.decisions = decisions },
+            answering: { seen in
+                if seen.target == "/go" { return ScriptedOrigin.Answer(302, "", [("Location", "/there")]) }
+                rest.wait()
+                return ScriptedOrigin.Answer(200, "there")
+            },
+            { scene, coordinator in
+                defer { rest.open() }
+                var request = Request(scene.origin.url("/go"))
+                request.options.timeLimits.resource = .seconds(2)
+                let fetch = coordinator.start(request)
+                #expect(await eventually { decisions.count == 1 })
+                fetch.suspend()
+                try await Task.sleep(for: .seconds(4))
+                gate.leave()
+                fetch.resume()
+                let clock = ContinuousClock()
+                let begun = clock.now
+                await failure(.timeout) { try await fetch.response }
+                // Given back twice it would be six seconds.
+                #expect(clock.now - begun < .milliseconds(4500))
+            })
+    }
+
     @Test("a body that breaks off matters where the redirect is stopped", arguments: Engine.allCases)
     func brokenBody(engine: Engine) async throws {
         let decisions = Deciding { $0.request.url.hasSuffix("/stopped") ? .stop : .follow }
