@@ -30,9 +30,7 @@ extension Supervisor {
         if let left, left == .zero { return false }
         release(fetch, .promote)
         // The time that an exchange may take does not pass meanwhile.
-        fetch.engine.isExchanging = false
-        fetch.engine.deadline = wait.wholeDeadline
-        fetch.engine.limit = .nanoseconds(Int64(clamping: fetch.plan.terms.resourceLimit ?? 0))
+        endExchange(of: fetch, wholeDeadline: wait.wholeDeadline)
         guard networkStatus == .none else {
             wait.waited += Self.settlingDelay
             park(fetch, until: now.advanced(by: Self.settlingDelay))

@@ -82,9 +82,7 @@ extension Supervisor {
         fetch.engine.isSuspect = false
         // What is stored may be that failure.
         fetch.engine.passesStoreOver = true
-        fetch.engine.isExchanging = false
-        fetch.engine.deadline = attempts.wholeDeadline
-        fetch.engine.limit = .nanoseconds(Int64(clamping: fetch.plan.terms.resourceLimit ?? 0))
+        endExchange(of: fetch, wholeDeadline: attempts.wholeDeadline)
         park(fetch, until: now.advanced(by: delay))
     }
 

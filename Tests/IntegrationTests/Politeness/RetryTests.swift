@@ -145,6 +145,34 @@ struct RetryTests {
         }
     }
 
+    /// Follows redirects, after some time.
+    private struct Hesitant: FetchDecisions {
+        func redirect(_ proposal: RedirectProposal) async -> RedirectChoice {
+            try? await Task.sleep(for: .milliseconds(500))
+            return .follow
+        }
+    }
+
+    @Test("the limit of the whole fetch holds while it waits for its next attempt, also when time was given back to it")
+    func wholeLimit() async throws {
+        let origin = try ScriptedOrigin { request in
+            request.target == "/a"
+                ? .init(302, "", [("Location", "/b")]) : .init(503, "later", [("Retry-After", "60")])
+        }
+        defer { origin.stop() }
+        try await withTestCoordinator {
+            $0.decisions = Hesitant()
+        } _: { coordinator in
+            var request = Self.request(origin.url("/a"), 1)
+            request.options.timeLimits.resource = .seconds(3)
+            request.options.timeLimits.exchange = .seconds(2)
+            let clock = ContinuousClock()
+            let begun = clock.now
+            await failure(.timeout) { try await coordinator.send(request) }
+            #expect(clock.now - begun < .seconds(30) && origin.seen().map(\.target) == ["/a", "/b"])
+        }
+    }
+
     @Test("a lost connection is tried again")
     func lost() async throws {
         let origin = try ScriptedOrigin { $0.number < 3 ? .nothing : .init(200, "yes") }

@@ -36,6 +36,15 @@ extension Supervisor {
         }
     }
 
+    /// No exchange runs until the next lease: what holds is the limit of the whole fetch.
+    mutating func endExchange(of fetch: RunningFetch, wholeDeadline: MonotonicInstant?) {
+        fetch.engine.isExchanging = false
+        fetch.engine.deadline = wholeDeadline
+        fetch.engine.limit = .nanoseconds(Int64(clamping: fetch.plan.terms.resourceLimit ?? 0))
+        // The first entry is too early where time was given back.
+        if let wholeDeadline { deadlines.insert(fetch.engine.key, deadline: wholeDeadline) }
+    }
+
     /// Ends the fetches whose time is up.
     mutating func meetDeadlines() {
         while let key = deadlines.next(dueAt: now) {
