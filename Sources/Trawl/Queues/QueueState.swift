@@ -19,6 +19,7 @@ struct QueueState {
     /// A fetch that runs, or its sizing request.
     struct Run {
         let sink: QueueRun
+        /// Of the fetch, also while its size is asked for.
         let method: Request.Method
         let url: String
         /// What its caller says about it; nil of a sizing request, and without a handle.
@@ -199,7 +200,7 @@ struct QueueState {
         let sink = makeSink(forSize ? nil : handles[id])
         if forSize { Self.askForSize(&request) }
         runs[id] = Run(
-            sink: sink, method: request.effectiveMethod, url: request.url, control: forSize ? nil : handles[id]?.control
+            sink: sink, method: kept.effectiveMethod, url: request.url, control: forSize ? nil : handles[id]?.control
         )
         if !forSize, shares[id] != nil, !request.body.isEmpty {
             var share = up.add()

@@ -368,6 +368,29 @@ struct FetchQueueTests {
         }
     }
 
+    @Test("one whose size is being asked for is cancelled by its own method")
+    func byMethodWhileSizing() async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { seen in
+            if seen.method == "HEAD" { gate.wait() }
+            return ScriptedOrigin.Answer(200, "fine")
+        }) { scene in
+            defer { gate.open() }
+            let queue = scene.queue {
+                $0.cancelsOthersOnFailure = false
+                $0.progress = .accurate
+                $0.width = 2
+            }
+            let fetches = (0..<3).map { queue.add(scene.request("/b?\($0)")) }
+            queue.start()
+            #expect(await eventually { scene.origin.seen().count == 2 })
+            #expect(queue.cancelAll(.head, path: "/b") == 0)
+            #expect(queue.cancelAll(.get, path: "/b") == 3)
+            for fetch in fetches { await failure(.cancelled) { try await fetch.response } }
+            #expect(scene.origin.seen().allSatisfy { $0.method == "HEAD" })
+        }
+    }
+
     @Test("a queue of many without handles; a stream is read through its handle, and cancelled with it")
     func many() async throws {
         try await withQueueScene { scene in
