@@ -8,7 +8,7 @@ final class Attempts {
     let policy: RetryPolicy
     /// Attempts that failed and were followed by another.
     var failed = 0
-    /// When the first attempt got a worker.
+    /// When the first attempt got a worker, and later by the time that was not the fetch's own.
     var startedAt: MonotonicInstant?
     /// When the whole fetch must end, whatever the limit of one attempt is.
     var wholeDeadline: MonotonicInstant?

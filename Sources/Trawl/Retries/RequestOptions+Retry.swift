@@ -15,7 +15,8 @@ extension RequestOptions {
     public struct Retry: Sendable, Hashable, Codable {
         /// How many attempts may follow the first; 0 is none.
         public var count: Int
-        /// No attempt starts later than this after the first did; nil is no bound.
+        /// No attempt starts later than this after the first did, not counting the time for which the fetch was
+        /// suspended or the program decided; nil is no bound.
         public var longestTime: Duration?
         /// The same wait each time; nil lets waits double.
         public var delay: Duration?

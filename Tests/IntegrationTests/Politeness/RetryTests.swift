@@ -147,8 +147,10 @@ struct RetryTests {
 
     /// Follows redirects, after some time.
     private struct Hesitant: FetchDecisions {
+        var time = Duration.milliseconds(500)
+
         func redirect(_ proposal: RedirectProposal) async -> RedirectChoice {
-            try? await Task.sleep(for: .milliseconds(500))
+            try? await Task.sleep(for: time)
             return .follow
         }
     }
@@ -170,6 +172,28 @@ struct RetryTests {
             let begun = clock.now
             await failure(.timeout) { try await coordinator.send(request) }
             #expect(clock.now - begun < .seconds(30) && origin.seen().map(\.target) == ["/a", "/b"])
+        }
+    }
+
+    @Test("time that is not the fetch's own does not count for the time in which attempts are made")
+    func longestTime() async throws {
+        let asked = Locked(0)
+        let origin = try ScriptedOrigin { request in
+            if request.target == "/a" { return .init(302, "", [("Location", "/b")]) }
+            let number = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            return number == 1 ? .init(503, "later") : .init(200, "there")
+        }
+        defer { origin.stop() }
+        try await withTestCoordinator {
+            $0.decisions = Hesitant(time: .seconds(3))
+        } _: { coordinator in
+            var request = Self.request(origin.url("/a"), 1)
+            request.options.retry.longestTime = .seconds(2)
+            let response = try await coordinator.send(request)
+            #expect(response.status == 200 && response.retryCount == 1)
         }
     }
 

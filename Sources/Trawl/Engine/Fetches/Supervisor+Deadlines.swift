@@ -107,10 +107,13 @@ extension RunningFetch.EngineState {
         isSuspended || question != nil || asksAboutStoring || authentication?.question != nil
     }
 
-    /// Moves the deadline, and those that later attempts go back to.
+    /// Moves the deadline, those that later attempts go back to, and the start that the time of all attempts counts from.
     fileprivate mutating func postpone(by pause: Duration) {
         deadline = deadline?.advanced(by: pause)
-        if let retries { retries.wholeDeadline = retries.wholeDeadline?.advanced(by: pause) }
+        if let retries {
+            retries.wholeDeadline = retries.wholeDeadline?.advanced(by: pause)
+            retries.startedAt = retries.startedAt?.advanced(by: pause)
+        }
         if let networkWait { networkWait.wholeDeadline = networkWait.wholeDeadline?.advanced(by: pause) }
     }
 }
