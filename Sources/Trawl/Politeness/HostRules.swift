@@ -7,7 +7,8 @@ public struct HostDelay: Sendable, Hashable, Codable {
         /// From the end of one request to the start of the next: one runs at a time, and the server never sees two of
         /// them closer together.
         case end
-        /// From start to start: several may run at a time. The way to the server may shorten the distance there.
+        /// From start to start: several may run at a time. The way to the server may shorten the distance there, and so
+        /// may a limit of bandwidth, or of connections, that requests wait for after their turn has come.
         case start
     }
 
