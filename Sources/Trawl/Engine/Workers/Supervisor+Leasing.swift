@@ -42,7 +42,9 @@ extension Supervisor {
             lease.limits = limits(for: fetch)
             countLease(of: fetch, under: lease.limits)
             if let deadline = fetch.engine.deadline {
-                let rest = deadline.nanoseconds > now.nanoseconds ? deadline.nanoseconds - now.nanoseconds : 0
+                // A question about a hop whose worker died may be open, and the clock stand since it was asked.
+                let time = fetch.engine.stoppedAt ?? now
+                let rest = deadline.nanoseconds > time.nanoseconds ? deadline.nanoseconds - time.nanoseconds : 0
                 lease.timeout = max(1, rest / 1_000_000)
             }
             var descriptors: [Int32] = []

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import Trawl
 
@@ -80,6 +81,28 @@ struct RedirectDecisionTests {
                 let response = try await coordinator.send(request)
                 #expect(response.bodyText == "there" && response.retryCount == 1)
             })
+    }
+
+    @Test("its worker may die while the program decides: the next one has the time that was left when it was asked")
+    func workerDies() async throws {
+        let gate = Gate(width: 0)
+        let decisions = Deciding { _ in
+            await gate.enter()
+            return .follow
+        }
+        try await run(decisions) { scene, coordinator in
+            var request = Request(scene.origin.url("/go?to=/there"))
+            request.options.timeLimits.resource = .seconds(3)
+            let fetch = coordinator.start(request)
+            #expect(await eventually { decisions.count == 1 })
+            try await Task.sleep(for: .seconds(4))
+            coordinator.signalWorkers(SIGKILL)
+            // The next worker meets the redirect again.
+            #expect(await eventually { decisions.count == 2 })
+            for _ in 0..<2 { gate.leave() }
+            let response = try await fetch.response
+            #expect(response.status == 200)
+        }
     }
 
     @Test("time that is a decision's and a suspension's at once is given back once")
