@@ -21,21 +21,24 @@ struct ReplacingTests {
 
     private func whole(
         _ validator: (String, String)? = ("ETag", "\"v1\""), others: [(String, String)] = [],
-        asked: [(String, String)] = []
+        asked: [(String, String)] = [], at time: WallTime = noon
     ) throws -> StoredResponse {
-        let lines = [("Date", date(0)), ("Cache-Control", "max-age=60")] + others
+        let lines = [("Date", HTTPDate.format(time)), ("Cache-Control", "max-age=60")] + others
         return try #require(
-            stored(lines + (validator.map { [$0] } ?? []), for: request(asked), length: 100))
+            stored(lines + (validator.map { [$0] } ?? []), for: request(asked), length: 100, at: time))
     }
 
-    private func fate(_ old: StoredResponse, _ new: StoredResponse) throws -> StoredFate {
-        try old.encoded().withUnsafeBytes { try rules.fate(of: StoredView($0), beside: new) }
+    private func fate(
+        _ old: StoredResponse, _ new: StoredResponse, at now: WallTime = after(200)
+    ) throws -> StoredFate {
+        try old.encoded().withUnsafeBytes { try rules.fate(of: StoredView($0), beside: new, at: now) }
     }
 
     private func word(_ fate: StoredFate) -> String {
         switch fate {
         case .stays: "stays"
         case .goes: "goes"
+        case .prevails: "prevails"
         case .freshened: "freshened"
         }
     }
@@ -102,6 +105,33 @@ struct ReplacingTests {
     func replaced() throws {
         #expect(word(try fate(try part(0..<10), try whole())) == "goes")
         #expect(word(try fate(try part(5..<10), try part(0..<20))) == "goes")
+    }
+
+    @Test("what was asked for later is not replaced by what was longer on its way, unless both are one")
+    func overtaken() throws {
+        let second = ("ETag", "\"v2\"")
+        for validator in [second, nil] as [(String, String)?] {
+            // The head of the older one may have come long before its end.
+            for old in [try whole(validator, at: after(120)), try part(0..<10, validator, at: after(120))] {
+                #expect(word(try fate(old, try whole())) == "prevails")
+                #expect(word(try fate(old, try part(5..<20))) == "prevails")
+            }
+        }
+        let old = try part(0..<10, at: after(120))
+        #expect(word(try fate(old, try whole())) == "goes")
+        #expect(word(try fate(old, try part(5..<20))) == "stays")
+        let coded = try whole(others: [("Content-Encoding", "gzip")], at: after(120))
+        #expect(word(try fate(coded, try part(0..<10))) == "stays")
+        #expect(word(try fate(try part(0..<10, nil, at: after(120)), try part(10..<20, nil))) == "stays")
+        // Stored by a clock that was wrong.
+        #expect(word(try fate(try whole(second, at: after(120)), try whole(), at: noon)) == "goes")
+    }
+
+    @Test("what was asked for earlier takes the place of what is older by its date")
+    func newerByDate() throws {
+        var old = try whole(("ETag", "\"v2\""))
+        old.facts.requestTime = after(5)
+        #expect(word(try fate(old, try whole(at: after(1)))) == "goes")
     }
 
     @Test("what came for other credentials is neither freshened nor joined, whatever its tag")

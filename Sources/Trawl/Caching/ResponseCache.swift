@@ -181,7 +181,7 @@ public struct ResponseCache: Sendable {
         guard let spooled = spool.finish() else {
             throw FetchError(.storeUnusable, "the body cannot be stored", url: plan.target.text)
         }
-        let record = store.record(of: response, body: spooled, binding.storageClass, replacing: [])
+        let record = store.record(of: response, body: spooled, binding.storageClass, replacing: [], at: now)
         switch store.cache.perform(.append(record)) {
         case .stored: break
         case let outcome: throw FetchError(.storeUnusable, "\(outcome)", url: plan.target.text)

@@ -1,4 +1,4 @@
-import TrawlHTTP
+package import TrawlHTTP
 
 /// What becomes of a stored response when another one of its key is stored.
 package enum StoredFate: Sendable, Hashable {
@@ -6,6 +6,8 @@ package enum StoredFate: Sendable, Hashable {
     case stays
     /// The other one takes its place.
     case goes
+    /// It is the newer one: the other one was asked for before it, was longer on its way, and is not stored.
+    case prevails
     /// It has every byte of the other one, which is a part of the same representation: that one is not stored, and this
     /// one gets its fields and times.
     case freshened(StoredResponse)
@@ -28,19 +30,24 @@ extension CacheRules {
     ///
     /// The newest response counts (RFC 9111 §4), so a part takes the place of what it overlaps. Only where a strong
     /// validator says that both are of one representation is nothing lost by keeping what is stored, and where a whole
-    /// is the same in another coding.
-    package func fate(of old: StoredView, beside new: StoredResponse) -> StoredFate {
+    /// is the same in another coding. What comes last may have been asked for first; then it is not the newest.
+    package func fate(of old: StoredView, beside new: StoredResponse, at now: WallTime) -> StoredFate {
         guard old.isReplaced(by: new) else { return .stays }
-        if new.facts.body.isComplete { return .goes }
+        let isLater = old.facts.isLater(than: new.facts, at: now)
         let (held, part) = (old.facts.body, new.facts.body)
+        if part.isComplete, !isLater { return .goes }
+        let meet =
+            part.isComplete || held.isComplete || held.range.overlaps(part.range) || old.differs(from: new)
         if let stored = try? StoredResponse(old) {
             if areOfOneRepresentation(stored, new) {
+                if part.isComplete { return .goes }
                 if held.holds(part) { return combined(stored, new).map { StoredFate.freshened($0.response) } ?? .goes }
                 return part.holds(held) ? .goes : .stays
             }
-            if held.isComplete, areCodingsOfOne(stored, new) { return .stays }
+            if held.isComplete, areCodingsOfOne(stored, new) { return part.isComplete ? .goes : .stays }
+            if meet, isLater { return .prevails }
         }
-        return held.isComplete || held.range.overlaps(part.range) || old.differs(from: new) ? .goes : .stays
+        return meet ? .goes : .stays
     }
 
     /// The stored response, if it is a part that is to be made one with a new part before that is stored: they touch or

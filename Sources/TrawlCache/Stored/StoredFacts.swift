@@ -107,4 +107,10 @@ package struct StoredFacts: Sendable, Hashable {
     package func isNewer(than other: StoredFacts) -> Bool {
         date != other.date ? date > other.date : responseTime > other.responseTime
     }
+
+    /// Whether this response was asked for after another one under the same key that is not newer either. One of a
+    /// time that is still to come tells nothing.
+    func isLater(than other: StoredFacts, at now: WallTime) -> Bool {
+        requestTime > other.requestTime && !other.isNewer(than: self) && !isAhead(of: now)
+    }
 }

@@ -175,7 +175,8 @@ extension CacheStore {
             return try tables.replaceHeader(of: use, header: header, stored: stored, in: transaction, &effects)
         case .remove(let use):
             return .removed(try tables.remove(use, in: transaction, &effects) ? 1 : 0)
-        case .removeAll(let digest):
+        case .removeAll(let digest, let answered):
+            if let answered { clock.noteRemoval(of: digest, at: answered) }
             return .removed(try tables.removeAll(digest, in: transaction, &effects))
         case .removeMatching, .evict:
             return .removed(0)

@@ -224,23 +224,29 @@ extension ResponseStore {
 
     /// The record of a response, which takes the place of those that nobody needs any more once it is stored. A part of
     /// what is stored already is not stored, and what is stored is freshened by it.
+    ///
+    /// - Parameter asked: When it was asked for. It is not stored where an answer that came later has made what is
+    ///   stored under its key invalid; whenever that was, when nothing is given.
     package func record(
-        of response: StoredResponse, body: SpooledBody, _ storageClass: StorageClass, replacing: [CacheUse]
+        of response: StoredResponse, body: SpooledBody, _ storageClass: StorageClass, replacing: [CacheUse],
+        asked: WallTime? = nil, at now: WallTime
     ) -> NewRecord {
         NewRecord(
             digest: CacheDigest(of: response.key), header: response.encoded(), body: body, storageClass: storageClass,
-            stored: UInt64(max(0, response.facts.responseTime.milliseconds)), replacing: replacing.map(\.sequence),
-            judge: { [rules] in Self.judge($0, response, by: rules) })
+            stored: UInt64(max(0, response.facts.responseTime.milliseconds)),
+            asked: asked.map { UInt64(max(0, $0.milliseconds)) }, replacing: replacing.map(\.sequence),
+            judge: { [rules] in Self.judge($0, response, by: rules, at: now) })
     }
 
     /// What becomes of a stored response when another one of its digest comes.
     private static func judge(
-        _ old: UnsafeRawBufferPointer, _ response: StoredResponse, by rules: CacheRules
+        _ old: UnsafeRawBufferPointer, _ response: StoredResponse, by rules: CacheRules, at now: WallTime
     ) -> NewRecord.Verdict {
         guard let view = try? StoredView(old) else { return .stays }
-        switch rules.fate(of: view, beside: response) {
+        switch rules.fate(of: view, beside: response, at: now) {
         case .stays: return .stays
         case .goes: return .goes
+        case .prevails: return .prevails(header: nil)
         case .freshened(let fresh): return .prevails(header: fresh.encoded())
         }
     }

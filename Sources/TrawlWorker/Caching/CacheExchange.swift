@@ -95,7 +95,9 @@ final class CacheExchange: KeptExchange {
         let change = keeper.change(clearing(wire), in: store)
         let record: (any BodyKeeper)? =
             mayWrite && combination.mayBeStored
-            ? spool(.combined(combination.response), replacing: [candidate.use], after: change)
+            ? spool(
+                .combined(combination.response), replacing: [candidate.use],
+                asked: combination.response.facts.requestTime, after: change)
             : change.map { ChangeKeeper($0, keeper) }
         return .complete(
             StoredAnswer(head: head, body: verified(body, prefix, of: candidate), report: report, keeper: record),
@@ -135,7 +137,7 @@ final class CacheExchange: KeptExchange {
     // MARK: - Responses of their own
 
     private func plain(_ head: TrawlHTTP.ResponseHead, sentAt: WallTime, now: WallTime) -> KeptResponse {
-        var changes = invalidations(head)
+        var changes = invalidations(head, at: now)
         if mayWrite, request.method == .head, let candidate {
             switch store.rules.updatedByHead(
                 request, stored: candidate.response, head, requestTime: sentAt, responseTime: now)
@@ -160,19 +162,22 @@ final class CacheExchange: KeptExchange {
         }
         let isForOthers = store.rules.mayServeOthers(request, storing, longestBody: store.cache.longestBody)
         let change = keeper.change(changes, in: store)
-        return .keep(spool(.new(storing), replacing: [], isForOthers: isForOthers, after: change))
+        // The answer to an unsafe request shows what that has made of it.
+        let asked = request.method.isSafe ? sentAt : now
+        return .keep(spool(.new(storing), replacing: [], asked: asked, isForOthers: isForOthers, after: change))
     }
 
     /// What an answer to an unsafe request, or `Clear-Site-Data`, removes.
-    private func invalidations(_ head: TrawlHTTP.ResponseHead) -> [CacheWrite] {
+    private func invalidations(_ head: TrawlHTTP.ResponseHead, at now: WallTime) -> [CacheWrite] {
         var changes: [CacheWrite] = []
         if let references = store.rules.invalidations(request.method, head) {
-            changes.append(.removeAll(CacheDigest(of: request.key)))
+            let answered = UInt64(max(0, now.milliseconds))
+            changes.append(.removeAll(CacheDigest(of: request.key), answered: answered))
             for reference in references {
                 guard let target = try? keeper.urls.resolve(reference, against: request.target),
                     store.rules.isInvalidated(target, by: request.target)
                 else { continue }
-                changes.append(.removeAll(CacheDigest(of: CacheKey(target))))
+                changes.append(.removeAll(CacheDigest(of: CacheKey(target)), answered: answered))
             }
         }
         return changes + clearing(head)
@@ -190,11 +195,12 @@ final class CacheExchange: KeptExchange {
     private var isLocal: Bool { isDirect && CookieTarget.isLoopback(request.target.host) }
 
     private func spool(
-        _ record: SpoolKeeper.Record, replacing: [CacheUse], isForOthers: Bool = true, after change: UInt64? = nil
+        _ record: SpoolKeeper.Record, replacing: [CacheUse], asked: WallTime, isForOthers: Bool = true,
+        after change: UInt64? = nil
     ) -> SpoolKeeper {
         SpoolKeeper(
-            keeper, store, record, storageClass: storageClass, replacing: replacing, isForOthers: isForOthers,
-            after: change)
+            keeper, store, record, storageClass: storageClass, replacing: replacing, asked: asked,
+            isForOthers: isForOthers, after: change)
     }
 
     private func remove(_ candidate: StoredCandidate) {

@@ -1,4 +1,6 @@
 import TrawlCache
+import TrawlHTTP
+import TrawlPlatform
 import TrawlProtocol
 import TrawlStore
 import TrawlTransfer
@@ -18,6 +20,7 @@ final class SpoolKeeper: BodyKeeper {
     private var storageClass: StorageClass
     private var metadata: [UInt8] = []
     private let replacing: [CacheUse]
+    private let asked: WallTime
     private var spool: BodySpool
     private var record: Record?
     private let change: UInt64?
@@ -28,17 +31,19 @@ final class SpoolKeeper: BodyKeeper {
 
     /// - Parameters:
     ///   - record: What is stored at the end.
+    ///   - asked: When it was asked for.
     ///   - isForOthers: Whether those who wait for the response could use what is stored.
     ///   - change: The commit of what the head has changed already, stored or not.
     init(
         _ keeper: CacheKeeper, _ store: ResponseStore, _ record: Record, storageClass: StorageClass,
-        replacing: [CacheUse], isForOthers: Bool, after change: UInt64?
+        replacing: [CacheUse], asked: WallTime, isForOthers: Bool, after change: UInt64?
     ) {
         self.keeper = keeper
         self.store = store
         self.record = record
         self.storageClass = storageClass
         self.replacing = replacing
+        self.asked = asked
         self.isForOthers = isForOthers
         self.change = change
         spool = BodySpool(in: store.cache.blobs, longest: store.cache.longestBody)
@@ -92,7 +97,8 @@ final class SpoolKeeper: BodyKeeper {
             }
         record = nil
         guard let response, let body = spool.finish() else { return nil }
-        let new = store.record(of: response, body: body, storageClass, replacing: replacing)
+        let new = store.record(
+            of: response, body: body, storageClass, replacing: replacing, asked: asked, at: WallClock.time())
         return keeper.write(.append(new), to: store)
     }
 

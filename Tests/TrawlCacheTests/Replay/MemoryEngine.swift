@@ -198,9 +198,11 @@ struct MemoryEngine {
         var list = records[response.key.text] ?? []
         let fates = list.map { old in
             old.bytes.withUnsafeBytes { bytes in
-                (try? StoredView(bytes)).map { rules.fate(of: $0, beside: response) } ?? .goes
+                let view = try? StoredView(bytes)
+                return view.map { rules.fate(of: $0, beside: response, at: response.facts.responseTime) } ?? .goes
             }
         }
+        if fates.contains(.prevails) { return }
         for (index, fate) in fates.enumerated() {
             guard case .freshened(let fresh) = fate else { continue }
             records[response.key.text]?[index].bytes = fresh.encoded()

@@ -98,6 +98,51 @@ struct CacheStoreTests {
         #expect(store.found(2).map(\.header) == ["c"])
     }
 
+    @Test("what was asked for before an answer that made its key invalid is not stored, and its body goes")
+    func overtaken() throws {
+        let store = try open()
+        defer { store.close() }
+        let now = UInt64(WallClock.now().seconds) * 1000
+        func put(_ number: Int, asked: UInt64?) throws -> CacheOutcome {
+            let body = try #require(spooled([UInt8](repeating: 1, count: 20_000), store))
+            return store.perform(
+                .append(NewRecord(digest: digest(number), header: [1], body: body, stored: now, asked: asked)))
+        }
+        #expect(store.perform(.removeAll(digest(1), answered: now)) == .removed(0))
+        #expect(try put(1, asked: now - 1) == .notDone(.overtaken))
+        #expect(store.found(1).isEmpty && scratch.blobFiles.isEmpty)
+        for (number, asked) in [(1, now), (1, nil), (2, now - 1)] as [(Int, UInt64?)] {
+            guard case .stored = try put(number, asked: asked) else {
+                Issue.record("\(number) was not stored")
+                continue
+            }
+        }
+        // By hand, or by a clock that is wrong.
+        _ = store.perform(.removeAll(digest(3)))
+        _ = store.perform(.removeAll(digest(4), answered: now + 3_600_000))
+        for number in [3, 4] {
+            guard case .stored = try put(number, asked: now - 1) else {
+                Issue.record("\(number) was not stored")
+                continue
+            }
+        }
+        #expect(scratch.blobFiles.count == 1)
+    }
+
+    @Test("what is stored and newer stays as it is, without the one that came last")
+    func newerStays() throws {
+        let store = try open()
+        defer { store.close() }
+        let sequence = try #require(store.put(1, header: "newer", body: [1], stored: 7))
+        let body = try #require(spooled([UInt8](repeating: 2, count: 20_000), store))
+        let record = NewRecord(digest: digest(1), header: [1], body: body, stored: 5) { _ in .prevails(header: nil) }
+        #expect(store.perform(.append(record)) == .stored(sequence))
+        #expect(
+            store.found(1) == [FoundRecord(sequence: sequence, header: "newer", storageClass: .permanent, body: [1])])
+        #expect(scratch.blobFiles.isEmpty)
+        #expect(try store.statistics().records == 1)
+    }
+
     @Test("what a new record replaces, or what is better, is decided by headers while it is stored")
     func judged() throws {
         let store = try open()

@@ -42,6 +42,25 @@ struct UseClockTests {
         #expect(clock.last(0) == clock.last(4096))
     }
 
+    @Test("the last removal of a digest is seen by whoever has the file open, and no slot or tick is touched by it")
+    func removals() {
+        let one = UseClock(in: scratch.path, budget: 1 << 20)
+        let other = UseClock(in: scratch.path, budget: 1 << 20)
+        one.use(0)
+        for number in 0..<2000 { one.noteRemoval(of: CacheDigest(9, UInt64(number)), at: 100_000) }
+        one.noteRemoval(of: CacheDigest(9, .max), at: 120_000)
+        #expect(other.lastRemoval(of: CacheDigest(9, .max)) == 120_000)
+        #expect(other.lastRemoval(of: CacheDigest(9, 3)) >= 100_000)
+        one.noteRemoval(of: CacheDigest(9, .max), at: 110_000)
+        #expect(other.lastRemoval(of: CacheDigest(9, .max)) == 120_000)
+        // What a clock noted that was wrong does not stay.
+        one.noteRemoval(of: CacheDigest(9, .max), at: 50_000)
+        #expect(other.lastRemoval(of: CacheDigest(9, .max)) == 50_000)
+        #expect(other.now == 1)
+        #expect(other.last(0) == 1)
+        #expect(UseClock(in: scratch.path, budget: 1 << 20).last(4095) == 0)
+    }
+
     @Test("a file that is damaged, cut short or no file is replaced or done without", arguments: 0..<5)
     func damaged(kind: Int) throws {
         do {

@@ -10,17 +10,19 @@ import TrawlPlatform
 /// next, so nothing depends on its being right: a file that is lost or damaged is made anew, and a store that cannot
 /// have one evicts in the order of storing.
 ///
+/// The rest of its head says when keys were made invalid, `UseClock+Removals.swift`.
+///
 /// `@unchecked Sendable`: the mapping stays where it is until `deinit`; its words are changed by atomic operations
 /// only.
 final class UseClock: @unchecked Sendable {
     private static let name = "uses"
     private static let magic: UInt64 = 0x3173_6573_7574_7274
-    /// Words before the slots: magic, number of slots, clock.
-    private static let headSize = 4096
+    /// Bytes before the slots: magic, number of slots, clock, times of removals.
+    static let headSize = 4096
     /// More uses than there can be between two changes.
     private static let mostUses: UInt64 = 1 << 48
 
-    private let words: UnsafeMutablePointer<UInt64>?
+    let words: UnsafeMutablePointer<UInt64>?
     private let size: Int
     /// One less than the number of slots, which is a power of two.
     private let mask: UInt64

@@ -12,6 +12,9 @@ package struct NewRecord: Sendable {
     package var storageClass: StorageClass
     /// When it is stored, in milliseconds since 1970.
     package var stored: UInt64
+    /// When it was asked for, in milliseconds since 1970: it is not stored where all of its digest was removed for an
+    /// answer that came later. Nothing of what is stored in any case.
+    package var asked: UInt64?
     /// Records of the same cache key that it replaces, by sequence.
     package var replacing: [UInt64]
     /// What becomes of another record of the same digest, by its header. All stay when nothing is given.
@@ -25,14 +28,14 @@ package struct NewRecord: Sendable {
         case stays
         /// The new one takes its place.
         case goes
-        /// It holds what the new one has, which is not stored, and gets this header.
-        case prevails(header: [UInt8])
+        /// The new one is not stored: it holds what that has, and gets this header, or it is newer, and gets none.
+        case prevails(header: [UInt8]?)
     }
 
     /// A record of class `permanent` that replaces nothing, unless said otherwise.
     package init(
         digest: CacheDigest, header: [UInt8], body: SpooledBody, storageClass: StorageClass = .permanent,
-        stored: UInt64, replacing: [UInt64] = [],
+        stored: UInt64, asked: UInt64? = nil, replacing: [UInt64] = [],
         judge: Judge? = nil
     ) {
         self.digest = digest
@@ -40,6 +43,7 @@ package struct NewRecord: Sendable {
         self.body = body
         self.storageClass = storageClass
         self.stored = stored
+        self.asked = asked
         self.replacing = replacing
         self.judge = judge
     }
@@ -97,8 +101,9 @@ package enum CacheWrite: Sendable {
     case replaceHeader(CacheUse, header: [UInt8], stored: UInt64)
     /// Removes one record.
     case remove(CacheUse)
-    /// Removes all records of a cache key's digest.
-    case removeAll(CacheDigest)
+    /// Removes all records of a cache key's digest; with the time of an answer that makes them invalid, in milliseconds
+    /// since 1970, what was asked for before that is not stored any more either.
+    case removeAll(CacheDigest, answered: UInt64? = nil)
     /// Removes the records meant that are there when it begins, in as many transactions as that takes.
     case removeMatching(CacheFilter)
     /// Evicts down to the budget, in as many transactions as that takes.
@@ -145,6 +150,8 @@ package enum CacheOutcome: Equatable, Sendable {
         case tooLong
         /// The record that was to get another header is gone.
         case gone
+        /// What is stored under its digest was made invalid after it was asked for.
+        case overtaken
         /// More changes wait than the store takes on.
         case busy
         /// The store could not; `diskFull` among them.

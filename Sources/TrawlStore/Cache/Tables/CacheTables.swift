@@ -1,3 +1,4 @@
+import TrawlHTTP
 import TrawlPlatform
 
 /// The changes of the cache's tables, inside a transaction.
@@ -26,6 +27,7 @@ struct CacheTables {
         guard record.body.length <= settings.longestBody, record.header.count <= RecordFrame.longestHeader else {
             return .notDone(.tooLong)
         }
+        if isOvertaken(record) { return .notDone(.overtaken) }
         var counters = try counters(in: transaction)
         let sequence = clock.tick(atLeast: counters.next)
         counters.next = sequence + 1
@@ -40,6 +42,7 @@ struct CacheTables {
             case .yields(let other, let header):
                 // In a transaction that was run before this one the file may have got its name.
                 if case .blob(let blob) = record.body { effects.orphans.append(blob.reference.digest) }
+                guard let header else { return .stored(other.sequence) }
                 let use = CacheUse(digest: record.digest, sequence: other.sequence, slot: other.slot)
                 return try replaceHeader(of: use, header: header, stored: record.stored, in: transaction, &effects)
             }
@@ -70,6 +73,18 @@ struct CacheTables {
         try evict(after: UInt64(record.header.count) + record.body.length, in: transaction, &counters, &effects)
         try save(counters, in: transaction)
         return .stored(sequence)
+    }
+
+    /// Whether all of a record's digest was removed for an answer that came after the record was asked for.
+    ///
+    /// - Source: RFC 9111 §4.4: what was asked for before is no more right than what was stored before.
+    private func isOvertaken(_ record: NewRecord) -> Bool {
+        guard let asked = record.asked else { return false }
+        let removal = clock.lastRemoval(of: record.digest)
+        guard removal > asked else { return false }
+        // One that is still to come was noted by a clock that was wrong.
+        let now = UInt64(max(0, WallClock.time().milliseconds))
+        return removal <= now + UseClock.mostAhead
     }
 
     /// Puts a new record last in the row of a digest that has one, drops what it replaces and what is too many.
@@ -115,8 +130,8 @@ struct CacheTables {
     private enum Succession {
         /// It takes the place of these, by sequence.
         case replaces([UInt64])
-        /// One of them holds what it has, and gets this header.
-        case yields(to: IndexRow.Entry, header: [UInt8])
+        /// One of them holds what it has, and gets this header; or is newer, and gets none.
+        case yields(to: IndexRow.Entry, header: [UInt8]?)
     }
 
     private func succession(
