@@ -12,7 +12,9 @@ public protocol FetchDecisions: Sendable {
     /// A response from a server is about to be stored in the cache, as its head allows: whether it is, how, and with
     /// what data of the program's own.
     ///
-    /// Not asked about responses that were validated; they stay as they were stored.
+    /// Not asked about responses that were validated; they stay as they were stored. Where a validation in the
+    /// background (`stale-while-revalidate`) brings another one, the coordinator's decider is asked about that, with no
+    /// fetch waiting; for a fetch with another decider what is stored is validated before it is served.
     ///
     /// - Parameters:
     ///   - response: The head of the response; its body is still to come.

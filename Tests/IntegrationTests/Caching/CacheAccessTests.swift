@@ -250,6 +250,31 @@ struct CacheAccessTests {
         }
     }
 
+    @Test(
+        "a program decides about what a validation brings that nobody waits for, and its fetch's own before it is served",
+        arguments: [false, true])
+    func decidesBehind(isOwn: Bool) async throws {
+        try await withScene(adjust: { if !isOwn { $0.decisions = Choosy() } }) { request in
+            let control = request.number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60"
+            return page(request.number == 1 ? "one" : "two", control, to: request)
+        } _: { scene, coordinator in
+            let cache = try #require(coordinator.cache)
+            let request = Request(scene.origin.url("/session"))
+            func send() async throws -> Response {
+                try await coordinator.start(request, decisions: isOwn ? Choosy() : nil).response
+            }
+            _ = try await send()
+            let second = try await send()
+            #expect(summary(second) == (isOwn ? "network 200 two" : "stale 200 one"))
+            #expect(try await eventually { try await summary(send()) == "cache 200 two" })
+            #expect(try cache.response(to: request)?.storage == .session)
+            let permanent = try await cache.removeAll(storage: .permanent)
+            let ofSession = try await cache.removeAll(storage: .session)
+            #expect(permanent == 0 && ofSession == 1)
+            #expect(scene.count == 2)
+        }
+    }
+
     /// Stores nothing secret, and the rest in different ways.
     private struct Choosy: FetchDecisions {
         func storing(

@@ -9,12 +9,13 @@ extension Supervisor {
     /// Has what is served stale asked about, with nobody waiting.
     ///
     /// - Parameter isAlike: Whether by a request of the same method and range (`CacheRules.isValidatedAlike`).
-    /// - Returns: False when there is no room for that.
+    /// - Returns: False when there is no room for that, or who decides how it is stored ends with the fetch.
     mutating func revalidate(_ fetch: RunningFetch, isAlike: Bool) -> Bool {
         // What it brought could not be kept; of a request's `no-store`, RFC 9111 §5.2.1.5.
         guard fetch.engine.terms.cache?.mayStore == true, cacheRequest(of: fetch)?.0.mayWrite == true else {
             return true
         }
+        guard fetch.engine.decisions == nil else { return false }
         guard revalidations.hasRoom(for: CacheDigest(of: CacheKey(fetch.engine.target))) else { return false }
         submit(.revalidation(of: fetch, isAlike: isAlike))
         return true
@@ -88,6 +89,6 @@ extension RunningFetch {
                 originalURL: target.text, target: target, method: method, fields: fields, body: .none,
                 sink: .discard, fileOptions: .init(), path: nil, terms: terms.changed(to: options),
                 wantsEvents: false),
-            reply: .nobody, asksProgram: false)
+            reply: .nobody, asksProgram: false, asksAboutStoring: fetch.asksAboutStoring)
     }
 }

@@ -6,7 +6,7 @@ import TrawlSupervision
 extension Supervisor {
     /// A response rests at its head until it is decided how it is stored.
     mutating func askAboutStoring(_ head: TrawlHTTP.ResponseHead, _ lease: UInt64, _ fetch: RunningFetch) {
-        guard let decisions = decider(of: fetch), let binding = fetch.engine.terms.cache else {
+        guard let decisions = storingDecider(of: fetch), let binding = fetch.engine.terms.cache else {
             return decided(fetch, lease, .success(nil))
         }
         fetch.engine.asksAboutStoring = true

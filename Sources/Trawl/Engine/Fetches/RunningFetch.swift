@@ -24,6 +24,8 @@ final class RunningFetch: @unchecked Sendable {
     let control: FetchControl?
     /// Whether the program may be asked for decisions.
     let asksProgram: Bool
+    /// Whether it may be asked how a response is stored, also where it may be asked for nothing else.
+    let asksAboutStoring: Bool
     /// Whether a question for credentials that is cancelled for one of those that wait for it is cancelled for this one
     /// too, and the other way round: not in a queue whose fetches do not end together (ASI-AUTH-15, ASI-Q-05).
     let cancelsTogether: Bool
@@ -35,14 +37,15 @@ final class RunningFetch: @unchecked Sendable {
 
     init(
         plan: consuming FetchPlan, reply: consuming Reply, channel: (any FetchEventSink)? = nil,
-        decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true, cancelsTogether: Bool = true,
-        control: FetchControl? = nil
+        decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true, asksAboutStoring: Bool? = nil,
+        cancelsTogether: Bool = true, control: FetchControl? = nil
     ) {
         engine = .beginning(plan, decisions)
         self.plan = plan
         self.reply = reply
         self.channel = channel
         self.asksProgram = asksProgram
+        self.asksAboutStoring = asksAboutStoring ?? asksProgram
         self.cancelsTogether = cancelsTogether
         self.control = control
     }

@@ -47,6 +47,11 @@ extension Supervisor {
         fetch.asksProgram ? fetch.engine.decisions ?? configuration.decisions : nil
     }
 
+    /// Who decides how a response to a fetch is stored; nil when nobody may be asked.
+    func storingDecider(of fetch: RunningFetch) -> (any FetchDecisions)? {
+        fetch.asksAboutStoring ? fetch.engine.decisions ?? configuration.decisions : nil
+    }
+
     /// Whether another lease may be granted.
     var hasRoom: Bool {
         leases.freeCapacity > 0 && leases.heldCount < configuration.transfersInAll && memory?.admitsLease ?? true

@@ -207,10 +207,8 @@ extension Supervisor {
         lease.asksAboutChallenges = answersChallenges(fetch)
         lease.asksAboutFailures = mayTryAgain(fetch)
         lease.dropsRedirectBodies = fetch.engine.terms.options.redirects.mode != .manual
-        if decider(of: fetch) != nil {
-            if lease.cache.contains(.writes) { lease.cache.insert(.asks) }
-            lease.asksAboutRedirects = lease.dropsRedirectBodies
-        }
+        if lease.cache.contains(.writes), storingDecider(of: fetch) != nil { lease.cache.insert(.asks) }
+        if decider(of: fetch) != nil { lease.asksAboutRedirects = lease.dropsRedirectBodies }
     }
 }
 
