@@ -45,7 +45,8 @@ extension Fetch: Identifiable {
 
     /// How urgent it is among those that wait for the same host, from 0 to 1, in five levels; 0.5 is the middle. Of one
     /// that is on its way it changes nothing until its next hop. One of a queue has the priority it was added with; a
-    /// change does not alter its turn in the queue.
+    /// change does not alter its turn in the queue. Where it waits for another one of the same request, that is as
+    /// urgent.
     public var priority: Double {
         get { control.priority }
         set {

@@ -13,7 +13,13 @@ extension Supervisor {
             fetch.engine.ending == nil
         else { return }
         if control.isHeld { suspend(fetch) } else { resume(fetch) }
-        let level = HopPriority(control.priority)
+        reorder(fetch)
+        urgeLeader(of: fetch)
+    }
+
+    /// Puts a hop that waits for its host where its priority has it now.
+    mutating func reorder(_ fetch: RunningFetch) {
+        let level = max(fetch.ownPriority, fetch.engine.urgency)
         guard let place = fetch.engine.place, fetch.engine.priority != level else { return }
         hosts.queues.remove(fetch.engine.key.rawValue, at: place)
         fetch.engine.priority = level
@@ -113,4 +119,9 @@ extension Supervisor {
         case .none: break
         }
     }
+}
+
+extension RunningFetch {
+    /// How urgent its caller says it is; the middle when that has no say.
+    var ownPriority: HopPriority { control.map { HopPriority($0.priority) } ?? .normal }
 }

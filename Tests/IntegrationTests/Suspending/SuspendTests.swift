@@ -333,6 +333,39 @@ struct SuspendTests {
         }
     }
 
+    @Test(
+        "a fetch that identical ones wait for is as urgent as they are, also when that changes and when it is cancelled",
+        arguments: [false, true], [false, true])
+    func identicalPriorities(isRaisedLater: Bool, isCancelled: Bool) async throws {
+        let held = Occasion()
+        try await withScene(workers: 1, adjust: { $0.connectionsPerHost = 1 }) { request in
+            if request.target == "/busy" { held.wait() }
+            return page("one", to: request)
+        } _: { scene, coordinator in
+            defer { held.open() }
+            let busy = coordinator.start(Request(scene.origin.url("/busy")))
+            #expect(await eventually { scene.count == 1 })
+            func start(_ number: Int, _ priority: Double) -> Fetch {
+                let fetch = coordinator.start(Request(scene.origin.url("/\(number)")), suspended: true)
+                fetch.priority = priority
+                fetch.resume()
+                return fetch
+            }
+            let fetches = (0..<20).map { start($0, 0) }
+            let other = start(19, 0)
+            let urgent = start(19, isRaisedLater ? 0 : 1)
+            if isRaisedLater { urgent.priority = 1 }
+            if isCancelled { fetches[19].cancel() }
+            held.open()
+            #expect(try await urgent.response.bodyText == "one")
+            #expect(try await other.response.bodyText == "one")
+            _ = try await busy.response
+            for fetch in fetches.dropLast() { _ = try await fetch.response }
+            if !isCancelled { _ = try await fetches[19].response }
+            #expect(scene.targets == ["/busy", "/19"] + (0..<19).map { "/\($0)" })
+        }
+    }
+
     @Test("fetches of a queue can be suspended, those that wait and those that run")
     func queued() async throws {
         let scene = try SuspendScene()

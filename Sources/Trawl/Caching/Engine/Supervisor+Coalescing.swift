@@ -1,4 +1,5 @@
 import TrawlCache
+import TrawlFrontier
 import TrawlHTTP
 import TrawlProtocol
 import TrawlStore
@@ -28,6 +29,7 @@ extension Supervisor {
                 if leader === fetch { return false }
                 if mayFollow(fetch, request, leader, store) {
                     leader.engine.followers.append(fetch.engine.key)
+                    urge(leader, to: fetch.ownPriority)
                     if leader.engine.life.activeLease != nil { startExchange(of: fetch) }
                     return true
                 }
@@ -63,6 +65,29 @@ extension Supervisor {
             || (leading.profile == terms.profile && leading.options.proxy == terms.options.proxy)
     }
 
+    /// Has a fetch wait for its host with the priority of the most urgent of those that wait for what it brings.
+    private mutating func urge(_ leader: RunningFetch, to level: HopPriority) {
+        guard leader.engine.urgency < level else { return }
+        leader.engine.urgency = level
+        reorder(leader)
+    }
+
+    /// The priority of a fetch has changed: one that it waits for, if any, is as urgent.
+    mutating func urgeLeader(of fetch: RunningFetch) {
+        guard !coalescing.isEmpty, fetch.engine.place == nil, fetch.engine.leads == nil, fetch.engine.mayBegin,
+            fetch.engine.mayJoin, fetch.engine.suspended?.machine.isSuspended != true,
+            let (request, store) = cacheRequest(of: fetch)
+        else { return }
+        var place = CacheDigest(of: request.key)
+        for _ in 0..<Self.mostGroups {
+            if let key = coalescing[place], let leader = fetches[key], mayFollow(fetch, request, leader, store) {
+                return urge(leader, to: fetch.ownPriority)
+            }
+            guard coalescing.hasOtherGroups, let next = place.next else { break }
+            place = next
+        }
+    }
+
     /// An answer came to a request that may have changed what is at its URL: who asks from now on is not answered by
     /// what was asked for before.
     ///
@@ -95,6 +120,8 @@ extension Supervisor {
         fetch.engine.leads = nil
         coalescing.remove(digest, isOtherGroup: fetch.engine.leadsOtherGroup)
         fetch.engine.leadsOtherGroup = false
+        let urgency = fetch.engine.urgency
+        fetch.engine.urgency = .veryLow
         if fetch.engine.followers.isEmpty { return }
         let followers = fetch.engine.followers
         fetch.engine.followers = []
@@ -107,6 +134,7 @@ extension Supervisor {
                 begin(follower, front: true)
                 // Who could wait for the one can wait for the other.
                 if follower.engine.leads == digest, follower.engine.sent == fetch.engine.sent {
+                    urge(follower, to: urgency)
                     return handOver(followers[(index + 1)...], from: fetch, to: follower)
                 }
             case .look:

@@ -168,6 +168,8 @@ final class RunningFetch: @unchecked Sendable {
         var isOvertaken = false
         /// Whether that is another group than the first of its URL.
         var leadsOtherGroup = false
+        /// The priority of the most urgent of those that have waited for it.
+        var urgency = HopPriority.veryLow
         /// The fetches that wait for it.
         var followers: [FetchKey] = []
         /// Whether a worker died with a hop of it.

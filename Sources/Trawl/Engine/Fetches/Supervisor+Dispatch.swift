@@ -36,7 +36,7 @@ extension Supervisor {
     mutating func enqueue(_ fetch: RunningFetch, front: Bool) {
         guard !holdsBack(fetch), hasWay(fetch, front: front), hasAddress(fetch, front: front) else { return }
         fetch.engine.origin = retainHost(of: fetch)
-        if let control = fetch.control { fetch.engine.priority = HopPriority(control.priority) }
+        fetch.engine.priority = max(fetch.ownPriority, fetch.engine.urgency)
         fetch.engine.place = hosts.queues.enqueue(
             fetch.engine.key.rawValue, host: fetch.engine.origin, priority: fetch.engine.priority, front: front)
     }
