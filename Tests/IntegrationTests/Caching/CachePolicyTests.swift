@@ -235,6 +235,34 @@ struct CachePolicyTests {
         }
     }
 
+    @Test(
+        "what is stale when it is its worker's turn is validated, and stands in where the server does not answer",
+        arguments: [false, true])
+    func staleInLine(isDown: Bool) async throws {
+        let held = Occasion()
+        try await withScene(workers: 1, adjust: { $0.transfersPerWorker = 1 }) { request in
+            if request.target == "/busy" { held.wait() }
+            if isDown, request.number > 1 { return .nothing }
+            return page("one", request.number == 1 ? "max-age=2" : "max-age=60", to: request)
+        } _: { scene, coordinator in
+            defer { held.open() }
+            let request = Request(scene.origin.url("/page"), options: .fallingBack)
+            _ = try await coordinator.send(request)
+            let busy = coordinator.start(Request(scene.origin.url("/busy")))
+            #expect(await eventually { scene.origin.seen("/busy").count == 1 })
+            let fetch = coordinator.start(request, into: .file(scene.directory.file("out/page")))
+            let isStale = try await eventually { try coordinator.cache?.response(to: request)?.isFresh == false }
+            #expect(isStale)
+            held.open()
+            let response = try await fetch.response
+            #expect(response.source == (isDown ? .stale : .revalidated))
+            #expect(scene.directory.content("out/page") == Array("one".utf8))
+            let asked = scene.origin.seen("/page").dropFirst()
+            #expect(!asked.isEmpty && asked.allSatisfy { $0.fields["if-none-match"] == "\"one\"" })
+            _ = try await busy.response
+        }
+    }
+
     @Test("it also stands in where it is known that the name is not found", arguments: Engine.allCases)
     func unknownName(engine: Engine) async throws {
         try await withScene(engine) {

@@ -222,9 +222,18 @@ extension Supervisor {
     }
 
     /// A worker found that what should have answered cannot.
-    mutating func beginWithoutStore(_ fetch: RunningFetch) {
-        fetch.engine.passesStoreOver = true
+    mutating func beginAfterRefusal(_ fetch: RunningFetch) {
+        // What has become stale while it waited for its worker is still there: the server is asked about it.
+        if fetch.engine.access != .reads || !isToBeSent(fetch) { fetch.engine.passesStoreOver = true }
         begin(fetch, front: true)
+    }
+
+    /// Whether the rules have the next hop sent to its server, with what is stored or without.
+    private func isToBeSent(_ fetch: RunningFetch) -> Bool {
+        guard let (request, store) = cacheRequest(of: fetch),
+            case .send = store.lookup(request, at: WallClock.time(), bodies: 0)
+        else { return false }
+        return true
     }
 }
 

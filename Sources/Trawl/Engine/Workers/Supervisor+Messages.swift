@@ -285,7 +285,7 @@ extension Supervisor {
             // Once without what is stored is enough; after that it is a mistake of the worker's.
             if failure.kind == .storedResponse, !fetch.engine.passesStoreOver, fetch.engine.delivered == 0 {
                 release(fetch, .promote)
-                return beginWithoutStore(fetch)
+                return beginAfterRefusal(fetch)
             }
             // A challenge of a proxy that is asked for a tunnel.
             if end.isProxyFailure, let head = end.head { _ = meet(head, fetch, isOfTunnel: true) }
