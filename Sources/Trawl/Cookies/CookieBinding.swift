@@ -200,7 +200,8 @@ final class CookieBinding: Sendable {
 
     /// Whether a worker stores the cookies of a response from there.
     func storesByWorker(from target: TargetURI) -> Bool {
-        terms != nil && accepts(target)
+        guard terms != nil, case .store(let state, _) = source else { return false }
+        return state.mayStoreCookies && accepts(target)
     }
 
     private func accepts(_ target: TargetURI) -> Bool {
@@ -226,9 +227,16 @@ final class CookieBinding: Sendable {
 
     /// Takes the cookies of a response's fields when the jar is in memory.
     func receive(_ fields: FieldLines, from target: TargetURI) {
-        guard case .memory(let jar) = source, fields.contains("Set-Cookie") else { return }
-        jar.receive(
-            fields, from: target, trustsLoopback: trustsLoopback(target), under: conditions, at: WallClock.time())
+        switch source {
+        case .none: break
+        case .memory(let jar):
+            guard fields.contains("Set-Cookie") else { return }
+            jar.receive(
+                fields, from: target, trustsLoopback: trustsLoopback(target), under: conditions, at: WallClock.time())
+        case .store(let state, _):
+            // No worker was told to store them.
+            if !state.mayStoreCookies, fields.contains("Set-Cookie"), accepts(target) { noteLoss() }
+        }
     }
 
     /// Whether the connection to a loopback address is one: there is no proxy. What a script will say is not known yet,

@@ -71,6 +71,9 @@ final class StateShelf: Sendable {
         return isOver ? nil : opening.holding { open() }
     }
 
+    /// Whether cookies may be stored: where they may end with the coordinator, its session's file comes before them.
+    var mayStoreCookies: Bool { !endsSessionCookies || store() != nil }
+
     private func open() -> StateStore? {
         guard let directory else { return nil }
         let (known, isClosed) = state.withLock { ($0.store, $0.isClosed) }

@@ -85,15 +85,22 @@ struct SessionFiles {
     }
 
     /// Removes files of sessions whose coordinators died before they stored anything, or whose records are purged.
-    func removeDead() {
+    ///
+    /// - Parameters:
+    ///   - afterTwoPurges: Whether they stay the first time, marked by a byte, and go a minute later or more.
+    ///   - now: Seconds since 1970; the time when nothing is given.
+    func removeDead(afterTwoPurges: Bool = false, at now: Int64? = nil) {
+        let now = now ?? Int64(time(nil))
         forEachPath { path in
             let file = cblob_openat(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0)
             guard file >= 0 else { return true }
             var (size, changed, links): (Int64, Int64, Int64) = (0, 0, 0)
             let found = cblob_status(file, &size, &changed, &links)
             // A file made a moment ago may be about to be locked.
-            let isOld = found == 0 && Int64(time(nil)) - changed > 60
-            if isOld, cblob_lock(file, 1, 0) == 0 { unlink(path) }
+            let isOld = found == 0 && now - changed > 60
+            if isOld, cblob_lock(file, 1, 0) == 0 {
+                if afterTwoPurges, size == 0 { _ = ftruncate(file, 1) } else { unlink(path) }
+            }
             Glibc.close(file)
             return true
         }

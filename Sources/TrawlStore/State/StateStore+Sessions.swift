@@ -31,9 +31,13 @@ extension StateStore {
 
     /// Removes what dead coordinators' sessions left. For coordinators at their start; a worker never does this.
     ///
+    /// A worker may store something a moment after its coordinator is gone, and after this. So the file of a session
+    /// stays until it has been purged once more, later than that.
+    ///
+    /// - Parameter now: Seconds since 1970; the time when nothing is given.
     /// - Returns: How many cookies went.
     @discardableResult
-    package func purgeDeadSessions() -> Int {
+    package func purgeDeadSessions(at now: Int64? = nil) -> Int {
         var purged = 0
         if changes(of: .cookies) != 0 {
             let removed = try? perform(.cookies) { (transaction) throws(StoreError) in
@@ -46,7 +50,7 @@ extension StateStore {
             guard let removed else { return 0 }
             purged = removed
         }
-        sessions.removeDead()
+        sessions.removeDead(afterTwoPurges: true, at: now)
         return purged
     }
 }

@@ -143,6 +143,29 @@ struct CookieJarTests {
         }
     }
 
+    @Test("no cookie is stored that nothing would end with its session")
+    func withoutSession() async throws {
+        try await withScene { _ in
+            ScriptedOrigin.Answer(200, "", [("Set-Cookie", "sid=1")])
+        } _: { scene in
+            // Its file cannot be made: where sessions would be, there is a file.
+            let sessions = scene.directory.file("store/state/sessions")
+            try await scene.withCoordinator { _ = try await $0.get(scene.origin.url("/")) }
+            try FileManager.default.removeItem(atPath: sessions)
+            try scene.directory.put("store/state/sessions", [])
+            try await scene.withCoordinator { coordinator in
+                let response = try await coordinator.get(scene.origin.url("/"))
+                #expect(response.status == 200 && response.cookies.map(\.name) == ["sid"])
+                #expect(coordinator.cookies.problem != nil)
+            }
+            try FileManager.default.removeItem(atPath: sessions)
+            try await scene.withCoordinator { coordinator in
+                let names = try coordinator.cookies.cookies().map(\.name)
+                #expect(names == [])
+            }
+        }
+    }
+
     @Test("changes are told, those of other coordinators too")
     func notices() async throws {
         try await withScene { _ in

@@ -164,4 +164,23 @@ struct StateStoreTests {
         state.endSession(session)
         #expect(state.names == ["kept", "p\(dead.first)", "p\(mine.first)"].sorted())
     }
+
+    @Test("what is stored for a dead session after its cookies were removed is looked for once more")
+    func lateCookies() throws {
+        let state = try StateStore.open(store: store)
+        defer { state.close() }
+        let dead = SessionID.make()
+        _ = try state.beginSession(dead)
+        let now = Int64(time(nil))
+        let conditions = CookieConditions(session: dead.first, endsWithSession: true)
+        try state.set("first=1", from: "http://x.org/", under: conditions)
+        #expect(state.purgeDeadSessions(at: now + 61 + 60) == 1)
+        try state.set("late=1", from: "http://x.org/", under: conditions)
+        #expect(state.hasUnheldSession)
+        #expect(state.purgeDeadSessions(at: now) == 1)
+        #expect(state.hasUnheldSession)
+        #expect(state.purgeDeadSessions(at: now + 3600) == 0)
+        #expect(!state.hasUnheldSession)
+        #expect(state.names == [])
+    }
 }
