@@ -119,6 +119,24 @@ struct VaultTests {
         #expect(found?.secret == "new")
     }
 
+    @Test("two who make a sealed file at the same time make one, and both keep what they have")
+    func madeTwice() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("vault")
+        let vaults = try (0..<2).map { _ in try SealedFileVault(path: path, passphrase: "open sesame") }
+        for (number, vault) in vaults.enumerated() {
+            let place = VaultItem(scheme: "https", host: "\(number).example", port: 443)
+            try vault.store(Credential(user: "me", password: "pw"), for: place)
+        }
+        for vault in vaults {
+            let hosts = try vault.list().map(\.item.host)
+            #expect(hosts == ["0.example", "1.example"])
+        }
+        #expect(throws: SealedFileVault.Fault.wrongPassphrase) {
+            try SealedFileVault(path: path, passphrase: "another")
+        }
+    }
+
     @Test("a link to a vault stays one, and what is removed through it is gone")
     func link() throws {
         let directory = try TemporaryDirectory()
