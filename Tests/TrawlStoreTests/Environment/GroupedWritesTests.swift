@@ -135,6 +135,31 @@ struct GroupedWritesTests {
         }
     }
 
+    @Test("what insists is accepted where others are refused, up to a bound of its own")
+    func insisting() throws {
+        var limits = GroupedWrites.Limits()
+        limits.waiting = 4
+        limits.insisting = 6
+        try withWrites(limits) { _, writes throws in
+            let gate = Gate()
+            gate.close(writes)
+            let outcomes = Outcomes()
+            var accepted: [Int] = []
+            for index in 0..<8 {
+                let answer = writes.submit(.soon, insists: index != 4) { transaction throws(StoreError) in
+                    try transaction.put(Sample.numbers, UInt64(index), [UInt8(index)])
+                } completion: { result in
+                    outcomes.set(index, result)
+                }
+                if answer != .full { accepted.append(index) }
+            }
+            #expect(accepted == [0, 1, 2, 3, 5, 6])
+            gate.open()
+            writes.flush()
+            #expect(outcomes.succeeded == accepted)
+        }
+    }
+
     @Test("more than may wait is refused, and all that was accepted is done before the end")
     func bounded() throws {
         var limits = GroupedWrites.Limits()

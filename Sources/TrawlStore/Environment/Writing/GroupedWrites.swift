@@ -13,8 +13,10 @@ package final class GroupedWrites: Sendable {
         package var count = 64
         /// How long a write that is not urgent waits for others.
         package var delay: Duration = .milliseconds(2)
-        /// Writes that may wait.
+        /// Writes that may wait, for those that do not insist.
         package var waiting = 4096
+        /// The same for those that insist: they wait as long as another process is in the way.
+        package var insisting = 65_536
         /// How long after a commit that asked for it all is on disk.
         package var syncDelay: Duration = .milliseconds(900)
         /// How long a group waits for another process that writes.
@@ -121,7 +123,7 @@ package final class GroupedWrites: Sendable {
         _ environment: Environment, limits: Limits, frame: Frame?, name: StaticString,
         sync: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> GroupedWrites {
-        precondition(limits.count > 0 && limits.waiting > 0, "something must fit")
+        precondition(limits.count > 0 && limits.waiting > 0 && limits.insisting > 0, "something must fit")
         let isSynced = environment.settings.syncPolicy == .grouped
         let syncs = isSynced ? SyncThread(delay: limits.syncDelay, sync) : nil
         let writes = GroupedWrites(environment: environment, limits: limits, frame: frame, syncs: syncs)
@@ -154,7 +156,7 @@ package final class GroupedWrites: Sendable {
             urgency == .soon ? MonotonicClock.now().advanced(by: limits.delay) : MonotonicInstant(nanoseconds: 0)
         return queue.update { queue, signal in
             if queue.isStopping { return .stopped }
-            if queue.items.count >= limits.waiting { return .full }
+            if queue.items.count >= (insists ? limits.insisting : limits.waiting) { return .full }
             queue.items.append(Item(insists: insists, write: write))
             queue.submitted += 1
             let isEnough = queue.items.count >= min(enough, limits.count)
