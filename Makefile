@@ -60,8 +60,9 @@ run := $(SWIFT) test --skip-build --ignore-lock $(strict) $(testing)
 # $(call failed,logs)
 failed = { echo; echo 'make: what failed:'; grep -ahE -A4 'recorded an issue|error: ' $(1) | tail -n 60; exit 1; }
 # A pattern that no test matches is a mistake, and no success.
+none = grep -aq 'Test run with 0 tests'
 # $(call some,log)
-some = if grep -aq 'Test run with 0 tests' $(1); then echo 'make: no test has such a name' >&2; exit 1; fi
+some = if $(none) $(1); then echo 'make: no test has such a name' >&2; exit 1; fi
 # $(call run-tests,options)
 run-tests = $(run) $(1) 2>&1 | tee .build/tests.log || $(call failed,.build/tests.log); $(call some,.build/tests.log)
 run-part = $(run) --no-parallel --filter '$(integration)$(1)'
@@ -70,6 +71,8 @@ run-integration = rm -f .build/tests-part-*.log; status=0; started=(); \
     $(call run-part,$(firstword $(parts))) 2>&1 | tee '.build/tests-part-$(firstword $(parts)).log' || status=1; \
     for process in $${started[@]}; do wait $$process || status=1; done; \
     $(foreach part,$(wordlist 2,9,$(parts)),cat '.build/tests-part-$(part).log';) \
+    $(foreach part,$(parts),if $(none) '.build/tests-part-$(part).log'; then status=1; \
+        echo 'make: Tests/parts: no suite begins with $(part)' >&2; fi;) \
     (( status == 0 )) || $(call failed,.build/tests-part-*.log)
 
 .PHONY: test

@@ -1,6 +1,6 @@
 /// Rules for documents and other text.
 enum DocumentRules {
-    private static let folders = ["Sources/", "Tests/", "Benchmarks/", "docs/", "deploy/", ".ci/"]
+    private static let folders = ["Sources/", "Tests/", "docs/", "deploy/", ".ci/"]
 
     /// Paths of the repository that stand in backticks, or as the target of a relative link, and do not exist.
     static func missingPaths(in file: TextFile, exists: (String) -> Bool) -> [Violation] {

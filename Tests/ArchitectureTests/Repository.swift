@@ -11,7 +11,7 @@ struct Repository {
     static let shared = Repository()
 
     /// Folders of a clone. Others, such as `.build`, are not ours.
-    private static let folders = ["Sources", "Tests", "Benchmarks", "docs", "deploy", ".ci"]
+    private static let folders = ["Sources", "Tests", "docs", "deploy", ".ci"]
 
     private init(testFile: String = #filePath) {
         let source = URL(fileURLWithPath: testFile).resolvingSymlinksInPath()

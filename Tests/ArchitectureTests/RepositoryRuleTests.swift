@@ -58,6 +58,23 @@ struct RepositoryRuleTests {
         #expect(ignored.contains { $0 == "Package.resolved" || $0 == "/Package.resolved" })
     }
 
+    @Test("each suite with real processes is in one part of their tests, and no part is without one")
+    func parts() throws {
+        let parts = try #require(tree.files.first { $0.path == "Tests/parts" }).lines.filter { !$0.isEmpty }
+        let suites = tree.swiftFiles(under: "Tests/IntegrationTests").flatMap(\.code).compactMap { line in
+            line.prefixMatch(of: /struct (\w+Tests)\b/).map { String($0.1) }
+        }
+        #expect(suites.count > 100)
+        var taken: [String: Int] = [:]
+        for part in parts {
+            let beginning = try Regex(part)
+            let own = suites.filter { $0.prefixMatch(of: beginning) != nil }
+            #expect(!own.isEmpty, "\(part)")
+            for suite in own { taken[suite, default: 0] += 1 }
+        }
+        for suite in suites { #expect(taken[suite] == 1, "\(suite)") }
+    }
+
     @Test("no file holds a path of one developer's machine")
     func machinePaths() {
         for file in tree.files {
@@ -68,7 +85,6 @@ struct RepositoryRuleTests {
     private func isDocument(_ path: String) -> Bool {
         path.hasSuffix(".md")
             && (!path.contains("/") || path.hasPrefix("docs/") || path.hasPrefix("deploy/")
-                || path.hasPrefix("Benchmarks/")
                 || path.hasPrefix("Tests/"))
     }
 }
