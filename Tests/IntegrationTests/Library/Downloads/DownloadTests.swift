@@ -68,14 +68,12 @@ struct DownloadTests {
         let fetch = folder.bed.coordinator.start(
             Request(folder.bed.url("/bytes/400000?rate=1000000&seed=2")), into: .file(folder.file("page")))
         var sizes: Set<Int> = []
-        let done = Task { try await fetch.response }
-        while try await !eventually(
-            within: .milliseconds(1), { try folder.names() == ["page"] && sizes.contains(400_000) })
-        {
+        let isWhole = try await eventually {
             sizes.insert(folder.content("page")?.count ?? -1)
+            return try sizes.contains(400_000) && folder.names() == ["page"]
         }
-        #expect(sizes.isSubset(of: [7, 400_000]), "\(sizes)")
-        _ = try await done.value
+        #expect(isWhole && sizes.isSubset(of: [7, 400_000]), "\(sizes)")
+        _ = try await fetch.response
         #expect(folder.content("page") == ReferenceBytes.bytes(400_000, seed: 2))
     }
 
