@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Trawl
 
@@ -191,7 +192,7 @@ struct ProxyScriptTests {
 
     @Test(
         "a script that never comes to an end costs so much for three origins, and then nothing",
-        .enabled(if: getenv("TRAWL_LONG_TESTS") != nil))
+        .enabled(if: runsLongTests, "takes minutes"))
     func loops() async throws {
         let directory = try TemporaryDirectory()
         let script = "function FindProxyForURL() { for (;;) {} }"
