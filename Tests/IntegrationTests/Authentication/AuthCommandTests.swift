@@ -165,7 +165,9 @@ struct AuthCommandTests {
         }
     }
 
-    @Test("what may not be read is told as that: a vault, and another's socket", .enabled(if: geteuid() != 0))
+    @Test(
+        "what may not be read is told as that: a vault, and another's socket",
+        .enabled(if: geteuid() != 0, "root may do it anyway"))
     func forbidden() throws {
         let directory = try TemporaryDirectory()
         let storage = try vault(in: directory)

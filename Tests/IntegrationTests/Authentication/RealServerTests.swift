@@ -115,7 +115,9 @@ struct RealServerTests {
         #expect(received().allSatisfy { $0.last.flatMap { Int($0) } ?? 0 > length })
     }
 
-    @Test("nginx: the session's rules (ASI-AUTH-09, 10, 12)", .enabled(if: NginxServer.executable != nil))
+    @Test(
+        "nginx: the session's rules (ASI-AUTH-09, 10, 12)",
+        .enabled(if: NginxServer.executable != nil, NginxServer.missing))
     func nginx() async throws {
         let server = try await NginxServer { port, directory in
             try directory.put("users", Array("me:{PLAIN}pass\nyou:{PLAIN}word\n".utf8))
@@ -207,26 +209,12 @@ struct RealServerTests {
     private static func md5(_ text: String) throws -> String {
         let directory = try TemporaryDirectory()
         try directory.put("text", Array(text.utf8))
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/md5sum")
-        process.arguments = [directory.file("text")]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return String(output.prefix(32))
+        return String(try CommandRun(program: "/usr/bin/md5sum", [directory.file("text")]).text.prefix(32))
     }
 
     private static func crypt(_ password: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(Certificate.openssl))
-        process.arguments = ["passwd", "-apr1", password]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let openssl = try #require(Certificate.openssl)
+        let run = try CommandRun(program: openssl, ["passwd", "-apr1", password])
+        return run.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

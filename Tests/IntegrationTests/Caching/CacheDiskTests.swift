@@ -6,7 +6,7 @@ import Trawl
 /// In processes of their own: a fault in mapped memory would end all tests.
 @Suite(
     "A cache on a bad disk", .serialized, .timeLimit(.minutes(5)),
-    .enabled(if: SmallDisk.isAllowed, "needs a file system of its own, and this user may not mount one"))
+    .enabled(if: SmallDisk.isAllowed, OwnMount.missing))
 struct CacheDiskTests {
     @Test("a full disk leaves what is new uncached, and the rest as it was")
     func full() async {

@@ -5,7 +5,7 @@ import Trawl
 /// A server that is not ours, asked over and over; what it saw is in its own log.
 @Suite(
     "The cache in front of nginx, ASI-CACHE-04, 05, 08, 20, 22, POOL-07", .timeLimit(.minutes(5)),
-    .enabled(if: NginxServer.executable != nil, "nginx is not installed"))
+    .enabled(if: NginxServer.executable != nil, NginxServer.missing))
 struct CacheServerTests {
     @Test("asks again when what it has is stale, and is told 304", arguments: Engine.allCases)
     func stale(engine: Engine) async throws {

@@ -35,7 +35,7 @@ struct CookieCommandTests {
         try CommandRun(["cookies"] + arguments + ["--store", store], input: input)
     }
 
-    @Test("a jar that may not be looked at is not an empty one", .enabled(if: geteuid() != 0))
+    @Test("a jar that may not be looked at is not an empty one", .enabled(if: geteuid() != 0, "root may do it anyway"))
     func forbidden() throws {
         _ = try get("/?a=1")
         #expect(chmod(store + "/state", 0) == 0)
@@ -57,15 +57,7 @@ struct CookieCommandTests {
     }
 
     private func curl(_ arguments: String...) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: curlPath)
-        process.arguments = ["-s", "-q", "--noproxy", "*"] + arguments
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
+        try CommandRun(program: curlPath, ["-s", "-q", "--noproxy", "*"] + arguments).text
     }
 
     /// The cookies of a field. Files do not tell which came first, and curl sends the last of one path first.
@@ -157,7 +149,9 @@ struct CookieCommandTests {
         #expect(try cookies("rm", name).text == "1 removed\n")
     }
 
-    @Test("curl reads what is exported, and what curl wrote is imported", .enabled(if: access(curlPath, X_OK) == 0))
+    @Test(
+        "curl reads what is exported, and what curl wrote is imported",
+        .enabled(if: access(curlPath, X_OK) == 0, "curl is not installed"))
     func interchange() throws {
         defer { origin.stop() }
         let file = directory.file("jar")
@@ -179,7 +173,7 @@ struct CookieCommandTests {
 
     @Test(
         "cookies of an IPv6 address, too, which curl writes without brackets",
-        .enabled(if: access(curlPath, X_OK) == 0))
+        .enabled(if: access(curlPath, X_OK) == 0, "curl is not installed"))
     func addressInterchange() throws {
         defer { origin.stop() }
         // The name alone is such an address: not every machine has one.
@@ -256,7 +250,7 @@ struct CookieCommandTests {
 
     @Test(
         "-b reads and -c writes files as curl does, and the store has no part in it",
-        .enabled(if: access(curlPath, X_OK) == 0))
+        .enabled(if: access(curlPath, X_OK) == 0, "curl is not installed"))
     func files() throws {
         defer { origin.stop() }
         let file = directory.file("jar")

@@ -2,7 +2,9 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("Bandwidth on metered networks, ASI-THR-05", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing))
+@Suite(
+    "Bandwidth on metered networks, ASI-THR-05", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing),
+    .timeLimit(.minutes(2)))
 struct MeteredBandwidthTests {
     private static func url(_ size: Int) -> String { "http://\(NetworkScene.address):8080/size/\(size)" }
     private static let arguments = ["--limit-rate-metered", "40k", "-o", "/dev/null", "-w", "%{time_total}"]

@@ -2,7 +2,9 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("How often names are asked for", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing))
+@Suite(
+    "How often names are asked for", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing),
+    .timeLimit(.minutes(2)))
 struct NameTests {
     private static func list(_ scene: NetworkScene, _ hosts: [String], count: Int) throws -> String {
         let lines = (0..<count).flatMap { number in hosts.map { "http://\($0):8080/\(number)\n" } }

@@ -3,7 +3,8 @@ import Testing
 import Trawl
 
 @Suite(
-    "Which way the network is, ASI-MISC-03", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing))
+    "Which way the network is, ASI-MISC-03", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing),
+    .timeLimit(.minutes(2)))
 struct NetworkMonitorTests {
     /// A network, and a program in it that watches it.
     private struct Scene {

@@ -18,7 +18,7 @@ struct NetworkScene {
         let script = Checkout.path("Tests/NetworkScene/servers.py")
         try directory.put("resolv.conf", Array("nameserver \(Self.address)\noptions timeout:1 attempts:1\n".utf8))
         let file = directory.file("resolv.conf")
-        try network.run("mount --bind '\(file)' \"$(readlink -f /etc/resolv.conf)\"")
+        try network.run("mount --bind \(file.shellWord) \"$(readlink -f /etc/resolv.conf)\"")
         try network.start(
             try #require(RecordingOrigin.python), [script, log] + names.map { "\($0.key)=\($0.value)" },
             output: directory.file("servers"))

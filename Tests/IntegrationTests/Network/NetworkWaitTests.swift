@@ -2,7 +2,9 @@ import Foundation
 import Testing
 import Trawl
 
-@Suite("Waiting for the network, ASI-RTY-04", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing))
+@Suite(
+    "Waiting for the network, ASI-RTY-04", .enabled(if: NetworkNamespace.isAllowed, NetworkNamespace.missing),
+    .timeLimit(.minutes(2)))
 struct NetworkWaitTests {
     private static let url = "http://\(NetworkScene.address):8080/"
 

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("Servers of tests that are killed")
+@Suite("Servers of tests that are killed", .timeLimit(.minutes(2)))
 struct ServerWatchTests {
     @Test("none stays, nor what it started, and the loopback origin neither")
     func killed() async throws {

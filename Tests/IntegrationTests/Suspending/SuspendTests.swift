@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import Trawl
 
-@Suite("Fetches that are suspended and resumed, ULS-TASK-06, ULS-LIFE-03")
+@Suite("Fetches that are suspended and resumed, ULS-TASK-06, ULS-LIFE-03", .timeLimit(.minutes(2)))
 struct SuspendTests {
     @Test("one that starts suspended sends nothing before it is resumed as often as it was suspended")
     func startsSuspended() async throws {

@@ -6,13 +6,7 @@ import Testing
 @Suite("trawl batch, outputs that break", .serialized, .timeLimit(.minutes(3)))
 struct BatchBrokenOutputTests {
     private func shell(_ script: String) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", script]
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
+        try CommandRun(program: "/bin/bash", ["-c", script]).status
     }
 
     @Test("an output directory that is removed ends the run, which loses no request")
@@ -58,7 +52,9 @@ struct BatchBrokenOutputTests {
         }
     }
 
-    @Test("one that nothing can be written to is told before anything is fetched", .enabled(if: geteuid() != 0))
+    @Test(
+        "one that nothing can be written to is told before anything is fetched",
+        .enabled(if: geteuid() != 0, "root may do it anyway"))
     func unwritable() async throws {
         let bed = try BatchBed()
         try await withOrigin { origin in
@@ -77,9 +73,10 @@ struct BatchBrokenOutputTests {
         try await withOrigin { origin in
             try bed.putList([origin.url("/bytes/3000000"), origin.url("/bytes/10")])
             let trawl = try BuiltProducts.trawl()
-            let errors = bed.directory.file("errors")
-            let command = "exec '\(trawl)' batch '\(bed.list)' --no-cache --results '\(bed.results)' 2>'\(errors)'"
-            #expect(try shell("ulimit -f 2000; \(command) -O --out '\(bed.out)'") == 1, "\(bed.errors)")
+            let words = [trawl, "batch", bed.list, "--no-cache", "--results", bed.results].shellWords
+            let command = "exec \(words) 2>\(bed.directory.file("errors").shellWord)"
+            let status = try shell("ulimit -f 2000; \(command) -O --out \(bed.out.shellWord)")
+            #expect(status == 1, "\(bed.errors)")
             let records = try bed.records().sorted { ($0.line ?? 0) < ($1.line ?? 0) }
             #expect(records.map(\.isFetched) == [false, true] && records.map(\.code) == ["file", nil])
             #expect(bed.errors.contains("File too large"), "\(bed.errors)")
@@ -87,11 +84,12 @@ struct BatchBrokenOutputTests {
 
             // Records of 200 bytes.
             try bed.putList((0..<4000).map { "ftp://h/\($0)" })
-            #expect(try shell("rm '\(bed.results)'; ulimit -f 400; \(command) --no-files") == 74, "\(bed.errors)")
+            let unwritten = try shell("rm \(bed.results.shellWord); ulimit -f 400; \(command) --no-files")
+            #expect(unwritten == 74, "\(bed.errors)")
             #expect(bed.errors.contains("\(bed.results): File too large"), "\(bed.errors)")
             #expect(try bed.records().count > 1000)
-            let get = "exec '\(trawl)' -s -o '\(bed.directory.file("x"))' '\(origin.url("/bytes/3000000"))'"
-            #expect(try shell("ulimit -f 2000; " + get) == 23)
+            let get = [trawl, "-s", "-o", bed.directory.file("x"), origin.url("/bytes/3000000")].shellWords
+            #expect(try shell("ulimit -f 2000; exec " + get) == 23)
         }
     }
 
@@ -103,11 +101,10 @@ struct BatchBrokenOutputTests {
             try bed.directory.put("results", [])
             for _ in 0..<2 {
                 // Who writes to /dev/fd writes beside no other file.
+                let words = [try BuiltProducts.trawl(), "batch", bed.list, "-O", "--out", bed.out, "--no-cache"]
+                let errors = bed.directory.file("errors").shellWord
                 let status = try shell(
-                    """
-                    exec 3<>'\(bed.results)'; exec \(try BuiltProducts.trawl()) batch '\(bed.list)' -O --out '\(bed.out)' \
-                    --no-cache --results /dev/fd/3 2>'\(bed.directory.file("errors"))'
-                    """)
+                    "exec 3<>\(bed.results.shellWord); exec \(words.shellWords) --results /dev/fd/3 2>\(errors)")
                 #expect(status == 0, "\(bed.errors)")
             }
             #expect(bed.errors.contains("0 fetched, 2 done before"), "\(bed.errors)")
@@ -121,11 +118,11 @@ struct BatchBrokenOutputTests {
         try await withOrigin { origin in
             try bed.putList((0..<400).map { origin.url("/delay/10?n=\($0)") })
             let pipe = bed.directory.file("pipe")
+            let words = [try BuiltProducts.trawl(), "batch", bed.list, "--no-files", "--results", pipe].shellWords
             let status = try shell(
                 """
-                mkfifo \(pipe); head -n 2 \(pipe) > \(bed.directory.file("two")) &
-                timeout 60 \(try BuiltProducts.trawl()) batch \(bed.list) --no-files --results \(pipe) \
-                2>\(bed.directory.file("errors"))
+                mkfifo \(pipe.shellWord); head -n 2 \(pipe.shellWord) > \(bed.directory.file("two").shellWord) &
+                timeout 60 \(words) 2>\(bed.directory.file("errors").shellWord)
                 """)
             #expect(status == 0, "\(bed.errors)")
             #expect(bed.directory.content("two")?.count { $0 == 0x0A } == 2)
@@ -157,9 +154,9 @@ struct BatchBrokenOutputTests {
         let bed = try BatchBed()
         try await withOrigin { origin in
             try bed.putList((0..<150).map { origin.url("/delay/50?n=\($0)") })
-            let arguments = bed.arguments(["-j", "128", "--per-host", "128"]).joined(separator: " ")
-            let errors = bed.directory.file("errors")
-            let status = try shell("ulimit -n 64; exec \(try BuiltProducts.trawl()) \(arguments) 2>\(errors)")
+            let words = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "128", "--per-host", "128"])).shellWords
+            let errors = bed.directory.file("errors").shellWord
+            let status = try shell("ulimit -n 64; exec \(words) 2>\(errors)")
             #expect(status == 0, "\(bed.errors)")
             #expect(bed.errors.contains("the 64 open files allowed"), "\(bed.errors)")
             #expect(try bed.records().allSatisfy { $0.isFetched == true } && bed.recordCount() == 150)
@@ -173,9 +170,9 @@ struct BatchBrokenOutputTests {
             // Longer than what is kept in memory, and open for a while.
             let target = "/drip?bytes=100000&step=70000&interval=100"
             try bed.putList((1...120).map { origin.url(target, address: $0) })
-            let arguments = bed.arguments(["-j", "128"]).joined(separator: " ")
-            let errors = bed.directory.file("errors")
-            let status = try shell("ulimit -n 64; exec \(try BuiltProducts.trawl()) \(arguments) 2>\(errors)")
+            let words = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "128"])).shellWords
+            let errors = bed.directory.file("errors").shellWord
+            let status = try shell("ulimit -n 64; exec \(words) 2>\(errors)")
             #expect(status == 0, "\(bed.errors)")
             #expect(try bed.records().allSatisfy { $0.isFetched == true } && bed.recordCount() == 120)
         }
@@ -186,12 +183,9 @@ struct BatchBrokenOutputTests {
         let bed = try BatchBed()
         // Far more than a pipe holds.
         try bed.putList((0..<5000).map { "http://127.0.0.1:1/\($0)" })
-        let pipe = bed.directory.file("pipe")
-        let status = try shell(
-            """
-            mkfifo \(pipe); exec 3<>\(pipe)
-            exec timeout 60 \(try BuiltProducts.trawl()) batch \(bed.list) --no-files 2>\(pipe)
-            """)
+        let pipe = bed.directory.file("pipe").shellWord
+        let words = [try BuiltProducts.trawl(), "batch", bed.list, "--no-files"].shellWords
+        let status = try shell("mkfifo \(pipe); exec 3<>\(pipe)\nexec timeout 60 \(words) 2>\(pipe)")
         #expect(status == 1)
     }
 }

@@ -282,13 +282,12 @@ struct BatchCommandTests {
             #expect(mkfifo(bed.list, 0o600) == 0)
             let run = try bed.start()
             let url = origin.url("/bytes/5")
-            let script = try shell("printf '%s\\n' \(url) > \(bed.list)")
+            let script = try shell("printf '%s\\n' \(url) > \(bed.list.shellWord)")
             #expect(script == 0)
             #expect(await eventually { !run.isRunning })
             #expect(run.exitStatus(within: 1) == 0 && bed.recordCount() == 1, "\(bed.errors)")
-            let packed = try shell(
-                "printf '%s\\n' \(url) \(url)6 | gzip -c | \(try BuiltProducts.trawl()) batch --results \(bed.results) --out \(bed.out)"
-            )
+            let batch = [try BuiltProducts.trawl(), "batch", "--results", bed.results, "--out", bed.out].shellWords
+            let packed = try shell("printf '%s\\n' \(url) \(url)6 | gzip -c | \(batch)")
             #expect(packed == 0 && bed.recordCount() == 2)
         }
     }
@@ -339,8 +338,9 @@ struct BatchCommandTests {
             let filled = (4 << 20) - 3000
             try bed.directory.put(
                 "results", Array((start + String(repeating: "x", count: filled - start.utf8.count - 3) + "\"}\n").utf8))
-            let command = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "4"])).joined(separator: " ")
-            let status = try shell("trap '' XFSZ; ulimit -f 8192; exec \(command) 2>\(bed.directory.file("errors"))")
+            let command = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "4"])).shellWords
+            let errors = bed.directory.file("errors").shellWord
+            let status = try shell("trap '' XFSZ; ulimit -f 8192; exec \(command) 2>\(errors)")
             #expect(status == 74, "\(bed.errors)")
             let bytes = try #require(bed.directory.content("results"))
             #expect(bytes.last == 0x0A)
@@ -365,19 +365,18 @@ struct BatchCommandTests {
         try await withOrigin { origin in
             try bed.putList((0..<40).map { origin.url("/bytes/9000?seed=\($0)") })
             _ = try bed.directory.makeDirectory("out")
-            let command = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "4"])).joined(separator: " ")
-            let errors = bed.directory.file("errors")
-            let status = try shell(
+            let command = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "4"])).shellWords
+            let script = """
+                cd "$0" && mount -t tmpfs -o size=128k none out || exit 99
+                \(command) 2>>errors; first=$?
+                cp results first; mount -o remount,size=8m out
+                \(command) 2>>errors || exit 98
+                find out -type f -size 9000c | wc -l > count
+                find out -type f ! -size 9000c | wc -l >> count
+                exit $first
                 """
-                exec unshare -m sh -c 'mount -t tmpfs -o size=128k none \(bed.out) || exit 99
-                \(command) 2>>\(errors); first=$?
-                cp \(bed.results) \(bed.directory.file("first")); mount -o remount,size=8m \(bed.out)
-                \(command) 2>>\(errors) || exit 98
-                find \(bed.out) -type f -size 9000c | wc -l > \(bed.directory.file("count"))
-                find \(bed.out) -type f ! -size 9000c | wc -l >> \(bed.directory.file("count"))
-                exit $first'
-                """)
-            #expect(status == 74, "\(bed.errors)")
+            let run = try CommandRun(program: "/usr/bin/unshare", ["-m", "sh", "-c", script, bed.directory.path])
+            #expect(run.status == 74, "\(run.errors) \(bed.errors)")
             #expect(bed.directory.content("first")?.last == 0x0A)
             #expect(String(decoding: bed.directory.content("count") ?? [], as: UTF8.self) == "40\n0\n")
             #expect(bed.recordCount() == 40)
@@ -389,9 +388,9 @@ struct BatchCommandTests {
         let bed = try BatchBed()
         try await withOrigin { origin in
             try bed.putList((0..<400).map { origin.url("/delay/10?n=\($0)") })
-            let command = "\(try BuiltProducts.trawl()) batch \(bed.list) --no-files --results -"
-            let status = try shell(
-                "\(command) 2>\(bed.directory.file("errors")) | head -n 3 > \(bed.directory.file("three"))")
+            let command = [try BuiltProducts.trawl(), "batch", bed.list, "--no-files", "--results", "-"].shellWords
+            let (errors, three) = (bed.directory.file("errors").shellWord, bed.directory.file("three").shellWord)
+            let status = try shell("\(command) 2>\(errors) | head -n 3 > \(three)")
             #expect(status == 0)
             #expect(bed.directory.content("three")?.count { $0 == 0x0A } == 3)
             #expect(bed.errors.split(separator: "\n").count <= 1, "\(bed.errors)")
@@ -425,12 +424,6 @@ struct BatchCommandTests {
     }
 
     private func shell(_ script: String) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", script]
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
+        try CommandRun(program: "/bin/sh", ["-c", script]).status
     }
 }

@@ -29,7 +29,7 @@ struct GetCommandTests {
         let process = try start(
             arguments, output: FileHandle(forWritingAtPath: output) as Any,
             errors: FileHandle(forWritingAtPath: errors) as Any)
-        process.waitUntilExit()
+        process.waitForEnd()
         return Run(
             status: process.terminationStatus, wasSignalled: process.terminationReason == .uncaughtSignal,
             output: try Data(contentsOf: URL(fileURLWithPath: output)),
@@ -92,7 +92,7 @@ struct GetCommandTests {
             let process = try start(
                 [origin.url("/endless")], output: pipe,
                 errors: FileHandle(forWritingAtPath: directory.file("errors")) as Any)
-            process.waitUntilExit()
+            process.waitForEnd()
             #expect(process.terminationStatus == 0 && process.terminationReason == .exit)
             #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("errors"))).isEmpty)
         }
@@ -109,7 +109,7 @@ struct GetCommandTests {
             let workers = ProcessTree.children(of: process.processIdentifier)
             #expect(workers.count == 1)
             kill(process.processIdentifier, SIGINT)
-            process.waitUntilExit()
+            process.waitForEnd()
             #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
             #expect(await eventually { workers.allSatisfy { kill($0, 0) != 0 } })
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
@@ -133,7 +133,7 @@ struct GetCommandTests {
             kill(pid, SIGTSTP)
             #expect(await eventually { state(pid) == "T" && state(worker) == "T" })
             kill(pid, SIGCONT)
-            process.waitUntilExit()
+            process.waitForEnd()
             #expect(process.terminationStatus == 0)
             #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("x"))).count == 60000)
         }

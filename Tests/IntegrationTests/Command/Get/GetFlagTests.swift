@@ -10,18 +10,9 @@ struct GetFlagTests {
     }
 
     private func shell(_ script: String) throws -> (status: Int32, output: String, errors: String) {
-        let directory = try TemporaryDirectory()
-        for name in ["output", "errors"] { try directory.put(name, []) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", "trawl=\(try BuiltProducts.trawl())\n" + script]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle(forWritingAtPath: directory.file("output"))
-        process.standardError = FileHandle(forWritingAtPath: directory.file("errors"))
-        try process.run()
-        process.waitUntilExit()
-        func text(_ name: String) -> String { String(decoding: directory.content(name) ?? [], as: UTF8.self) }
-        return (process.terminationStatus, text("output"), text("errors"))
+        let command = "trawl() { \(try BuiltProducts.trawl().shellWord) \"$@\"; }\n"
+        let run = try CommandRun(program: "/bin/bash", ["-c", command + script])
+        return (run.status, run.text, run.errors)
     }
 
     @Test("data goes into the query with -G, encoded where that is asked for")
@@ -158,7 +149,8 @@ struct GetFlagTests {
         let directory = try TemporaryDirectory()
         try await withOrigin { origin in
             let url = origin.url("/bytes/3")
-            let run = try shell("cd \(directory.path) && $trawl get -D h --output-dir d --create-dirs '\(url)'")
+            let place = "cd \(directory.path.shellWord) && "
+            let run = try shell(place + "trawl get -D h --output-dir d --create-dirs '\(url)'")
             #expect(run.status == 0, "\(run)")
             #expect(try directory.names() == ["d", "d/3", "h"] && directory.content("d/3")?.count == 3)
             let full = try CommandRun(["-D", "/dev/full", url])
@@ -448,12 +440,12 @@ struct GetFlagTests {
     func noDirectory() async throws {
         try await withOrigin { origin in
             let url = origin.url("/status/200?body=hello")
-            let gone = "cd $(mktemp -d) && rmdir $PWD && "
-            let printed = try shell(gone + "$trawl '\(url)'")
+            let gone = "cd \"$(mktemp -d)\" && rmdir \"$PWD\" && "
+            let printed = try shell(gone + "trawl '\(url)'")
             #expect(printed.output == "hello")
-            let dropped = try shell(gone + "$trawl -o /dev/null '\(url)'")
+            let dropped = try shell(gone + "trawl -o /dev/null '\(url)'")
             #expect(dropped.status == 0)
-            let named = try shell(gone + "$trawl -O '\(url)'")
+            let named = try shell(gone + "trawl -O '\(url)'")
             #expect(named.status != 0)
         }
     }
@@ -463,7 +455,7 @@ struct GetFlagTests {
         try await withOrigin { origin in
             let url = origin.url("/anything")
             for arguments in [#"'\#(url)'$'\xe9'"#, #"-d $'caf\xe9' '\#(url)'"#, #"-o $'n\xe9' '\#(url)'"#] {
-                let run = try shell("$trawl get \(arguments)")
+                let run = try shell("trawl get \(arguments)")
                 #expect(run.status == 2 && run.errors.contains("is not text in UTF-8"), "\(run)")
             }
             #expect(try origin.log(prefix: "/anything").isEmpty)
@@ -476,10 +468,10 @@ struct GetFlagTests {
             let url = origin.url("/status/200?body=hello")
             let place =
                 "d=$(mktemp -d) && trap 'rm -rf \"$d\"' EXIT && cd \"$d\" && mkdir $'n\\xe9' && cd $'n\\xe9' && "
-            let got = try shell(place + "$trawl get -s --store s -o f '\(url)' && cat f && ls -d s")
+            let got = try shell(place + "trawl get -s --store s -o f '\(url)' && cat f && ls -d s")
             #expect(got.status == 0 && got.output == "hellos\n", "\(got)")
             let batch = try shell(
-                place + "echo '\(url)' | $trawl batch -q --store s --out o --results r - && cat $(find o -type f) r")
+                place + "echo '\(url)' | trawl batch -q --store s --out o --results r - && cat $(find o -type f) r")
             #expect(batch.status == 0 && batch.output.hasPrefix("hello{"), "\(batch)")
         }
     }

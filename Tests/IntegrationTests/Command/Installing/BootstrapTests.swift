@@ -67,8 +67,7 @@ struct BootstrapTests {
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = log
             process.standardError = log
-            try process.run()
-            process.waitUntilExit()
+            try process.runToEnd()
             let said = String(decoding: directory.content("log") ?? [], as: UTF8.self)
             return Run(status: process.terminationStatus, said: said)
         }

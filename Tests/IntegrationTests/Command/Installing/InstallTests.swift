@@ -31,8 +31,7 @@ struct InstallTests {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
-        try process.run()
-        process.waitUntilExit()
+        try process.runToEnd()
         let text = String(decoding: directory.content("log") ?? [], as: UTF8.self)
         return Run(status: process.terminationReason == .exit ? process.terminationStatus : -1, text: text)
     }

@@ -178,24 +178,15 @@ struct PipeLifeTests {
     func examples(name: String) async throws {
         let root = Checkout.path()
         try await withOrigin { origin in
-            let directory = try TemporaryDirectory()
-            try directory.put("output", [])
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            let trawl = try BuiltProducts.trawl()
             let isPython = name.hasSuffix(".py")
-            process.arguments = [isPython ? "python3" : "bash", "\(root)/docs/examples/\(name)"]
-            if isPython { process.arguments?.append(contentsOf: ["--trawl", try BuiltProducts.trawl()]) }
-            process.environment = ProcessInfo.processInfo.environment.merging(
-                ["TRAWL": try BuiltProducts.trawl(), "PYTHONDONTWRITEBYTECODE": "1"]) { $1 }
-            process.arguments?.append(contentsOf: [
-                origin.url("/bytes/100000"), origin.url("/status/404"), "http://127.0.0.1:1/",
-            ])
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = FileHandle(forWritingAtPath: directory.file("output"))
-            try process.run()
-            process.waitUntilExit()
-            let lines = String(decoding: directory.content("output") ?? [], as: UTF8.self).split(separator: "\n")
-            #expect(lines.count == 3 && process.terminationStatus == 1)
+            let program = [isPython ? "python3" : "bash", "\(root)/docs/examples/\(name)"]
+            let urls = [origin.url("/bytes/100000"), origin.url("/status/404"), "http://127.0.0.1:1/"]
+            let run = try CommandRun(
+                program: "/usr/bin/env", program + (isPython ? ["--trawl", trawl] : []) + urls,
+                environment: ["TRAWL": trawl, "PYTHONDONTWRITEBYTECODE": "1"])
+            let lines = run.text.split(separator: "\n")
+            #expect(lines.count == 3 && run.status == 1, "\(run.errors)")
             #expect(lines.contains { $0.hasPrefix("200 100000 ") } && lines.contains { $0.hasPrefix("404 ") })
             #expect(lines.contains { $0.hasPrefix("connect 0 ") })
         }

@@ -1,7 +1,7 @@
 import Testing
 import Trawl
 
-@Suite("Text of responses, ASI-RSP-05 and 06, AFC-22", .bed())
+@Suite("Text of responses, ASI-RSP-05 and 06, AFC-22", .bed(), .timeLimit(.minutes(2)))
 struct TextTests {
     /// A fetch of a body with the type given; none for nil.
     private func get(

@@ -68,7 +68,7 @@ final class NetworkNamespace: Sendable {
     ///
     /// - Parameter output: A file for what it prints.
     func start(_ executable: String, _ arguments: [String], output: String) throws {
-        let words = ([executable] + arguments).map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }
-        try run("\(words.joined(separator: " ")) >'\(output)' 2>'\(output).errors' &")
+        let (command, errors) = (([executable] + arguments).shellWords, (output + ".errors").shellWord)
+        try run("\(command) >\(output.shellWord) 2>\(errors) &")
     }
 }

@@ -111,8 +111,7 @@ final class KerberosRealm: Sendable {
         process.standardInput = FileHandle(forReadingAtPath: directory.file("input"))
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
+        try process.runToEnd()
         if process.terminationStatus != 0 {
             throw ChildProcess.Failure(description: "\(program) \(arguments) failed")
         }

@@ -24,8 +24,7 @@ final class NTLMServer: Sendable {
         process.executableURL = URL(fileURLWithPath: python)
         process.arguments = ["-c", "import spnego"]
         process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
+        guard (try? process.runToEnd()) != nil else { return false }
         return process.terminationStatus == 0
     }()
     private static let python = Checkout.path(".build-venv/bin/python")

@@ -8,6 +8,7 @@ final class NginxServer: Sendable {
     let directory: TemporaryDirectory
     private let process: ChildProcess
 
+    static let missing: Comment = "nginx is not installed"
     /// Where nginx is, if it is installed.
     static let executable: String? = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"]
         .first { access($0, X_OK) == 0 }
