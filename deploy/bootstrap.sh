@@ -141,7 +141,7 @@ else
 fi
 
 if [[ $sections == *' test '* ]]; then
-    install_requirements test .build-venv 'tests against httpbin will be skipped'
+    install_requirements test .build-venv 'tests against httpbin and those of NTLM will be skipped'
 fi
 if [[ $sections == *' bench '* ]]; then
     install_requirements bench .build-bench-venv 'the Python programs will not be compared'

@@ -75,6 +75,15 @@ struct RepositoryRuleTests {
         for suite in suites { #expect(taken[suite] == 1, "\(suite)") }
     }
 
+    @Test("each reason for which a test may be skipped is one that a test gives")
+    func skipReasons() throws {
+        let document = try #require(tree.files.first { $0.path == "Tests/skip-reasons" })
+        let sources = tree.swiftFiles(under: "Tests").flatMap(\.lines)
+        let reasons = document.lines.compactMap { $0.wholeMatch(of: /[a-z]+ +(.+)/).map { String($0.1) } }
+        #expect(reasons.count > 5)
+        for reason in Set(reasons) { #expect(sources.contains { $0.contains("\"\(reason)\"") }, "\(reason)") }
+    }
+
     @Test("no file holds a path of one developer's machine")
     func machinePaths() {
         for file in tree.files {

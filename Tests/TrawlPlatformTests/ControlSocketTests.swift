@@ -129,7 +129,7 @@ struct ControlSocketTests {
 
     @Test(
         "what the system has no room for goes later, and the stream is whole",
-        .enabled(if: geteuid() != 0, "root may have any number of descriptors on their way"))
+        .enabled(if: geteuid() != 0, "root may do it anyway"))
     func shortage() async {
         await #expect(processExitsWith: .exitCode(0)) {
             let pair = try ControlSocket.pair()

@@ -90,7 +90,7 @@ struct EnvironmentOpeningTests {
         #expect(performing: { try use { _ in } }, throws: isUnusable)
     }
 
-    @Test("another user's directory is refused", .enabled(if: geteuid() == 0))
+    @Test("another user's directory is refused", .enabled(if: geteuid() == 0, "only root may do it"))
     func otherOwner() throws {
         try FileManager.default.createDirectory(atPath: scratch.environment, withIntermediateDirectories: false)
         chmod(scratch.environment, 0o755)
@@ -102,7 +102,9 @@ struct EnvironmentOpeningTests {
         if case .system(let failure)? = error as? StoreError { failure.errno == EACCES } else { false }
     }
 
-    @Test("without the right to make it, or to write there, the system refuses", .enabled(if: geteuid() != 0))
+    @Test(
+        "without the right to make it, or to write there, the system refuses",
+        .enabled(if: geteuid() != 0, "root may do it anyway"))
     func readOnly() throws {
         chmod(scratch.path, 0o500)
         defer { chmod(scratch.path, 0o700) }
