@@ -110,7 +110,7 @@ sanitized-tests = $(call sanitized-run,$(1),$(2),--filter '$(or $(FILTER),$(sani
 
 .PHONY: test-sanitize
 test-sanitize: export TSAN_OPTIONS ?= atexit_sleep_ms=0
-test-sanitize: export LSAN_OPTIONS ?= suppressions=$(CURDIR)/Tests/Sanitizers/leaks.supp:print_suppressions=0
+test-sanitize: export LSAN_OPTIONS ?= suppressions='$(CURDIR)/Tests/Sanitizers/leaks.supp':print_suppressions=0
 test-sanitize: ## thread and address sanitizer over what touches threads, C and shared memory
 	@deploy/bootstrap.sh build test
 	$(call sanitized-tests,thread,.build-tsan)
