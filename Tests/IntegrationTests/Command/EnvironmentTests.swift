@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @Suite("What the environment says, as trawl takes it", .timeLimit(.minutes(1)))
@@ -26,5 +27,16 @@ struct EnvironmentTests {
     func empty() throws {
         let run = try CommandRun(["pipe"], input: "", environment: ["TRAWL_WORKERS": "", "http_proxy": ""])
         #expect(run.status == 0, "\(run.errors)")
+    }
+
+    @Test("what is set for the user who runs the tests does not reach what they start")
+    func inherited() async {
+        await #expect(processExitsWith: .success) {
+            let variables = ["TRAWL_WORKERS": "many", "http_proxy": "gopher://h:1", "XDG_CONFIG_HOME": "/nonexistent"]
+            for (name, value) in variables { setenv(name, value, 1) }
+            let run = try CommandRun(["pipe"], input: "")
+            expectInChild(run.status == 0, run.errors)
+            for name in variables.keys { expectInChild(getenv(name) == nil, name) }
+        }
     }
 }

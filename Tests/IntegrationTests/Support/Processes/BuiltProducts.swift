@@ -47,6 +47,15 @@ enum TestProcess {
         // and by the empty one this is meant, so that nobody says so.
         unsetenv("HOME")
         setenv("XDG_CACHE_HOME", "", 1)
+        // Nor has the user a say in what is tested and in which words it speaks; and what the tests run does not show
+        // in the user's own `trawl status`.
+        for name in [
+            "TRAWL_WORKERS", "TRAWL_WORKER_EXECUTABLE", "TRAWL_USER_AGENT", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR",
+            "SSL_CERT_FILE", "SSL_CERT_DIR", "KRB5CCNAME",
+        ] {
+            unsetenv(name)
+        }
+        setenv("LC_ALL", "C.UTF-8", 1)
         // The servers of the tests are here, and no proxy is between.
         for name in ["http", "https", "all", "no", "auto"] {
             for variable in [name + "_proxy", (name + "_proxy").uppercased()] { unsetenv(variable) }
