@@ -14,6 +14,8 @@ DESTDIR ?=
 # STRICT=1 makes a warning in this package an error; the packages it depends on are not meant.
 STRICT ?=
 
+# It looks for the toolchain too.
+bootstrap := SWIFT='$(SWIFT)' deploy/bootstrap.sh
 # One file is a whole installation, so the Swift runtime goes into it.
 release := -c release --static-swift-stdlib
 # SwiftPM keeps these flags from dependencies. It has no such care for C: there the log is searched, below.
@@ -32,18 +34,18 @@ help: ## this list
 
 .PHONY: crawl
 crawl: ## build, and trawl batch: URLS=list.txt ARGS='-j 16 …' OUT=crawl-out; without URLS a sample site on loopback
-	@deploy/bootstrap.sh build
+	@$(bootstrap) build
 	@SWIFT='$(SWIFT)' deploy/crawl.sh '$(OUT)' '$(URLS)' $(ARGS)
 
 .PHONY: build
 build: ## release executables
-	@deploy/bootstrap.sh build
+	@$(bootstrap) build
 	$(SWIFT) build $(release) --product trawl
 	$(SWIFT) build $(release) --product trawl-worker
 
 .PHONY: build-tests
 build-tests:
-	@deploy/bootstrap.sh build test
+	@$(bootstrap) build test
 	@mkdir -p .build
 	$(SWIFT) build --build-tests $(strict) 2>&1 | tee .build/build-tests.log
 	@if [[ -n '$(STRICT)' ]] && grep -E '/(Sources|Tests)/[^:]+\.(c|h|swift):[0-9]+:[0-9]+: warning:' .build/build-tests.log \
@@ -112,7 +114,7 @@ sanitized-tests = $(call sanitized-run,$(1),$(2),--filter '$(or $(FILTER),$(sani
 test-sanitize: export TSAN_OPTIONS ?= atexit_sleep_ms=0
 test-sanitize: export LSAN_OPTIONS ?= suppressions='$(CURDIR)/Tests/Sanitizers/leaks.supp':print_suppressions=0
 test-sanitize: ## thread and address sanitizer over what touches threads, C and shared memory
-	@deploy/bootstrap.sh build test
+	@$(bootstrap) build test
 	$(call sanitized-tests,thread,.build-tsan)
 	$(call sanitized-tests,address,.build-asan)
 
@@ -128,7 +130,7 @@ format: ## rewrite the Swift sources to .swift-format
 
 .PHONY: bench
 bench: build ## compare with other fetchers on this machine: ARGS='w1 w7', ARGS=--quick, ARGS=--help
-	@deploy/bootstrap.sh build bench
+	@$(bootstrap) build bench
 	$(SWIFT) build $(release) --product LibraryLoad
 	Tests/Benchmarks/run $(ARGS)
 
@@ -138,10 +140,10 @@ bench: build ## compare with other fetchers on this machine: ARGS='w1 w7', ARGS=
 install: build ## the command, man pages, completions for bash, zsh and fish; PREFIX=/usr/local, DESTDIR=
 	@$(MAKE) --no-print-directory install-built
 
-# Installs what is built in BUILT already.
+# Root may have no toolchain, and what it builds here stays root's: `make build`, and this as root.
 BUILT ?= .build/release
 .PHONY: install-built
-install-built:
+install-built: ## the same of what is built already
 	BUILT='$(BUILT)' deploy/install.sh install '$(DESTDIR)$(PREFIX)'
 
 .PHONY: uninstall

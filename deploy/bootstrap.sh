@@ -4,7 +4,8 @@
 #   deploy/bootstrap.sh [build|lint|test|bench]...      (default: build)
 #
 # Silent and quick when nothing is missing. Exit status: 0 ready; 2 usage; 69 cannot be had on this system;
-# 77 packages are missing and this user may not install them (the command to run is printed).
+# 77 packages are missing and this user may not install them (the command to run is printed). SWIFT names the toolchain's
+# `swift` where it is not on PATH.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -147,7 +148,7 @@ if [[ $sections == *' bench '* ]]; then
     install_requirements bench .build-bench-venv 'the Python programs will not be compared'
 fi
 
-if ! command -v swift >/dev/null; then
+if ! command -v "${SWIFT:-swift}" >/dev/null; then
     say 'the packages are there, but no swift is on PATH: Swift 6.3 comes from https://www.swift.org/install/linux/'
     exit 69
 fi

@@ -102,6 +102,8 @@ struct BootstrapTests {
         let scene = try Scene(installed: ["libone-dev", "libtwo-dev", "libfour"])
         let ready = try scene.run([])
         #expect(ready.status == 69 && ready.said.contains("no swift is on PATH"))
+        let elsewhere = try scene.run([], ["SWIFT": "/bin/true"])
+        #expect(elsewhere.status == 0 && elsewhere.said == "")
         let none = try Scene(installed: [])
         let skipped = try none.run(["build", "test"], ["TRAWL_SKIP_BOOTSTRAP": "1"])
         #expect(skipped.status == 0 && skipped.said == "")
