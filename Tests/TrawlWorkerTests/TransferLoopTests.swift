@@ -29,6 +29,28 @@ struct TransferLoopTests {
         }
     }
 
+    @Test("so much is read at a time that all transfers together read 8 MiB, or what is asked for, in bounds")
+    func receiveBuffers() throws {
+        try #require(GlobalLibcurl.isReady)
+        let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 1024)
+        func size(_ leases: Int, set: UInt32 = 0, _ version: TransferProfile.Version = .http1_1) throws -> Int {
+            let loop = try #require(
+                TransferLoop(leases: leases, roots: [], segment: segment, slot: 0, output: TransferOutput()))
+            var profile = TransferProfile()
+            profile.receiveBuffer = set
+            profile.version = version
+            return loop.receiveBuffer(for: ResolvedProfile(profile))
+        }
+        let usual = try [1, 32, 64, 512, 1024].map { try size($0) }
+        #expect(usual == [256 << 10, 256 << 10, 128 << 10, 16 << 10, 16 << 10])
+        let set = try [1, 4096, 1 << 30].map { try size(64, set: $0) }
+        #expect(set == [1 << 10, 4096, 512 << 10])
+        for version in [TransferProfile.Version.http2, .http2PriorKnowledge] {
+            let fixed = try [size(1, version), size(1024, version), size(64, set: 4096, version)]
+            #expect(fixed == Array(repeating: 256 << 10, count: 3))
+        }
+    }
+
     /// A loop of one worker whose limits have a second's bytes for starts, and a port that says nothing.
     private struct Line {
         let segment: SharedSegment
