@@ -1,4 +1,6 @@
+import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Trawl
@@ -24,6 +26,45 @@ struct ConfigurationProblemTests {
         #expect(configuration.problem() == nil)
         configuration.network.probe?.timeout = .seconds(-1)
         #expect(configuration.problem() == "the timeout of the network's probe must not be negative")
+    }
+}
+
+@Suite("What a configuration and a request have unless told otherwise")
+struct DefaultsTests {
+    /// The second column of docs/configuration.md, by property.
+    private static func documented() throws -> [String: String] {
+        let text = try String(contentsOfFile: Checkout.path("docs/configuration.md"), encoding: .utf8)
+        var defaults: [String: String] = [:]
+        for line in text.split(separator: "\n") {
+            guard let row = line.prefixMatch(of: /\| `([\w.]+)` \| ([^|]+) \|/) else { continue }
+            defaults[String(row.1)] = String(row.2)
+        }
+        return defaults
+    }
+
+    @Test("is what docs/configuration.md says")
+    func configuration() throws {
+        let (usual, documented) = (Configuration(), try Self.documented())
+        let seconds: [(String, Duration)] = [
+            ("decisionTimeout", usual.decisionTimeout), ("shutdownGrace", usual.shutdownGrace),
+            ("suspendedConnectionLifetime", usual.suspendedConnectionLifetime),
+            ("politeness.longestRetryAfter", usual.politeness.longestRetryAfter),
+            ("unknownNameLifetime", usual.unknownNameLifetime),
+        ]
+        for (name, value) in seconds { #expect(documented[name] == "\(value.components.seconds) s", "\(name)") }
+        #expect(documented["transfersPerWorker"] == "\(usual.transfersPerWorker)")
+        #expect(documented["connectionsPerHost"] == "\(usual.connectionsPerHost)")
+        #expect(documented["cache.byteBudget"] == "\(usual.cache.byteBudget >> 30) GiB")
+        #expect(usual.workers == max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+    }
+
+    @Test("is 30 s to connect, 60 s without a byte, 60 s for an idle connection, and TLS 1.2")
+    func request() {
+        let usual = RequestOptions()
+        #expect(usual.timeLimits.connect == .seconds(30) && usual.timeLimits.inactivity == .seconds(60))
+        #expect(usual.timeLimits.resource == .seconds(7 * 24 * 3600) && usual.timeLimits.exchange == .zero)
+        #expect(usual.transport.idleLifetime == .seconds(60) && usual.transport.receiveBuffer == nil)
+        #expect(usual.tls.minimum == .tls1_2 && usual.redirects.limit == 20)
     }
 }
 

@@ -44,6 +44,13 @@ struct PlanTests {
         #expect(plan.configuration.connectionsPerHost == count)
     }
 
+    @Test("a pipe has no limit of connections to a host, unless it is told one")
+    func pipePerHost() throws {
+        for (options, count) in [([], 0), (["--per-host", "3"], 3)] as [([String], Int)] {
+            #expect(try PipePlan(PipeCommand.parse(options)).configuration.connectionsPerHost == count)
+        }
+    }
+
     @Test("the command tells servers its name and version, and nothing of the system, ASI-REQ-10")
     func userAgent() throws {
         let agents = [

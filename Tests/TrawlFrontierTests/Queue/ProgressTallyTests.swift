@@ -58,7 +58,7 @@ struct ProgressTallyTests {
         #expect(tally.ended(&b, isSuccess: true) == .none && tally.moved(5, of: &b) == .none)
     }
 
-    @Test("what is added late moves the whole back, unless it must not")
+    @Test("what is added late moves the whole back, unless it must not (ASI-PROG-04)")
     func lateAdditions() {
         for isMonotonic in [false, true] {
             var tally = ProgressTally(.accurate, isMonotonic: isMonotonic)
