@@ -25,6 +25,45 @@ struct HostTests {
         }
     }
 
+    @Test(
+        "keeps them with TLS, a store, a stream and a reader that leaves, with workers and in this process",
+        .enabled(if: WebSites.canRun, WebSites.missing))
+    func untouchedByTransfers() async {
+        await #expect(processExitsWith: .success) { try await Self.transfers(workers: 2) }
+        await #expect(processExitsWith: .success) { try await Self.transfers(workers: 0) }
+    }
+
+    private static func transfers(workers: Int) async throws {
+        umask(0o027)
+        signal(SIGUSR1, SIG_IGN)
+        // Whoever writes to a pipe without a reader is ended by it.
+        signal(SIGPIPE, SIG_DFL)
+        let directory = try TemporaryDirectory()
+        let pipe = directory.file("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        try await WebSites.with { sites in
+            let before = HostState()
+            try await withTestCoordinator(
+                workers: workers, adjust: { $0.store = .directory(directory.file("store")) }
+            ) { coordinator in
+                let secure = try await coordinator.send(sites.request(.secure, "/who"))
+                #expect(secure.status == 200)
+                let bytes = try await readStream(coordinator.start(sites.request(.clear, "/big"), into: .stream))
+                #expect(bytes == WebSites.big)
+                let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+                let fetch = coordinator.start(sites.request(.clear, "/big"), into: .file(pipe))
+                var byte: UInt8 = 0
+                let isRead = await eventually { read(reader, &byte, 1) == 1 }
+                #expect(isRead)
+                close(reader)
+                let error = await failure(.file) { try await fetch.response }
+                #expect(error?.cause == .system(EPIPE))
+                #expect(HostState() == before)
+            }
+            #expect(HostState() == before)
+        }
+    }
+
     @Test("waits for its own children undisturbed")
     func ownChildren() async {
         await #expect(processExitsWith: .success) {
