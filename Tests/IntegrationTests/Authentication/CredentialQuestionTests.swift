@@ -61,6 +61,19 @@ struct CredentialQuestionTests {
         return try await coordinator.send(request)
     }
 
+    @Test("a download asks as other fetches do, and its file has the answer alone (ULS-NDL-08)")
+    func download() async throws {
+        let answering = Answering { _ in .use(Self.credential) }
+        try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
+            var request = Request(scene.origin.url("/page"))
+            request.options.authentication.allowsClearText = true
+            let response = try await coordinator.send(request, into: .file(scene.directory.file("page")))
+            #expect(response.status == 200 && response.file == scene.directory.file("page"))
+            #expect(scene.directory.content("page") == Array("welcome /page".utf8))
+            #expect(answering.challenges.count == 1)
+        }
+    }
+
     @Test("of many fetches one asks, and all take what worked")
     func oneQuestion() async throws {
         let gate = Gate(width: 0)

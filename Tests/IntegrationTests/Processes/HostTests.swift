@@ -191,6 +191,13 @@ struct HostTests {
                     _ = try await coordinator.send(Request(origin.url("/bytes/10")))
                     let workers = ProcessTree.children().filter { !others.contains($0) }
                     #expect(workers.count == 2)
+                    // Nor one another's: but for standard error, no socket is in two of the processes.
+                    let sockets = ([getpid()] + workers).map { process in
+                        ProcessTree.descriptors(of: process).filter { !$0.hasPrefix("2 ") }
+                            .compactMap { $0.split(separator: " ").last }.filter { $0.hasPrefix("socket:") }
+                    }
+                    let all = sockets.flatMap { Set($0) }
+                    #expect(Set(all).count == all.count, "\(sockets)")
                     for worker in workers {
                         let open = ProcessTree.descriptors(of: worker)
                         #expect(open.contains("0 /dev/null") && open.contains("1 /dev/null"), "\(open)")

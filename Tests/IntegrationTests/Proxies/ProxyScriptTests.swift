@@ -297,6 +297,28 @@ struct ProxyScriptTests {
         }
     }
 
+    @Test("the script itself does not come through the proxy that http URLs have")
+    func scriptWithoutProxy() throws {
+        let isUsed = Locked(false)
+        let one = try ScriptedPeer { connection, _ in
+            if connection.readHead() != nil { connection.send("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n") }
+        }
+        let other = try ScriptedPeer { _, _ in isUsed.withLock { $0 = true } }
+        let origin = try ScriptedOrigin { _ in
+            ScriptedOrigin.Answer(200, "function FindProxyForURL() { return 'PROXY \(one.place)'; }")
+        }
+        defer {
+            one.stop()
+            other.stop()
+            origin.stop()
+        }
+        // That the proxy of the script was asked is enough.
+        let environment = ["auto_proxy": origin.url("/p.pac"), "http_proxy": "http://\(other.place)"]
+        let run = try CommandRun(["get", "https://a.test/"], environment: environment)
+        #expect(run.status != 0 && origin.seen("/p.pac").count == 1, "\(run.errors)")
+        #expect(!isUsed.withLock { $0 })
+    }
+
     @Test("the command: --pac, and auto_proxy (ASI-PRX-06)")
     func command() throws {
         let one = try proxy("one")

@@ -151,6 +151,7 @@ struct FetchPlannerTests {
     @Test("a limit of bandwidth is none when neither direction has one")
     func unlimited() {
         #expect(BandwidthLimit.none.isUnlimited && BandwidthLimit(download: 0, upload: 0).isUnlimited)
+        #expect(BandwidthLimit.mobile == BandwidthLimit(14_800))
         #expect(!BandwidthLimit.mobile.isUnlimited && !BandwidthLimit(download: 0, upload: 1).isUnlimited)
         #expect(!BandwidthLimit(download: 1, upload: 0).isUnlimited)
     }

@@ -93,6 +93,67 @@ struct BandwidthTests {
         }
     }
 
+    @Test("fetches under a limit are told as waiting, and the average comes to the limit (ASI-THR-04)")
+    func told() async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: 2) { configuration in
+            configuration.bandwidth = BandwidthLimit(1_000_000)
+        } _: { coordinator in
+            let fetch = coordinator.start(Request(bed.origin.url("/bytes/300000000")), into: .discard)
+            let isTold = await eventually { coordinator.isThrottled }
+            let comesTo = await eventually {
+                (800_000...1_200_000).contains(coordinator.averageBytesPerSecond)
+            }
+            #expect(isTold && comesTo, "\(coordinator.averageBytesPerSecond)")
+            fetch.cancel()
+        }
+    }
+
+    @Test("one limit for both ways is shared by what comes and what goes at the same time")
+    func bothWays() async throws {
+        let bed = try Bed.current
+        try await withTestCoordinator(workers: 2) { configuration in
+            configuration.bandwidth = BandwidthLimit(500_000)
+        } _: { coordinator in
+            let begin = clock.now
+            let body = Request.Body.bytes([UInt8](repeating: 1, count: 100_000))
+            let fetches = (0..<10).map { number in
+                let target = number % 2 == 0 ? "/delay/0?n=\(number)" : "/bytes/100000?seed=\(number)"
+                var request = Request(bed.origin.url(target))
+                if number % 2 == 0 {
+                    request.method = .post
+                    request.body = body
+                }
+                return coordinator.start(request, into: .discard)
+            }
+            for fetch in fetches {
+                let response = try await fetch.response
+                #expect(response.status == 200)
+            }
+            // Two seconds; each way alone is over in one.
+            #expect(clock.now - begin > .seconds(1.6))
+        }
+    }
+
+    @Test("heads count too (ASI-THR-03)")
+    func heads() async throws {
+        let fields = (0..<50).map { ("X-Long-\($0)", String(repeating: "x", count: 1000)) }
+        let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(200, "", fields) }
+        defer { origin.stop() }
+        try await withTestCoordinator(workers: 2) { configuration in
+            configuration.bandwidth = BandwidthLimit(500_000)
+        } _: { coordinator in
+            let begin = clock.now
+            let fetches = (0..<20).map { coordinator.start(Request(origin.url("/\($0)"))) }
+            for fetch in fetches {
+                let response = try await fetch.response
+                #expect(response.status == 200 && response.body.isEmpty)
+            }
+            // A megabyte, and no body.
+            #expect(clock.now - begin > .seconds(1))
+        }
+    }
+
     @Test("a new limit holds in all workers within 250 ms (ASI-THR-01)")
     func soon() async throws {
         let bed = try Bed.current
@@ -118,7 +179,8 @@ struct BandwidthTests {
             coordinator.setBandwidthLimit(BandwidthLimit(4_000_000))
             try await clock.sleep(for: .milliseconds(250))
             let fast = try await rate()
-            #expect(fast > 800_000)
+            // Far above the limit before.
+            #expect(fast > 1_600_000)
             for fetch in fetches { fetch.cancel() }
         }
     }

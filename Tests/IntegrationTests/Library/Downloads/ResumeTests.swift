@@ -11,6 +11,8 @@ struct ResumeTests {
     private struct Site: Sendable {
         var content = ResumeTests.content
         var tag: String? = "\"one\""
+        /// The value of Last-Modified.
+        var modified: String?
         var ranges: String? = "bytes"
         var fields: [(String, String)] = []
         /// Whether the first response breaks off; else it waits for this.
@@ -22,7 +24,8 @@ struct ResumeTests {
             if let other, request.fields["range"] != nil, let answer = other(request) { return answer }
             var answer = ScriptedOrigin.Answer(200)
             answer.fields = fields + (ranges.map { [("Accept-Ranges", $0)] } ?? []) + (tag.map { [("ETag", $0)] } ?? [])
-            if let range = request.fields["range"], request.fields["if-range"] == tag,
+            if let modified { answer.fields.append(("Last-Modified", modified)) }
+            if let range = request.fields["range"], request.fields["if-range"] == tag ?? modified,
                 let first = Int(range.dropFirst(6).dropLast())
             {
                 guard first < content.count else {
@@ -153,6 +156,49 @@ struct ResumeTests {
         #expect(origin.seen().map { $0.fields["range"] != nil } == [false, true])
     }
 
+    @Test("a further attempt after one that stood still asks for the rest", arguments: [false, true])
+    func retriedAfterTime(isWhole: Bool) async throws {
+        let gate = Occasion()
+        let origin = try ScriptedOrigin { Site(waits: gate).answer($0) }
+        defer {
+            gate.open()
+            origin.stop()
+        }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            var request = Request(origin.url("/a"))
+            request.options.retry = .init(1)
+            request.options.retry.delay = .milliseconds(10)
+            if isWhole {
+                request.options.timeLimits.exchange = .seconds(2)
+            } else {
+                request.options.timeLimits.inactivity = .seconds(1)
+            }
+            let response = try await coordinator.send(
+                request, into: .file(directory.file("x"), options: Self.keeping))
+            #expect(response.status == 206 && response.retryCount == 1)
+            #expect(directory.content("x") == Self.content)
+        }
+        #expect(origin.seen().map { $0.fields["range"] != nil } == [false, true])
+    }
+
+    @Test("without a tag a date goes along, and another date begins anew", arguments: [false, true])
+    func dated(isChanged: Bool) async throws {
+        let first = ScriptedOrigin.date(secondsFromNow: -7200)
+        let second = isChanged ? ScriptedOrigin.date(secondsFromNow: -3600) : first
+        let origin = try ScriptedOrigin { request in
+            Site(tag: nil, modified: request.number == 1 ? first : second).answer(request)
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            let (_, data) = await Self.broken(coordinator, origin.url("/a"), directory.file("x"))
+            let response = try await coordinator.start(resuming: try #require(data)).response
+            #expect(response.status == (isChanged ? 200 : 206) && directory.content("x") == Self.content)
+        }
+        #expect(origin.seen().map { $0.fields["if-range"] } == [nil, first])
+    }
+
     @Test(
         "what is another one by now begins anew, and so does what cannot be put together (ASI-RES-02, 03)",
         arguments: 0..<6)
@@ -193,9 +239,12 @@ struct ResumeTests {
         let directory = try TemporaryDirectory()
         try await withTestCoordinator { coordinator in
             let (_, data) = await Self.broken(coordinator, origin.url("/a"), directory.file("x"))
-            let course = await Self.follow(coordinator.start(resuming: try #require(data)))
+            let fetch = coordinator.start(resuming: try #require(data))
+            let course = await Self.follow(fetch)
             let response = try #require(course.response, "\(course)")
             #expect(response.status == 200 && response.receivedLength == 150_000)
+            // What was there counts no more.
+            if kind < 2 { #expect(fetch.currentProgress.download.completed == 150_000) }
             #expect(!course.words.contains { $0.hasPrefix("resumed") })
             #expect(directory.content("x") == other)
             let names4 = try directory.names()
