@@ -263,7 +263,9 @@ struct CachePolicyTests {
         }
     }
 
-    @Test("it also stands in where it is known that the name is not found", arguments: Engine.allCases)
+    @Test(
+        "it also stands in where it is known that the name is not found",
+        .enabled(if: Resolver.knowsNobody, Resolver.missing), arguments: Engine.allCases)
     func unknownName(engine: Engine) async throws {
         try await withScene(engine) {
             page("one", to: $0)

@@ -67,7 +67,7 @@ struct CookieFlowTests {
         "a secure cookie of this machine comes back to it where an exception keeps the proxy out",
         arguments: Engine.allCases)
     func exceptions(engine: Engine) async throws {
-        let free = try ListeningSocket().port
+        let free = ClosedPort.number
         try await withScene(engine, answering: Self.answer) { scene, coordinator in
             for jar in [RequestOptions.Cookies.Jar.shared, .memory("m")] {
                 var request = Request(scene.origin.url("/?a=1%3bSecure"))

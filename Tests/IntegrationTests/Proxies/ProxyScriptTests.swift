@@ -32,7 +32,7 @@ struct ProxyScriptTests {
             one.stop()
             two.stop()
         }
-        let free = try ListeningSocket().port
+        let free = ClosedPort.number
         let script = """
             function FindProxyForURL(url, host) {
               if (shExpMatch(host, "*.one.test")) return "PROXY \(one.place)";
@@ -152,7 +152,7 @@ struct ProxyScriptTests {
             scripts[seen.target].map { ScriptedOrigin.Answer(200, $0) } ?? ScriptedOrigin.Answer(404)
         }
         defer { origin.stop() }
-        let free = try ListeningSocket().port
+        let free = ClosedPort.number
         let own = origin.url("").replacingOccurrences(of: "://", with: "://me:hidden@")
         var places = scripts.keys.sorted().map { own + $0 }
         places += [

@@ -10,7 +10,7 @@ struct BatchOfRequestsTests {
             scene in
             let told = Locked([[Int]]())
             let results = await scene.coordinator.batch(
-                [scene.request("/one"), Request(try closedURL()), scene.request("/missing"), Request("nothing")],
+                [scene.request("/one"), Request(closedURL()), scene.request("/missing"), Request("nothing")],
                 into: { $0 == 0 ? .file(scene.output + "/one") : .memory }
             ) { ended, total in told.withLock { $0.append([ended, total]) } }
             #expect(told.withLock { $0 } == [[1, 4], [2, 4], [3, 4], [4, 4]])

@@ -136,7 +136,7 @@ struct FetchQueueTests {
             var fetches: [FetchQueue.FetchID: QueuedFetch] = [:]
             for (name, request) in [
                 ("good", scene.request("/good")), ("missing", scene.request("/missing")),
-                ("moved", scene.request("/moved")), ("closed", Request(try closedURL())), ("none", Request("nothing")),
+                ("moved", scene.request("/moved")), ("closed", Request(closedURL())), ("none", Request("nothing")),
             ] {
                 let fetch = queue.add(request)
                 names[fetch.id] = name
@@ -172,7 +172,7 @@ struct FetchQueueTests {
                 $0.width = 1
                 $0.cancelsOthersOnFailure = cancels
             }
-            let (events, url) = (queue.events, try closedURL())
+            let (events, url) = (queue.events, closedURL())
             let fetches = (0..<10).map { _ in queue.add(Request(url)) }
             queue.start()
             let words = await eventsToEnd(events).map { word($0) }
@@ -311,7 +311,7 @@ struct FetchQueueTests {
                 $0.progress = .accurate
                 $0.cancelsOthersOnFailure = false
             }
-            let url = try closedURL()
+            let url = closedURL()
             events = accurate.events
             for _ in 0..<5 { accurate.add(Request(url)) }
             accurate.start()

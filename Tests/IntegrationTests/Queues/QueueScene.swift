@@ -86,4 +86,4 @@ struct QueueDecider: FetchDecisions {
 }
 
 /// A URL where nobody listens.
-func closedURL() throws -> String { "http://127.0.0.1:\(try ListeningSocket().port)/" }
+func closedURL() -> String { "http://127.0.0.1:\(ClosedPort.number)/" }

@@ -80,12 +80,20 @@ struct SocketAddress {
     }
 }
 
+/// A port of 127.0.0.1 that refuses connections as long as this process lives: nobody else can get it.
+enum ClosedPort {
+    /// 0 when there is none to be had.
+    static let number = socket?.port ?? 0
+    private static let socket = try? ListeningSocket(backlog: nil)
+}
+
 /// A listening socket of 127.0.0.1 on a port the system chose.
 final class ListeningSocket: Sendable {
     let descriptor: Int32
     let port: UInt16
 
-    init(backlog: Int32 = 16) throws {
+    /// - Parameter backlog: Nil has the port and does not listen on it.
+    init(backlog: Int32? = 16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         let bound = SocketAddress.loopback(0).withPointer { [descriptor] in bind(descriptor, $0, $1) }
         var name = sockaddr_in()
@@ -93,7 +101,8 @@ final class ListeningSocket: Sendable {
         let named = withUnsafeMutablePointer(to: &name) { [descriptor] pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
         }
-        guard descriptor >= 0, bound == 0, listen(descriptor, backlog) == 0, named == 0 else {
+        let listens = backlog.map { [descriptor] in listen(descriptor, $0) == 0 } ?? true
+        guard descriptor >= 0, bound == 0, listens, named == 0 else {
             throw PlainClient.Failure(description: "no socket to listen on: errno \(errno)")
         }
         port = UInt16(bigEndian: name.sin_port)
