@@ -52,7 +52,8 @@ struct QueueCancelTests {
     ) -> Bool {
         let count = scene.origin.seen().count
         return switch state {
-        case .suspended, .script: true
+        case .suspended: true
+        case .script: !ProcessTree.children(withArgument: "pac").isEmpty
         case .waiting, .coalesced: count == 1
         case .sizing: count == 2
         case .challenged: asked == 1 && count == 2
@@ -112,6 +113,10 @@ struct QueueCancelTests {
             for fetch in fetches { await expectCancelled(fetch) }
             for _ in fetches { answered.leave() }
             gate.open()
+            if state == .script {
+                let isOver = await eventually { ProcessTree.children(withArgument: "pac").isEmpty }
+                #expect(isOver)
+            }
             // Places, connections and files are free again.
             queue.start()
             var request = scene.request("/fine")

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import Trawl
 
@@ -230,7 +231,8 @@ struct SuspendTests {
                 let fetch = coordinator.start(Request(scene.origin.url("/file?\(number)")), into: sink)
                 let course = Task { await SuspendedCourse(of: fetch) }
                 scene.goesOn.open()
-                var random = SystemRandomNumberGenerator()
+                let seed = UInt64.random(in: 0 ... .max)
+                var random = SeededGenerator(seed: seed)
                 for _ in 0..<12 {
                     try await Task.sleep(for: .milliseconds(.random(in: 1...40, using: &random)))
                     fetch.suspend()
@@ -238,14 +240,15 @@ struct SuspendTests {
                     fetch.resume()
                 }
                 let result = await course.value
-                let response = try #require(result.response, "\(sink) \(String(describing: result.error))")
+                let error = String(describing: result.error)
+                let response = try #require(result.response, "\(sink), seed \(seed): \(error)")
                 let bytes: [UInt8]? =
                     switch sink {
                     case .memory: response.body.bytes
                     case .stream: result.streamed
                     default: directory.content("x")
                     }
-                #expect(bytes == SuspendScene.content, "\(sink) \(result.words)")
+                #expect(bytes == SuspendScene.content, "\(sink), seed \(seed): \(result.words)")
             }
         }
     }

@@ -177,27 +177,6 @@ struct LifecycleTests {
     func noTraceInProcess() async {
         await #expect(processExitsWith: .success) { try await leavesNoTrace(workers: 0) }
     }
-
-    @Test("a worker has stdio, its socket and the segment, and nothing else of its parent", .timeLimit(.minutes(3)))
-    func inheritance() async {
-        await #expect(processExitsWith: .success) {
-            // Descriptors a host may have, with and without close-on-exec.
-            let directory = try TemporaryDirectory()
-            let inherited = open(directory.file("inherited"), O_CREAT | O_RDWR, 0o600)
-            defer { close(inherited) }
-            try await withOrigin { origin in
-                try await withTestCoordinator(workers: 2) { coordinator in
-                    for _ in 0..<8 { _ = try await coordinator.send(Request(origin.url("/bytes/1"))) }
-                    let workers = ProcessTree.children().filter { $0 != origin.pid }
-                    #expect(workers.count == 2)
-                    for worker in workers {
-                        let open = ProcessTree.descriptors(of: worker)
-                        expectInChild(!open.contains { $0.contains(directory.path) }, "\(open)")
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Starts and ends coordinators and compares what the process holds before and after.
