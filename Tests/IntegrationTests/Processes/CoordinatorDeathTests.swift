@@ -22,7 +22,8 @@ struct CoordinatorDeathTests {
             for worker in workers { #expect(getpgid(worker) == worker) }
 
             host.signal(signal)
-            let areGone = await eventually(within: .seconds(1)) { !workers.contains(where: isRunning) }
+            // Within one second, on a machine that has nothing else to do.
+            let areGone = await eventually(within: .seconds(3)) { !workers.contains(where: isRunning) }
             #expect(areGone)
             #expect(await eventually { !host.isRunning })
             #expect(try directory.names() == ["opened", "rooted"])
@@ -41,7 +42,7 @@ struct CoordinatorDeathTests {
             let workers = ProcessTree.children(of: host.pid)
             #expect(workers.count == 3)
             #expect(await eventually { !host.isRunning })
-            #expect(await eventually(within: .seconds(1)) { !workers.contains(where: isRunning) })
+            #expect(await eventually(within: .seconds(3)) { !workers.contains(where: isRunning) })
             #expect(try directory.names() == ["0"])
             #expect(directory.content("0") == ReferenceBytes.bytes(300_000))
         }

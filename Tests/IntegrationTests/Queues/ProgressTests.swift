@@ -291,6 +291,22 @@ struct ProgressTests {
         }
     }
 
+    @Test("a size is asked for with the fields of its fetch, and 501 is taken as 405 is")
+    func sizingFields() async throws {
+        try await withQueueScene(answering: { seen in
+            ScriptedOrigin.Answer(seen.method == "HEAD" && seen.target == "/refused" ? 501 : 200, Self.body(1000))
+        }) { scene in
+            let queue = scene.queue { $0.progress = .accurate }
+            let events = queue.events
+            for target in ["/plain", "/refused"] { queue.add(scene.request(target) { $0.fields["X-Mine"] = "mine" }) }
+            queue.start()
+            let words = await eventsToEnd(events).map { word($0) }
+            #expect(words.count { $0 == "finished 200" } == 2)
+            #expect(scene.targets.sorted() == ["GET /plain", "GET /refused", "HEAD /plain", "HEAD /refused"])
+            #expect(scene.origin.seen().allSatisfy { $0.fields["x-mine"] == "mine" })
+        }
+    }
+
     @Test("a size is asked for without content codings, whose length some servers get wrong (ASI-GZ-05)")
     func identity() async throws {
         let gate = Occasion()

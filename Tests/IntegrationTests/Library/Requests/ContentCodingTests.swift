@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Trawl
 
@@ -66,6 +67,32 @@ struct ContentCodingTests {
             }
         }
         for child in ProcessTree.children() { #expect(ProcessTree.anonymousMemory(of: child) < 100 << 20) }
+    }
+
+    @Test("a bomb takes no memory on its way to what stops it", .timeLimit(.minutes(1)))
+    func bombMemory() async throws {
+        let bed = try Bed.current
+        let others = ProcessTree.children()
+        try await withTestCoordinator(workers: 1) { coordinator in
+            _ = try await coordinator.send(Request(bed.url("/gzip")))
+            let worker = try #require(ProcessTree.children().first { !others.contains($0) })
+            /// The most memory it ever had, in KiB.
+            func most() throws -> Int {
+                let text = try #require(ProcessTree.status("VmHWM", of: worker))
+                return try #require(Int(text.prefix { $0 != " " }))
+            }
+            let before = try most()
+            let request = Request(bed.url("/gzip-bomb?coding=gzip"))
+            await failure(.decoding) { try await coordinator.send(request, into: .discard) }
+            var unlimited = request
+            unlimited.options.sizeLimits.codingRatio = 0
+            unlimited.options.sizeLimits.bodyBytes = 10_000_000
+            let other = unlimited
+            await failure(.tooLarge) { try await coordinator.send(other, into: .discard) }
+            let grown = try most() - before
+            // A sanitizer keeps what is freed.
+            #expect(grown < 32 << 10 || Sanitizer.isPresent, "\(grown) KiB")
+        }
     }
 
     @Test(
