@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import TrawlPlatform
 
 /// A directory of a test's own with files directly in it, removed at the end.
@@ -6,7 +7,7 @@ final class ScratchDirectory {
     let path: String
 
     init() throws {
-        var template = Array("/tmp/trawl-batch-XXXXXX".utf8CString)
+        var template = TemporaryName.template("batch")
         guard mkdtemp(&template) != nil else { throw SystemError(errno: errno, call: "mkdtemp") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

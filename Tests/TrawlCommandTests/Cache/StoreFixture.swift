@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import TrawlCache
 import TrawlHTTP
 import TrawlPlatform
@@ -17,7 +18,7 @@ final class StoreFixture {
     let responses: ResponseStore
 
     init(budget: UInt64 = 64 << 20) throws {
-        var template = Array("/tmp/trawl-store-XXXXXX".utf8CString)
+        var template = TemporaryName.template("store")
         guard mkdtemp(&template) != nil else { throw SystemError(errno: errno, call: "mkdtemp") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         var settings = CacheSettings()

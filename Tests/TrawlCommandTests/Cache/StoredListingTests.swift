@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Trawl
 import TrawlCache
@@ -182,7 +183,7 @@ struct StoreFailureTests {
 
     @Test("looking at a store makes none")
     func nothing() throws {
-        var template = Array("/tmp/trawl-store-XXXXXX".utf8CString)
+        var template = TemporaryName.template("store")
         let made = try #require(mkdtemp(&template)).withMemoryRebound(to: CChar.self, capacity: 1) {
             String(cString: $0)
         }

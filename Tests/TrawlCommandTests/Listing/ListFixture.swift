@@ -1,5 +1,6 @@
 import CZlib
 import Glibc
+import TestSupport
 import TrawlPlatform
 
 @testable import TrawlCommand
@@ -10,7 +11,7 @@ final class ListFixture {
     let interrupt: WakeUp
 
     init() throws {
-        var template = Array("/tmp/trawl-list-XXXXXX".utf8CString)
+        var template = TemporaryName.template("list")
         guard mkdtemp(&template) != nil else { throw SystemError(errno: errno, call: "mkdtemp") }
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         interrupt = try WakeUp()

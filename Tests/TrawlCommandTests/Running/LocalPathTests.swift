@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import TrawlPlatform
 
@@ -7,7 +8,7 @@ import TrawlPlatform
 @Suite("Paths on disk")
 struct LocalPathTests {
     private func withDirectory<Value>(_ body: (String) throws -> Value) throws -> Value {
-        var template = Array("/tmp/trawl-command-XXXXXX".utf8CString)
+        var template = TemporaryName.template("command")
         guard mkdtemp(&template) != nil else { throw SystemError(errno: errno, call: "mkdtemp") }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer {

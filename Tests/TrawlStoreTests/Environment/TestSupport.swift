@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TrawlStore
 
@@ -7,7 +8,7 @@ final class ScratchDirectory {
     let path: String
 
     init() throws {
-        var template = Array("/tmp/trawl-store-XXXXXX".utf8CString)
+        var template = TemporaryName.template("store")
         let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } }
         path = try String(cString: #require(made))
     }
