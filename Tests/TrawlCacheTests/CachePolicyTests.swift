@@ -21,6 +21,11 @@ struct CachePolicyTests {
             ([], ["forward nothingStored", "cache", "validate"]),
             ([.askServerIfModifiedWhenStale], ["forward nothingStored", "cache", "validate"]),
             ([.askServerIfModified], ["forward nothingStored", "validate", "validate"]),
+            // They exclude each other: the one that asks always wins.
+            (
+                [.askServerIfModified, .askServerIfModifiedWhenStale],
+                ["forward nothingStored", "validate", "validate"]
+            ),
             ([.onlyLoadIfNotCached], ["forward nothingStored", "cache", "stale"]),
             ([.doNotLoad], ["unsatisfiable", "cache", "stale"]),
             ([.doNotRead], ["forward policy", "forward policy", "forward policy"]),
