@@ -87,11 +87,11 @@ struct CacheCoalescingTests {
             #expect(exempt.bodyText == text && slow.state == .running)
             request = Request(scene.origin.url("/page?other"))
             request.options.bandwidthShare = "slow"
+            // It leads those that wait for its page, whether it waits for bandwidth itself or not.
             let other = coordinator.start(request)
-            #expect(await eventually { scene.count == 3 })
             request.options.bandwidthShare = "without a limit"
             let unlimited = try await coordinator.send(request)
-            #expect(unlimited.bodyText == text && slow.state == .running && scene.count == 4)
+            #expect(unlimited.bodyText == text && slow.state == .running)
             for fetch in [slow, other] { fetch.cancel() }
         }
     }

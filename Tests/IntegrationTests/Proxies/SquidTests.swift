@@ -235,7 +235,7 @@ struct SquidTests {
                 let run = try run(arguments)
                 #expect(run.status == status && run.output.isEmpty, "\(arguments): \(run.status) \(run.errors)")
             }
-            let secret = try run(["-x", "http://planteduser:plantedword@127.0.0.1:\(free)", url])
+            let secret = try run(["-x", "http://planteduser:plantedword@127.0.0.1:\(ClosedPort.number)", url])
             #expect(secret.status == 7 && !secret.errors.contains("planted"), "\(secret.errors)")
         }
     }

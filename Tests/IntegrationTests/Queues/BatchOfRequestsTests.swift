@@ -14,8 +14,9 @@ struct BatchOfRequestsTests {
                 into: { $0 == 0 ? .file(scene.output + "/one") : .memory }
             ) { ended, total in told.withLock { $0.append([ended, total]) } }
             #expect(told.withLock { $0 } == [[1, 4], [2, 4], [3, 4], [4, 4]])
-            #expect(try results[0].get().file == scene.output + "/one")
-            #expect(try results[2].get().status == 404)
+            let (first, third) = (try results[0].get(), try results[2].get())
+            #expect(first.file == scene.output + "/one")
+            #expect(third.status == 404)
             await failure(.cannotConnect) { try results[1].get() }
             await failure(.invalidURL) { try results[3].get() }
         }

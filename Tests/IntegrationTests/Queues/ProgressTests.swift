@@ -342,8 +342,12 @@ struct ProgressTests {
     func late(isMonotonic: Bool) async throws {
         let gate = Occasion()
         try await withQueueScene(answering: { seen in
-            if seen.target.hasPrefix("/late") { gate.wait() }
-            return ScriptedOrigin.Answer(200, Self.body(1000))
+            var answer = ScriptedOrigin.Answer(200, Self.body(1000))
+            if seen.target.hasPrefix("/late") {
+                (answer.announced, answer.body) = (1000, [])
+                answer.rest = (Array(Self.body(1000).utf8), after: gate)
+            }
+            return answer
         }) { scene in
             let queue = scene.queue {
                 $0.progress = .accurate
@@ -356,6 +360,9 @@ struct ProgressTests {
             #expect(queue.currentProgress.download.fraction == 1)
             events = queue.events
             for number in 0..<5 { queue.add(scene.request("/late\(number)")) }
+            // Their heads say how long they are.
+            let isSized = await eventually { queue.currentProgress.download.total > 5000 }
+            #expect(isSized)
             let fraction = try #require(queue.currentProgress.download.fraction)
             #expect(isMonotonic ? fraction == 1 : fraction < 1, "\(fraction)")
             gate.open()

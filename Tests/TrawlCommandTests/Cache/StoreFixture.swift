@@ -56,7 +56,7 @@ final class StoreFixture {
         body.withUnsafeBytes { spool.append($0) }
         guard let spooled = spool.finish() else { throw Refused() }
         let record = responses.record(
-            of: response, body: spooled, session.map { .session($0) } ?? .permanent, replacing: [])
+            of: response, body: spooled, session.map { .session($0) } ?? .permanent, replacing: [], at: time)
         guard case .stored = responses.cache.perform(.append(record)) else { throw Refused() }
     }
 

@@ -262,7 +262,7 @@ struct ConnectionTests {
         .enabled(if: Resolver.knowsNobody, Resolver.missing))
     func unknownName() async throws {
         try await withTestCoordinator { coordinator in
-            await failure(.hostNotFound) { try await coordinator.send(Request("http://no-such-name.invalid/")) }
+            _ = await failure(.hostNotFound) { try await coordinator.send(Request("http://no-such-name.invalid/")) }
         }
     }
 
