@@ -47,14 +47,20 @@ enum Main {
         } catch {
             return tell(error, likeCurl: isGet)
         }
-        // Almost always it is a get: parsed without its parent, it starts a third sooner. What it refuses, help and
-        // words that name other subcommands among it, is the parent's to answer.
+        // Parsed without its parent a command starts a third sooner. What it refuses, help and words that name other
+        // subcommands among it, is the parent's to answer.
         if isGet, let get = try? GetCommand.parse(isNamed ? Array(arguments.dropFirst()) : arguments) {
             if !isNamed, let word = get.urls.first, TrawlCommand.isSubcommand(word) {
                 return tell(CommandError(hidden(word)), likeCurl: false)
             }
             return execute(get)
         }
+        if given.first == BatchCommand.configuration.commandName,
+            let batch = try? BatchCommand.parse(Array(arguments.dropFirst()))
+        {
+            return execute(batch)
+        }
+        if isPipe, let pipe = try? PipeCommand.parse(Array(arguments.dropFirst())) { return execute(pipe) }
         do {
             var command = try TrawlCommand.parseAsRoot(arguments)
             if let command = command as? any RunnableCommand { return execute(command) }
