@@ -1,4 +1,3 @@
-import CLMDB
 import Glibc
 import TrawlHTTP
 import TrawlPlatform
@@ -87,7 +86,7 @@ package final class Environment: Sendable {
         do throws(StoreError) {
             // LMDB's mapping, which it looks at then, moves only under this mutex. The walk uses one of our own.
             let snapshot = try writing.holding { () throws(StoreError) in try opening.beginSnapshot() }
-            defer { mdb_txn_abort(snapshot.transaction) }
+            defer { opening.endSnapshot(snapshot.transaction) }
             try opening.checkTrees(of: snapshot.meta, isDeep: true)
             return true
         } catch {

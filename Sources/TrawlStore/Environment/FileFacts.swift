@@ -1,3 +1,5 @@
+// Where a module of C comes first in a build, `timespec` is taken for its own.
+import CLMDB
 import Glibc
 import TrawlPlatform
 

@@ -8,7 +8,7 @@ extension Opening {
         _ body: (MetaPage) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         let snapshot = try beginSnapshot()
-        defer { mdb_txn_abort(snapshot.transaction) }
+        defer { endSnapshot(snapshot.transaction) }
         return try body(snapshot.meta)
     }
 
@@ -22,6 +22,11 @@ extension Opening {
             mdb_txn_abort(transaction)
             throw error
         }
+    }
+
+    /// Ends what `beginSnapshot` began: the pages may be used again.
+    func endSnapshot(_ transaction: OpaquePointer) {
+        mdb_txn_abort(transaction)
     }
 
     /// The meta page of the last snapshot, which the transaction has then.
