@@ -7,14 +7,17 @@ package final class DecoderPool {
     private var decoders: [ContentDecoder] = []
     private var inflaters: [InflateLayer] = []
     private let brotliMemory: BrotliMemory
+    /// What all states of brotli have together, unless told otherwise: 64 windows of 4 MiB, which is what encoders have
+    /// by default, with what stands behind each, and half a MiB of tables for each.
+    package static let usualBrotliBytes = 288 << 20
 
     /// An empty pool.
     ///
     /// - Parameters:
     ///   - capacity: How many idle decoders and how many idle zlib states (about 40 KiB each) are kept.
     ///   - brotliBytes: What all states of brotli have together, beyond which a body gets room for a window of 1 MiB at
-    ///     most. The default is enough for 64 bodies with windows of 4 MiB, which is what encoders have by default.
-    package init(capacity: Int = 32, brotliBytes: Int = 256 << 20) {
+    ///     most.
+    package init(capacity: Int = 32, brotliBytes: Int = usualBrotliBytes) {
         self.capacity = capacity
         brotliMemory = BrotliMemory(most: brotliBytes)
     }

@@ -68,7 +68,8 @@ public final class Fetch: Sendable {
 
     /// What happens, in order, from ``FetchEvent/started`` to ``FetchEvent/ended(_:)``. Has one reader.
     ///
-    /// A fetch into ``Destination/stream`` makes no progress beyond a few hundred KiB while nobody reads.
+    /// A fetch into ``Destination/stream`` makes no progress beyond a few hundred KiB while nobody reads. Events of
+    /// redirects hold their heads until they are read or the handle is let go of.
     public var events: FetchEvents { FetchEvents(fetch: self) }
 
     /// The answer, as soon as it is there. May be asked for any number of times.

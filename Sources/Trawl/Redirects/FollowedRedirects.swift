@@ -1,7 +1,8 @@
 /// The redirects that a fetch has followed.
 ///
 /// Servers choose how long heads are, and these wait in memory until the fetch is answered. So their fields have so
-/// much room together, and none where nobody is to see them.
+/// much room together, and none where nobody is to see them. Events that tell of redirects have them all: who starts a
+/// fetch reads its events (`EventChannel`).
 struct FollowedRedirects: Sendable {
     /// The most bytes of field lines that are kept.
     static let mostBytes = 1 << 20

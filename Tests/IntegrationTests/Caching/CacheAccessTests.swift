@@ -250,6 +250,19 @@ struct CacheAccessTests {
         }
     }
 
+    @Test("who wants no network is served what is stale, also where its fetch has a decider of its own")
+    func ownDeciderWithoutNetwork() async throws {
+        try await withScene {
+            page("one", "max-age=0, stale-while-revalidate=60", to: $0)
+        } _: { scene, coordinator in
+            var request = Request(scene.origin.url("/page"))
+            _ = try await coordinator.send(request)
+            request.fields["Cache-Control"] = "only-if-cached"
+            let answer = try await coordinator.start(request, decisions: Choosy()).response
+            #expect(summary(answer) == "stale 200 one" && scene.count == 1)
+        }
+    }
+
     @Test(
         "a program decides about what a validation brings that nobody waits for, and its fetch's own before it is served",
         arguments: [false, true])

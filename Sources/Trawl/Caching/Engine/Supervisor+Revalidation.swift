@@ -9,14 +9,15 @@ extension Supervisor {
     /// Has what is served stale asked about, with nobody waiting.
     ///
     /// - Parameter isAlike: Whether by a request of the same method and range (`CacheRules.isValidatedAlike`).
-    /// - Returns: False when there is no room for that, or who decides how it is stored ends with the fetch.
+    /// - Returns: False when it is to be validated before it is served: there is no room for that, or who decides how
+    ///   it is stored ends with the fetch. Whose caller wants no network is served all the same (RFC 9111 §5.2.1.7).
     mutating func revalidate(_ fetch: RunningFetch, isAlike: Bool) -> Bool {
         // What it brought could not be kept; of a request's `no-store`, RFC 9111 §5.2.1.5.
         guard fetch.engine.terms.cache?.mayStore == true, cacheRequest(of: fetch)?.0.mayWrite == true else {
             return true
         }
-        guard fetch.engine.decisions == nil else { return false }
-        guard revalidations.hasRoom(for: CacheDigest(of: CacheKey(fetch.engine.target))) else { return false }
+        guard fetch.engine.decisions == nil, revalidations.hasRoom(for: CacheDigest(of: CacheKey(fetch.engine.target)))
+        else { return fetch.neverLoads }
         submit(.revalidation(of: fetch, isAlike: isAlike))
         return true
     }
