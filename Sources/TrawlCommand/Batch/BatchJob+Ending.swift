@@ -50,11 +50,12 @@ extension BatchJob {
     }
 
     /// The body of such a response is not what the request was for. A file that was there already stays: a record, or
-    /// that of another run, may name it.
-    private func removeFile(of response: Response) {
+    /// that of another run, may name it. In a run that goes on, requests in flight may take it over meanwhile: there it
+    /// goes at the end, when no record names it.
+    private mutating func removeFile(of response: Response) {
         guard let file = response.file, !response.hasAdoptedFile, let root = plan.root?.root else { return }
         root.refresh(at: now.nanoseconds)
-        root.remove(file)
+        if names.adoptsFiles { spares.add(file, in: root) } else { root.remove(file) }
     }
 
     /// The file of a response, this request's own.

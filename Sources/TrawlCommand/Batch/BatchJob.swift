@@ -173,7 +173,9 @@ struct BatchJob {
 
     /// To be called when nothing is in flight any more.
     mutating func removeSpares() {
-        if let root = plan.root?.root { spares.remove(in: root) }
+        guard let root = plan.root?.root else { return }
+        let source = source
+        spares.remove(in: root) { source.isOfThisRun(file: $0) }
     }
 
     /// To be called when the outputs were given their time: what is not written by now is left for another run.

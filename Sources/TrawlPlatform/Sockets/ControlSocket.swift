@@ -76,7 +76,7 @@ package enum ControlSocket {
                     fd, bytes.baseAddress, bytes.count, descriptors, Int32(descriptors.count))
             if result == -Int64(EINTR) { continue }
             if result == -Int64(EAGAIN) { return nil }
-            if isShortage(result) {
+            if result < 0, isShortage(result) {
                 // The poller says that it can be written to all the same, so who tries again is held up here.
                 MonotonicClock.sleep(for: .milliseconds(1))
                 return nil

@@ -38,6 +38,17 @@ struct EnvironmentLocksTests {
         if case .unusable? = error as? StoreError { true } else { false }
     }
 
+    @Test("a lock file is open as long as one of its number is")
+    func openTwice() {
+        let file = FileIdentity(device: .max, inode: .max)
+        OpenLockFiles.insert(file)
+        OpenLockFiles.insert(file)
+        OpenLockFiles.remove(file)
+        #expect(OpenLockFiles.contains(file))
+        OpenLockFiles.remove(file)
+        #expect(!OpenLockFiles.contains(file))
+    }
+
     @Test("a data file that is gone takes its lock file along", arguments: [true, false])
     func dataGone(isRebuildable: Bool) throws {
         let environment = try open(isRebuildable: isRebuildable)

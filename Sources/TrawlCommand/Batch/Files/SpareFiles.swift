@@ -1,7 +1,7 @@
 import TrawlPlatform
 
-/// Files of this run under names that records of an earlier one have, since the files of those were taken away. Each
-/// has got another name; the first one goes at the end, when no request in flight can take it over any more.
+/// Files of this run that go at its end, when no request in flight can take them over any more: those under names that
+/// records of an earlier run have, which have got another name, and those of requests that were given up.
 struct SpareFiles {
     /// So many are remembered; more of them stay.
     private static let most = 4096
@@ -15,8 +15,12 @@ struct SpareFiles {
     }
 
     /// Removes those that are still the same files: others may have come to their names since.
-    mutating func remove(in root: OutputRoot) {
-        for file in files where (try? root.identity(of: file.path)) == file.identity { root.remove(file.path) }
+    ///
+    /// - Parameter isNamed: Whether a record of this run names a file by now.
+    mutating func remove(in root: OutputRoot, unless isNamed: (String) -> Bool) {
+        for file in files where !isNamed(file.path) && (try? root.identity(of: file.path)) == file.identity {
+            root.remove(file.path)
+        }
         files = []
     }
 }

@@ -9,20 +9,24 @@ import TrawlPlatform
 ///
 /// Nothing else is locked or called while its lock is held.
 enum OpenLockFiles {
-    private static let files = Guarded<Set<FileIdentity>>([])
+    /// How often each: a file's number is given to another one as soon as it is free, before its end is told here.
+    private static let files = Guarded<[FileIdentity: Int]>([:])
 
     /// LMDB has opened it.
     static func insert(_ file: FileIdentity) {
-        files.withLock { _ = $0.insert(file) }
+        files.withLock { $0[file, default: 0] += 1 }
     }
 
     /// LMDB has closed it.
     static func remove(_ file: FileIdentity) {
-        files.withLock { _ = $0.remove(file) }
+        files.withLock { files in
+            let left = files[file, default: 0] - 1
+            files[file] = left > 0 ? left : nil
+        }
     }
 
     /// Whether LMDB has it open.
     static func contains(_ file: FileIdentity) -> Bool {
-        files.withLock { $0.contains(file) }
+        files.withLock { $0[file] != nil }
     }
 }

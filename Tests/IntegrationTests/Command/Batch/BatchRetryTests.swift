@@ -98,6 +98,30 @@ struct BatchRetryTests {
         }
     }
 
+    @Test("the file of a request that is given up stays where another one has taken it over, in a run that goes on")
+    func takenOver() throws {
+        let origin = try ScriptedOrigin { seen in
+            ScriptedOrigin.Answer(seen.target.hasPrefix("/busy") ? 503 : 404, "no")
+        }
+        defer { origin.stop() }
+        let bed = try BatchBed()
+        try bed.directory.put("results", [])
+        try bed.putList(
+            (0..<100).flatMap { number in
+                ["busy", "gone"].map { #"{"url":"\#(origin.url("/\($0)?\(number)"))","out":"page"}"# }
+            })
+        let run = try bed.run(
+            ["--retry", "1", "--retry-delay", "0.01", "--workers", "2", "-j", "32", "--per-host", "32"])
+        #expect(run.status == 1)
+        let records = try bed.records()
+        #expect(records.count == 200)
+        for record in records {
+            guard let file = record.file else { continue }
+            #expect(bed.directory.content("out/" + file) == Array("no".utf8), "\(file)")
+        }
+        #expect(records.count { $0.status == 404 && $0.file != nil } == 100)
+    }
+
     @Test("bad lines behind a good one are bad lines, however many, and the rest of the list is fetched")
     func manyBadLines() async throws {
         let bed = try BatchBed()
