@@ -96,11 +96,11 @@ test-rounds: build-tests ## all tests ROUNDS=20 times in a row, as an ordinary u
 	@Tests/rounds $(ROUNDS) $(if $(FILTER),'$(FILTER)')
 
 # The workers of tests with real processes are built with the sanitizer too.
-processes := Bandwidth CacheBody CacheCoalescing CacheKill CancelStorm Connection ContentCoding CookieKill CoordinatorDeath Crash \
-    DecisionFailure Download Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag GetList HeldHead Host HostConnection \
-    HostLimit Kill LastFieldLine Leftover Lifecycle Pipe PipeMemory Poison Progress QueueCancel Redirect RedirectDecision RefusedStream Request RequestBytes \
-    Response ResponseEnd Resume SecureSite StatusSocket Streaming Suspend Terminal Text TimeLimit UnsentBody UnwantedBody \
-    WrongExecutable
+processes := Bandwidth BandwidthShare CacheBody CacheCoalescing CacheKill CacheOvertaking CancelStorm Connection ContentCoding \
+    CookieKill CoordinatorDeath Crash DecisionFailure Download Event Fault FetchQueue FrameCampaign Garbage GetCommand GetFlag \
+    GetList GetWriteOut HeldHead Host HostConnection HostLimit Kill LastFieldLine Leftover Lifecycle Pipe PipeMemory Poison \
+    Progress QueueCancel Redirect RedirectDecision RefusedStream Request RequestBytes Response ResponseEnd Resume SecureSite \
+    StatusSocket Streaming Suspend SuspendedServer Terminal Text TimeLimit UnsentBody UnwantedBody WrongExecutable
 empty :=
 sanitized-processes := $(integration)($(subst $(empty) $(empty),|,$(strip $(processes))))Tests/
 # $(call sanitized-run,sanitizer,folder,options)

@@ -45,6 +45,14 @@ struct CredentialQuestionTests {
     private static let right = ChallengingOrigin.basic("me", "pass")
     private static let credential = Credential(user: "me", password: "pass")
 
+    /// Knows the answer, and says it when the gate lets it.
+    private static func answering(behind gate: Gate) -> Answering {
+        Answering { _ in
+            await gate.enter()
+            return .use(credential)
+        }
+    }
+
     private func run(
         _ answering: Answering, origin: @escaping @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer,
         _ body: (CacheScene, Coordinator) async throws -> Void
@@ -77,10 +85,7 @@ struct CredentialQuestionTests {
     @Test("of many fetches one asks, and all take what worked")
     func oneQuestion() async throws {
         let gate = Gate(width: 0)
-        let answering = Answering { _ in
-            await gate.enter()
-            return .use(Self.credential)
-        }
+        let answering = Self.answering(behind: gate)
         try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
             try await withThrowingTaskGroup(of: String.self) { group in
                 for number in 0..<50 {
@@ -297,10 +302,7 @@ struct CredentialQuestionTests {
     @Test("who is suspended while somebody is asked for it holds nobody up", arguments: [true, false])
     func suspendedWhileAsked(isAlone: Bool) async throws {
         let gate = Gate(width: 0)
-        let answering = Answering { _ in
-            await gate.enter()
-            return .use(Self.credential)
-        }
+        let answering = Self.answering(behind: gate)
         try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
             let first = coordinator.start(request(scene.origin.url("/first")))
             #expect(await eventually { answering.challenges.count == 1 })
@@ -349,10 +351,7 @@ struct CredentialQuestionTests {
     @Test("who is suspended while it waits for another's answer is passed over, and finds it when it is resumed")
     func suspendedWhileWaiting() async throws {
         let gate = Gate(width: 0)
-        let answering = Answering { _ in
-            await gate.enter()
-            return .use(Self.credential)
-        }
+        let answering = Self.answering(behind: gate)
         try await run(answering, origin: ChallengingOrigin.taking(Self.right)) { scene, coordinator in
             let first = coordinator.start(request(scene.origin.url("/first")))
             #expect(await eventually { answering.challenges.count == 1 })

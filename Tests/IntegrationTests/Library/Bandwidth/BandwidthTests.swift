@@ -398,76 +398,6 @@ struct BandwidthTests {
         #expect(elapsed < .seconds(30))
     }
 
-    @Test("each origin has its own share of a limit for each")
-    func perHost() async throws {
-        let bed = try Bed.current
-        let others = [try LoopbackOriginProcess(), try LoopbackOriginProcess()]
-        defer { for other in others { other.stop() } }
-        try await withTestCoordinator(workers: 2) { configuration in
-            configuration.bandwidthPerHost = BandwidthLimit(500_000)
-        } _: { coordinator in
-            let begin = clock.now
-            try await withThrowingTaskGroup { group in
-                for number in 0..<12 {
-                    let origin = [bed.origin, others[0], others[1]][number % 3]
-                    group.addTask {
-                        _ = try await coordinator.send(
-                            Request(origin.url("/bytes/250000?seed=\(number)")), into: .discard)
-                    }
-                }
-                try await group.waitForAll()
-            }
-            let elapsed = clock.now - begin
-            // A million bytes from each, and three from all.
-            #expect(elapsed > .seconds(1.9))
-            #expect(elapsed < .seconds(5.5))
-        }
-    }
-
-    @Test("a group of requests has a share of its own, within the limit of all")
-    func share() async throws {
-        let bed = try Bed.current
-        try await withTestCoordinator(workers: 2) { coordinator in
-            coordinator.setBandwidthLimit(BandwidthLimit(4_000_000))
-            try coordinator.setBandwidthLimit(BandwidthLimit(200_000), ofShare: "slow")
-            #expect(coordinator.bandwidthLimit(ofShare: "slow") == BandwidthLimit(200_000))
-            #expect(coordinator.bandwidthLimit(ofShare: "other") == .none)
-            let begin = clock.now
-            let (group, others) = try await withThrowingTaskGroup(of: Bool.self) { tasks in
-                for number in 0..<8 {
-                    tasks.addTask {
-                        var request = Request(bed.origin.url("/bytes/100000?seed=\(number)"))
-                        let isOfGroup = number % 2 == 0
-                        request.options.bandwidthShare = isOfGroup ? "slow" : "other"
-                        _ = try await coordinator.send(request, into: .discard)
-                        return isOfGroup
-                    }
-                }
-                var ends = [Duration.zero, .zero]
-                for try await isOfGroup in tasks { ends[isOfGroup ? 0 : 1] = clock.now - begin }
-                return (ends[0], ends[1])
-            }
-            #expect(group > .seconds(1.7))
-            #expect(others < group)
-            var negative = BandwidthLimit(1000)
-            negative.burst = .seconds(-1)
-            let error = #expect(throws: FetchError.self) {
-                try coordinator.setBandwidthLimit(negative, ofShare: "negative")
-            }
-            #expect(error?.code == .badRequest)
-            try coordinator.setBandwidthLimit(.none, ofShare: "slow")
-            // Each of 64 has a number of its own, and one that was given up is used again.
-            for number in 0..<64 {
-                try coordinator.setBandwidthLimit(BandwidthLimit(1000), ofShare: "share \(number)")
-            }
-            #expect(throws: FetchError.self) {
-                try coordinator.setBandwidthLimit(BandwidthLimit(1000), ofShare: "one too many")
-            }
-            try coordinator.setBandwidthLimit(.none, ofShare: "share 7")
-            try coordinator.setBandwidthLimit(BandwidthLimit(1000), ofShare: "one more")
-        }
-    }
-
     @Test("a server may announce whatever length it likes")
     func announced() async throws {
         let origin = try ScriptedOrigin { _ in
@@ -483,32 +413,6 @@ struct BandwidthTests {
             for _ in 0..<2 {
                 await failure(.truncated) { try await coordinator.send(Request(origin.url()), into: .discard) }
             }
-        }
-    }
-
-    @Test("a group may be under no limit at all")
-    func exemptShare() async throws {
-        let bed = try Bed.current
-        try await withTestCoordinator(workers: 2) { coordinator in
-            // A quarter of an hour for the one body, and for the group's own limit.
-            coordinator.setBandwidthLimit(BandwidthLimit(1000))
-            try coordinator.setBandwidthLimit(BandwidthLimit(1000), ofShare: "free")
-            coordinator.setExemptFromBandwidthLimits(true, share: "free")
-            let isExempt = coordinator.isExemptFromBandwidthLimits(share: "free")
-            let isOther = coordinator.isExemptFromBandwidthLimits(share: "other")
-            #expect(isExempt && !isOther)
-            var request = Request(bed.origin.url("/bytes/1000000"))
-            request.options.bandwidthShare = "free"
-            request.options.timeLimits.resource = .seconds(60)
-            let begin = clock.now
-            let response = try await coordinator.send(request, into: .discard)
-            #expect(response.status == 200)
-            #expect(clock.now - begin < .seconds(30))
-            coordinator.setExemptFromBandwidthLimits(false, share: "free")
-            request.options.timeLimits.resource = .seconds(1)
-            let limited = request
-            let error = await #expect(throws: FetchError.self) { try await coordinator.send(limited, into: .discard) }
-            #expect(error?.code == .timeout)
         }
     }
 

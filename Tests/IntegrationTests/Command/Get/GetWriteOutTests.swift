@@ -1,0 +1,142 @@
+import Foundation
+import Glibc
+import Testing
+
+/// The variables of `-w` are those of curl.
+@Suite("trawl get and -w", .serialized, .timeLimit(.minutes(3)))
+struct GetWriteOutTests {
+    @Test("-w knows where a redirect too many leads, and the bytes of all heads")
+    func valuesOfRedirects() throws {
+        let directory = try TemporaryDirectory()
+        let origin = try ScriptedOrigin { seen in
+            seen.target == "/3" ? .init(200, "") : .init(302, "", [("Location", seen.target == "/1" ? "/2" : "/3")])
+        }
+        defer { origin.stop() }
+        let arguments = ["-s", "--no-cache", "-D", directory.file("h"), "-L"]
+        let ended = try CommandRun(arguments + ["--max-redirs", "1", "-w", "%{redirect_url}", origin.url("/1")])
+        #expect(ended.status == 47 && ended.text == origin.url("/3"), "\(ended.errors)")
+        let run = try CommandRun(arguments + ["-w", "%{size_header}", origin.url("/1")])
+        #expect(run.text == directory.content("h").map { String($0.count) }, "\(run.errors)")
+    }
+
+    @Test("-w knows where a redirect leads, the scheme as curl has it, and connections made")
+    func values() async throws {
+        try await withOrigin { origin in
+            let format = "%{redirect_url} %{scheme} %{num_connects}"
+            let run = try CommandRun(["-w", format, "-o", "/dev/null", origin.url("/redirect-to?url=/x")])
+            #expect(run.text == "\(origin.url("/x")) HTTP 1", "\(run.errors)")
+        }
+    }
+
+    @Test("-w counts the bytes of a body as they were transferred, and those of one that was cut off")
+    func transferred() throws {
+        // gzip of a hundred times the letter a, as zlib has it.
+        let packed: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 75, 76, 164, 61, 0, 0, 100, 122, 112, 175, 100, 0, 0, 0,
+        ]
+        let origin = try ScriptedOrigin { seen in
+            var answer = ScriptedOrigin.Answer(200, "0123456789")
+            if seen.target != "/cut" {
+                answer.body = packed
+                answer.fields = [("Content-Encoding", "gzip")]
+            }
+            if seen.target == "/cut" { answer.announced = 100 }
+            if seen.target == "/chunked" { answer.framing = .chunked }
+            return answer
+        }
+        defer { origin.stop() }
+        let format = "%{size_download} %{num_connects} %{remote_ip}"
+        for (target, text, status) in [
+            ("/length", "24 1 127.0.0.1", 0), ("/chunked", "24 1 127.0.0.1", 0), ("/cut", "10 1 127.0.0.1", 18),
+        ] as [(String, String, Int32)] {
+            let run = try CommandRun(
+                ["-s", "--compressed", "--no-cache", "-o", "/dev/null", "-w", format, origin.url(target)])
+            #expect(run.status == status && run.text == text, "\(target): \(run.text) \(run.errors)")
+        }
+        let cut = try CommandRun(["-s", "-o", "/dev/null", "-w", "%{time_connect}", origin.url("/cut")])
+        #expect(Double(cut.text).map { $0 > 0 } == true, "\(cut.text)")
+    }
+
+    @Test("-w counts the bytes of a request's body, and those of all heads that were sent")
+    func sent() throws {
+        let origin = try ScriptedOrigin { seen in
+            seen.target == "/from" ? .init(307, "", [("Location", "/to")]) : .init(200, "")
+        }
+        defer { origin.stop() }
+        // A short one goes out together with its head, of which 100,000 bytes are too many.
+        for (length, more) in [(25, []), (25, ["-H", "Expect: 100-continue"]), (60_000, []), (100_000, [])] {
+            let before = origin.seen().count
+            let body = String(repeating: "a", count: length)
+            let run = try CommandRun(
+                ["-s", "-L", "-d", body, "-w", "%{size_upload} %{size_request}", "-o", "/dev/null"] + more
+                    + [origin.url("/from")])
+            let heads = origin.seen().dropFirst(before).map { $0.head.count + 4 }.reduce(0, +)
+            #expect(run.status == 0 && run.text == "\(length) \(heads)", "\(run.text) \(run.errors)")
+        }
+        let none = try CommandRun(["-s", "-w", "%{size_upload} %{speed_upload}", "-o", "/dev/null", origin.url("/to")])
+        #expect(none.text == "0 0", "\(none.text) \(none.errors)")
+    }
+
+    @Test("a variable of -w that does not exist is told, and nothing else is kept from being done")
+    func unknownVariable() async throws {
+        try await withOrigin { origin in
+            let run = try CommandRun(["-s", "-o", "/dev/null", "-w", "%{nope}%{http_code}", origin.url("/bytes/1")])
+            #expect(run.status == 0 && run.text == "200", "\(run.errors)")
+            #expect(run.errors == "trawl: unknown --write-out variable: 'nope'\n")
+        }
+    }
+
+    @Test("-w knows no redirect where Location is empty")
+    func emptyLocation() throws {
+        let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(302, "page", [("Location", "")]) }
+        defer { origin.stop() }
+        let run = try CommandRun(["-L", "-w", "[%{redirect_url}]", origin.url("/")])
+        #expect(run.status == 0 && run.text == "page[]", "\(run.errors)")
+    }
+
+    @Test("a format in a file may be spread over lines, as in curl")
+    func formatFile() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("format", Array("status: %{http_code}\\n\r\n  bytes: %{size_download}\\n\n".utf8))
+        try await withOrigin { origin in
+            let run = try CommandRun(
+                ["-w", "@" + directory.file("format"), "-o", "/dev/null", origin.url("/bytes/10")])
+            #expect(run.text == "status: 200\n  bytes: 10\n", "\(run.text) \(run.errors)")
+        }
+    }
+
+    @Test("-w knows how many fields came")
+    func numberOfFields() async throws {
+        try await withOrigin { origin in
+            let run = try CommandRun(["-w", "%{num_headers}", "-o", "/dev/null", "-D", "-", origin.url("/bytes/1")])
+            let lines = run.text.split(whereSeparator: \.isNewline)
+            #expect(lines.last == "\(lines.count - 2)", "\(run.text) \(run.errors)")
+        }
+    }
+
+    @Test("-w has the method of the last hop", arguments: [(301, "GET"), (303, "GET"), (307, "POST")])
+    func method(status: Int, last: String) async throws {
+        try await withOrigin { origin in
+            let url = origin.url("/redirect-to?status=\(status)&url=/x")
+            let run = try CommandRun(["-L", "-d", "a=1", "-w", "%{method}", "-o", "/dev/null", url])
+            #expect(run.text == last, "\(run.errors)")
+        }
+    }
+
+    @Test("-w knows the status and the redirects of a fetch that failed with a response")
+    func failures() async throws {
+        try await withOrigin { origin in
+            let cases: [(arguments: [String], target: String, status: Int32, text: String)] = [
+                (["-f"], "/status/401?body=no", 22, "401 0"), (["-f"], "/status/404?body=no", 22, "404 0"),
+                (["--max-filesize", "10"], "/bytes/1000", 63, "200 0"),
+                (["-L", "--max-redirs", "1"], "/redirect/3", 47, "302 1"),
+                (["-L"], "/redirect-to?url=ftp://127.0.0.1/", 1, "302 0"),
+            ]
+            for (arguments, target, status, text) in cases {
+                let run = try CommandRun(
+                    arguments + ["-s", "-o", "/dev/null", "-w", "%{http_code} %{num_redirects}", origin.url(target)])
+                #expect(run.status == status && run.text == text, "\(target): \(run.text) \(run.errors)")
+            }
+        }
+    }
+}
