@@ -70,13 +70,10 @@ package final class GroupedWrites: Sendable {
         }
     }
 
-    private struct Item {
-        let insists: Bool
-        let write: any GroupedWrite
-    }
+    private typealias Item = WriteQueue.Item
 
     private struct Queue {
-        var items: [Item] = []
+        var items = WriteQueue()
         /// When the first of `items` must be committed.
         var deadline = MonotonicInstant(nanoseconds: .max)
         /// When the thread looks on its own whether there is something: after each commit, so that what follows need
@@ -159,7 +156,7 @@ package final class GroupedWrites: Sendable {
             if queue.items.count >= (insists ? limits.insisting : limits.waiting) { return .full }
             queue.items.append(Item(insists: insists, write: write))
             queue.submitted += 1
-            let isEnough = queue.items.count >= min(enough, limits.count)
+            let isEnough = queue.items.newCount >= min(enough, limits.count)
             let deadline = isEnough ? MonotonicInstant(nanoseconds: 0) : wanted
             let isSooner = deadline < queue.deadline
             if isSooner { queue.deadline = deadline }
@@ -218,18 +215,13 @@ package final class GroupedWrites: Sendable {
         var isOver = false
         queue.waiting { queue -> MonotonicInstant? in
             let now = MonotonicClock.now()
-            let isDue =
-                queue.items.count >= limits.count || queue.isStopping || queue.deadline <= now || queue.patrol <= now
+            // What waits for another process has its own time, and goes on at once when that is out of the way.
+            let isCrowded =
+                queue.items.newCount >= limits.count || queue.items.hasKept && !isStalled.withLock { $0 }
+            let isDue = isCrowded || queue.isStopping || queue.deadline <= now || queue.patrol <= now
             if queue.patrol <= now { queue.patrol = MonotonicInstant(nanoseconds: .max) }
             if !queue.items.isEmpty, isDue {
-                if queue.items.count <= limits.count {
-                    swap(&batch, &queue.items)
-                    // Here, so that no thread of transfers makes room.
-                    queue.items.reserveCapacity(limits.count)
-                } else {
-                    batch = Array(queue.items.prefix(limits.count))
-                    queue.items.removeFirst(limits.count)
-                }
+                batch = queue.items.take(limits.count)
                 if queue.items.isEmpty { queue.deadline = MonotonicInstant(nanoseconds: .max) }
             } else if queue.items.isEmpty {
                 queue.deadline = MonotonicInstant(nanoseconds: .max)
@@ -288,32 +280,19 @@ package final class GroupedWrites: Sendable {
         return wantsSync
     }
 
-    /// Another process is in everybody's way: those that insist wait for their next turn, and what would have come
-    /// behind this group has waited as long, and fails with it.
+    /// Another process is in everybody's way: those that insist wait for their next turn.
     ///
     /// - Parameter failures: Of the items; changed to be those of what is returned.
     /// - Returns: Those that are over.
     private func putBack(_ items: [Item], _ failures: inout [StoreError?]) -> [Item] {
-        var over: [Item] = []
-        var left: [StoreError?] = []
         queue.update { queue, _ in
-            let mayWait = !queue.isStopping && queue.flushing == 0
-            var waiting: [Item] = []
-            for (item, failure) in zip(items + queue.items, failures + queue.items.map { _ in nil }) {
-                if mayWait, item.insists, failure == nil {
-                    waiting.append(item)
-                } else {
-                    over.append(item)
-                    left.append(failure)
-                }
-            }
-            queue.items = waiting
+            let keeps = !queue.isStopping && queue.flushing == 0
+            let over = queue.items.putBack(items, &failures, keeps: keeps)
             queue.deadline =
-                waiting.isEmpty
+                queue.items.isEmpty
                 ? MonotonicInstant(nanoseconds: .max) : MonotonicClock.now().advanced(by: limits.retryDelay)
+            return over
         }
-        failures = left
-        return over
     }
 
     private func tell(_ items: [Item], _ failures: [StoreError?]) {
