@@ -92,19 +92,6 @@ struct CredentialsTests {
         #expect(throws: CredentialsFault.kind) { try BearerScheme.fieldValue(Credentials(user: "a", password: "b")) }
     }
 
-    @Test(
-        "the domain of NTLM is given, or stands before a backslash",
-        arguments: [
-            ("DOM\\user", "", "DOM", "user"), ("user", "", "", "user"), ("user", "DOM", "DOM", "user"),
-            ("A\\user", "B", "B", "A\\user"), ("A\\b\\c", "", "A", "b\\c"), ("\\u", "", "", "u"),
-        ])
-    func domain(user: String, domain: String, expectedDomain: String, expectedUser: String) throws {
-        let found = try #require(Credentials(user: user, password: "p", domain: domain).domainAndUser)
-        #expect(found.domain == expectedDomain)
-        #expect(found.user == expectedUser)
-        #expect(Credentials(bearer: "t").domainAndUser == nil)
-    }
-
     @Test("every fault has words that hold no value")
     func explanations() {
         let faults: [CredentialsFault] = [

@@ -61,15 +61,6 @@ package struct Credentials: Sendable, Hashable {
 
     /// Whether they prove the same, however long they are kept.
     package func provesSame(as other: Credentials) -> Bool { kind == other.kind }
-
-    /// Domain and user for NTLM: as given, or out of `DOMAIN\user`; the domain is empty when there is none.
-    package var domainAndUser: (domain: String, user: String)? {
-        guard case .password(let user, _, let domain) = kind else { return nil }
-        if !domain.isEmpty { return (domain, user) }
-        // By bytes: a combining mark behind the sign would hide it from a search by characters.
-        guard let sign = user.utf8.firstIndex(of: .backslash) else { return ("", user) }
-        return (String(user[..<sign]), String(user[user.utf8.index(after: sign)...]))
-    }
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
