@@ -16,8 +16,9 @@ STRICT ?=
 
 # It looks for the toolchain too.
 bootstrap := SWIFT='$(SWIFT)' deploy/bootstrap.sh
-# One file is a whole installation, so the Swift runtime goes into it.
-release := -c release --static-swift-stdlib
+# One file is a whole installation, so the Swift runtime goes into it; and it must not look for libraries of the system in its
+# own directory, to which others may be able to write.
+release := -c release --static-swift-stdlib --disable-local-rpath
 # SwiftPM keeps these flags from dependencies. It has no such care for C: there the log is searched, below.
 strict := $(if $(STRICT),-Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra)
 # Every test is a Swift Testing test. They run side by side in one process; suites that measure time are `.serialized`.
