@@ -107,7 +107,7 @@ struct MessageRoundTripTests {
         var lease = Lease(id: 1, profile: 2, progressIndex: 3, method: .get, url: "u", fields: FieldLines())
         var bytes = frame(CoordinatorMessage.lease(lease))
         bytes[WireProtocol.headerLength + 16] |= 0x40
-        lease.dropsErrorBodies = true
+        lease.options.insert(.dropsErrorBodies)
         #expect(frame(CoordinatorMessage.lease(lease)) == bytes)
         #expect(try coordinatorMessages(bytes) == [.lease(lease)])
     }

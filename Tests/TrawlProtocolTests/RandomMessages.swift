@@ -112,25 +112,12 @@ extension Lease {
         lease.sink = .random(using: &random)
         lease.heads = random.pick([.withEnd, .early, .answered])
         lease.timeout = random.integer()
-        lease.savesErrorBodies = random.bool()
-        lease.dropsErrorBodies = random.bool()
-        lease.createsEmptyFile = random.bool()
-        lease.dropsRedirectBodies = random.bool()
-        lease.syncsFile = random.bool()
-        lease.asksAboutRedirects = random.bool()
-        lease.asksAboutChallenges = random.bool()
-        lease.asksAboutFailures = random.bool()
-        lease.isMetered = random.bool()
+        lease.options = LeaseOptions(rawValue: random.integer()).intersection(.all)
         lease.identity = random.bytes(upTo: 40)
         lease.login = random.pick([
             nil, ConnectionLogin(.ntlm, user: random.text(), password: random.text()),
             ConnectionLogin(.negotiate, user: "", password: ""),
         ])
-        lease.namesFromDisposition = random.bool()
-        lease.storesCookies = random.bool()
-        lease.mayReuseConnection = random.bool()
-        lease.mayKeepConnection = random.bool()
-        lease.sendsOnce = random.bool()
         lease.originLength = random.integer()
         lease.limits =
             [.unlimited, LimitNumbers(0), LimitNumbers(0, 1022), LimitNumbers(7, 0, 9)].randomElement(using: &random)

@@ -43,16 +43,17 @@ struct CountedConnectionTests {
     func room() throws {
         let worker = try TestCoordinator()
         let first = try fetch(worker)
-        let second = try fetch(worker) { $0.mayReuseConnection = false }
+        let second = try fetch(worker) { $0.options.remove(.mayReuseConnection) }
         #expect(first.metrics.connection != second.metrics.connection)
         #expect(second.connections == 1)
         let wide = CountedOrigin(number: 7, most: 2)
-        let third = try fetch(worker, counted: wide) { $0.mayReuseConnection = false }
+        let third = try fetch(worker, counted: wide) { $0.options.remove(.mayReuseConnection) }
         #expect(third.connections == 2, "there is room for two")
-        let fourth = try fetch(worker, counted: wide) { $0.mayReuseConnection = false }
+        let fourth = try fetch(worker, counted: wide) { $0.options.remove(.mayReuseConnection) }
         #expect(fourth.connections == 2)
         #expect(
-            try fetch(worker, counted: CountedOrigin(number: 8, most: 1)) { $0.mayReuseConnection = false }.connections
+            try fetch(worker, counted: CountedOrigin(number: 8, most: 1)) { $0.options.remove(.mayReuseConnection) }
+                .connections
                 == 1)
         #expect(try fetch(worker, counted: wide).connections == 2, "another origin's is another's")
     }

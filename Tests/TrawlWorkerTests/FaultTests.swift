@@ -188,8 +188,8 @@ struct FaultTests {
         for target in ["/close-after-request", "/close-after-request?reset=1"] {
             let worker = try TestCoordinator()
             for _ in 0..<10 {
-                #expect(try worker.fetch(target) { $0.sendsOnce = true }.head?.status == 200)
-                let lost = try worker.fetch(target) { $0.sendsOnce = true }.end.outcome
+                #expect(try worker.fetch(target) { $0.options.insert(.sendsOnce) }.head?.status == 200)
+                let lost = try worker.fetch(target) { $0.options.insert(.sendsOnce) }.end.outcome
                 #expect(lost == .givenUp(requestSent: true, kept: 0, isPassed: false))
             }
         }

@@ -8,7 +8,7 @@ struct MeteredBodyTests {
         arguments: ["/bytes/65536", "/bytes/65000?chunked=1", "/gzip", "/bytes/0"])
     func short(target: String) throws {
         let worker = try TestCoordinator()
-        let exchange = try worker.fetch(target) { $0.isMetered = true }
+        let exchange = try worker.fetch(target) { $0.options.insert(.metersBody) }
         #expect(exchange.wishes.isEmpty)
         #expect(exchange.end.outcome.isComplete)
     }
@@ -16,7 +16,7 @@ struct MeteredBodyTests {
     @Test("a body of known length asks once, for all of it, before more than a frame has come")
     func whole() throws {
         let worker = try TestCoordinator()
-        let exchange = try worker.fetch("/bytes/300000") { $0.isMetered = true }
+        let exchange = try worker.fetch("/bytes/300000") { $0.options.insert(.metersBody) }
         #expect(exchange.wishes.map(\.total) == [300_000] && exchange.wishes.allSatisfy(\.isWhole))
         #expect(exchange.wishes.allSatisfy { $0.holding <= 65_536 })
         #expect(exchange.body == stream(300_000))
@@ -27,7 +27,7 @@ struct MeteredBodyTests {
         arguments: ["/bytes/3000000?chunked=1", "/bytes/3000000?nolength=1"])
     func parts(target: String) throws {
         let worker = try TestCoordinator()
-        let exchange = try worker.fetch(target) { $0.isMetered = true }
+        let exchange = try worker.fetch(target) { $0.options.insert(.metersBody) }
         #expect(exchange.wishes.count > 2 && exchange.wishes.count < 20)
         #expect(!exchange.wishes.contains { $0.isWhole })
         var room = 65_536
@@ -43,7 +43,7 @@ struct MeteredBodyTests {
         var profile = TransferProfile()
         profile.codingRatio = 0
         let worker = try TestCoordinator(profile: profile)
-        let exchange = try worker.fetch("/gzip-bomb?size=6000000&coding=\(coding)") { $0.isMetered = true }
+        let exchange = try worker.fetch("/gzip-bomb?size=6000000&coding=\(coding)") { $0.options.insert(.metersBody) }
         #expect(exchange.wishes.count > 1)
         var room = 65_536
         for wish in exchange.wishes {
@@ -59,9 +59,9 @@ struct MeteredBodyTests {
         var profile = TransferProfile()
         profile.memoryBytes = 200_000
         let worker = try TestCoordinator(profile: profile)
-        let exchange = try worker.fetch("/bytes/300000") { $0.isMetered = true }
+        let exchange = try worker.fetch("/bytes/300000") { $0.options.insert(.metersBody) }
         #expect(exchange.wishes.isEmpty && exchange.failure?.kind == .bodyTooLarge)
-        let unknown = try worker.fetch("/bytes/300000?chunked=1") { $0.isMetered = true }
+        let unknown = try worker.fetch("/bytes/300000?chunked=1") { $0.options.insert(.metersBody) }
         #expect(unknown.wishes.allSatisfy { $0.total <= 200_000 } && unknown.failure?.kind == .bodyTooLarge)
     }
 
@@ -69,7 +69,7 @@ struct MeteredBodyTests {
     func waiting() throws {
         let worker = try TestCoordinator()
         let first = try worker.lease("/bytes/300000") {
-            $0.isMetered = true
+            $0.options.insert(.metersBody)
             $0.timeout = 1000
         }
         worker.send(.lease(first))
@@ -82,7 +82,7 @@ struct MeteredBodyTests {
         #expect(other.end.outcome.isComplete)
         worker.send(.credit(lease: first.id, bytes: 300_000))
         #expect(try worker.collect(first.id).body == stream(300_000))
-        let second = try worker.lease("/bytes/300000") { $0.isMetered = true }
+        let second = try worker.lease("/bytes/300000") { $0.options.insert(.metersBody) }
         worker.send(.lease(second))
         guard case (.wants(second.id, _), _)? = try worker.next() else {
             Issue.record("it does not ask")
@@ -98,7 +98,7 @@ struct MeteredBodyTests {
         let worker = try TestCoordinator()
         for sink in [BodySink.discard, .stream(credit: 100_000)] {
             let exchange = try worker.fetch("/bytes/300000") {
-                $0.isMetered = true
+                $0.options.insert(.metersBody)
                 $0.sink = sink
             }
             #expect(exchange.wishes.isEmpty && exchange.end.outcome.isComplete)

@@ -82,8 +82,8 @@ struct PoisonTests {
     func connectionFlags() throws {
         let worker = try TestCoordinator()
         #expect(try worker.fetch("/bytes/1").end.metrics.connection == 1)
-        #expect(try worker.fetch("/bytes/1") { $0.mayReuseConnection = false }.end.metrics.connection == 2)
-        let last = try worker.fetch("/bytes/1") { $0.mayKeepConnection = false }
+        #expect(try worker.fetch("/bytes/1") { $0.options.remove(.mayReuseConnection) }.end.metrics.connection == 2)
+        let last = try worker.fetch("/bytes/1") { $0.options.remove(.mayKeepConnection) }
         let next = try worker.fetch("/bytes/1")
         #expect(next.end.metrics.connection != last.end.metrics.connection)
     }

@@ -27,7 +27,7 @@ struct SinkTests {
         let worker = try TestCoordinator(roots: [scratch.path])
         let exchange = try worker.fetch("/bytes/\(size)?chunked=1") {
             $0.sink = .file(root: 0, path: "a/b/c", collision: .fail)
-            $0.syncsFile = true
+            $0.options.insert(.syncsFile)
         }
         #expect(exchange.end.outcome == .complete(.file(length: UInt64(size))))
         #expect(scratch.content("a/b/c") == stream(size))
@@ -129,11 +129,11 @@ struct SinkTests {
         #expect(scratch.names.isEmpty)
         _ = try worker.fetch("/bytes/0") {
             $0.sink = .file(root: 0, path: "empty", collision: .fail)
-            $0.createsEmptyFile = true
+            $0.options.insert(.createsEmptyFile)
         }
         _ = try worker.fetch("/status/404?body=gone") {
             $0.sink = .file(root: 0, path: "error", collision: .fail)
-            $0.savesErrorBodies = true
+            $0.options.insert(.savesErrorBodies)
         }
         #expect(scratch.names == ["empty", "error"])
         #expect(scratch.content("error") == Array("gone".utf8))
@@ -145,14 +145,14 @@ struct SinkTests {
         let worker = try TestCoordinator(roots: [scratch.path])
         func drops(_ lease: inout Lease) {
             lease.sink = .file(root: 0, path: "x", collision: .replace)
-            lease.savesErrorBodies = true
-            lease.dropsErrorBodies = true
+            lease.options.insert(.savesErrorBodies)
+            lease.options.insert(.dropsErrorBodies)
         }
         let gone = try worker.fetch("/status/404?body=gone", .get) { drops(&$0) }
         #expect(gone.end.outcome == .complete(.discarded(length: 4)))
         let lease = try worker.lease("/status/503?body=gone", .get) {
             drops(&$0)
-            $0.asksAboutFailures = true
+            $0.options.insert(.asksAboutFailures)
         }
         worker.send(.lease(lease))
         guard case .head(lease.id, _, _, _)? = try worker.next()?.0 else {

@@ -131,14 +131,14 @@ struct TransferTests {
     @Test("the body of a redirect is dropped on demand, a long one with its connection")
     func redirectBodies() throws {
         let worker = try TestCoordinator()
-        let small = try worker.fetch("/redirect/1") { $0.dropsRedirectBodies = true }
+        let small = try worker.fetch("/redirect/1") { $0.options.insert(.dropsRedirectBodies) }
         #expect(small.head?.status == 302)
         guard case .complete(.discarded) = small.end.outcome else {
             Issue.record("not dropped")
             return
         }
         let target = "/bytes/10000000?field=X:%20y"
-        let large = try worker.fetch(target) { $0.dropsRedirectBodies = true }
+        let large = try worker.fetch(target) { $0.options.insert(.dropsRedirectBodies) }
         #expect(large.body.count == 10_000_000)
     }
 

@@ -24,37 +24,8 @@ package struct Lease: Sendable, Hashable {
     package var heads = HeadDelivery.withEnd
     /// Milliseconds for the whole hop; 0 is no limit.
     package var timeout: UInt64 = 0
-    /// Whether the body of a response other than 2xx goes to a file sink too; else it is kept in memory.
-    package var savesErrorBodies = false
-    /// Whether the body of a response of 400 or more is dropped, wherever others go.
-    package var dropsErrorBodies = false
-    /// Whether the last part of a file sink's path gives way to the name a response of 2xx suggests.
-    package var namesFromDisposition = false
-    /// Whether an empty body still makes a file.
-    package var createsEmptyFile = false
-    /// Whether the body of a redirect that can be followed is dropped.
-    package var dropsRedirectBodies = false
-    /// Whether the head of such a redirect is told and the transfer rests until it is known what becomes of its body.
-    package var asksAboutRedirects = false
-    /// Whether the head of a challenge (401, 407) is told and the transfer rests until it is known what becomes of its
-    /// body.
-    package var asksAboutChallenges = false
-    /// Whether the head of a response of 400 or more is told and the transfer rests until it is known what becomes of
-    /// its body: the request may be made again.
-    package var asksAboutFailures = false
-    /// Whether a file is synced before it is renamed.
-    package var syncsFile = false
-    /// Whether a connection of an earlier hop may be used.
-    package var mayReuseConnection = true
-    /// Whether the connection may be used by a later hop.
-    package var mayKeepConnection = true
-    /// Whether the request goes out once at most: one that may be repeated, since its connection ended without a byte
-    /// of response, is given up in place of that.
-    package var sendsOnce = false
-    /// Whether cookies of the response are stored, by the profile's terms.
-    package var storesCookies = false
-    /// Whether a body kept in memory that is too long for a frame asks for room first.
-    package var isMetered = false
+    /// What is done and left alone on the way.
+    package var options: LeaseOptions = [.mayReuseConnection, .mayKeepConnection]
     /// What the hop may do with the profile's cache; empty is nothing at all.
     package var cache: CacheAccess = []
     /// The limits of bandwidth it is under.
@@ -89,7 +60,7 @@ package struct Lease: Sendable, Hashable {
             block.store(profile, at: 8)
             block.store(progressIndex, at: 12)
             block.store(heads.rawValue, at: 14)
-            block.store(flags, at: 15)
+            block.store(options.rawValue | (part > 0 ? Self.partBit : 0), at: 15)
             block.store(timeout, at: 17)
             block.store(originLength, at: 25)
         }
@@ -122,8 +93,8 @@ package struct Lease: Sendable, Hashable {
     static func read(from reader: inout WireReader, knownFields: FieldLines) throws(FrameError) -> Lease {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
-        let flags = block.integer(at: 15, as: UInt16.self)
-        guard flags & ~0x7FFF == 0 else { throw .reservedBits }
+        let bits = block.integer(at: 15, as: UInt16.self)
+        guard bits & ~(LeaseOptions.all.rawValue | partBit) == 0 else { throw .reservedBits }
         let method = try reader.method()
         let url = try reader.text()
         let fields = try reader.fields(known: knownFields)
@@ -147,36 +118,23 @@ package struct Lease: Sendable, Hashable {
         let proxy = proxyKind == 0 ? nil : try ProxyRoute(kind: proxyKind, from: &reader)
         let trusted = try reader.data()
         let counted = try CountedOrigin.read(from: &reader)
-        let part = flags & 4096 != 0 ? try reader.uint64() : 0
-        guard (flags & 4096 != 0) == (part > 0) else { throw .invalid(.body) }
+        let hasPart = bits & partBit != 0
+        let part = hasPart ? try reader.uint64() : 0
+        guard hasPart == (part > 0) else { throw .invalid(.body) }
         return Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url,
             originLength: block.integer(at: 25, as: UInt16.self), fields: fields, body: body, sink: sink, heads: heads,
-            timeout: block.integer(at: 17, as: UInt64.self), savesErrorBodies: flags & 1 != 0,
-            dropsErrorBodies: flags & 16_384 != 0, namesFromDisposition: flags & 64 != 0,
-            createsEmptyFile: flags & 2 != 0, dropsRedirectBodies: flags & 4 != 0,
-            asksAboutRedirects: flags & 128 != 0, asksAboutChallenges: flags & 512 != 0,
-            asksAboutFailures: flags & 1024 != 0, syncsFile: flags & 8 != 0, mayReuseConnection: flags & 16 != 0,
-            mayKeepConnection: flags & 32 != 0, sendsOnce: flags & 8192 != 0, storesCookies: flags & 256 != 0,
-            isMetered: flags & 2048 != 0, cache: cache, limits: limits, proxy: proxy, trusted: trusted, login: login,
-            identity: identity, counted: counted, part: part)
+            timeout: block.integer(at: 17, as: UInt64.self), options: LeaseOptions(rawValue: bits & ~partBit),
+            cache: cache, limits: limits, proxy: proxy, trusted: trusted, login: login, identity: identity,
+            counted: counted, part: part)
     }
 
     /// Bytes of everything before the method.
     private static let numbersLength = 27
 
-    private var flags: UInt16 {
-        let others: UInt16 =
-            (savesErrorBodies ? 1 : 0) | (createsEmptyFile ? 2 : 0) | (dropsRedirectBodies ? 4 : 0)
-            | (syncsFile ? 8 : 0)
-            | (mayReuseConnection ? 16 : 0) | (mayKeepConnection ? 32 : 0) | (namesFromDisposition ? 64 : 0)
-            | (asksAboutRedirects ? 128 : 0)
-            | (storesCookies ? 256 : 0) | (asksAboutChallenges ? 512 : 0) | (asksAboutFailures ? 1024 : 0)
-            | (isMetered ? 2048 : 0)
-            | (part > 0 ? 4096 : 0)
-        return others | (sendsOnce ? 8192 : 0) | (dropsErrorBodies ? 16_384 : 0)
-    }
+    /// Beside the options in a frame: that a part follows.
+    private static let partBit: UInt16 = 4096
 }
 
 extension Lease {

@@ -100,7 +100,7 @@ extension Transfer {
     /// Whether a request that may have reached the server goes out again; else why not is known.
     private func mayRepeat() -> Bool {
         if lease.method.isIdempotent {
-            wantsOtherLease = lease.sendsOnce
+            wantsOtherLease = lease.options.contains(.sendsOnce)
         } else {
             // The server may have acted on it (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
             failure = HopFailure(

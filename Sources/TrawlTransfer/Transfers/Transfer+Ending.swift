@@ -64,7 +64,7 @@ extension Transfer {
             heldHeads == 0, isReused || isOutOfRetries
         else { return false }
         isRepeated = true
-        wantsOtherLease = lease.sendsOnce
+        wantsOtherLease = lease.options.contains(.sendsOnce)
         return true
     }
 

@@ -49,7 +49,7 @@ extension Transfer {
     ///
     /// - Returns: False when the transfer is over; `failure` says why.
     func paceEmpty() -> Bool {
-        guard store.isPaced, store.length == 0, lease.createsEmptyFile else { return true }
+        guard store.isPaced, store.length == 0, lease.options.contains(.createsEmptyFile) else { return true }
         return pace(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 }

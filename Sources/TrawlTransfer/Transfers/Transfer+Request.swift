@@ -58,7 +58,7 @@ extension Transfer {
         }
 
         var shape = EasyHandle.RequestShape()
-        shape.freshConnect = !lease.mayReuseConnection || provesConnection
+        shape.freshConnect = !lease.options.contains(.mayReuseConnection) || provesConnection
         shape.forbidReuse = !mayKeepConnection
         var hasBody = true
         if case .none = lease.body { hasBody = false }
@@ -106,7 +106,7 @@ extension Transfer {
 
     /// Whether a later request may go out on the connection.
     var mayKeepConnection: Bool {
-        guard lease.mayKeepConnection, !provesConnection else { return false }
+        guard lease.options.contains(.mayKeepConnection), !provesConnection else { return false }
         // What an `https` proxy's own layer of TLS holds back cannot be seen, so nothing else goes out behind it.
         return !(isProxied && lease.proxy?.kind == .https)
     }

@@ -83,7 +83,8 @@ extension Transfer {
         guard head.status != 407 else { return }
         // The coordinator does not see this head when what is stored answers in its place.
         if exchange != nil { serverFields = head.fields }
-        guard facts.hasSetCookie, lease.storesCookies, let terms = profile.profile.state, let keeper = loop.stateKeeper,
+        guard facts.hasSetCookie, lease.options.contains(.storesCookies), let terms = profile.profile.state,
+            let keeper = loop.stateKeeper,
             let change = keeper.received(
                 head, of: lease, terms, at: WallClock.time(), leases: loop.activeCount)
         else { return }
@@ -110,10 +111,11 @@ extension Transfer {
         store.expectedLength = length
         if let length { progress?.set(expected: length) }
         self.hasBody = hasBody
-        let isChallenge = lease.asksAboutChallenges && Self.challenges(head)
+        let isChallenge = lease.options.contains(.asksAboutChallenges) && Self.challenges(head)
         // What is stored does not change by asking again.
-        let isFailure = lease.asksAboutFailures && head.status >= 400 && report.source == .network
-        let isRedirect = lease.dropsRedirectBodies && Redirect.isFollowed(head.status) && facts.hasLocation
+        let isFailure = lease.options.contains(.asksAboutFailures) && head.status >= 400 && report.source == .network
+        let isRedirect =
+            lease.options.contains(.dropsRedirectBodies) && Redirect.isFollowed(head.status) && facts.hasLocation
         dropsBody = isChallenge || isFailure || isRedirect || isUnwanted(head)
         if !dropsBody { checkAnnouncedLength() }
         guard failure == nil else { return }
@@ -121,7 +123,9 @@ extension Transfer {
         chooseDecoder(head)
         guard failure == nil else { return }
         var asks = HeadQuestions()
-        if lease.heads == .answered || isChallenge || isFailure || (isRedirect && lease.asksAboutRedirects) {
+        if lease.heads == .answered || isChallenge || isFailure
+            || (isRedirect && lease.options.contains(.asksAboutRedirects))
+        {
             asks.insert(.disposition)
         }
         if lease.cache.contains(.asks), keeper?.mayBeDecided == true { asks.insert(.storing) }
@@ -145,7 +149,9 @@ extension Transfer {
     }
 
     /// Whether the body is dropped whatever becomes of the response.
-    private func isUnwanted(_ head: ResponseHead) -> Bool { lease.dropsErrorBodies && head.status >= 400 }
+    private func isUnwanted(_ head: ResponseHead) -> Bool {
+        lease.options.contains(.dropsErrorBodies) && head.status >= 400
+    }
 
     /// Whether a head asks who we are (RFC 9110 §15.5.2, §15.5.8).
     private static func challenges(_ head: ResponseHead) -> Bool {
@@ -176,7 +182,7 @@ extension Transfer {
         let isSuccess = head.status / 100 == 2
         switch lease.sink {
         case .file, .descriptor:
-            if isSuccess || lease.savesErrorBodies {
+            if isSuccess || lease.options.contains(.savesErrorBodies) {
                 use(lease.sink)
             } else {
                 store.useMemory(limit: profile.profile.memoryBytes)
@@ -202,10 +208,10 @@ extension Transfer {
             root.refresh(at: loop.now)
             let suggested = suggestedPath(insteadOf: path)
             // RFC 9110 §15.4.5: the representation is the one that whoever asked has.
-            let makesEmpty = lease.createsEmptyFile && head?.status != 304
+            let makesEmpty = lease.options.contains(.createsEmptyFile) && head?.status != 304
             store.useFile(
                 root, path: suggested ?? path, isAsked: suggested == nil, collision: collision,
-                sync: lease.syncsFile, makesEmpty: makesEmpty)
+                sync: lease.options.contains(.syncsFile), makesEmpty: makesEmpty)
             goOnBehindPart()
         case .descriptor:
             guard sinkDescriptor >= 0 else {
@@ -222,7 +228,7 @@ extension Transfer {
     /// The path with the name that the response suggests as its last part; nil when it suggests none, or none is
     /// wanted.
     private func suggestedPath(insteadOf path: String) -> String? {
-        guard lease.namesFromDisposition, let head, head.status / 100 == 2,
+        guard lease.options.contains(.namesFromDisposition), let head, head.status / 100 == 2,
             let name = SuggestedFileName(disposition: head.fields)
         else { return nil }
         // By bytes: a combining character behind the slash is one Character with it.

@@ -257,7 +257,7 @@ final class Transfer {
         if let timeLimit { loop.note(limit: timeLimit) }
         lastUploaded = 0
         if case .stream(let credit) = self.lease.sink { self.credit = Int(credit) } else { credit = 0 }
-        room = self.lease.isMetered ? UInt64(WireProtocol.maximumInlineBody) : .max
+        room = self.lease.options.contains(.metersBody) ? UInt64(WireProtocol.maximumInlineBody) : .max
         progress.begin(lease: id)
         interim = InterimAllowance()
         heads.maximumBytes = Int(profile.profile.headBytes)

@@ -35,9 +35,9 @@ extension Supervisor {
                 originLength: fetch.engine.target.originLength, fields: fields)
             lease.proxy = try proxyRoute(fetch, &lease.fields)
             fetch.engine.sendsOnce = hosts.queues.hasDelay(of: fetch.engine.origin)
-            lease.sendsOnce = fetch.engine.sendsOnce
-            lease.mayReuseConnection = terms.reusesConnection && !fetch.engine.isRepeated
-            lease.mayKeepConnection = terms.keepsConnection && keepsConnection
+            lease.options.set(.sendsOnce, fetch.engine.sendsOnce)
+            lease.options.set(.mayReuseConnection, terms.reusesConnection && !fetch.engine.isRepeated)
+            lease.options.set(.mayKeepConnection, terms.keepsConnection && keepsConnection)
             lease.counted = counted(fetch.engine.origin, limit: limit)
             lease.limits = limits(for: fetch)
             countLease(of: fetch, under: lease.limits)
@@ -164,18 +164,19 @@ extension Supervisor {
             }
             lease.sink = .descriptor
         }
-        lease.savesErrorBodies = fetch.plan.fileOptions.savesErrorBodies
-        lease.dropsErrorBodies = fetch.plan.fileOptions.dropsErrorBodies
-        lease.createsEmptyFile = fetch.plan.fileOptions.createsEmptyFile
-        lease.syncsFile = fetch.plan.fileOptions.syncs
-        lease.namesFromDisposition = fetch.plan.fileOptions.namesFromDisposition
-        lease.isMetered = memory != nil
+        let files = fetch.plan.fileOptions
+        lease.options.set(.savesErrorBodies, files.savesErrorBodies)
+        lease.options.set(.dropsErrorBodies, files.dropsErrorBodies)
+        lease.options.set(.createsEmptyFile, files.createsEmptyFile)
+        lease.options.set(.syncsFile, files.syncs)
+        lease.options.set(.namesFromDisposition, files.namesFromDisposition)
+        lease.options.set(.metersBody, memory != nil)
     }
 
     /// Who the request comes from, and whom it trusts.
     private func addIdentity(of fetch: RunningFetch, to lease: inout Lease) {
         let terms = fetch.engine.terms
-        lease.storesCookies = terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false
+        lease.options.set(.storesCookies, terms.cookies?.storesByWorker(from: fetch.engine.target) ?? false)
         lease.login = login(of: fetch)
         lease.identity = fetch.engine.authentication?.server?.identity ?? []
         if terms.options.tls.question != .never {
@@ -204,11 +205,13 @@ extension Supervisor {
             lease.heads = .early
         }
         if fetch.engine.resumable?.looksAtHead == true { lease.heads = .answered }
-        lease.asksAboutChallenges = answersChallenges(fetch)
-        lease.asksAboutFailures = mayTryAgain(fetch)
-        lease.dropsRedirectBodies = fetch.engine.terms.options.redirects.mode != .manual
+        lease.options.set(.asksAboutChallenges, answersChallenges(fetch))
+        lease.options.set(.asksAboutFailures, mayTryAgain(fetch))
+        if fetch.engine.terms.options.redirects.mode != .manual {
+            lease.options.insert(.dropsRedirectBodies)
+            lease.options.set(.asksAboutRedirects, decider(of: fetch) != nil)
+        }
         if lease.cache.contains(.writes), storingDecider(of: fetch) != nil { lease.cache.insert(.asks) }
-        if decider(of: fetch) != nil { lease.asksAboutRedirects = lease.dropsRedirectBodies }
     }
 }
 
