@@ -47,7 +47,7 @@ struct UseClockTests {
         let one = UseClock(in: scratch.path, budget: 1 << 20)
         let other = UseClock(in: scratch.path, budget: 1 << 20)
         one.use(0)
-        for number in 0..<2000 { one.noteRemoval(of: CacheDigest(9, UInt64(number)), at: 100_000) }
+        for number in 0..<20_000 { one.noteRemoval(of: CacheDigest(9, UInt64(number)), at: 100_000) }
         one.noteRemoval(of: CacheDigest(9, .max), at: 120_000)
         #expect(other.lastRemoval(of: CacheDigest(9, .max)) == 120_000)
         #expect(other.lastRemoval(of: CacheDigest(9, 3)) >= 100_000)
@@ -59,6 +59,27 @@ struct UseClockTests {
         #expect(other.now == 1)
         #expect(other.last(0) == 1)
         #expect(UseClock(in: scratch.path, budget: 1 << 20).last(4095) == 0)
+    }
+
+    @Test("a removal holds for no other digest, unless two that share a word had removals")
+    func strangers() {
+        let clock = UseClock(in: scratch.path, budget: 1 << 20)
+        clock.noteRemoval(of: CacheDigest(5, 7), at: 100_000)
+        // Of the same origin, and of the same word.
+        #expect(clock.lastRemoval(of: CacheDigest(5, 7 + 8189 << 45)) == 0)
+        for number in 0..<20_000 where number != 5 {
+            #expect(clock.lastRemoval(of: CacheDigest(UInt64(number), 7)) == 0)
+        }
+        clock.noteRemoval(of: CacheDigest(6, 7), at: 90_000)
+        for number: UInt64 in [5, 6, 7] { #expect(clock.lastRemoval(of: CacheDigest(number, 7)) == 100_000) }
+        // The same one again does not make it its own: the other may still be asked about.
+        clock.noteRemoval(of: CacheDigest(6, 7), at: 110_000)
+        for number: UInt64 in [5, 6, 7] { #expect(clock.lastRemoval(of: CacheDigest(number, 7)) == 110_000) }
+        #expect(clock.lastRemoval(of: CacheDigest(6, 8)) == 0)
+        // Of all bits of a tag none is one as well.
+        clock.noteRemoval(of: CacheDigest(1 << 40, 9), at: 100_000)
+        #expect(clock.lastRemoval(of: CacheDigest(1 << 40, 9)) == 100_000)
+        #expect(clock.lastRemoval(of: CacheDigest(2, 9)) == 0)
     }
 
     @Test("a file that is damaged, cut short or no file is replaced or done without", arguments: 0..<5)

@@ -16,9 +16,9 @@ import TrawlPlatform
 /// only.
 final class UseClock: @unchecked Sendable {
     private static let name = "uses"
-    private static let magic: UInt64 = 0x3173_6573_7574_7274
+    private static let magic: UInt64 = 0x3273_6573_7574_7274
     /// Bytes before the slots: magic, number of slots, clock, times of removals.
-    static let headSize = 4096
+    static let headSize = 64 << 10
     /// More uses than there can be between two changes.
     private static let mostUses: UInt64 = 1 << 48
 
