@@ -37,7 +37,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [11, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [12, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -51,6 +51,7 @@ struct MessageRoundTripTests {
         route.tunnels = true
         (route.user, route.password, route.identity) = ("u", "p", 7)
         lease.proxy = route
+        lease.trusted = .verified([8, 9])
         lease.counted = CountedOrigin(number: 5, most: 6)
         let payload: [UInt8] =
             little(UInt64(1)) + little(UInt32(2)) + little(UInt16(3)) + [0, 0b11_0000, 0] + little(UInt64(4))
@@ -58,7 +59,7 @@ struct MessageRoundTripTests {
             + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0] + [0]
             + [5] + little(UInt32(1 | 2 << 10 | 1023 << 20))
             + [6] + [1, 0, 0, 0, 0x68] + [1, 0] + [1] + [1, 0, 0, 0, 0x75] + [1, 0, 0, 0, 0x70] + [0, 0, 0, 0]
-            + little(UInt64(7)) + [0] + [0, 0, 0, 0] + [6, 0, 5, 0, 0, 0]
+            + little(UInt64(7)) + [0, 0, 2, 2, 0, 0, 0, 8, 9] + [6, 0, 5, 0, 0, 0]
         #expect(frame(CoordinatorMessage.lease(lease)) == frame(kind: 3, descriptors: 1, payload))
         let sink: [UInt8] = [2, 7, 0] + [1, 0, 0, 0, 0x70] + [2] + little(UInt32(5)) + [1]
         let answer = HeadDisposition.redirectBody(
@@ -80,7 +81,7 @@ struct MessageRoundTripTests {
             roots: [WorkerRoot(path: "/p", device: 6, inode: 7)], followsConnections: true)
         let numbers: [UInt8] = little(UInt32(2)) + little(UInt32(3)) + little(UInt32(4)) + little(UInt32(5))
         let roots: [UInt8] = [1, 0, 0, 0] + [2, 0, 0, 0, 0x2F, 0x70] + little(UInt64(6)) + little(UInt64(7))
-        let greeting: [UInt8] = Array("TRWL".utf8) + [11, 0] + [1, 0, 0, 0, 0x62] + numbers + roots + [1]
+        let greeting: [UInt8] = Array("TRWL".utf8) + [12, 0] + [1, 0, 0, 0, 0x62] + numbers + roots + [1]
         #expect(frame(CoordinatorMessage.hello(hello)) == frame(kind: 1, greeting))
     }
 

@@ -122,7 +122,10 @@ extension Lease {
         lease.limits =
             [.unlimited, LimitNumbers(0), LimitNumbers(0, 1022), LimitNumbers(7, 0, 9)].randomElement(using: &random)
             ?? .unlimited
-        lease.trusted = random.bytes(upTo: 64)
+        lease.asksNobody = random.bool()
+        lease.trusted = random.pick([
+            .undecided, .accepted(random.bytes(upTo: 64)), .verified(random.bytes(upTo: 64)),
+        ])
         if random.bool() { lease.part = max(1, random.integer()) }
         lease.cache = CacheAccess(rawValue: UInt8.random(in: 0...63, using: &random))
         if random.bool() { lease.proxy = .random(using: &random) }

@@ -1,4 +1,5 @@
 import TrawlHTTP
+import TrawlProtocol
 
 /// What a program is asked about servers, and what it said. One fetch asks; others that meet the same wait for what it
 /// is told.
@@ -10,8 +11,8 @@ struct ProgramQuestions {
 
     private var lastNumber: UInt64 = 0
     private var waitingForTrust: [TrustSubject: [TrustWaiter]] = [:]
-    /// The certificates that were accepted.
-    private var acceptedCertificates: [Origin: [UInt8]] = [:]
+    /// The certificates of servers that were decided about.
+    private var decidedCertificates: [Origin: DecidedCertificate] = [:]
     private var waitingForIdentity: [Origin: [IdentityWaiter]] = [:]
     /// The client certificates that were chosen; nil in it is none.
     private var chosenIdentities: [Origin: ClientIdentity?] = [:]
@@ -24,13 +25,24 @@ struct ProgramQuestions {
 
     // MARK: Certificates of servers
 
-    /// The certificate of a server that was accepted last, in DER form.
-    func accepted(from origin: Origin) -> [UInt8]? { acceptedCertificates[origin] }
+    /// The certificate of a server that was decided about last.
+    func decided(about origin: Origin) -> DecidedCertificate { decidedCertificates[origin, default: .undecided] }
 
-    /// A certificate is accepted from now on, in place of any other of its server.
+    /// A certificate is good from now on whatever the rules say, in place of any other of its server.
     mutating func accept(_ subject: TrustSubject) {
-        if acceptedCertificates.count >= Self.mostRemembered { acceptedCertificates.removeAll() }
-        acceptedCertificates[subject.origin] = subject.certificate
+        remember(.accepted(subject.certificate), of: subject.origin)
+    }
+
+    /// A certificate is good from now on as long as the rules have nothing against it, in place of any other of its
+    /// server. One that is accepted stays so.
+    mutating func leaveToRules(_ subject: TrustSubject) {
+        if decided(about: subject.origin) == .accepted(subject.certificate) { return }
+        remember(.verified(subject.certificate), of: subject.origin)
+    }
+
+    private mutating func remember(_ certificate: DecidedCertificate, of origin: Origin) {
+        if decidedCertificates.count >= Self.mostRemembered { decidedCertificates.removeAll() }
+        decidedCertificates[origin] = certificate
     }
 
     /// Lets a fetch wait for a decision about a certificate.

@@ -38,6 +38,7 @@ public enum TrustChoice: Sendable, Hashable {
     case accept
     /// It is not: the fetch fails, and nothing is sent.
     case refuse
-    /// As the rules have it.
+    /// As the rules of the fetch have it. A fetch whose rules have nothing against the certificate is not asked about it
+    /// again; one whose rules have something against it asks, or fails.
     case asVerified
 }

@@ -12,19 +12,15 @@ extension Supervisor {
         guard let own = failure.certificates.first else { return false }
         let origin = fetch.engine.target.origin
         let subject = TrustSubject(origin: origin, certificate: own)
-        if programQuestions.accepted(from: origin) == own {
-            // Accepted since the hop was leased. A worker that was told and stops all the same breaks the rules.
-            guard fetch.engine.trusted != own else { return false }
+        let decided = programQuestions.decided(about: origin)
+        if decided.settles(failure, about: own) {
+            // Decided since the hop was leased. A worker that was told and stops all the same breaks the rules.
+            guard fetch.engine.trusted != decided else { return false }
             begin(fetch, front: true)
             return true
         }
-        guard let decisions = decider(of: fetch) else {
-            // Nobody to ask: what the rules have nothing against is good.
-            guard failure.kind == .tlsUndecided else { return false }
-            programQuestions.accept(subject)
-            begin(fetch, front: true)
-            return true
-        }
+        // Nobody to ask: the rules hold, as its worker was told.
+        guard let decisions = decider(of: fetch) else { return false }
         release(fetch, .promote)
         let number = programQuestions.nextNumber()
         openQuestion(OpenQuestion(number: number, about: .trust), of: fetch)
@@ -50,14 +46,28 @@ extension Supervisor {
             else { continue }
             withdrawQuestion(fetch)
             switch answer {
-            case .success(.accept),
-                .success(.asVerified) where waiter.failure.kind == .tlsUndecided:
+            case .success(.accept):
                 programQuestions.accept(subject)
+                begin(fetch, front: true)
+            case .success(.asVerified) where waiter.failure.kind == .tlsUndecided:
+                // By the rules of this fetch: another's may have something against it.
+                programQuestions.leaveToRules(subject)
                 begin(fetch, front: true)
             case .success: conclude(fetch, FetchError(waiter.failure, fetch: fetch))
             case .failure(let error):
                 conclude(fetch, FetchError(error.code, error.detail, url: fetch.engine.target.text))
             }
+        }
+    }
+}
+
+extension DecidedCertificate {
+    /// Whether no more is to be asked about a certificate that a worker stopped at.
+    fileprivate func settles(_ failure: HopFailure, about own: [UInt8]) -> Bool {
+        switch self {
+        case .undecided: false
+        case .accepted(let certificate): certificate == own
+        case .verified(let certificate): certificate == own && failure.kind == .tlsUndecided
         }
     }
 }

@@ -18,6 +18,6 @@ package enum FrameError: Error, Sendable, Hashable {
     /// The name of a message field, for diagnostics.
     package enum StaticFieldName: String, Sendable, Hashable {
         case magic, version, boolean, text, fields, method, status, sink, body, heads, outcome, failure, disposition
-        case count, length, collision, path, cache, login, proxy, order
+        case count, length, collision, path, cache, login, proxy, order, certificate
     }
 }

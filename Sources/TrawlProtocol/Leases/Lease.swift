@@ -32,8 +32,10 @@ package struct Lease: Sendable, Hashable {
     package var limits = LimitNumbers.unlimited
     /// The proxy the hop goes through; nil is none.
     package var proxy: ProxyRoute?
-    /// The certificate of the server, in DER form, that is accepted whatever the rules say; empty is none.
-    package var trusted: [UInt8] = []
+    /// Whether nobody can be asked about the server's certificate: then one that the rules have nothing against is good.
+    package var asksNobody = false
+    /// The certificate of the server that needs no answer any more.
+    package var trusted = DecidedCertificate.undecided
     /// Who the connection is opened as; nil for nobody.
     package var login: ConnectionLogin?
     /// Stands for what `Authorization` says, to the cache, where that differs each time; empty where it does not.
@@ -83,7 +85,8 @@ package struct Lease: Sendable, Hashable {
         writer.write(cache.rawValue)
         writer.write(limits.packed)
         if let proxy { proxy.write(to: &writer) } else { writer.write(UInt8(0)) }
-        writer.write(trusted)
+        writer.write(asksNobody)
+        trusted.write(to: &writer)
         CountedOrigin.write(counted, to: &writer)
         if part > 0 { writer.write(part) }
     }
@@ -116,7 +119,8 @@ package struct Lease: Sendable, Hashable {
         let limits = try LimitNumbers(from: &reader)
         let proxyKind = try reader.byte()
         let proxy = proxyKind == 0 ? nil : try ProxyRoute(kind: proxyKind, from: &reader)
-        let trusted = try reader.data()
+        let asksNobody = try reader.bool()
+        let trusted = try DecidedCertificate(from: &reader)
         let counted = try CountedOrigin.read(from: &reader)
         let hasPart = bits & partBit != 0
         let part = hasPart ? try reader.uint64() : 0
@@ -126,8 +130,8 @@ package struct Lease: Sendable, Hashable {
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url,
             originLength: block.integer(at: 25, as: UInt16.self), fields: fields, body: body, sink: sink, heads: heads,
             timeout: block.integer(at: 17, as: UInt64.self), options: LeaseOptions(rawValue: bits & ~partBit),
-            cache: cache, limits: limits, proxy: proxy, trusted: trusted, login: login, identity: identity,
-            counted: counted, part: part)
+            cache: cache, limits: limits, proxy: proxy, asksNobody: asksNobody, trusted: trusted, login: login,
+            identity: identity, counted: counted, part: part)
     }
 
     /// Bytes of everything before the method.

@@ -29,9 +29,13 @@ extension Transfer {
         let tls = profile.profile.tls
         guard tls.question != .never else { return true }
         let problem = problem(tls)
-        if problem == nil, tls.question == .unlessVerified { return true }
+        if problem == nil, tls.question == .unlessVerified || lease.asksNobody { return true }
         let chain = certificates()
-        if let own = chain.first, own == lease.trusted { return true }
+        switch lease.trusted {
+        case .undecided: break
+        case .accepted(let certificate): if chain.first == certificate { return true }
+        case .verified(let certificate): if problem == nil, chain.first == certificate { return true }
+        }
         let result = ccurl_tls_verify_result(easy.raw)
         var failure = HopFailure(
             problem ?? .tlsUndecided, curlCode: CURLE_PEER_FAILED_VERIFICATION.rawValue,

@@ -100,6 +100,63 @@ struct TrustDecisionTests {
         }
     }
 
+    /// A fetch of the self-signed certificate's server whose rules have nothing against it.
+    private func loose(_ scene: TrustScene) -> Request {
+        scene.request("alone") { tls in
+            tls.verification = .none
+            tls.question = .always
+        }
+    }
+
+    @Test("what is left to the rules is left to those of each fetch, and not accepted")
+    func leftToRules() async throws {
+        let decisions = Trusting { _ in .asVerified }
+        try await TrustScene.with(adjust: { $0.decisions = decisions }) { scene, coordinator in
+            try scene.origin.reset()
+            let (loose, full) = (loose(scene), scene.request("alone") { $0.question = .unlessVerified })
+            for _ in 0..<2 {
+                let status = try await coordinator.send(loose).status
+                #expect(status == 200)
+            }
+            await failure(.tlsSelfSigned) { try await coordinator.send(full) }
+            #expect(decisions.problems == [nil, .tlsSelfSigned])
+            let seen = try scene.origin.seen()
+            #expect(seen.map(\.listener) == ["alone", "alone"])
+        }
+    }
+
+    @Test("what nobody was asked about is no answer for those who ask")
+    func unasked() async throws {
+        let decisions = Trusting { _ in .asVerified }
+        try await TrustScene.with(adjust: { $0.decisions = decisions }) { scene, coordinator in
+            try scene.origin.reset()
+            let (loose, good) = (loose(scene), scene.request("good") { $0.question = .always })
+            for request in [loose, good] {
+                let status = try await coordinator.sendFromThread(request).status
+                #expect(status == 200)
+            }
+            #expect(decisions.problems.isEmpty)
+            await failure(.tlsSelfSigned) {
+                try await coordinator.send(scene.request("alone") { $0.question = .unlessVerified })
+            }
+            let status = try await coordinator.send(good).status
+            #expect(status == 200 && decisions.problems == [.tlsSelfSigned, nil])
+        }
+    }
+
+    @Test("what is accepted by rules that have nothing against it is accepted by all")
+    func acceptedUnderOthers() async throws {
+        let decisions = Trusting { _ in .accept }
+        try await TrustScene.with(adjust: { $0.decisions = decisions }) { scene, coordinator in
+            try scene.origin.reset()
+            for request in [loose(scene), scene.request("alone") { $0.question = .unlessVerified }] {
+                let status = try await coordinator.send(request).status
+                #expect(status == 200)
+            }
+            #expect(decisions.problems == [nil])
+        }
+    }
+
     @Test("whom servers are trusted by where a program decides is nothing to a proxy, which is checked by rule")
     func proxies() async throws {
         let decisions = Trusting { _ in .accept }

@@ -27,10 +27,23 @@ struct ProgramQuestionsTests {
     @Test("a certificate that is accepted takes the place of another one of its server")
     func accepted() {
         var questions = ProgramQuestions()
-        #expect(questions.accepted(from: origin) == nil)
+        #expect(questions.decided(about: origin) == .undecided)
         questions.accept(TrustSubject(origin: origin, certificate: [1]))
         questions.accept(TrustSubject(origin: origin, certificate: [2]))
-        #expect(questions.accepted(from: origin) == [2])
+        #expect(questions.decided(about: origin) == .accepted([2]))
+    }
+
+    @Test("a certificate that is left to the rules is not accepted, and one that is accepted stays so")
+    func leftToRules() {
+        var questions = ProgramQuestions()
+        let subject = TrustSubject(origin: origin, certificate: [1])
+        questions.leaveToRules(subject)
+        #expect(questions.decided(about: origin) == .verified([1]))
+        questions.accept(subject)
+        questions.leaveToRules(subject)
+        #expect(questions.decided(about: origin) == .accepted([1]))
+        questions.leaveToRules(TrustSubject(origin: origin, certificate: [2]))
+        #expect(questions.decided(about: origin) == .verified([2]))
     }
 
     @Test("that no client certificate was chosen is known until it is forgotten")

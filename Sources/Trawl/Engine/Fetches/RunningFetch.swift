@@ -109,8 +109,8 @@ final class RunningFetch: @unchecked Sendable {
         /// Whether the caller, or a program in place of a redirect, wrote the hop's field of credentials: then it goes
         /// out as it is.
         private(set) var isByHand: Bool
-        /// The certificate its worker was told to trust; empty for none.
-        var trusted: [UInt8] = []
+        /// The certificate that its worker was told has been decided about.
+        var trusted = DecidedCertificate.undecided
         /// Whether its cookies are those that all who use the store have.
         var sharesCookies = false
         /// Whether `sent` is settled for this hop.

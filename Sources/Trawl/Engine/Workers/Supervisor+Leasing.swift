@@ -180,7 +180,8 @@ extension Supervisor {
         lease.login = login(of: fetch)
         lease.identity = fetch.engine.authentication?.server?.identity ?? []
         if terms.options.tls.question != .never {
-            lease.trusted = programQuestions.accepted(from: fetch.engine.target.origin) ?? []
+            lease.asksNobody = decider(of: fetch) == nil
+            lease.trusted = programQuestions.decided(about: fetch.engine.target.origin)
             fetch.engine.trusted = lease.trusted
         }
     }
