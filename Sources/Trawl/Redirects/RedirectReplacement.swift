@@ -2,7 +2,7 @@ import TrawlHTTP
 
 /// Where a hop went and what it carried.
 struct EarlierHop: Sendable {
-    let target: TargetURI
+    let origin: Origin
     let fields: FieldLines
 }
 
@@ -28,7 +28,7 @@ struct RedirectReplacement: Sendable {
         keepsBody = request.body == .none && proposal.keepsBody && method.name == proposal.request.effectiveMethod.name
         body = request.body
         var fields = request.fields
-        for hop in earlier where hop.target.origin != request.target.origin {
+        for hop in earlier where hop.origin != request.target.origin {
             for name in Self.secrets where hop.fields.values(name).contains(where: fields.values(name).contains) {
                 fields.removeAll(name)
             }

@@ -25,8 +25,8 @@ extension Supervisor {
             redirect, to: target, head, from: fetch.engine.target, fetch.engine.fields,
             count: fetch.engine.redirects.count, hasBody: fetch.body != .none, fetch.plan.options)
         let earlier = [
-            EarlierHop(target: fetch.engine.target, fields: fetch.engine.fields),
-            EarlierHop(target: fetch.plan.target, fields: fetch.plan.fields),
+            EarlierHop(origin: fetch.engine.target.origin, fields: fetch.engine.fields),
+            EarlierHop(origin: fetch.home, fields: fetch.plan.fields),
         ]
         let number = programQuestions.nextNumber()
         let (mailbox, planner, limit) = (mailbox, planner, configuration.decisionTimeout)

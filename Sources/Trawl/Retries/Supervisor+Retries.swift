@@ -99,6 +99,7 @@ extension Supervisor {
         fetch.engine.otherBody = nil
         fetch.engine.decided = nil
         fetch.engine.hasLeftOrigin = false
+        fetch.engine.isHomeSecured = false
         fetch.engine.way = nil
         fetch.engine.access = .nothing
         restartCredentials(of: fetch)

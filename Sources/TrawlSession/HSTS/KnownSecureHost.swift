@@ -135,4 +135,12 @@ package enum TransportSecurity {
         // `http://` is in normal form; an explicit port 80 never is.
         return "https" + text.dropFirst(4)
     }
+
+    /// The origin that an `http` URL has when it is fetched by `https`.
+    ///
+    /// - Source: RFC 6797 §8.3.
+    package static func upgrade(_ origin: Origin) -> Origin {
+        guard origin.scheme == "http" else { return origin }
+        return Origin(scheme: "https", host: origin.host, port: origin.port == 80 ? 443 : origin.port)
+    }
 }

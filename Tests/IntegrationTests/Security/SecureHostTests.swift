@@ -104,6 +104,95 @@ struct SecureHostTests {
         }
     }
 
+    /// A request for `one.test` at the ports of the schemes: in clear it is answered by `clear`, else by `good`.
+    private func requestByScheme(_ scene: TrustScene, _ url: String) -> Request {
+        var request = scene.request("clear")
+        request.url = url
+        request.options.transport.connectTo = [
+            "one.test:80:127.0.0.1:\(scene.origin.port("clear"))",
+            "one.test:443:127.0.0.1:\(scene.origin.port("good"))",
+        ]
+        return request
+    }
+
+    /// A target that leads to where `one.test` asks for secure transport, and says that it is busy.
+    private var toBusy: String {
+        "/go?status=302&to=" + "https://one.test/?status=503&hsts=max-age%3D600".percentEncoded
+    }
+
+    @Test("an attempt that is made again does not go back to http")
+    func retried() async throws {
+        try await TrustScene.with { scene, coordinator in
+            try scene.origin.reset()
+            var request = requestByScheme(scene, "http://one.test" + toBusy)
+            request.fields.add("Authorization", "Bearer own")
+            request.options.retry = .init(1)
+            request.options.retry.delay = .milliseconds(20)
+            let response = try await coordinator.send(request)
+            #expect(response.status == 503 && response.retryCount == 1)
+            let seen = try scene.origin.seen()
+            #expect(seen.map(\.listener) == ["clear", "good", "good", "good"])
+            // It is no redirect of its own: what was for the first hop goes along.
+            #expect(seen.map { $0.values("authorization") } == [["Bearer own"], [], ["Bearer own"], ["Bearer own"]])
+        }
+    }
+
+    @Test("credentials of a request go along when its next attempt goes by https")
+    func retriedWithCredentials() async throws {
+        try await TrustScene.with { scene, coordinator in
+            try scene.origin.reset()
+            var request = requestByScheme(scene, "http://one.test" + toBusy + "&challenge=Basic%20realm%3Dr")
+            request.options.authentication.credential = Credential(user: "me", password: "pw")
+            request.options.authentication.allowsClearText = true
+            request.options.retry = .init(1)
+            request.options.retry.delay = .milliseconds(20)
+            let response = try await coordinator.send(request)
+            #expect(response.status == 503 && response.retryCount == 1)
+            let seen = try scene.origin.seen().filter { $0.target?.hasPrefix("/go") == true }
+            #expect(seen.map(\.listener) == ["clear", "clear", "good", "good"])
+            #expect(seen.map { $0.values("authorization").isEmpty } == [true, false, true, false])
+        }
+    }
+
+    @Test("what waits for its turn goes by https when its host has asked for that meanwhile")
+    func waiting() async throws {
+        try await TrustScene.with(adjust: { $0.connectionsPerHost = 1 }) { scene, coordinator in
+            try scene.origin.reset()
+            let first = coordinator.start(requestByScheme(scene, "http://one.test/?hold"))
+            #expect(await eventually { (try? scene.origin.seen().count) == 1 })
+            var second = requestByScheme(scene, "http://one.test/second")
+            second.fields.add("Authorization", "Bearer own")
+            let later = coordinator.start(second)
+            _ = try await coordinator.send(requestByScheme(scene, "https://one.test" + hsts))
+            try scene.origin.release()
+            let status = try await first.response.status
+            let response = try await later.response
+            #expect(status == 200 && response.status == 200 && response.url == "https://one.test/second")
+            let seen = try scene.origin.seen()
+            #expect(seen.map(\.listener) == ["clear", "good", "good"])
+            #expect(seen.last?.values("authorization") == ["Bearer own"])
+        }
+    }
+
+    @Test("what may not go by https fails, and does not go out in clear")
+    func waitingInVain() async throws {
+        try await TrustScene.with(adjust: { $0.connectionsPerHost = 1 }) { scene, coordinator in
+            try scene.origin.reset()
+            let first = coordinator.start(requestByScheme(scene, "http://one.test/?hold"))
+            #expect(await eventually { (try? scene.origin.seen().count) == 1 })
+            var second = requestByScheme(scene, "http://one.test/second")
+            second.options.transport.allowsHTTPS = false
+            let later = coordinator.start(second)
+            _ = try await coordinator.send(requestByScheme(scene, "https://one.test" + hsts))
+            try scene.origin.release()
+            let status = try await first.response.status
+            #expect(status == 200)
+            await failure(.unsupportedURL) { try await later.response }
+            let seen = try scene.origin.seen()
+            #expect(seen.map(\.listener) == ["clear", "good"])
+        }
+    }
+
     @Test("what a 304 says counts, and not once more what is stored, §8.1")
     func validated() async throws {
         let store = try TemporaryDirectory()

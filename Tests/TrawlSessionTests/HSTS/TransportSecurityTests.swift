@@ -152,6 +152,11 @@ struct TransportSecurityTests {
             TransportSecurity.upgrade(target("http://a.test:8080/", host: "a.test", port: 8080))
                 == "https://a.test:8080/")
         #expect(TransportSecurity.upgrade(target("https://a.test/", host: "a.test", port: 443)) == nil)
+        let ports: [UInt16] = [80, 443, 8080]
+        let origins = ports.map { TransportSecurity.upgrade(Origin(scheme: "http", host: "a.test", port: $0)) }
+        #expect(origins.map(\.text) == ["https://a.test", "https://a.test", "https://a.test:8080"])
+        let secure = Origin(scheme: "https", host: "a.test", port: 80)
+        #expect(TransportSecurity.upgrade(secure) == secure)
     }
 }
 

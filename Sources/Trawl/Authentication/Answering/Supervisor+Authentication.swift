@@ -70,9 +70,9 @@ extension Supervisor {
         let target = fetch.plan.target
         return FetchAuthentication.Side(
             CredentialSearch(
-                side: .server, policy: policy, home: target.origin, explicit: isHome ? terms.explicit : nil,
+                side: .server, policy: policy, home: fetch.home, explicit: isHome ? terms.explicit : nil,
                 url: isHome ? terms.url(of: target, policy) : nil, user: isHome ? target.user : nil),
-            home: target.origin)
+            home: fetch.home)
     }
 
     /// Tells one search that the hop begins, once.
@@ -207,8 +207,8 @@ extension Supervisor {
         }
     }
 
-    /// A fetch begins anew with its first hop: the credentials of its request and its URL are its own again, and it is
-    /// nobody whom other origins took it for.
+    /// A fetch begins anew with its first hop, or its hop goes by `https`: the credentials of its request and its URL are
+    /// its own again where it has not left their origin, and it is nobody whom other origins took it for.
     mutating func restartCredentials(of fetch: RunningFetch) {
         guard let authentication = fetch.engine.authentication else { return }
         turnCredentials(fetch)

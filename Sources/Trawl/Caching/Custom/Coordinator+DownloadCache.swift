@@ -58,7 +58,7 @@ extension Coordinator {
         let proposal = RedirectProposal(
             redirect, to: target, head, from: plan.target, plan.fields, count: count, hasBody: plan.body != .none,
             plan.options)
-        let earlier = [plan, original].map { EarlierHop(target: $0.target, fields: $0.fields) }
+        let earlier = [plan, original].map { EarlierHop(origin: $0.target.origin, fields: $0.fields) }
         return await RedirectAnswer(decisions, proposal, after: earlier, within: cache.decisionTimeout, planner)
     }
 

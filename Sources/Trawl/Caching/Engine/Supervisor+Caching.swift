@@ -20,7 +20,7 @@ extension Supervisor {
     ///   use.
     private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
         // Before the cache: who shows a certificate uses none.
-        guard hasIdentity(fetch, front: front) else { return false }
+        guard secure(fetch), hasIdentity(fetch, front: front) else { return false }
         if let error = settleCredentials(of: fetch) {
             answer(fetch, with: .failure(error))
             return false

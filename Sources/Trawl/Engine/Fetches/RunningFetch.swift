@@ -115,6 +115,8 @@ final class RunningFetch: @unchecked Sendable {
         var sharesCookies = false
         /// Whether `sent` is settled for this hop.
         var isSettled = false
+        /// Whether the request's own URL goes by `https`, although it was planned by `http`.
+        var isHomeSecured = false
         /// The count of the jar's changes when it was settled.
         var settledChanges: UInt64?
         /// The count of the changes of the session's credentials when it was settled what the hop says.

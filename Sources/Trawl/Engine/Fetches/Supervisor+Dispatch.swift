@@ -100,6 +100,7 @@ extension Supervisor {
     ///
     /// - Returns: False when no worker has room for it.
     mutating func place(_ hop: ReadyHop, _ fetch: RunningFetch) -> Bool {
+        if becomesSecure(hop, fetch) { return true }
         let limit = hosts.queues.limit(of: hop.host)
         switch leases.place(hop.host, isSuspect: fetch.engine.isSuspect, limit: limit) {
         case .worker(let worker, let keepsConnection):

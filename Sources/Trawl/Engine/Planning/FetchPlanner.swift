@@ -115,11 +115,8 @@ final class FetchPlanner: Sendable {
         do throws(URLFailure) {
             target = try urls.withLock { parser throws(URLFailure) in
                 let target = try parser.parse(url)
-                guard let secure = securing(target) else { return target }
-                var secured = try parser.parse(secure)
-                // RFC 6797 §8.3: scheme and port alone are others; the text of a target is without these.
-                (secured.user, secured.password) = (target.user, target.password)
-                return secured
+                guard let secure = try secured(target, parser) else { return target }
+                return secure
             }
         } catch {
             throw FetchError(error)
@@ -143,11 +140,31 @@ final class FetchPlanner: Sendable {
         usesHSTS && target.scheme == "https" && secureHosts.isSecure(target.host)
     }
 
-    /// The URL that takes the place of an `http` one whose host takes secure transport only, before anything else is
+    /// Whether another target takes the place of an `http` one, since its host takes secure transport only.
+    func secures(_ target: TargetURI) -> Bool {
+        usesHSTS && target.scheme == "http" && secureHosts.isSecure(target.host)
+    }
+
+    /// The target that takes the place of an `http` one whose host takes secure transport only, before anything else is
     /// done with it (RFC 6797 §8.3); nil when it stays.
-    private func securing(_ target: TargetURI) -> String? {
-        guard usesHSTS, target.scheme == "http", secureHosts.isSecure(target.host) else { return nil }
-        return TransportSecurity.upgrade(target)
+    private func secured(_ target: TargetURI, _ urls: URLParser) throws(URLFailure) -> TargetURI? {
+        guard secures(target), let text = TransportSecurity.upgrade(target) else { return nil }
+        var secured = try urls.parse(text)
+        // Scheme and port alone are others; the text of a target is without these.
+        (secured.user, secured.password) = (target.user, target.password)
+        return secured
+    }
+
+    /// The same for a hop that was planned before, checked as what a caller gave.
+    func secured(_ target: TargetURI, _ terms: FetchTerms, _ urls: URLParser) throws(FetchError) -> TargetURI? {
+        let secure: TargetURI?
+        do throws(URLFailure) {
+            secure = try secured(target, urls)
+        } catch {
+            throw FetchError(error)
+        }
+        if let secure, let refusal = Self.checkScheme(secure, terms) { throw refusal }
+        return secure
     }
 
     /// Notes what a response's fields say about its host. It counts when its certificate was checked, all of it.
@@ -169,7 +186,7 @@ final class FetchPlanner: Sendable {
         var target: TargetURI
         do throws(URLFailure) {
             target = try urls.resolve(redirect.location, against: here)
-            if let secure = securing(target) { target = try urls.parse(secure) }
+            if let secure = try secured(target, urls) { target = secure }
         } catch {
             // CURLE_URL_MALFORMAT. What is a URL of a scheme nobody requests is something else.
             var cause: FetchError.SystemFailure? = .curl(3)
