@@ -71,6 +71,8 @@ enum Fault: String, CaseIterable {
     case streamLength = "stream-length"
     /// An end without a head.
     case noHead = "no-head"
+    /// A stop before the request, since nobody has accepted the server's certificate.
+    case undecidedCertificate = "undecided-certificate"
     /// A memory file that can still change.
     case memoryUnsealed = "memory-unsealed"
     /// A memory file of another size than announced.

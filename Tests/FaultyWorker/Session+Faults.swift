@@ -93,6 +93,10 @@ extension Session {
             line.send(.data(lease: lease.id, [1, 2, 3]))
             line.send(ended(lease, .streamed(length: 4)))
         case .noHead: line.send(.ended(LeaseEnd(lease: lease.id, outcome: .complete(.inline([1, 2, 3])))))
+        case .undecidedCertificate:
+            var failure = HopFailure(.tlsUndecided)
+            failure.certificates = [[1, 2, 3]]
+            line.send(.ended(LeaseEnd(lease: lease.id, outcome: .failed(failure))))
         case .memoryUnsealed, .memorySize, .memoryHuge, .memoryOnDisk, .memoryPipe, .memoryMissing, .memorySurplus:
             sendWrongMemory(lease)
         case .discardedLength:

@@ -2,6 +2,11 @@ import Foundation
 import Testing
 import Trawl
 
+/// A program that accepts every certificate.
+private struct TrustingAll: FetchDecisions {
+    func trust(_ server: ServerTrust) async -> TrustChoice { .accept }
+}
+
 @Suite("Workers that break the protocol", .timeLimit(.minutes(3)))
 struct GarbageTests {
     /// Each ends its worker, and the lease it happens at is not answered.
@@ -12,7 +17,7 @@ struct GarbageTests {
         ["memory-on-disk"], ["memory-pipe"], ["memory-missing"], ["memory-surplus"], ["uninvited-file"],
         ["uninvited-descriptor"], ["close-socket"], ["interim-flood"], ["interim-bulk"], ["foreign-leases", "5000"],
         ["endless"], ["discarded-length"], ["two-forwards"], ["late-forwards"], ["given-up"], ["unwanted-closed"],
-        ["unmetered-wish"], ["connections-flood", "5000"],
+        ["unmetered-wish"], ["connections-flood", "5000"], ["undecided-certificate"],
     ]
 
     @Test("the worker is ended, its fetches are done again, and nobody else notices", arguments: lethal)
@@ -41,6 +46,20 @@ struct GarbageTests {
             for (fetch, request) in zip(fetches, good) { expectAnswered(await follow(fetch), request) }
             let later = fakeRequest("/later")
             expectAnswered(await follow(coordinator, later), later)
+        }
+    }
+
+    @Test("a worker that stops at a certificate that was decided about fails the fetch")
+    func decidedCertificate() async throws {
+        let decisions = TrustingAll()
+        try await withFaultyWorkers(["--on", "/bad", "undecided-certificate"]) { configuration in
+            configuration.decisions = decisions
+        } _: { coordinator in
+            var request = fakeRequest("/bad")
+            request.url = "https://fake.invalid/bad"
+            request.options.tls.question = .always
+            let course = await follow(coordinator, request)
+            #expect(course.code == .tlsUntrusted && course.attempts == 2)
         }
     }
 

@@ -233,6 +233,7 @@ extension Supervisor {
     mutating func violation(
         in end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, _ fetch: RunningFetch
     ) -> String? {
+        if case .failed(let failure) = end.outcome { return violation(in: failure, fetch) }
         guard case .complete(let delivery) = end.outcome else { return nil }
         guard let status = fetch.status(at: end) else { return "an end without a head" }
         let length = delivery.length.addingClamping(fetch.engine.resumable?.offset ?? 0)
@@ -267,6 +268,14 @@ extension Supervisor {
             if case .stream = fetch.plan.sink, count == fetch.engine.delivered { return nil }
             return "a stream of another length"
         }
+    }
+
+    /// What in a failure makes no sense; nil when it can be accepted.
+    private func violation(in failure: HopFailure, _ fetch: RunningFetch) -> String? {
+        if failure.certificates.isEmpty { return nil }
+        // Shown by who stops before a request, where the coordinator has the last word about the server.
+        let isAsked = fetch.engine.terms.options.tls.question != .never && fetch.engine.target.scheme == "https"
+        return isAsked ? nil : "certificates that nobody asked for"
     }
 
     mutating func settle(
