@@ -121,7 +121,7 @@ final class ProxyScripts: Sendable {
         }
     }
 
-    /// The text of a script, fetched without a proxy and through the cache, or read.
+    /// The text of a script, fetched without a proxy or cookies and through the cache, or read.
     private func load(
         _ place: String, _ limits: RequestOptions.TimeLimits
     ) throws(FetchError) -> [UInt8] {
@@ -129,6 +129,8 @@ final class ProxyScripts: Sendable {
         guard lower.hasPrefix("http://") || lower.hasPrefix("https://") else { return try ScriptFile.read(place) }
         var request = Request(place)
         request.options.proxy = .direct
+        // Many fetches ask it, with jars of their own and without.
+        request.options.cookies.jar = .none
         // Nobody waits for it longer than for what it is needed for (ASI-PRX-05), and many may wait.
         let least = { (limits: Duration...) in limits.filter { $0 > .zero }.min() ?? .zero }
         request.options.timeLimits.resource = least(limits.exchange, limits.resource, .seconds(20))

@@ -297,6 +297,27 @@ struct ProxyScriptTests {
         }
     }
 
+    @Test("a script is asked for without cookies, and its server sets none")
+    func cookies() async throws {
+        let origin = try ScriptedOrigin { seen in
+            ScriptedOrigin.Answer(
+                200, "function FindProxyForURL() { return 'DIRECT'; }",
+                [("Set-Cookie", "\(seen.target.dropFirst())=1; Path=/")])
+        }
+        defer { origin.stop() }
+        try await withTestCoordinator { coordinator in
+            _ = try await coordinator.send(Request(origin.url("/page")))
+            var request = Request(origin.url("/other"))
+            request.options.proxy = ProxyPolicy(script: origin.url("/script"))
+            _ = try await coordinator.send(request)
+            let asked = origin.seen("/script")
+            #expect(asked.count == 1 && asked.first?.fields["cookie"] == nil)
+            #expect(origin.seen("/other").first?.fields["cookie"] == "page=1")
+            let names = try coordinator.cookies.cookies(for: origin.url("/")).map(\.name)
+            #expect(names.sorted() == ["other", "page"])
+        }
+    }
+
     @Test("the script itself does not come through the proxy that http URLs have")
     func scriptWithoutProxy() throws {
         let isUsed = Locked(false)
