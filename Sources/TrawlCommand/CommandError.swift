@@ -23,6 +23,6 @@ struct CommandError: Error, Equatable {
     ) {
         let name = option.map { $0 + ": " } ?? ""
         self.init(
-            "\(name)\(path.terminalSafe): \(SystemError.reason(number))", status: status, curlStatus: curlStatus)
+            "\(name)\(FailureText.path(path)): \(SystemError.reason(number))", status: status, curlStatus: curlStatus)
     }
 }

@@ -28,7 +28,7 @@ enum Main {
             !TrawlCommand.isSubcommand(word)
         {
             return tell(
-                CommandError("there is no subcommand '\(word.terminalSafe)' (see: trawl help)"), likeCurl: false)
+                CommandError("there is no subcommand '\(FailureText.url(word))' (see: trawl help)"), likeCurl: false)
         }
         let isPipe = given.first == PipeCommand.configuration.commandName
         let isNamed = given.first == GetCommand.configuration.commandName
@@ -107,8 +107,7 @@ enum Main {
         if TrawlCommand.exitCode(for: error) == .success {
             return show(TrawlCommand.fullMessage(for: error) + "\n")
         }
-        let message = TrawlCommand.message(for: error)
-        let line = message.split(whereSeparator: \.isNewline).joined(separator: " ").terminalSafe
+        let line = UsageText.of(TrawlCommand.message(for: error), about: arguments)
         StandardStreams.writeText(
             "trawl: \(line) (see: trawl help \(TrawlCommand.helpPage(for: arguments)))\n", to: STDERR_FILENO)
         return ExitStatus.usage

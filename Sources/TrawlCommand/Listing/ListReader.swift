@@ -49,7 +49,7 @@ final class ListReader {
     ///
     /// - Parameter unpacks: Whether it may be packed. Where a program writes lines one by one it is not.
     init(_ path: String, limits: Limits = Limits(), unpacks: Bool = true) throws(CommandError) {
-        name = path == "-" ? "standard input" : path.terminalSafe
+        name = path == "-" ? "standard input" : FailureText.path(path)
         self.limits = limits
         lines = LineBuffer(longest: limits.line)
         if path == "-", !StandardStreams.takeInput() {

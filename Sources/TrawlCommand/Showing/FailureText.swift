@@ -13,4 +13,10 @@ enum FailureText {
     static func url(_ url: String) -> String {
         UserInformation.removed(from: url).terminalSafe
     }
+
+    /// A file as it was named: as it stands, since its name may hold an `@`, unless that is behind a colon. Then it may be
+    /// a URL in the place of a file.
+    static func path(_ path: String) -> String {
+        path.utf8.prefix { $0 != UInt8(ascii: "@") }.contains(UInt8(ascii: ":")) ? url(path) : path.terminalSafe
+    }
 }

@@ -103,6 +103,22 @@ struct AuthCommandTests {
         }
     }
 
+    @Test(
+        "a URL with a password, or a password, where it does not belong is not shown",
+        arguments: [
+            ["batch", "https://me:planted@host.test/list"], ["batch", "list", "https://me:planted@host.test/"],
+            ["pipe", "https://me:planted@host.test/"], ["help", "https://me:planted@host.test/"],
+            ["auth", "test", "https://host.test/", "https://me:planted@host.test/"],
+            ["auth", "set", "https://host.test/", "me:planted"],
+            ["auth", "set", "https://host.test/", "-u", "me", "planted"],
+            ["auth", "set", "https://host.test/", "-u", "me", "-planted"],
+        ])
+    func misplaced(arguments: [String]) throws {
+        let run = try run(arguments)
+        #expect(run.status == 2 && run.errors.hasPrefix("trawl: "), "\(run.status): \(run.errors)")
+        #expect(!run.errors.contains("planted") && run.text.isEmpty, "\(run.errors)")
+    }
+
     @Test("a proxy's user without a password is asked for it")
     func proxyPassword() async throws {
         let peer = try ScriptedPeer { connection, _ in
