@@ -55,6 +55,7 @@ struct ResumptionTests {
             (206, ["Content-Range: bytes 100-499/500", "ETag: \"b\""], .asksAgain),
             (206, ["Content-Range: bytes 99-499/500"], .asksAgain),
             (206, ["Content-Range: bytes 100-400/500"], .asksAgain),
+            (206, ["Content-Range: bytes 100-400/*"], .asksAgain),
             (206, ["Content-Range: bytes 100-599/600"], .asksAgain),
             (206, ["Content-Range: bytes 100-499/500", "Content-Encoding: gzip"], .asksAgain),
             (206, ["Content-Range: lines 100-499/500"], .asksAgain),
@@ -66,5 +67,16 @@ struct ResumptionTests {
     func steps(status: UInt16, lines: [String], expected: Resumption.Step) throws {
         let resumption = Resumption(validator: "\"a\"", total: 500)
         #expect(resumption.step(after: try Self.head(status, lines), from: 100) == expected)
+    }
+
+    @Test("where nobody has said how long the whole is, its rest has to")
+    func unknownLength() throws {
+        let resumption = Resumption(validator: "\"a\"", total: nil)
+        for (range, expected) in [
+            ("100-499/500", .goesOn), ("100-400/500", .asksAgain), ("100-499/*", .asksAgain),
+        ] as [(String, Resumption.Step)] {
+            let head = try Self.head(206, ["Content-Range: bytes \(range)"])
+            #expect(resumption.step(after: head, from: 100) == expected, "\(range)")
+        }
     }
 }

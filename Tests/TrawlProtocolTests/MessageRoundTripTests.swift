@@ -101,6 +101,14 @@ struct MessageRoundTripTests {
         #expect(with[5] == without[5] + 1 && with.count == without.count + 8)
         #expect(with[WireProtocol.headerLength + 16] == without[WireProtocol.headerLength + 16] | 16)
         #expect(Array(with.suffix(8)) == little(UInt64(9)))
+        // What is elsewhere is in no file that goes along.
+        for sink in [BodySink.discard, .descriptor, .stream(credit: 1)] {
+            lease.sink = sink
+            lease.part = 0
+            let count = lease.descriptorCount
+            lease.part = 9
+            #expect(lease.descriptorCount == count)
+        }
     }
 
     @Test("a lease that drops the bodies of errors says so by the flag 16,384")

@@ -103,11 +103,16 @@ extension Supervisor {
         return part
     }
 
-    /// Gives the worker of the next hop what has come of the body, where another's file holds it.
+    /// Tells the worker of the next hop how much of the body has come, and gives it that where another's file holds it.
     func addPart(of fetch: RunningFetch, to lease: inout Lease, _ descriptors: inout [Int32]) {
-        guard let part = fetch.engine.resumable, part.offset > 0, let file = part.file else { return }
+        guard let part = fetch.engine.resumable, part.offset > 0 else { return }
+        switch fetch.plan.sink {
+        case .memory, .rooted:
+            guard let file = part.file else { return }
+            descriptors.append(file.descriptor.rawValue)
+        case .discard, .stream, .opened: break
+        }
         lease.part = part.offset
-        descriptors.append(file.descriptor.rawValue)
     }
 
     /// Whether a stream whose worker died can be gone on with behind what its reader has been given.

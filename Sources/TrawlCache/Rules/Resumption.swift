@@ -42,8 +42,8 @@ package struct Resumption: Sendable, Hashable {
             guard let range = ContentRange(head.fields), range.range.lowerBound == offset, !Self.isCoded(head) else {
                 return .asksAgain
             }
-            // A rest that is none, or of another length than before.
-            if let length = range.total, length != range.range.upperBound || total != nil && length != total {
+            // A rest that is none, that may not be all of it, or one of another length than before.
+            guard let end = range.total ?? total, end == range.range.upperBound, total == nil || total == end else {
                 return .asksAgain
             }
             // RFC 9110 §8.6, §14.4: the body of one range is that range.

@@ -17,6 +17,14 @@ package enum BodySink: Sendable, Hashable {
 }
 
 extension BodySink {
+    /// Whether the body is in a file of the worker's own, with a name or without.
+    var isWorkersFile: Bool {
+        switch self {
+        case .memory, .file: true
+        case .discard, .descriptor, .stream: false
+        }
+    }
+
     func write(to writer: inout WireWriter) {
         switch self {
         case .discard:

@@ -42,9 +42,9 @@ package struct Lease: Sendable, Hashable {
     package var identity: [UInt8] = []
     /// What its connection counts for; nil where connections are not limited.
     package var counted: CountedOrigin?
-    /// How many bytes of the body are in the file whose descriptor comes last, where an earlier lease of the hop was
-    /// given up: a response of 206 goes on behind them. For bodies kept in memory or written beneath an output root; 0
-    /// is none.
+    /// How many bytes of the body have come already, of which the request asks for the rest: a response of 206 goes on
+    /// behind them; 0 is none. Of a body kept in memory or written beneath an output root they are in the file whose
+    /// descriptor comes last.
     package var part: UInt64 = 0
 
     /// How many descriptors travel with the frame: the request body's first, then the sink's, then the part's.
@@ -52,7 +52,7 @@ package struct Lease: Sendable, Hashable {
         var count = 0
         if case .descriptor = body { count += 1 }
         if case .descriptor = sink { count += 1 }
-        if part > 0 { count += 1 }
+        if part > 0, sink.isWorkersFile { count += 1 }
         return count
     }
 

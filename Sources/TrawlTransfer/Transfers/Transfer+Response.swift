@@ -111,6 +111,8 @@ extension Transfer {
         store.expectedLength = length
         if let length { progress?.set(expected: length) }
         self.hasBody = hasBody
+        // RFC 9110 §15.3.7: a rest may end before its range does, whatever ends it.
+        if lease.part > 0, head.status == 206 { missing = ContentRange(head.fields)?.length }
         let isChallenge = lease.options.contains(.asksAboutChallenges) && Self.challenges(head)
         // What is stored does not change by asking again.
         let isFailure = lease.options.contains(.asksAboutFailures) && head.status >= 400 && report.source == .network

@@ -177,7 +177,8 @@ final class Transfer {
     /// Stored bytes that are still to be delivered, before any of the wire. While there are, `held` is of these.
     @exclusivity(unchecked)
     var source: (any StoredBytes)?
-    /// How many coded bytes must still come behind the stored ones that the answer begins with.
+    /// How many coded bytes must still come behind the stored ones that the answer begins with, or behind what earlier
+    /// leases of the hop have brought.
     var missing: UInt64?
     /// Whether a stored response took the place of the one that is coming, whose body is dropped.
     var ignoresWire = false

@@ -21,6 +21,8 @@ final class SuspendScene: Sendable {
         var breaksParts = false
         /// The length that responses for a part announce; nil is the right one.
         var partLength: Int?
+        /// How the end of responses for a part is told.
+        var partFraming = ScriptedOrigin.Framing.length
     }
 
     let origin: ScriptedOrigin
@@ -50,6 +52,7 @@ final class SuspendScene: Sendable {
                 answer.fields.append(("Content-Range", "bytes \(first)-\(content.count - 1)/\(content.count)"))
                 answer.body = Array(content[first...])
                 answer.announced = site.partLength
+                answer.framing = site.partFraming
                 if site.breaksParts {
                     answer.announced = answer.body.count
                     answer.body.removeLast(1000)

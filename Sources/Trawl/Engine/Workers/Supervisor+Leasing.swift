@@ -145,9 +145,7 @@ extension Supervisor {
         of fetch: RunningFetch, to lease: inout Lease, _ descriptors: inout [Int32]
     ) throws(FetchError) {
         switch fetch.plan.sink {
-        case .memory:
-            lease.sink = .memory
-            addPart(of: fetch, to: &lease, &descriptors)
+        case .memory: lease.sink = .memory
         case .discard: lease.sink = .discard
         case .stream:
             lease.sink = .stream(credit: UInt32(clamping: fetch.engine.credit))
@@ -155,7 +153,6 @@ extension Supervisor {
             lease.sink = .file(
                 root: UInt16(root), path: path,
                 collision: fetch.engine.hasLostWorker ? collision.adoptingIdentical : collision)
-            addPart(of: fetch, to: &lease, &descriptors)
         case .opened(let destination):
             do throws(SystemError) {
                 descriptors.append(try destination.descriptorForHop(keeping: fetch.engine.resumable?.offset ?? 0))
@@ -164,6 +161,7 @@ extension Supervisor {
             }
             lease.sink = .descriptor
         }
+        addPart(of: fetch, to: &lease, &descriptors)
         let files = fetch.plan.fileOptions
         lease.options.set(.savesErrorBodies, files.savesErrorBodies)
         lease.options.set(.dropsErrorBodies, files.dropsErrorBodies)

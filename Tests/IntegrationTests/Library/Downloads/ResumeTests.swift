@@ -252,6 +252,56 @@ struct ResumeTests {
         }
     }
 
+    @Test(
+        "a rest that ends before its range does is broken off, however its end is told",
+        arguments: [ScriptedOrigin.Framing.close, .chunked])
+    func shortRest(framing: ScriptedOrigin.Framing) async throws {
+        let origin = try ScriptedOrigin { request in
+            var answer = Site().answer(request)
+            if request.number == 2 {
+                answer.body.removeLast(50_000)
+                answer.framing = framing
+            }
+            return answer
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            let (_, first) = await Self.broken(coordinator, origin.url("/a"), directory.file("x"))
+            let data = try #require(first)
+            let course = await Self.follow(coordinator.start(resuming: data))
+            #expect(course.error?.code == .truncated, "\(course)")
+            let again = try #require(course.error?.resumeData)
+            #expect(again.offset >= data.offset && again.partPath == data.partPath)
+            #expect(directory.content("x") == nil)
+            let response = try await coordinator.start(resuming: again).response
+            #expect(response.status == 206 && directory.content("x") == Self.content)
+        }
+    }
+
+    @Test("a rest that goes on behind its range is none")
+    func longRest() async throws {
+        let origin = try ScriptedOrigin { request in
+            var answer = Site().answer(request)
+            if request.number == 2 {
+                answer.body += Array("more".utf8)
+                answer.framing = .close
+            }
+            return answer
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            let (_, first) = await Self.broken(coordinator, origin.url("/a"), directory.file("x"))
+            let course = await Self.follow(coordinator.start(resuming: try #require(first)))
+            #expect(course.error?.code == .protocolViolation, "\(course)")
+            #expect(directory.content("x") == nil)
+            let again = try #require(course.error?.resumeData)
+            _ = try await coordinator.start(resuming: again).response
+            #expect(directory.content("x") == Self.content)
+        }
+    }
+
     @Test("an error status leaves what is there, and so does a server that is away")
     func errors() async throws {
         let isAway = Locked(false)

@@ -1,0 +1,51 @@
+import Glibc
+import Testing
+import TrawlHTTP
+import TrawlProtocol
+
+@Suite("Responses that go on behind a part", .serialized)
+struct PartTests {
+    /// A 206 for the last six of ten bytes.
+    private static func rest(_ framing: String, _ body: String) -> [UInt8] {
+        Array("HTTP/1.1 206 Rest\r\nContent-Range: bytes 4-9/10\r\n\(framing)\r\n\(body)".utf8)
+    }
+
+    @Test(
+        "they have as many bytes as their Content-Range says, whatever tells their end",
+        arguments: [
+            ("Content-Length: 6\r\n", "456789", nil), ("Content-Length: 6\r\n", "45678", .truncated),
+            ("", "456789", nil), ("", "45678", .truncated), ("", "4567890", .malformedResponse),
+            ("Transfer-Encoding: chunked\r\n", "6\r\n456789\r\n0\r\n\r\n", nil),
+            ("Transfer-Encoding: chunked\r\n", "5\r\n45678\r\n0\r\n\r\n", .truncated),
+            ("Transfer-Encoding: chunked\r\n", "7\r\n4567890\r\n0\r\n\r\n", .malformedResponse),
+        ] as [(String, String, HopFailure.Kind?)])
+    func length(framing: String, body: String, expected: HopFailure.Kind?) throws {
+        let worker = try TestCoordinator()
+        for sink in [BodySink.discard, .stream(credit: 100), .descriptor] {
+            let file = try temporaryFile(Array("0123".utf8))
+            lseek(file, 0, SEEK_END)
+            let copy = dup(file)
+            defer { close(copy) }
+            if sink != .descriptor { close(file) }
+            let exchange = try worker.fetch("/raw", .post, descriptors: sink == .descriptor ? [file] : []) {
+                $0.body = .inline(Self.rest(framing, body))
+                $0.sink = sink
+                $0.part = 4
+            }
+            #expect(exchange.failure?.kind == expected, "\(sink)")
+            guard expected == nil, sink == .descriptor else { continue }
+            #expect(exchange.end.outcome == .complete(.descriptor(length: 6)))
+            var bytes = [UInt8](repeating: 0, count: 11)
+            #expect(pread(copy, &bytes, bytes.count, 0) == 10)
+            #expect(bytes.prefix(10).elementsEqual("0123456789".utf8))
+        }
+    }
+
+    @Test("a 206 that goes on behind nothing is taken as it comes")
+    func others() throws {
+        let exchange = try TestCoordinator().fetch("/raw", .post) {
+            $0.body = .inline(Self.rest("", "45678"))
+        }
+        #expect(exchange.body == Array("45678".utf8))
+    }
+}
