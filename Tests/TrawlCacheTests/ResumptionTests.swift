@@ -61,7 +61,8 @@ struct ResumptionTests {
             (206, ["Content-Range: lines 100-499/500"], .asksAgain),
             (206, ["Content-Type: multipart/byteranges; boundary=x"], .asksAgain),
             (416, ["Content-Range: bytes */100"], .asksAgain),
-            (200, [], .startsAnew),
+            (200, [], .startsAnew), (203, [], .startsAnew),
+            (202, [], .isOther), (204, [], .isOther), (226, [], .isOther),
             (302, [], .isOther), (401, [], .isOther), (503, [], .isOther), (304, [], .isOther),
         ] as [(UInt16, [String], Resumption.Step)])
     func steps(status: UInt16, lines: [String], expected: Resumption.Step) throws {

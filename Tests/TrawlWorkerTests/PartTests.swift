@@ -48,4 +48,21 @@ struct PartTests {
         }
         #expect(exchange.body == Array("45678".utf8))
     }
+
+    @Test("what is neither the rest nor a whole is kept in memory", arguments: [200, 201, 202, 203, 404, 503])
+    func statuses(status: Int) throws {
+        let worker = try TestCoordinator()
+        for isBehindPart in [true, false] {
+            let exchange = try worker.fetch("/status/\(status)?body=text", descriptors: [try temporaryFile([])]) {
+                $0.sink = .descriptor
+                $0.options.insert(.savesErrorBodies)
+                if isBehindPart { $0.part = 4 }
+            }
+            let isWhole = status == 200 || status == 203
+            let text = Array("text".utf8)
+            #expect(
+                exchange.end.outcome
+                    == .complete(isBehindPart && !isWhole ? .inline(text) : .descriptor(length: 4)))
+        }
+    }
 }

@@ -28,7 +28,8 @@ public enum Destination: Sendable, Hashable {
         /// Whether an empty body makes an empty file; that of a 304 never does, since nothing is new (RFC 9110
         /// §15.4.5). Default false.
         public var createsEmptyFile = false
-        /// Whether the body of a response other than 2xx goes into the file too. Default false.
+        /// Whether the body of a response other than 2xx goes into the file too, unless part of the file is there that a
+        /// download goes on with. Default false.
         public var savesErrorBodies = false
         /// Whether the file is synced to disk before it is renamed. Default false.
         public var syncs = false

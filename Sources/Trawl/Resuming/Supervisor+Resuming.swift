@@ -94,8 +94,8 @@ extension Supervisor {
         else { return }
         switch result {
         case .success(let response):
-            // A response that is no representation, such as a 503, changes nothing in what is there.
-            if response.status / 100 != 2 { _ = destination.keep() }
+            // A response that is neither the rest nor the whole, such as a 503, changes nothing in what is there.
+            if response.file == nil { _ = destination.keep() }
         case .failure(let error):
             let length = destination.length
             guard let kept = destination.keep() else { return }

@@ -31,7 +31,7 @@ package struct Resumption: Sendable, Hashable {
         case startsAnew
         /// It is neither: the whole has to be asked for.
         case asksAgain
-        /// It is no representation: an error, a redirect, a challenge. What is there stays as it is.
+        /// It is something else: an error, a redirect, a challenge. What is there stays as it is.
         case isOther
     }
 
@@ -55,7 +55,8 @@ package struct Resumption: Sendable, Hashable {
             return .goesOn
         // RFC 9110 §15.5.17: the whole is not longer than what is there.
         case 416: return .asksAgain
-        case 200: return .startsAnew
+        // RFC 9110 §15.3.1, §15.3.4: a proxy has changed the latter, and it is a whole all the same.
+        case 200, 203: return .startsAnew
         default: return .isOther
         }
     }

@@ -181,10 +181,9 @@ extension Transfer {
             store.useNothing()
             return
         }
-        let isSuccess = head.status / 100 == 2
         switch lease.sink {
         case .file, .descriptor:
-            if isSuccess || lease.options.contains(.savesErrorBodies) {
+            if isForFile(head) {
                 use(lease.sink)
             } else {
                 store.useMemory(limit: profile.profile.memoryBytes)
@@ -192,6 +191,15 @@ extension Transfer {
         case .discard, .memory, .stream:
             use(lease.sink)
         }
+    }
+
+    /// Whether the body goes to a file that the lease has for it.
+    private func isForFile(_ head: ResponseHead) -> Bool {
+        if lease.part > 0, case .descriptor = lease.sink {
+            // Behind a part goes its rest, or a whole in its place (RFC 9110 §15.3.1, §15.3.4), and nothing else.
+            return head.status == 206 || head.status == 200 || head.status == 203
+        }
+        return head.status / 100 == 2 || lease.options.contains(.savesErrorBodies)
     }
 
     private func use(_ sink: BodySink) {

@@ -29,4 +29,39 @@ struct SuspendedRestTests {
             }
         }
     }
+
+    @Test(
+        "an answer that is neither the rest nor the same whole is one by itself; a stream fails",
+        arguments: [202, 203])
+    func otherAnswers(status: Int) async throws {
+        for name in ["memory", "stream", "x", "root/x"] {
+            let scene = try SuspendScene(SuspendScene.Site(partStatus: status))
+            let directory = try TemporaryDirectory()
+            let root = try directory.makeDirectory("root")
+            try await withTestCoordinator(outputDirectories: [root]) { configuration in
+                configuration.suspendedConnectionLifetime = .milliseconds(50)
+            } _: { coordinator in
+                let sink: Destination =
+                    switch name {
+                    case "memory": .memory
+                    case "stream": .stream
+                    default: .file(directory.file(name))
+                    }
+                let (fetch, course) = try await scene.halfway(coordinator, into: sink)
+                try await scene.suspendForLong(fetch)
+                fetch.resume()
+                let result = await course.value
+                if name == "stream" {
+                    #expect(result.error?.code == .connectionLost)
+                    return
+                }
+                let response = try #require(result.response, "\(name) \(String(describing: result.error))")
+                let file = directory.content(name)
+                let bytes = file ?? response.body.bytes
+                #expect(response.status == status && response.receivedLength == 2, "\(name)")
+                #expect((response.file == nil) == (file == nil), "\(name)")
+                #expect(bytes == Array("no".utf8), "\(name)")
+            }
+        }
+    }
 }

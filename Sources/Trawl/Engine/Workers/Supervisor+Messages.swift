@@ -263,6 +263,7 @@ extension Supervisor {
             return "a file of a name nobody asked for"
         case .descriptor:
             guard case .opened(let destination) = fetch.plan.sink else { return "a file nobody asked for" }
+            if let part = fetch.engine.resumable, part.offset > 0, status != 206 { return "no rest, behind a part" }
             return destination.holds(length) ? nil : "a file of another length"
         case .streamed(let count):
             if case .stream = fetch.plan.sink, count == fetch.engine.delivered { return nil }

@@ -327,6 +327,70 @@ struct ResumeTests {
     }
 
     @Test(
+        "another answer is not put behind what is there, whatever its status",
+        arguments: [201, 202, 204, 226, 404, 503])
+    func otherAnswers(status: Int) async throws {
+        let body = status == 204 ? "" : "later"
+        let origin = try ScriptedOrigin { request in
+            request.number == 2 ? .init(status, body) : Site().answer(request)
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            let (_, first) = await Self.broken(coordinator, origin.url("/a"), directory.file("x"))
+            let data = try #require(first)
+            var options = Destination.FileOptions()
+            options.savesErrorBodies = true
+            options.createsEmptyFile = true
+            let other = try await coordinator.start(resuming: data, options: options).response
+            let text = try other.text()
+            #expect(other.status == status && text == body && other.file == nil)
+            #expect(other.receivedLength == UInt64(body.utf8.count))
+            let names8 = try directory.names()
+            #expect(names8 == [URL(filePath: data.partPath).lastPathComponent])
+            let response = try await coordinator.start(resuming: data).response
+            #expect(response.status == 206 && directory.content("x") == Self.content)
+        }
+    }
+
+    @Test("the page of an error that follows a part in the same fetch is no file either")
+    func errorAfterPart() async throws {
+        let origin = try ScriptedOrigin { request in
+            request.number == 2 ? .init(503, "later") : Site().answer(request)
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            var request = Request(origin.url("/a"))
+            request.options.retry = .init(1)
+            request.options.retry.delay = .milliseconds(10)
+            var options = Self.keeping
+            options.savesErrorBodies = true
+            let response = try await coordinator.send(request, into: .file(directory.file("x"), options: options))
+            let text = try response.text()
+            #expect(response.status == 503 && text == "later" && response.file == nil)
+            #expect(directory.content("x") == nil)
+        }
+    }
+
+    @Test("a whole that a proxy has changed takes the place of what is there")
+    func transformed() async throws {
+        let origin = try ScriptedOrigin { request in
+            request.number == 2 ? .init(203, "changed") : Site().answer(request)
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            let (_, first) = await Self.broken(coordinator, origin.url("/a"), directory.file("x"))
+            let response = try await coordinator.start(resuming: try #require(first)).response
+            #expect(response.status == 203 && response.receivedLength == 7)
+            #expect(directory.content("x") == Array("changed".utf8))
+            let names9 = try directory.names()
+            #expect(names9 == ["x"])
+        }
+    }
+
+    @Test(
         "without a strong validator, with ranges refused or a coding there is nothing to go on with, and nothing stays",
         arguments: [
             Site(tag: nil), Site(tag: "W/\"weak\""), Site(ranges: "none"), Site(ranges: nil),
