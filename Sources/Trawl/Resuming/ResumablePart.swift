@@ -57,7 +57,11 @@ final class ResumablePart {
             self.head = head
             self.file = file
             passed = kept
-        // Nothing has come, or something that is no representation: what was there stays.
+        // What cannot be gone on with: a reader who has been given some of it has it all the same.
+        case _ where offset == 0 && kept > 0:
+            startAnew()
+            passed = kept
+        // Nothing has come, or something in place of the rest: what was there stays.
         default: break
         }
     }

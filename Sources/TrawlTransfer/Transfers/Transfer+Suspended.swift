@@ -46,8 +46,8 @@ extension Transfer {
     /// How a transfer ends that is given up, and the descriptor that goes along.
     func handOver() -> (HopOutcome, Int32?) {
         var (kept, file): (UInt64, Int32?) = (0, nil)
-        // Of anything else nothing can be gone on with.
-        if let status = head?.status, status == 200 || status == 206, !dropsBody, failure == nil {
+        // Of anything else nothing can be gone on with; but what a pipe or terminal has taken is gone.
+        if let status = head?.status, status == 200 || status == 206 || store.isPaced, !dropsBody, failure == nil {
             (kept, file) = store.handOver(without: pending.count)
         } else {
             store.abandon()

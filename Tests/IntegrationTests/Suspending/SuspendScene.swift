@@ -23,6 +23,8 @@ final class SuspendScene: Sendable {
         var partLength: Int?
         /// How the end of responses for a part is told.
         var partFraming = ScriptedOrigin.Framing.length
+        /// The status of the first response, which is the whole in any case.
+        var firstStatus = 200
     }
 
     let origin: ScriptedOrigin
@@ -37,6 +39,10 @@ final class SuspendScene: Sendable {
             answer.fields =
                 (site.ranges.map { [("Accept-Ranges", $0)] } ?? []) + (site.tag.map { [("ETag", $0)] } ?? [])
             if request.number == 1 {
+                answer.status = site.firstStatus
+                if site.firstStatus == 206 {
+                    answer.fields.append(("Content-Range", "bytes 0-\(content.count - 1)/\(content.count)"))
+                }
                 answer.body = Array(content[..<Self.half])
                 answer.rest = (Array(content[Self.half..<(site.breaksAt ?? content.count)]), goesOn)
                 answer.announced = content.count

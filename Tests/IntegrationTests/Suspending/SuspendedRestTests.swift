@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Trawl
 
@@ -62,6 +63,75 @@ struct SuspendedRestTests {
                 #expect((response.file == nil) == (file == nil), "\(name)")
                 #expect(bytes == Array("no".utf8), "\(name)")
             }
+        }
+    }
+
+    @Test(
+        "where the rest of a part, or of an error, cannot be asked for, a reader is given nothing twice",
+        arguments: [206, 404])
+    func ownPart(status: Int) async throws {
+        for name in ["memory", "stream", "pipe"] {
+            let scene = try SuspendScene(SuspendScene.Site(firstStatus: status))
+            let directory = try TemporaryDirectory()
+            try await withTestCoordinator { configuration in
+                configuration.suspendedConnectionLifetime = .milliseconds(50)
+            } _: { coordinator in
+                let pipe = try name == "pipe" ? HalfReadPipe(directory.file(name)) : nil
+                var options = Destination.FileOptions()
+                options.savesErrorBodies = true
+                let sink: Destination =
+                    switch name {
+                    case "memory": .memory
+                    case "stream": .stream
+                    default: .file(directory.file(name), options: options)
+                    }
+                var request = Request(scene.origin.url("/file"))
+                request.fields["Range"] = "bytes=0-"
+                let fetch = coordinator.start(request, into: sink)
+                let course = Task { await SuspendedCourse(of: fetch) }
+                let isUnderWay = await eventually {
+                    pipe?.read()
+                    return fetch.currentProgress.download.completed >= 100_000
+                }
+                try #require(isUnderWay)
+                try await scene.suspendForLong(fetch)
+                fetch.resume()
+                let result = await course.value
+                guard name != "memory" else {
+                    #expect(result.response?.body.bytes == SuspendScene.content && scene.asked.count == 2)
+                    return
+                }
+                #expect(result.error?.code == .connectionLost, "\(name)")
+                #expect(scene.asked.count == 1)
+                pipe?.read()
+                let given = pipe?.bytes ?? result.streamed
+                #expect(SuspendScene.content.starts(with: given) && !given.isEmpty)
+            }
+        }
+    }
+}
+
+/// A pipe with a name, and what its reader has read of it.
+private final class HalfReadPipe {
+    private let reader: Int32
+    private(set) var bytes: [UInt8] = []
+
+    init(_ path: String) throws {
+        try #require(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        try #require(reader >= 0)
+        self.reader = reader
+    }
+
+    deinit { close(reader) }
+
+    /// Reads what is there.
+    func read() {
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(reader, &buffer, buffer.count)
+            guard count > 0 else { return }
+            bytes += buffer[..<count]
         }
     }
 }
