@@ -80,4 +80,17 @@ struct ResumptionTests {
             #expect(resumption.step(after: head, from: 100) == expected, "\(range)")
         }
     }
+
+    @Test("a date is compared as a tag is: byte for byte, where the rest has one")
+    func dates() throws {
+        let date = String(Self.old.dropFirst("Last-Modified: ".count))
+        let resumption = Resumption(validator: date, total: 500)
+        for (line, expected) in [
+            (Self.old, .goesOn), ("Last-Modified: Sun, 22 Nov 2026 06:00:00 GMT", .asksAgain),
+            ("Last-Modified: Sun, 22 Nov 2026 08:00:00 GMT", .asksAgain), ("ETag: \"a\"", .goesOn),
+        ] as [(String, Resumption.Step)] {
+            let head = try Self.head(206, ["Content-Range: bytes 100-499/500", line])
+            #expect(resumption.step(after: head, from: 100) == expected, "\(line)")
+        }
+    }
 }

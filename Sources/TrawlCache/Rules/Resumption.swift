@@ -50,8 +50,10 @@ package struct Resumption: Sendable, Hashable {
             if let announced = head.fields.first("Content-Length").flatMap({ UInt64($0) }), announced != range.length {
                 return .asksAgain
             }
-            // A server that overlooks If-Range. RFC 9110 §15.3.7 wants the tag in the response.
-            if validator.hasPrefix("\""), let tag = head.fields.first("ETag"), tag != validator { return .asksAgain }
+            // A server that overlooks If-Range, or takes an older date for the same. RFC 9110 §15.3.7 wants the tag in
+            // the response; §15.3.7.3: parts are of one whole where they have the same strong validator.
+            let name = validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
+            if let own = head.fields.first(name), own != validator { return .asksAgain }
             return .goesOn
         // RFC 9110 §15.5.17: the whole is not longer than what is there.
         case 416: return .asksAgain
