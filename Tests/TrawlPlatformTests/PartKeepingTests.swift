@@ -42,6 +42,21 @@ struct PartKeepingTests {
         #expect(try directory.names() == [])
     }
 
+    @Test("one whose bytes give way to others loses its name")
+    func loss() throws {
+        let directory = try TemporaryDirectory()
+        let path = try Self.kept(directory)
+        let part = try PartFile.reopen(kept: path, for: directory.file("x"), length: 4)
+        try part.loseKeptName()
+        let names = try directory.names()
+        #expect(names.count == 1 && names[0].hasPrefix(".x.") && names[0].hasSuffix(".part"))
+        #expect(throws: OutputError.self) { _ = try PartFile.reopen(kept: path, for: directory.file("x"), length: 1) }
+        let again = try part.keep()
+        #expect(again != path && again.hasSuffix(".partial"))
+        try PartFile.reopen(kept: again, for: directory.file("x"), length: 4).discard()
+        #expect(try directory.names() == [])
+    }
+
     @Test("other files, files that are shorter, and those that somebody has open are refused")
     func refusals() throws {
         let directory = try TemporaryDirectory()

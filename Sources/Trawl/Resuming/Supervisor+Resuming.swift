@@ -44,10 +44,17 @@ extension Supervisor {
         case .startsAnew:
             part.offset = 0
             part.startAnew()
+            if case .opened(let destination) = fetch.plan.sink {
+                do throws(SystemError) {
+                    _ = try destination.descriptorForHop()
+                } catch {
+                    conclude(fetch, .file(destination.path, error.errno))
+                    return true
+                }
+            }
             if part.outlivesFetch {
                 part.resumption = Resumption(head, to: fetch.engine.method, now: WallClock.time())
             }
-            if case .opened(let destination) = fetch.plan.sink { _ = try? destination.descriptorForHop() }
         case .asksAgain:
             // Whatever comes of this one, nothing can be gone on with.
             part.startAnew()

@@ -36,6 +36,24 @@ extension PartFile {
         return name
     }
 
+    /// Gives a kept file the name of an unfinished one, before other bytes take the place of its own: what was written
+    /// down of those leads nowhere then.
+    package func loseKeptName() throws(SystemError) {
+        guard isKept, let kept = temporaryName else { return }
+        let name = try path.withBytes { (path) throws(SystemError) in
+            try PartName.make(for: UnsafeRawBufferPointer(rebasing: path[nameStart...]))
+        }
+        let directory = directory.descriptor.rawValue
+        let renamed = kept.withUnsafeBytes { kept in
+            withCString(kept) { kept in
+                name.withUnsafeBytes { name in withCString(name) { cplatform_rename(directory, kept, $0) } }
+            }
+        }
+        _ = try check(renamed, "rename")
+        temporaryName = name
+        isKept = false
+    }
+
     /// Opens a kept file again, cut to a length, for a destination in the same directory. It stays where it is until it
     /// is published or discarded.
     ///

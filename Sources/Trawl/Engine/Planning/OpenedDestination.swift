@@ -89,6 +89,7 @@ final class OpenedDestination: @unchecked Sendable {
     func descriptorForHop(keeping offset: UInt64 = 0) throws(SystemError) -> Int32 {
         if let existing { return existing.descriptor.rawValue }
         guard let part else { throw SystemError(errno: EBADF, call: "ftruncate") }
+        if offset == 0 { try part.loseKeptName() }
         // Not while it is empty still: ext4 writes a file that was ever cut to nothing out to the disk as it is closed.
         let place = Int(clamping: offset)
         if lseek(part.rawValue, 0, SEEK_END) != place, ftruncate(part.rawValue, place) != 0 {

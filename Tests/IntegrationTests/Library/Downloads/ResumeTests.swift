@@ -302,6 +302,41 @@ struct ResumeTests {
         }
     }
 
+    @Test("a file that begins anew has another name: what was said of it before leads nowhere")
+    func newName() async throws {
+        let other = ReferenceBytes.bytes(400_000, seed: 9)
+        let gate = Occasion()
+        let origin = try ScriptedOrigin { request in
+            if request.number == 1 { return Site().answer(request) }
+            var answer = Site(content: other, tag: "\"two\"").answer(request)
+            if request.number == 2 {
+                answer.body = Array(other[..<ResumeTests.half])
+                answer.rest = (Array(other[ResumeTests.half...]), gate)
+            }
+            return answer
+        }
+        defer {
+            gate.open()
+            origin.stop()
+        }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            let (_, first) = await Self.broken(coordinator, origin.url("/a"), directory.file("x"))
+            let data = try #require(first)
+            let fetch = coordinator.start(resuming: data)
+            for await event in fetch.events {
+                if case .progress(let progress) = event, progress.decoded == Self.half { break }
+            }
+            #expect(!FileManager.default.fileExists(atPath: data.partPath))
+            let next = try #require(await fetch.pause())
+            #expect(next.partPath != data.partPath && next.validator == "\"two\"")
+            let stale = await Self.follow(coordinator.start(resuming: data))
+            #expect(stale.error?.code == .resumeData)
+            let response = try await coordinator.start(resuming: next).response
+            #expect(response.status == 206 && directory.content("x") == other)
+        }
+    }
+
     @Test("an error status leaves what is there, and so does a server that is away")
     func errors() async throws {
         let isAway = Locked(false)
