@@ -101,8 +101,9 @@ extension Supervisor {
         else { return }
         switch result {
         case .success(let response):
-            // A response that is neither the rest nor the whole, such as a 503, changes nothing in what is there.
-            if response.file == nil { _ = destination.keep() }
+            // A response that is neither the rest nor the whole, such as a 503, changes nothing in what is there. Of
+            // what came in this fetch its caller would not be told.
+            if response.file == nil, destination.hasKeptName { _ = destination.keep() }
         case .failure(let error):
             let length = destination.length
             guard let kept = destination.keep() else { return }

@@ -24,7 +24,7 @@ package final class PartFile {
     var temporaryName: [UInt8]?
     var isOver = false
     /// Whether the temporary name is one that outlives this object unless the file is discarded.
-    var isKept = false
+    package internal(set) var isKept = false
 
     init(
         directory: OpenDirectory, path: String, nameStart: Int, file: consuming Descriptor, temporaryName: [UInt8]?

@@ -74,6 +74,9 @@ final class OpenedDestination: @unchecked Sendable {
         return fstat(part.rawValue, &info) == 0 && info.st_size > 0 ? UInt64(info.st_size) : 0
     }
 
+    /// Whether what is there has the name that resume data gave, with the bytes that were there then.
+    var hasKeptName: Bool { part?.isKept ?? false }
+
     /// Leaves what is there beside the destination, to go on with.
     ///
     /// - Returns: The destination's absolute path, and the part's; nil when there is none, or it cannot be kept.
