@@ -65,4 +65,26 @@ struct PartTests {
                     == .complete(isBehindPart && !isWhole ? .inline(text) : .descriptor(length: 4)))
         }
     }
+
+    @Test("the limit of a body is that of the whole, wherever it goes and however its end is told")
+    func limit() throws {
+        let worker = try TestCoordinator()
+        for (number, limit) in [10, 9].enumerated() {
+            var profile = TransferProfile()
+            profile.bodyBytes = UInt64(limit)
+            worker.send(.profile(number: UInt32(number) + 2, profile))
+            for framing in ["Content-Length: 6\r\n", ""] {
+                for sink in [BodySink.discard, .stream(credit: 100), .descriptor] {
+                    let descriptors = try sink == .descriptor ? [temporaryFile([])] : []
+                    let exchange = try worker.fetch("/raw", .post, descriptors: descriptors) {
+                        $0.profile = UInt32(number) + 2
+                        $0.body = .inline(Self.rest(framing, "456789"))
+                        $0.sink = sink
+                        $0.part = 4
+                    }
+                    #expect(exchange.failure?.kind == (limit == 10 ? nil : .bodyTooLarge), "\(sink)")
+                }
+            }
+        }
+    }
 }

@@ -145,9 +145,16 @@ extension Transfer {
 
     /// A body that is delivered must not be longer than is allowed; of one that nobody wants little is read in any case.
     private func checkAnnouncedLength() {
-        let limit = profile.profile.bodyBytes
+        let limit = bodyLimit
         guard let length = store.expectedLength, length > limit else { return }
         failure = HopFailure(.bodyTooLarge, detail: "\(length) bytes announced, \(limit) allowed")
+    }
+
+    /// The most bytes that the response may bring: those that it goes on behind count as well.
+    private var bodyLimit: UInt64 {
+        let limit = profile.profile.bodyBytes
+        guard lease.part > 0, head?.status == 206 else { return limit }
+        return limit - min(limit, lease.part)
     }
 
     /// Whether the body is dropped whatever becomes of the response.
@@ -427,8 +434,8 @@ extension Transfer {
 
     /// Hands decoded bytes to where they go.
     private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let limit = profile.profile.bodyBytes
-        guard dropsBody || store.length + UInt64(bytes.count) <= limit else {
+        let limit = bodyLimit
+        guard dropsBody || store.length - store.base + UInt64(bytes.count) <= limit else {
             failure = HopFailure(.bodyTooLarge, detail: "more than \(limit) bytes")
             return false
         }

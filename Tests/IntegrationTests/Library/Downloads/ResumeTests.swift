@@ -337,6 +337,33 @@ struct ResumeTests {
         }
     }
 
+    @Test("the limit of a body counts what came before")
+    func limited() async throws {
+        // Nobody says before the rest how long the whole is: the connection ends within a chunk.
+        let fields = "ETag: \"one\"\r\nAccept-Ranges: bytes\r\nTransfer-Encoding: chunked\r\n"
+        let head = "HTTP/1.1 200 OK\r\n\(fields)\r\n61a80\r\n"
+        let origin = try ScriptedOrigin { request in
+            guard request.number == 1 else { return Site().answer(request) }
+            var answer = ScriptedOrigin.Answer()
+            answer.raw = Array(head.utf8) + Self.content[..<Self.half]
+            return answer
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            let (_, first) = await Self.broken(coordinator, origin.url("/a"), directory.file("x"))
+            let data = try #require(first)
+            #expect(data.length == nil)
+            for (limit, isEnough) in [(399_999, false), (400_000, true)] as [(Int, Bool)] {
+                var request = Request(origin.url("/a"))
+                request.options.sizeLimits.bodyBytes = UInt64(limit)
+                let course = await Self.follow(coordinator.start(resuming: data, as: request))
+                #expect(course.error?.code == (isEnough ? nil : .tooLarge), "\(course)")
+                #expect((directory.content("x") == Self.content) == isEnough)
+            }
+        }
+    }
+
     @Test("an error status leaves what is there, and so does a server that is away")
     func errors() async throws {
         let isAway = Locked(false)
