@@ -1,6 +1,7 @@
 import Glibc
 import Testing
-import TrawlPlatform
+
+@testable import TrawlPlatform
 
 @Suite("Unfinished files that are kept")
 struct PartKeepingTests {
@@ -55,6 +56,27 @@ struct PartKeepingTests {
         #expect(again != path && again.hasSuffix(".partial"))
         try PartFile.reopen(kept: again, for: directory.file("x"), length: 4).discard()
         #expect(try directory.names() == [])
+    }
+
+    @Test("one that somebody publishes between its opening and its locking is not taken")
+    func published() throws {
+        let directory = try TemporaryDirectory()
+        let path = try Self.kept(directory)
+        let name = String(path.dropFirst(directory.file("").count))
+        let (file, place) = (open(path, O_RDWR | O_CLOEXEC), open(directory.path, O_RDONLY | O_CLOEXEC))
+        defer {
+            close(file)
+            close(place)
+        }
+        try PartFile.claim(file, as: Array(name.utf8), in: place)
+        #expect(rename(path, directory.file("x")) == 0)
+        #expect(throws: SystemError(errno: ENOENT, call: "fstatat")) {
+            try PartFile.claim(file, as: Array(name.utf8), in: place)
+        }
+        directory.put(name, "another")
+        #expect(throws: SystemError(errno: EBUSY, call: "flock")) {
+            try PartFile.claim(file, as: Array(name.utf8), in: place)
+        }
     }
 
     @Test("other files, files that are shorter, and those that somebody has open are refused")

@@ -81,7 +81,7 @@ extension PartFile {
                 withCString(name) { cplatform_openat(directory.descriptor.rawValue, $0, flags, 0) }
             }
             let file = try Descriptor.adopt(found, "openat")
-            if cplatform_lock(file.rawValue) == -EWOULDBLOCK { throw SystemError(errno: EBUSY, call: "flock") }
+            try claim(file.rawValue, as: name, in: directory.descriptor.rawValue)
             let size = cplatform_regular_size(file.rawValue)
             guard size >= 0, UInt64(size) >= length else { throw SystemError(errno: EINVAL, call: "fstat") }
             _ = try check(cplatform_truncate(file.rawValue, Int64(length)), "ftruncate")
@@ -94,6 +94,24 @@ extension PartFile {
         } catch {
             if error.errno == EINVAL { throw .invalidPath }
             throw .system(error)
+        }
+    }
+
+    /// Locks a kept file that was opened by its name, which has to lead to it still: who had it locked may have
+    /// published it.
+    ///
+    /// - Throws: `EBUSY` when somebody has it open, or the name is another file's by now.
+    static func claim(_ file: Int32, as name: [UInt8], in directory: Int32) throws(SystemError) {
+        if cplatform_lock(file) == -EWOULDBLOCK { throw SystemError(errno: EBUSY, call: "flock") }
+        var named = stat()
+        let failure = name.withUnsafeBytes { name in
+            withCString(name) { fstatat(directory, $0, &named, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno }
+        }
+        if failure != 0 { throw SystemError(errno: failure, call: "fstatat") }
+        var opened = stat()
+        guard fstat(file, &opened) == 0 else { throw SystemError(errno: errno, call: "fstat") }
+        guard opened.st_dev == named.st_dev, opened.st_ino == named.st_ino else {
+            throw SystemError(errno: EBUSY, call: "flock")
         }
     }
 }
