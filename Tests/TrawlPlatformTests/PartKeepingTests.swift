@@ -79,6 +79,20 @@ struct PartKeepingTests {
         }
     }
 
+    @Test(
+        "what is kept has the permissions of the file that it is to replace, and those to go on with it",
+        arguments: [(0o600, 0o600), (0o640, 0o640), (0o440, 0o640)] as [(mode_t, mode_t)])
+    func permissions(existing: mode_t, expected: mode_t) throws {
+        let directory = try TemporaryDirectory()
+        directory.put("x", "earlier")
+        #expect(chmod(directory.file("x"), existing) == 0)
+        let path = try Self.kept(directory)
+        var info = stat()
+        let found = stat(path, &info)
+        #expect(found == 0 && info.st_mode & 0o777 == expected)
+        try PartFile.reopen(kept: path, for: directory.file("x"), length: 10).discard()
+    }
+
     @Test("other files, files that are shorter, and those that somebody has open are refused")
     func refusals() throws {
         let directory = try TemporaryDirectory()

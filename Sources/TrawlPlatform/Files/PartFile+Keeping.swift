@@ -23,6 +23,8 @@ extension PartFile {
         let name = try path.withBytes { (path) throws(SystemError) in
             try PartName.make(for: UnsafeRawBufferPointer(rebasing: path[nameStart...]), isKept: true)
         }
+        // It is as secret as the whole; who goes on with it has to read and write it.
+        path.withBytes { keepMode(of: UnsafeRawBufferPointer(rebasing: $0[nameStart...]), and: 0o600) }
         let directory = directory.descriptor.rawValue
         _ = cplatform_lock(rawValue)
         let result = name.withUnsafeBytes { name in

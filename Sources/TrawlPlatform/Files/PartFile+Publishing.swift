@@ -158,12 +158,14 @@ extension PartFile {
 
     /// Gives the file the permissions of the one it is to replace: who made that one secret meant its content. They are
     /// its owner's, so as root it gets that owner too. Where that is not allowed, nothing was promised.
-    private func keepMode(of name: UnsafeRawBufferPointer) {
+    ///
+    /// - Parameter added: Permissions that it gets beside those.
+    func keepMode(of name: UnsafeRawBufferPointer, and added: UInt32 = 0) {
         var info = stat()
         let found = withCString(name) { fstatat(directory.descriptor.rawValue, $0, &info, 0) }
         guard found == 0, info.st_mode & S_IFMT == S_IFREG else { return }
         if Self.isRoot, info.st_uid != 0 || info.st_gid != 0 { _ = fchown(rawValue, info.st_uid, info.st_gid) }
-        _ = cplatform_chmod_open(rawValue, info.st_mode & 0o777)
+        _ = cplatform_chmod_open(rawValue, info.st_mode & 0o777 | added)
     }
 
     /// Puts the file in the place of another: zero, or `-errno`.
