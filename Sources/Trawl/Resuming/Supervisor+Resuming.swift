@@ -12,7 +12,8 @@ extension Supervisor {
         part.offset = part.resumption == nil || fetch.engine.method != .get ? 0 : part.reach(in: fetch.plan.sink)
         guard part.offset > 0, let validator = part.resumption?.validator else { return }
         do {
-            // RFC 9110 §14.2, §13.1.5
+            // RFC 9110 §14.2, §13.1.5. Where the caller asked for a part and got the whole, it is the rest of that.
+            for name in ["Range", "If-Range"] { fields.removeAll(name) }
             try fields.append("Range", "bytes=\(part.offset)-")
             try fields.append("If-Range", validator)
         } catch {

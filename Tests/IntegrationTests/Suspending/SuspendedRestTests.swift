@@ -109,6 +109,29 @@ struct SuspendedRestTests {
             }
         }
     }
+
+    @Test("where the whole came in place of a part that the caller asked for, its rest is asked for, and nothing else")
+    func wholeForPart() async throws {
+        let scene = try SuspendScene()
+        try await withTestCoordinator { configuration in
+            configuration.suspendedConnectionLifetime = .milliseconds(50)
+        } _: { coordinator in
+            let (fetch, course) = try await scene.halfway(coordinator) { request in
+                request.fields["Range"] = "bytes=0-"
+                request.fields["If-Range"] = "\"earlier\""
+            }
+            try await scene.suspendForLong(fetch)
+            fetch.resume()
+            let result = await course.value
+            #expect(result.response?.body.bytes == SuspendScene.content)
+            #expect(scene.asked == [0, SuspendScene.half])
+            let head = try #require(scene.origin.seen("/file").last?.head)
+            let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n").filter { line in
+                line.lowercased().hasPrefix("range:") || line.lowercased().hasPrefix("if-range:")
+            }
+            #expect(lines == ["Range: bytes=\(SuspendScene.half)-", "If-Range: \"one\""])
+        }
+    }
 }
 
 /// A pipe with a name, and what its reader has read of it.
