@@ -130,9 +130,15 @@ final class OpenedDestination: @unchecked Sendable {
         return fstat(part.rawValue, &info) == 0 && info.st_size >= 0 && UInt64(info.st_size) == count
     }
 
-    /// Makes the file appear under its name.
+    /// Makes the file appear under its name. Where that is another's, which may not be replaced, it can still be kept.
     func publish(replaces: Bool, syncs: Bool) throws(SystemError) {
-        try part?.publish(replacing: replaces, sync: syncs)
+        do throws(SystemError) {
+            try part?.publish(replacing: replaces, sync: syncs)
+        } catch {
+            // Of what could not be synced nobody knows what is there.
+            if error.errno != EEXIST { discard() }
+            throw error
+        }
         part = nil
     }
 

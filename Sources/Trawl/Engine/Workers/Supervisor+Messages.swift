@@ -437,7 +437,6 @@ extension Supervisor {
         do throws(SystemError) {
             try destination.publish(replaces: fetch.plan.fileOptions.replaces, syncs: fetch.plan.fileOptions.syncs)
         } catch {
-            destination.discard()
             throw .file(destination.path, error.errno)
         }
         return destination.path

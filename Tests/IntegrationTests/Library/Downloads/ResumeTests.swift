@@ -364,6 +364,42 @@ struct ResumeTests {
         }
     }
 
+    @Test("a whole whose name was taken meanwhile is kept")
+    func taken() async throws {
+        let gate = Occasion()
+        let origin = try ScriptedOrigin { Site(waits: gate).answer($0) }
+        defer {
+            gate.open()
+            origin.stop()
+        }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            var options = Self.keeping
+            options.replaces = false
+            let fetch = coordinator.start(
+                Request(origin.url("/a")), into: .file(directory.file("x"), options: options))
+            for await event in fetch.events {
+                if case .progress(let progress) = event, progress.decoded == Self.half { break }
+            }
+            try directory.put("x", [1])
+            gate.open()
+            var failure: FetchError?
+            do throws(FetchError) {
+                _ = try await fetch.response
+            } catch {
+                failure = error
+            }
+            let data = try #require(failure?.resumeData, "\(String(describing: failure))")
+            #expect(failure?.code == .file && data.offset == 400_000)
+            #expect(directory.content("x") == [1])
+            let kept = FileManager.default.contents(atPath: data.partPath).map { [UInt8]($0) }
+            #expect(kept == Self.content)
+            // Nothing is left to ask for: it begins anew.
+            let response = try await coordinator.start(resuming: data).response
+            #expect(response.status == 200 && directory.content("x") == Self.content)
+        }
+    }
+
     @Test("an error status leaves what is there, and so does a server that is away")
     func errors() async throws {
         let isAway = Locked(false)
