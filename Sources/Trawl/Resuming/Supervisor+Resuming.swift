@@ -10,7 +10,11 @@ extension Supervisor {
         guard let part = fetch.engine.resumable else { return }
         part.asksAgain = false
         part.offset = part.resumption == nil || fetch.engine.method != .get ? 0 : part.reach(in: fetch.plan.sink)
-        guard part.offset > 0, let validator = part.resumption?.validator else { return }
+        guard part.offset > 0, let validator = part.resumption?.validator else {
+            // What comes now is of this response, whatever an earlier one said.
+            part.resumption = nil
+            return
+        }
         do {
             // RFC 9110 §14.2, §13.1.5. Where the caller asked for a part and got the whole, it is the rest of that.
             for name in ["Range", "If-Range"] { fields.removeAll(name) }

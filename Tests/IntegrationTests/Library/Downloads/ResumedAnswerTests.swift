@@ -217,4 +217,29 @@ struct ResumedAnswerTests {
             #expect(response.status == 200 && directory.content("x") == ResumeScene.content)
         }
     }
+
+    @Test("what is kept goes with what its own response said, and with no earlier one's")
+    func ownValidator() async throws {
+        // So little is in no file yet when it breaks off. After it comes a whole that cannot be gone on with.
+        let origin = try ScriptedOrigin { request in
+            var answer = ResumeScene.Site().answer(request)
+            answer.status = request.number == 1 ? 200 : 203
+            answer.body = Array(answer.body[..<(request.number == 1 ? 1000 : ResumeScene.half)])
+            answer.announced = 400_000
+            return answer
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        try await withTestCoordinator { coordinator in
+            var request = Request(origin.url("/a"))
+            request.options.retry = .init(1)
+            request.options.retry.delay = .milliseconds(10)
+            let course = await ResumeScene.follow(
+                coordinator.start(request, into: .file(directory.file("x"), options: ResumeScene.keeping)))
+            #expect(course.error?.code == .truncated && course.error?.resumeData == nil)
+            let names = try directory.names()
+            #expect(names == [])
+        }
+        #expect(origin.seen().map { $0.fields["range"] } == [nil, nil])
+    }
 }
