@@ -44,7 +44,8 @@ final class RequestTemplates {
         return try coordinator.template(
             of: whole,
             files: Self.files(
-                for: whole, dropsErrorBodies: dropsErrorBodies, namesFromHeads: namesFromHeads && !isNamed))
+                for: whole, dropsErrorBodies: dropsErrorBodies, namesFromHeads: namesFromHeads && !isNamed),
+            sharingBodyOf: own?.body == nil ? plain : nil)
     }
 
     /// The target of a request of the list, checked as one that says nothing of its own; nil when it is no such target.

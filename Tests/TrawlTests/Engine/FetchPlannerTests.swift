@@ -114,6 +114,24 @@ struct FetchPlannerTests {
         #expect(failure?.code == .badRequest)
     }
 
+    @Test("templates that differ in other things than a long body keep it once")
+    func sharedBodies() throws {
+        func template(_ body: String, _ id: String, like sibling: RequestTemplate?) throws -> RequestTemplate {
+            try planner.template(
+                of: Request(.post, "", fields: ["X-Id": id], body: .text(body)), files: Destination.FileOptions(),
+                sharingBodyOf: sibling)
+        }
+        let long = String(repeating: "a", count: WireProtocol.maximumInlineBody + 1)
+        let one = try template(long, "1", like: nil)
+        let other = try template(long, "2", like: one)
+        // Two memory files are two bodies, whatever they hold.
+        #expect(other !== one && other.body == one.body && other.body.count == long.utf8.count)
+        let apart = try template(long, "3", like: nil)
+        #expect(apart.body != one.body)
+        let short = try template("b", "4", like: try template("b", "5", like: nil))
+        #expect(short.body == .inline(Array("b".utf8)))
+    }
+
     private static let negatives: [(String, @Sendable (inout RequestOptions) -> Void)] = [
         ("timeLimits.connect", { $0.timeLimits.connect = .nanoseconds(-1) }),
         ("timeLimits.inactivity", { $0.timeLimits.inactivity = .seconds(-1) }),

@@ -8,10 +8,11 @@ extension Coordinator {
     /// - Parameters:
     ///   - request: Its URL is not looked at.
     ///   - files: How bodies become files, for those that do.
+    ///   - sibling: One of a request with the same body, which is kept once for both when it is long.
     package func template(
-        of request: Request, files: Destination.FileOptions = .init()
+        of request: Request, files: Destination.FileOptions = .init(), sharingBodyOf sibling: RequestTemplate? = nil
     ) throws(FetchError) -> RequestTemplate {
-        try planner.template(of: request, files: files)
+        try planner.template(of: request, files: files, sharingBodyOf: sibling)
     }
 
     /// The normalised target of a URL, checked as that of a request of the template.

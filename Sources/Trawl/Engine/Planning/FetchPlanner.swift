@@ -70,14 +70,23 @@ final class FetchPlanner: Sendable {
     }
 
     /// What all requests that differ in their URL alone have in common.
+    ///
+    /// - Parameter sibling: One of a request with the same body: a memory file of that serves both.
     /// - Throws: What makes such a request impossible; its URL is not looked at.
-    func template(of request: Request, files fileOptions: Destination.FileOptions) throws(FetchError) -> RequestTemplate
-    {
+    func template(
+        of request: Request, files fileOptions: Destination.FileOptions, sharingBodyOf sibling: RequestTemplate? = nil
+    ) throws(FetchError) -> RequestTemplate {
         let fields = try fields(of: request, url: nil)
         try Self.checkHead(of: request, fields, url: nil)
+        let body: FetchPlan.Body
+        if let sibling, case .file = sibling.body {
+            body = sibling.body
+        } else {
+            body = try self.body(of: request, url: nil)
+        }
         return RequestTemplate(
-            method: try method(of: request, url: nil), fields: fields,
-            body: try body(of: request, url: nil), terms: try terms(request.options), fileOptions: fileOptions)
+            method: try method(of: request, url: nil), fields: fields, body: body, terms: try terms(request.options),
+            fileOptions: fileOptions)
     }
 
     private func terms(_ options: RequestOptions) throws(FetchError) -> FetchTerms {

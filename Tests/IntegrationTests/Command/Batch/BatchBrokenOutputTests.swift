@@ -163,6 +163,30 @@ struct BatchBrokenOutputTests {
         }
     }
 
+    @Test("a long body of the run takes one descriptor, whatever else its lines say")
+    func descriptorsOfBodies() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            // Above 64 KiB: a memory file. As many are read ahead as would take more of them than there may be.
+            let body = ReferenceBytes.bytes(70_000)
+            try bed.directory.put("body", body)
+            let url = origin.url("/anything?n=")
+            try bed.putList(
+                (1...200).map { "{\"url\":\"\(url)\($0)\",\"headers\":[[\"X-Id\",\"\($0)\"]]}" })
+            let more = ["-j", "4", "-o", "{line}", "--data-binary", "@" + bed.directory.file("body")]
+            let words = ([try BuiltProducts.trawl()] + bed.arguments(more)).shellWords
+            let errors = bed.directory.file("errors").shellWord
+            let status = try shell("ulimit -n 128; exec \(words) 2>\(errors)")
+            #expect(status == 0, "\(bed.errors)")
+            let hash = ReferenceBytes.hash(body)
+            for line in 1...200 {
+                let seen = try JSONDecoder().decode(
+                    SeenRequest.self, from: Data(bed.directory.content("out/\(line)") ?? []))
+                #expect(seen.method == "POST" && seen.value("X-Id") == "\(line)" && seen.bodyFNV1a64 == hash)
+            }
+        }
+    }
+
     @Test("few descriptors are enough for many hosts, whose connections and directories are kept")
     func descriptorsOfHosts() async throws {
         let bed = try BatchBed()
