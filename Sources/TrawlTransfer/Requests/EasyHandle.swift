@@ -173,6 +173,16 @@ final class EasyHandle {
         return FieldList(lines, hasBody: hasBody)
     }
 
+    /// Has the request go out without the `Expect` that libcurl adds by itself.
+    func omitExpect() {
+        guard let fields, var lines = fields.source.withUnsafeBytes({ FieldLines(packed: $0) }),
+            !lines.contains("Expect")
+        else { return }
+        // It is not refused: the name is a token, and the value empty.
+        try? lines.append("Expect", "")
+        set(FieldList(lines, hasBody: fields.hasBody, host: fields.host))
+    }
+
     /// Brings the request's form to `wanted`.
     func apply(_ wanted: RequestShape) {
         if wanted.form != shape.form {

@@ -173,7 +173,7 @@ extension Transfer {
             mayHaveBeenSent = true
         }
         lastActivity = clock.running
-        // A request begins with the beginning of its body. Behind a 417 libcurl 7.88 does not go back to it.
+        // A request begins with the beginning of its body.
         requestFileOffset = 0
         lastUploaded = 0
         awaitFirstByte()
@@ -216,6 +216,7 @@ extension Transfer {
                 if interim.admits(head) { output.send(.interim(lease: lease.id, head)) }
                 return true
             }
+            if goesOutUnasked(behind: head) { return false }
             return receivedHead(head, facts)
         } catch {
             switch error {

@@ -3,10 +3,10 @@ import TrawlProtocol
 
 /// Heads that libcurl may follow with a request of its own, within the same transfer.
 ///
-/// It does so in two cases: a 401 or 407 within an exchange of NTLM or Negotiate, and a 417 that came before all of the
-/// request's body was sent, which then goes out on another connection. It never hands over the body of such a response.
-/// So these heads are held back until it is known: when a byte of a body comes, or the transfer ends, the head was the
-/// answer; when another head comes, it was none, and nobody hears of it. A coordinator is told one head for a lease.
+/// It does so behind a 401 or 407 within an exchange of NTLM or Negotiate, and never hands over the body of such a
+/// response. So these heads are held back until it is known: when a byte of a body comes, or the transfer ends, the
+/// head was the answer; when another head comes, it was none, and nobody hears of it. A coordinator is told one head
+/// for a lease.
 extension Transfer {
     /// Most heads held back in one attempt. NTLM has two legs and may begin anew once, Negotiate has few.
     private static var mostHeldHeads: Int { 8 }
@@ -23,16 +23,27 @@ extension Transfer {
             // Alike from a proxy. What comes out of a tunnel is not the proxy's word (RFC 9110 §9.3.6).
             guard hasProxyLogin, tunnelHead == nil, goesOn(head, lease.proxy?.login?.scheme, "Proxy-Authenticate")
             else { return false }
-        case 417:
-            // RFC 9110 §15.5.18: libcurl repeats the request without an `Expect` of its own, and with one that is ours.
-            if case .none = lease.body { return false }
-            if lease.fields.contains("Expect") { return false }
         default:
             return false
         }
         heldHeads += 1
         heldHead = head
         heldFacts = facts
+        return true
+    }
+
+    /// Whether a head refuses a question that libcurl asked by itself. Then it is not the answer, and nobody hears of
+    /// it: the request goes out once more on another connection, unasked. Nothing was done, so its method does not
+    /// matter.
+    ///
+    /// libcurl 7.88 does that, too, but not where the 417 closes its connection.
+    ///
+    /// - Source: RFC 9110 §10.1.1, §15.5.18.
+    func goesOutUnasked(behind head: ResponseHead) -> Bool {
+        guard head.status == 417, self.head == nil, asksByItself, hasUnsentBody, connection?.isHTTP2 != true
+        else { return false }
+        goesUnasked = true
+        wantsFreshConnection = true
         return true
     }
 

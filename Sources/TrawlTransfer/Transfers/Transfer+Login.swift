@@ -62,7 +62,7 @@ extension Transfer {
     var goesOnAfterAnswer: Bool {
         switch head?.status {
         case 401, 407: hasLogin || hasProxyLogin
-        case 417: lease.fields.contains("Expect")
+        case 417: asksBeforeBody
         default: false
         }
     }

@@ -43,8 +43,12 @@ extension Transfer {
         return UInt64(max(0, uploaded)) < length
     }
 
-    /// Whether the request asks by `Expect` before it sends its body; libcurl 7.88 has those of more than 1 MiB ask.
-    var asksBeforeBody: Bool { requestBodyLength > 1 << 20 || requestBodyLength > 0 && lease.fields.contains("Expect") }
+    /// Whether the request asks by `Expect` before it sends its body.
+    var asksBeforeBody: Bool { asksByItself || requestBodyLength > 0 && lease.fields.contains("Expect") }
+
+    /// Whether libcurl has the request ask: 7.88 does that with bodies of more than 1 MiB, where no line of that name
+    /// says what is to be.
+    var asksByItself: Bool { requestBodyLength > 1 << 20 && !goesUnasked && !lease.fields.contains("Expect") }
 
     private var requestBodyLength: UInt64 {
         switch lease.body {

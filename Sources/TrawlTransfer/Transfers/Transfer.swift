@@ -70,6 +70,8 @@ final class Transfer {
     var wasInMulti = false
     /// Whether the request went out once more for a connection that was used before.
     var isRepeated = false
+    /// Whether a 417 said that the request is not to ask before it sends its body.
+    var goesUnasked = false
     var startedAt: UInt64 = 0
     var lastActivity: UInt64 = 0
     /// When libcurl was last made to look for what it has read of the stream.
@@ -243,6 +245,7 @@ final class Transfer {
         awaitsBandwidth = nil
         wasInMulti = false
         isRepeated = false
+        goesUnasked = false
         self.progress = progress
         var descriptors = descriptors[...]
         if case .descriptor = self.lease.body { requestFile = descriptors.popFirst() ?? -1 }
@@ -281,8 +284,12 @@ final class Transfer {
 
     /// Tries once more on a connection nobody has used.
     func restart() {
+        // It may have waited to send on the connection that it leaves.
+        stopAwaitingBandwidth()
+        stopResting()
         resetResponse()
         resetAttempt()
+        if goesUnasked { easy.omitExpect() }
         var shape = easy.shape
         shape.freshConnect = true
         shape.forbidReuse = !mayKeepConnection

@@ -83,4 +83,36 @@ struct UnsentBodyTests {
             #expect(seen.withLock { $0 } == ["1 asked", "2 unasked"])
         }
     }
+
+    @Test(
+        "behind a 417 that closes its connection the request is repeated unasked, body and all",
+        arguments: [
+            "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 4\r\n\r\nnope",
+            "HTTP/1.1 417 No\r\n\r\nnope",
+            "HTTP/1.0 417 No\r\nContent-Length: 0\r\n\r\n",
+        ])
+    func closingRefusal(answer: String) async throws {
+        let bytes = ReferenceBytes.bytes(2 << 20, seed: 417)
+        let asked = Locked<[Bool]>([])
+        let peer = try ScriptedPeer { connection, _ in
+            guard let head = connection.readHead() else { return }
+            let asks = head.lowercased().contains("\r\nexpect: 100-continue\r\n")
+            asked.withLock { $0.append(asks) }
+            if asks {
+                connection.send(answer)
+            } else {
+                let word = connection.read(bytes.count) == bytes ? "whole" : "wrong"
+                connection.send("HTTP/1.1 200 Fine\r\nContent-Length: 5\r\n\r\n\(word)")
+            }
+        }
+        defer { peer.stop() }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            // Which must not be sent twice; but nothing was done.
+            let response = try await coordinator.send(Request(.post, "http://\(peer.place)/", body: .bytes(bytes)))
+            #expect(response.status == 200 && response.bodyText == "whole")
+            #expect(response.metrics.count == 1)
+            #expect(asked.withLock { $0 } == [true, false])
+        }
+    }
 }

@@ -69,6 +69,10 @@ struct HeldHeadTests {
             #expect(response.status == 417 && response.bodyText == text)
             let got = try await coordinator.send(Request(origin.url("/")))
             #expect(got.status == 417 && got.bodyText == text)
+            let body = Request.Body.bytes(ReferenceBytes.bytes(2 << 20))
+            let long = try await coordinator.send(Request(.put, origin.url("/long"), body: body))
+            #expect(long.status == 417 && long.bodyText == text)
+            #expect(origin.seen("/long").map { $0.fields["expect"] } == ["100-continue", nil])
         }
     }
 }
