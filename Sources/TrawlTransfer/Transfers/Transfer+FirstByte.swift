@@ -10,10 +10,12 @@ extension Transfer {
 
     /// Why the transfer ends because its response does not begin; nil when it does not.
     ///
-    /// As long as nothing of the response has come, all activity is the request's, or the end of a rest. A body inside
-    /// the lease is sent by libcurl without asking, so its count is looked at.
+    /// It is not waited for before all of the request has gone, for which the limit of inactivity holds: libcurl may
+    /// wait for 100 with the body, or the peer take none. As long as nothing of the response has come, all activity is
+    /// the request's, or the end of a rest. A body inside the lease is sent by libcurl without asking, so its count is
+    /// looked at.
     func overdueFirstByte(at now: UInt64) -> HopFailure? {
-        guard awaitsFirstByte else { return nil }
+        guard awaitsFirstByte, !hasUnsentBody else { return nil }
         var uploaded: Int64 = 0
         _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
         if uploaded > lastUploaded {

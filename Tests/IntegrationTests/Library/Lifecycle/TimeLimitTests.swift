@@ -83,6 +83,31 @@ struct TimeLimitTests {
         }
     }
 
+    @Test("the limit of the first byte begins when all of the body has gone", .timeLimit(.minutes(2)))
+    func firstByteBehindBody() async throws {
+        let bytes = ReferenceBytes.bytes(2 << 20)
+        let taken = Locked<[Int]>([])
+        let peer = try ScriptedPeer { connection, _ in
+            // It never says 100, for which the body waits a second.
+            guard let head = connection.readHead(), let body = connection.read(bytes.count) else { return }
+            taken.withLock { $0.append(body.count) }
+            guard head.hasPrefix("PUT /answer ") else { return connection.drain() }
+            connection.send("HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nhi")
+        }
+        defer { peer.stop() }
+        try await withTestCoordinator(workers: 1) { coordinator in
+            var request = Request(.put, "http://\(peer.place)/answer", body: .bytes(bytes))
+            request.options.timeLimits.firstByte = .milliseconds(500)
+            let response = try await coordinator.send(request)
+            #expect(response.bodyText == "hi")
+            request.url = "http://\(peer.place)/silence"
+            let silent = request
+            let error = await failure(.timeout) { try await coordinator.send(silent) }
+            #expect(error?.detail.contains("no byte of a response for 0.5 s") == true)
+            #expect(taken.withLock { $0 } == [bytes.count, bytes.count])
+        }
+    }
+
     @Test("zero is no limit", .timeLimit(.minutes(2)))
     func noLimit() async throws {
         let response = try await Bed.current.get("/delay/300") {
