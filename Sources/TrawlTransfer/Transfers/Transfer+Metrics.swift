@@ -26,7 +26,12 @@ extension Transfer {
             var uploaded: Int64 = 0
             _ = ccurl_get_offset(easy.raw, CURLINFO_SIZE_UPLOAD_T, &uploaded)
             metrics.bodyBytesSent = UInt64(max(0, uploaded))
-            if !sendsBodyWithHead { metrics.bytesSent += metrics.bodyBytesSent }
+            if sendsBodyWithHead {
+                // Of what the system does not take at once libcurl counts the part that it took first.
+                metrics.bytesSent = max(metrics.bytesSent, metrics.bodyBytesSent)
+            } else {
+                metrics.bytesSent += metrics.bodyBytesSent
+            }
             // A body inside the lease is sent by libcurl without asking.
             if uploaded > 0 { progress?.set(sent: UInt64(uploaded)) }
         }
@@ -45,7 +50,7 @@ extension Transfer {
     /// HTTP/1 and without waiting for 100.
     private var sendsBodyWithHead: Bool {
         guard holdsRequestBody, case .inline(let bytes) = lease.body else { return false }
-        return bytes.count < 64 << 10 && connection?.isHTTP2 != true && !lease.fields.contains("Expect")
+        return bytes.count < 64 << 10 && connection?.isHTTP2 != true && !asksBeforeBody
     }
 
     private func time<Microseconds: FixedWidthInteger>(_ info: CURLINFO) -> Microseconds {

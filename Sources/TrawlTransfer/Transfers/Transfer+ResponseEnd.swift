@@ -44,7 +44,13 @@ extension Transfer {
     }
 
     /// Whether the request asks by `Expect` before it sends its body.
-    var asksBeforeBody: Bool { asksByItself || requestBodyLength > 0 && lease.fields.contains("Expect") }
+    var asksBeforeBody: Bool { asksByItself || requestBodyLength > 0 && asksByHand }
+
+    /// Whether a line of the lease asks. An empty one keeps libcurl from asking by itself.
+    private var asksByHand: Bool {
+        // The first line counts, as libcurl 7.88 has it.
+        lease.fields.first("Expect")?.lowercased().contains("100-continue") ?? false
+    }
 
     /// Whether libcurl has the request ask: 7.88 does that with bodies of more than 1 MiB, where no line of that name
     /// says what is to be.

@@ -64,7 +64,10 @@ struct GetWriteOutTests {
         }
         defer { origin.stop() }
         // A short one goes out together with its head, of which 100,000 bytes are too many.
-        for (length, more) in [(25, []), (25, ["-H", "Expect: 100-continue"]), (60_000, []), (100_000, [])] {
+        for (length, more) in [
+            (25, []), (25, ["-H", "Expect: 100-continue"]), (25, ["-H", "Expect:"]), (60_000, []),
+            (60_000, ["-H", "Expect:"]), (100_000, []),
+        ] {
             let before = origin.seen().count
             let body = String(repeating: "a", count: length)
             let run = try CommandRun(
