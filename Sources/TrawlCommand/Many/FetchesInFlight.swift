@@ -54,12 +54,12 @@ struct FetchesInFlight {
     static let mostWaiting = 16_384
 
     private static let mostLineBytes = 64 << 20
-    private static let mostLongBodies = 256
+    private let mostLongBodies = DescriptorLimit.longBodies()
 
     var isEmpty: Bool { count == 0 }
 
     /// Whether lines, and the bodies in them, take as much as they may.
-    var isFullOfLines: Bool { lineBytes >= Self.mostLineBytes || longBodies >= Self.mostLongBodies }
+    var isFullOfLines: Bool { lineBytes >= Self.mostLineBytes || longBodies >= mostLongBodies }
 
     /// All of them, in no order.
     func forEach(_ body: (FetchInFlight) -> Void) {

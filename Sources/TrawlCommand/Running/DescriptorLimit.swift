@@ -4,9 +4,10 @@ import TrawlPlatform
 
 /// How many files and sockets a process may have open, and what that means for fetches at a time.
 enum DescriptorLimit {
-    /// A transfer has a socket, a file and that file's directory, and libcurl keeps two idle connections for each
-    /// transfer (CURLMOPT_MAXCONNECTS), of which it closes one when a transfer ends, not when one begins.
-    private static let perTransfer = 5
+    /// A transfer has a socket, the request's body where that is long, a file and the file's directory, and libcurl
+    /// keeps two idle connections for each transfer (CURLMOPT_MAXCONNECTS), of which it closes one when a transfer
+    /// ends, not when one begins.
+    private static let perTransfer = 6
     /// What a process has open beside: streams, the control socket, the cache, and the fewest connections and
     /// directories that are kept.
     private static let others = 40
@@ -35,6 +36,21 @@ enum DescriptorLimit {
     static func transfers(within limit: Int) -> Int {
         let directories = min(limit / RecentDirectories.share, RecentDirectories.greatestCapacity)
         return max(1, (limit - directories - others) / perTransfer)
+    }
+
+    /// The most long bodies of requests that this process keeps at a time, each in a memory file.
+    private static let mostLongBodies = 256
+
+    /// How many it may keep with its limit.
+    static func longBodies() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return mostLongBodies }
+        return longBodies(within: Int(clamping: limit.rlim_cur))
+    }
+
+    /// How many a process may keep with that limit: half of what is left, since bodies of responses take some, too.
+    static func longBodies(within limit: Int) -> Int {
+        min(mostLongBodies, max(1, (limit - others) / 2))
     }
 }
 

@@ -7,10 +7,17 @@ import Trawl
 @Suite("What a run may open and write")
 struct OutputLimitTests {
     @Test(
-        "a transfer has five descriptors, and a process some more",
-        arguments: [(64, 3), (1024, 171), (65_536, 13_048), (12, 1), (47, 1)])
+        "a transfer has six descriptors, and a process some more",
+        arguments: [(64, 2), (1024, 142), (65_536, 10_873), (12, 1), (47, 1)])
     func transfers(limit: Int, count: Int) {
         #expect(DescriptorLimit.transfers(within: limit) == count)
+    }
+
+    @Test(
+        "long bodies of requests have half of the descriptors that are left",
+        arguments: [(12, 1), (64, 12), (256, 108), (1024, 256)])
+    func longBodies(limit: Int, count: Int) {
+        #expect(DescriptorLimit.longBodies(within: limit) == count)
     }
 
     @Test("a directory that is removed takes no more files")

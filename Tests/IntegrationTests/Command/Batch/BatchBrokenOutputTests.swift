@@ -187,6 +187,21 @@ struct BatchBrokenOutputTests {
         }
     }
 
+    @Test("few descriptors are enough for many long bodies, each of a line of its own")
+    func descriptorsOfOwnBodies() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            let body = String(repeating: "a", count: 70_000)
+            let url = origin.url("/anything?n=")
+            try bed.putList((1...100).map { "{\"url\":\"\(url)\($0)\",\"body\":\"\(body)\"}" })
+            let words = ([try BuiltProducts.trawl()] + bed.arguments(["-j", "4", "-O"])).shellWords
+            let errors = bed.directory.file("errors").shellWord
+            let status = try shell("ulimit -n 64; exec \(words) 2>\(errors)")
+            #expect(status == 0, "\(bed.errors)")
+            #expect(try bed.records().allSatisfy { $0.status == 200 } && bed.recordCount() == 100)
+        }
+    }
+
     @Test("few descriptors are enough for many hosts, whose connections and directories are kept")
     func descriptorsOfHosts() async throws {
         let bed = try BatchBed()
