@@ -20,6 +20,10 @@ int32_t cplatform_name_thread(const char *name) {
     return -pthread_setname_np(pthread_self(), name);
 }
 
+char *const *cplatform_environment(void) {
+    return environ;
+}
+
 static int describe_descriptors(
     posix_spawn_file_actions_t *actions, int control, int segment, int inherits_standard_error
 ) {

@@ -45,7 +45,7 @@ public struct Configuration: Sendable {
     package var workerIsOwnProgram = false
     /// Arguments for the worker executable, after its name.
     public var workerArguments: [String] = []
-    /// The environment of the workers, as `NAME=value`; nil is a copy of this process's.
+    /// The environment of the workers, as `NAME=value`; nil is a copy of this process's, byte for byte.
     public var workerEnvironment: [String]?
     /// Directories beneath which workers create files themselves, when the first byte of a body has come: that it
     /// cannot be done shows then, but for methods that are not idempotent, such as POST, for which it is looked at

@@ -94,7 +94,7 @@ struct Shell {
     let control: Int32
 
     /// The script finds its control socket as 3 and the segment as 4.
-    init(_ script: String, environment: [String] = ["PATH=/usr/bin:/bin"]) throws {
+    init(_ script: String, environment: ProcessEnvironment = ProcessEnvironment(["PATH=/usr/bin:/bin"])) throws {
         let pair = try ControlSocket.pair()
         let segment = try MemoryFile(name: "test-segment")
         process = try WorkerProcess.spawn(

@@ -34,7 +34,8 @@ struct WorkerProcessHostTests {
         let memory = try Self.highSegment()
         // Only this thread sees the numbers change; what was there is still open for all others.
         let process = try WorkerProcess.spawn(
-            executable: "/bin/sh", arguments: ["sh", "-c", listDescriptors], environment: ["PATH=/usr/bin:/bin"],
+            executable: "/bin/sh", arguments: ["sh", "-c", listDescriptors],
+            environment: ProcessEnvironment(["PATH=/usr/bin:/bin"]),
             control: Descriptor(adopting: dup2(there.rawValue, 4)),
             segment: Descriptor(adopting: dup2(memory.rawValue, 3)))
         close(there.release())
@@ -69,6 +70,27 @@ struct WorkerProcessHostTests {
             guard open("/dev/zero", O_RDONLY | O_CLOEXEC) == 2 else { exit(2) }
             let output = try Shell(listDescriptors).finish().output
             exit(output.contains("2 /dev/null") ? 0 : 1)
+        }
+    }
+
+    @Test("the variables of a host that cleared its environment are none")
+    func clearedEnvironment() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            setenv("TRAWL_TEST", "left", 1)
+            clearenv()
+            guard ProcessEnvironment.own() == ProcessEnvironment([]) else { exit(2) }
+            let (output, end) = try Shell(#"echo "<$TRAWL_TEST>" >&3"#, environment: .own()).finish()
+            exit(output == "<>\n" && end == .exited(0) ? 0 : 1)
+        }
+    }
+
+    @Test("a variable of the host that is no UTF-8 is passed on byte for byte")
+    func variableBytes() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            setenv("TRAWL_TEST", [0x63, CChar(truncatingIfNeeded: 0xE9), 0], 1)
+            let script = #"printf %s "$TRAWL_TEST" | od -An -tx1 >&3"#
+            let output = try Shell(script, environment: .own()).finish().output
+            exit(output.contains("63 e9") ? 0 : 1)
         }
     }
 
@@ -117,8 +139,8 @@ struct WorkerProcessHostTests {
             for _ in 0..<30 {
                 _ = errorNumber {
                     _ = try WorkerProcess.spawn(
-                        executable: "/nonexistent", arguments: ["x"], environment: [], control: pair.here,
-                        segment: pair.there)
+                        executable: "/nonexistent", arguments: ["x"], environment: ProcessEnvironment([]),
+                        control: pair.here, segment: pair.there)
                 }
             }
             let after = openDescriptors()

@@ -42,10 +42,17 @@ struct WorkerProcessTests {
 
     @Test("the environment is what was given")
     func environment() throws {
-        let (output, _) = try Shell("/usr/bin/env >&3", environment: ["PATH=/bin", "TRAWL=a b=c"]).finish()
+        let environment = ProcessEnvironment(["PATH=/bin", "TRAWL=a b=c"])
+        let (output, _) = try Shell("/usr/bin/env >&3", environment: environment).finish()
         let lines = Set(output.split(separator: "\n").map(String.init))
         #expect(lines.isSuperset(of: ["PATH=/bin", "TRAWL=a b=c"]))
         #expect(!lines.contains { $0.hasPrefix("HOME=") })
+    }
+
+    @Test("variables are kept by their whole names")
+    func keptVariables() {
+        let all = ProcessEnvironment(["TZ=UTC", "TZDIR=/x", "LD_LIBRARY_PATH=/lib", "T=Z="])
+        #expect(all.keeping(["TZ", "LD_LIBRARY_PATH"]) == ProcessEnvironment(["TZ=UTC", "LD_LIBRARY_PATH=/lib"]))
     }
 
     @Test(
@@ -76,16 +83,17 @@ struct WorkerProcessTests {
     @Test("what cannot be started is an error")
     func missing() throws {
         let pair = try ControlSocket.pair()
-        func spawn(_ executable: String, _ arguments: [String] = ["x"]) -> Int32? {
+        func spawn(_ executable: String, _ arguments: [String] = ["x"], _ variables: [String] = []) -> Int32? {
             errorNumber {
                 _ = try WorkerProcess.spawn(
-                    executable: executable, arguments: arguments, environment: [], control: pair.here,
-                    segment: pair.there)
+                    executable: executable, arguments: arguments, environment: ProcessEnvironment(variables),
+                    control: pair.here, segment: pair.there)
             }
         }
         #expect(spawn("/nonexistent/worker") == ENOENT)
         #expect(spawn("/proc/version") == EACCES)
         #expect(spawn("/bin/sh", ["a\0b"]) == EINVAL)
+        #expect(spawn("/bin/sh", ["x"], ["A=a\0b"]) == EINVAL)
     }
 
     @Test("spawning while two hundred threads open descriptors passes none of them on")

@@ -166,6 +166,9 @@ int32_t cplatform_peer(int32_t fd, uint32_t *user, int32_t *process);
 
 // Threads and processes.
 
+/// environ(7), up to a NULL; NULL itself where there is none (clearenv(3)), which Swift's `environ` traps on.
+char *const *cplatform_environment(void);
+
 /// Names the calling thread; at most 15 bytes.
 int32_t cplatform_name_thread(const char *name);
 

@@ -43,7 +43,7 @@ final class ScriptProcess {
             try file.seal()
             process = try WorkerProcess.spawn(
                 executable: executable.startPath, arguments: executable.scriptArguments,
-                environment: executable.environment.filter { $0.hasPrefix("TZ=") || $0.hasPrefix("LD_LIBRARY_PATH=") },
+                environment: executable.environment.keeping(["TZ", "LD_LIBRARY_PATH"]),
                 control: sockets.there, segment: file.descriptor)
             control = sockets.keepingHere()
         } catch {

@@ -58,7 +58,7 @@ final class AskProgram: TerminalHolder {
             let process = try WorkerProcess.spawn(
                 executable: "/bin/sh",
                 arguments: ["sh", "-c", #"trap '' TTIN TTOU; exec "$@" >&3 3>&- 4>&-"#, "sh"] + command,
-                environment: Self.environment, control: output, segment: nothing)
+                environment: .own(), control: output, segment: nothing)
             state.process = process
             return process
         }
@@ -105,15 +105,5 @@ final class AskProgram: TerminalHolder {
             var watched = pollfd(fd: process.exitDescriptor, events: Int16(POLLIN), revents: 0)
             _ = poll(&watched, 1, -1)
         }
-    }
-
-    private static var environment: [String] {
-        var variables: [String] = []
-        var place = environ
-        while let variable = place.pointee {
-            variables.append(String(cString: variable))
-            place += 1
-        }
-        return variables
     }
 }

@@ -44,12 +44,12 @@ package final class WorkerProcess: Sendable {
     /// - Parameters:
     ///   - executable: A path; it is not searched for.
     ///   - arguments: All, the name of the program first.
-    ///   - environment: All of it, as `NAME=value`.
+    ///   - environment: All of it.
     ///   - control: The child's end of the control socket. It stays the caller's, who should close it after this.
     ///   - segment: The shared segment, likewise.
     /// - Throws: What kept the executable from starting, such as `ENOENT` or `EACCES`.
     package static func spawn(
-        executable: String, arguments: [String], environment: [String],
+        executable: String, arguments: [String], environment: ProcessEnvironment,
         control: borrowing Descriptor, segment: borrowing Descriptor
     ) throws(SystemError) -> WorkerProcess {
         // From 10 up neither dup2 in the child can overwrite the other's source.
@@ -59,9 +59,9 @@ package final class WorkerProcess: Sendable {
         // stderr.
         let inheritsStandardError: Int32 = cplatform_is_close_on_exec(2) == 0 ? 1 : 0
 
-        let path = try CStrings([executable])
-        let arguments = try CStrings(arguments)
-        let environment = try CStrings(environment)
+        let path = try CStrings([Array(executable.utf8CString)])
+        let arguments = try CStrings(arguments.map { Array($0.utf8CString) })
+        let environment = try CStrings(environment.entries)
         var processID: Int32 = 0
         let result = cplatform_spawn(
             path.first, arguments.pointers, environment.pointers, control.rawValue, segment.rawValue,
@@ -148,9 +148,12 @@ private final class CStrings {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let count: Int
 
-    init(_ strings: [String]) throws(SystemError) {
-        // A zero byte would silently cut the string.
-        if strings.contains(where: { $0.utf8.contains(0) }) { throw SystemError(errno: EINVAL, call: "posix_spawn") }
+    /// - Parameter strings: Each with its zero.
+    init(_ strings: [[CChar]]) throws(SystemError) {
+        // Another zero would silently cut the string.
+        if strings.contains(where: { $0.dropLast().contains(0) }) {
+            throw SystemError(errno: EINVAL, call: "posix_spawn")
+        }
         count = strings.count
         pointers = .allocate(capacity: count + 1)
         pointers.initialize(repeating: nil, count: count + 1)

@@ -129,6 +129,16 @@ struct HostTests {
         #expect(ProcessTree.children().isEmpty)
     }
 
+    @Test("may have cleared its environment")
+    func clearedEnvironment() async {
+        await #expect(processExitsWith: .success) {
+            try await withFaultyWorkers(["none"], adjust: { _ in clearenv() }) { coordinator in
+                let request = fakeRequest("/")
+                expectAnswered(await follow(coordinator, request), request)
+            }
+        }
+    }
+
     @Test("may have hundreds of busy threads")
     func busy() async {
         await #expect(processExitsWith: .success) { try await Self.fetchesAmongBusyThreads() }

@@ -143,7 +143,7 @@ public struct HelperVault: CredentialVault, AnsweringVault {
         let process = try WorkerProcess.spawn(
             executable: "/bin/sh",
             arguments: ["sh", "-c", #"exec "$@" <&3 >&3 3>&- 4>&-"#, "sh"] + command,
-            environment: environment ?? WorkerExecutable.ownEnvironment(), control: theirs,
+            environment: environment.map(ProcessEnvironment.init) ?? .own(), control: theirs,
             segment: Descriptor(adopting: nothing))
         call.began(process)
         try theirs.close()

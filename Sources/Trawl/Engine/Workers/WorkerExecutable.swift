@@ -8,7 +8,7 @@ struct WorkerExecutable: Sendable {
     private let isOwnProgram: Bool
     /// All arguments, the program's name first.
     let arguments: [String]
-    let environment: [String]
+    let environment: ProcessEnvironment
     /// The arguments with which the same program runs a proxy script: the one that says what it is to be is another.
     var scriptArguments: [String] { (arguments.last == "worker" ? Array(arguments.dropLast()) : arguments) + ["pac"] }
 
@@ -18,7 +18,7 @@ struct WorkerExecutable: Sendable {
         self.path = path
         isOwnProgram = configuration.workerIsOwnProgram
         arguments = [path] + configuration.workerArguments
-        environment = configuration.workerEnvironment ?? Self.ownEnvironment()
+        environment = configuration.workerEnvironment.map(ProcessEnvironment.init) ?? .own()
     }
 
     /// What is to be started now: the kernel's link to the running program where its path leads to another file by now,
@@ -84,15 +84,5 @@ struct WorkerExecutable: Sendable {
             base[count] = 0
             return String(cString: base)
         }
-    }
-
-    static func ownEnvironment() -> [String] {
-        var result: [String] = []
-        var entry = environ
-        while let text = entry.pointee {
-            result.append(String(cString: text))
-            entry += 1
-        }
-        return result
     }
 }
