@@ -57,6 +57,18 @@ struct MonotonicInstantTests {
     }
 
     @Test(
+        "whole seconds are rounded towards zero, and cut to 64 bits",
+        arguments: [
+            (.zero, 0), (.milliseconds(1_999), 1), (.milliseconds(-1_999), -1), (.seconds(Int64.max), .max),
+            (.seconds(Int64.max) + .milliseconds(1), .max), (.seconds(Int64.max) - .milliseconds(1), .max - 1),
+            (.seconds(Int64.max) * 8, .max), (.seconds(Int64.min), .min), (.seconds(Int64.min) * 8, .min),
+            (.seconds(Int64.min) + .milliseconds(1), .min + 1),
+        ] as [(Duration, Int64)])
+    func wholeSeconds(duration: Duration, expected: Int64) {
+        #expect(duration.wholeSeconds == expected)
+    }
+
+    @Test(
         "milliseconds are rounded up, and cut to 32 bits",
         arguments: [
             (.zero, 0), (.seconds(-1), 0), (.nanoseconds(1), 1), (.milliseconds(1), 1), (.microseconds(1_001), 2),

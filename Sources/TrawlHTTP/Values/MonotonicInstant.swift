@@ -45,6 +45,14 @@ extension Duration {
         return (seconds &* 1_000_000_000) &+ attoseconds / 1_000_000_000
     }
 
+    /// Whole seconds, rounded towards zero, cut to what 64 bits hold.
+    package var wholeSeconds: Int64 {
+        // Compared first, for the same reason.
+        if self >= .seconds(Int64.max) { return .max }
+        if self <= .seconds(Int64.min) { return .min }
+        return components.seconds
+    }
+
     /// Whole milliseconds, rounded up, between 0 and what 32 bits hold; for system calls and wire fields.
     package var clampedMilliseconds: UInt32 {
         let nanoseconds = clampedNanoseconds

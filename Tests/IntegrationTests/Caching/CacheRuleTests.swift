@@ -87,6 +87,13 @@ struct CacheRuleTests {
             }
             #expect(scene.origin.seen("/short").count == 1)
             #expect(scene.origin.seen("/long").count == 2)
+            // More seconds than 64 bits hold, as programs write for ever.
+            for lifetime in [Duration.seconds(Int64.max) * 8, .seconds(Int64.min) * 8] {
+                let url = scene.origin.url(lifetime > .zero ? "/ever" : "/never")
+                for _ in 0..<2 { _ = try await coordinator.get(url) { $0.caching.lifetime = lifetime } }
+            }
+            #expect(scene.origin.seen("/ever").count == 1)
+            #expect(scene.origin.seen("/never").count == 2)
         }
     }
 

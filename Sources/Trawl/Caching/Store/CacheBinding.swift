@@ -131,7 +131,7 @@ extension TrawlCache.CachePolicy {
     fileprivate init(_ policy: CachePolicy, lifetime: Duration?) {
         self.init(Options(rawValue: UInt8(truncatingIfNeeded: policy.rawValue & 0x7F)))
         reload = policy.reload
-        secondsToCache = lifetime?.components.seconds
+        secondsToCache = lifetime?.wholeSeconds
     }
 }
 
