@@ -22,7 +22,7 @@ public struct TransferProgress: Sendable, Hashable {
         public var fraction: Double?
         /// Bytes a second, the average of the last five seconds.
         public var bytesPerSecond: UInt64
-        /// How long the rest takes at that rate; nil when nothing speaks for a number.
+        /// How long the rest takes at that rate, at most a hundred years; nil when nothing speaks for a number.
         public var remaining: Duration?
 
         /// Of which nothing is known.
@@ -60,7 +60,7 @@ extension TransferProgress.Direction {
         if left == 0 || isComplete {
             remaining = .zero
         } else {
-            remaining = bytesPerSecond == 0 ? nil : .seconds(Double(left) / Double(bytesPerSecond))
+            remaining = ProgressReport.time(for: left, bytesPerSecond: bytesPerSecond)
         }
     }
 }

@@ -29,12 +29,17 @@ package struct ProgressReport: Sendable, Hashable {
         if tally.livingCount == 0 {
             remaining = .zero
         } else if tally.isInBytes {
-            remaining = bytesPerSecond == 0 ? nil : Self.ratio(of: .seconds(1), rest, Int64(clamping: bytesPerSecond))
+            remaining = Self.time(for: rest, bytesPerSecond: bytesPerSecond)
         } else if tally.completed > 0, elapsed > .zero {
             remaining = Self.ratio(of: elapsed, rest, tally.completed)
         } else {
             remaining = nil
         }
+    }
+
+    /// How long so many bytes take at a rate, at most a hundred years; nil when none come.
+    package static func time(for bytes: Int64, bytesPerSecond: UInt64) -> Duration? {
+        bytesPerSecond == 0 ? nil : ratio(of: .seconds(1), bytes, Int64(clamping: bytesPerSecond))
     }
 
     /// `duration * part / whole`, at most a hundred years: an estimate, for which a Double is good enough.

@@ -38,4 +38,16 @@ struct FetchMeterTests {
         meter.note(.resumedAtOffset(.max))
         #expect(meter.current.download.completed == .max)
     }
+
+    @Test(
+        "the rest takes as long as its bytes at the rate, and never longer than a program can show",
+        arguments: [
+            (100, 400, 100, .seconds(3)), (100, 400, 0, nil), (400, 400, 100, .zero), (0, 1, 4, .milliseconds(250)),
+            (5, .max, 1, .seconds(100 * 366 * 86_400)), (0, .max, .max, .seconds(1)),
+        ] as [(Int64, Int64, UInt64, Duration?)])
+    func remaining(moved: Int64, size: Int64, bytesPerSecond: UInt64, expected: Duration?) {
+        let direction = TransferProgress.Direction(
+            moved: moved, of: size, bytesPerSecond: bytesPerSecond, isComplete: false)
+        #expect(direction.remaining == expected)
+    }
 }
