@@ -59,6 +59,10 @@ int32_t clmdb_stat(MDB_txn *txn, MDB_dbi table, MDB_stat *found) {
     CAUGHT(mdb_stat(txn, table, found));
 }
 
+int32_t clmdb_cursor_open(MDB_txn *txn, MDB_dbi table, MDB_cursor **cursor) {
+    CAUGHT(mdb_cursor_open(txn, table, cursor));
+}
+
 int32_t clmdb_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op operation) {
     CAUGHT(mdb_cursor_get(cursor, key, value, operation));
 }

@@ -60,6 +60,18 @@ struct RuleExampleTests {
     }
 
     @Test(
+        "calls of LMDB that may assert are found",
+        arguments: [
+            ("let code = mdb_cursor_open(handle, table, &cursor)", 1),
+            ("let code = clmdb_cursor_open(handle, table, &cursor)", 0),
+            ("try succeed(code, \"mdb_put\")", 0),
+            ("mdb_txn_abort(handle)", 0),
+        ])
+    func assertions(line: String, count: Int) {
+        #expect(SourceRules.assertionsCaught(file(line)).count == count)
+    }
+
+    @Test(
         "promises need a comment above",
         arguments: [
             ("final class A: @unchecked Sendable {}", 1),

@@ -52,6 +52,11 @@ struct SourceRuleTests {
         forEachSwiftFile { file, _ in SourceRules.noTraps(file) }
     }
 
+    @Test("assertions of LMDB are caught")
+    func assertions() {
+        forEachSwiftFile { file, _ in SourceRules.assertionsCaught(file) }
+    }
+
     @Test("unchecked concurrency promises are explained")
     func promises() {
         forEachSwiftFile { file, _ in SourceRules.promisesExplained(file) }

@@ -79,6 +79,19 @@ enum SourceRules {
         }
     }
 
+    /// LMDB is called through `CLMDB` wherever it walks pages, so that its assertions do not end the process.
+    static func assertionsCaught(_ file: TextFile) -> [Violation] {
+        let walking: Set = [
+            "mdb_dbi_open", "mdb_get", "mdb_put", "mdb_del", "mdb_drop", "mdb_stat", "mdb_cursor_open",
+            "mdb_cursor_renew", "mdb_cursor_get", "mdb_cursor_put", "mdb_cursor_del", "mdb_cursor_count",
+            "mdb_txn_commit",
+        ]
+        return file.code.indices.compactMap { index in
+            guard let call = file.tokens(ofLine: index).first(where: walking.contains) else { return nil }
+            return Violation(file, index, "\(call) may assert: call it through CLMDB, which catches that")
+        }
+    }
+
     /// A promise the compiler cannot check names the rule that makes it true.
     static func promisesExplained(_ file: TextFile) -> [Violation] {
         file.code.indices.compactMap { index in

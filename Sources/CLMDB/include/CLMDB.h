@@ -27,6 +27,7 @@ int32_t clmdb_put(MDB_txn *txn, MDB_dbi table, MDB_val *key, MDB_val *value, uin
 int32_t clmdb_delete(MDB_txn *txn, MDB_dbi table, MDB_val *key);
 int32_t clmdb_drop(MDB_txn *txn, MDB_dbi table);
 int32_t clmdb_stat(MDB_txn *txn, MDB_dbi table, MDB_stat *found);
+int32_t clmdb_cursor_open(MDB_txn *txn, MDB_dbi table, MDB_cursor **cursor);
 int32_t clmdb_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op operation);
 int32_t clmdb_commit(MDB_txn *txn);
 

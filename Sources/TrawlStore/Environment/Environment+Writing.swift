@@ -120,11 +120,10 @@ extension Environment {
             value = try body(transaction)
             if let failure = transaction.failure { throw failure }
         } catch {
-            if transaction.isLost { opening.breakOff() } else { mdb_txn_abort(handle) }
+            opening.abandon(handle)
             return outcome(transaction.failure ?? error)
         }
-        code = clmdb_commit(handle)
-        if code == Int32(clmdb_asserted) { opening.breakOff() }
+        code = opening.commit(handle)
         if code != 0 {
             // A list of free pages that changed behind LMDB's back makes it write far away. A full disk is just that.
             if code != ENOSPC, code != EDQUOT { opening.setSuspect(true) }

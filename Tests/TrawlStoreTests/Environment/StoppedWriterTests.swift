@@ -219,4 +219,43 @@ struct StoppedWriterTests {
         #expect(try environment.get(1) == [1])
         #expect(try environment.get(2)?.count ?? 0 > 1)
     }
+
+    /// Settings of a newer format, to which LMDB does not come in the transaction that is to set it.
+    private func endedMigration(isRebuildable: Bool) -> EnvironmentSettings {
+        var settings = Sample.settings(isRebuildable: isRebuildable, format: 2)
+        settings.migrate = { _, transaction throws(StoreError) in
+            try transaction.put(Sample.numbers, 2, [2])
+            // As an assertion ends it.
+            try transaction.succeed(Int32(clmdb_asserted), "mdb_put")
+        }
+        return settings
+    }
+
+    @Test("an opening that LMDB left in the middle keeps nobody from writing, its own thread included")
+    func assertionInOpening() throws {
+        try open(isRebuildable: false).close()
+        #expect(throws: StoreError.self) {
+            try Environment.open(directory: scratch.environment, settings: endedMigration(isRebuildable: false))
+        }
+        let child = try EnvironmentChild(["environment-fill", scratch.environment, "20", "\(1 << 30)"])
+        #expect(child.line() == "done")
+        #expect(child.wait() == 0)
+        let environment = try open(isRebuildable: false)
+        defer { environment.close() }
+        try environment.put(1, [1])
+        #expect(try environment.get(1) == [1])
+        #expect(try environment.get(2)?.count ?? 0 > 1)
+    }
+
+    @Test("what can be made anew is, when LMDB leaves its opening in the middle")
+    func rebuiltAfterAssertion() throws {
+        try open().close()
+        let environment = try Environment.open(
+            directory: scratch.environment, settings: endedMigration(isRebuildable: true))
+        defer { environment.close() }
+        #expect(environment.claimLoss())
+        try environment.put(1, [1])
+        #expect(try environment.get(1) == [1])
+        #expect(try environment.get(2) == nil)
+    }
 }

@@ -5,7 +5,7 @@ extension Opening {
     /// Opens the tables, makes those that are missing, and compares the format. Inside `GuardFile.exclusively`.
     func openTables() throws(StoreError) {
         if try openExistingTables() { return }
-        try write { (transaction) throws(StoreError) in
+        try write { (handle, transaction) throws(StoreError) in
             // LMDB will follow what is there.
             try checkStructure()
             isVerified = true
@@ -14,23 +14,22 @@ extension Opening {
             for table in settings.tables + [FormatRecord.table] {
                 var number: MDB_dbi = 0
                 let flags = MDB_CREATE | (table.keys == .integers ? MDB_INTEGERKEY : 0)
-                try succeed(clmdb_dbi_open(transaction, table.name, UInt32(flags), &number), "mdb_dbi_open")
+                let code = clmdb_dbi_open(handle, table.name, UInt32(flags), &number)
+                try transaction.succeed(code, "mdb_dbi_open")
                 opened.append(number)
             }
             tables = opened
-            let access = Transaction(transaction, opening: self)
-            let found = try FormatRecord.read(access)
+            let found = try FormatRecord.read(transaction)
             if let found, found < settings.format {
                 guard let migrate = settings.migrate else {
                     throw .olderFormat(path: dataPath, found: found, supported: settings.format)
                 }
-                try migrate(found, access)
+                try migrate(found, transaction)
             }
             if let found, found > settings.format {
                 throw .newerFormat(path: dataPath, found: found, supported: settings.format)
             }
-            try FormatRecord.write(settings.format, access)
-            if let failure = access.failure { throw failure }
+            try FormatRecord.write(settings.format, transaction)
         }
     }
 
@@ -60,12 +59,13 @@ extension Opening {
                 opened.append(number)
                 continue
             }
-            mdb_txn_abort(transaction)
+            noteAssertion(code)
+            if !isBroken { mdb_txn_abort(transaction) }
             if code == MDB_NOTFOUND { return false }
             throw .from(code, "mdb_dbi_open", path: dataPath)
         }
         // Handles outlive the transaction only when it commits.
-        try succeed(mdb_txn_commit(transaction), "mdb_txn_commit")
+        try succeed(clmdb_commit(transaction), "mdb_txn_commit")
         tables = opened
         return true
     }
@@ -74,24 +74,24 @@ extension Opening {
     /// checked.
     func recover() throws(StoreError) {
         guard let recover = settings.recover else { return }
-        try write { (transaction) throws(StoreError) in
-            let access = Transaction(transaction, opening: self)
-            try recover(access)
-            if let failure = access.failure { throw failure }
-        }
+        try write { (_, transaction) throws(StoreError) in try recover(transaction) }
     }
 
     /// Runs `body` in a write transaction of its own and commits it; when it throws, nothing of it stays.
-    private func write(_ body: (_ transaction: OpaquePointer) throws(StoreError) -> Void) throws(StoreError) {
-        let transaction = try beginWrite()
+    private func write(
+        _ body: (_ handle: OpaquePointer, _ transaction: borrowing Transaction) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let handle = try beginWrite()
+        let transaction = Transaction(handle, opening: self)
         do throws(StoreError) {
-            try body(transaction)
+            try body(handle, transaction)
+            if let failure = transaction.failure { throw failure }
         } catch {
-            mdb_txn_abort(transaction)
+            abandon(handle)
             throw error
         }
         hasWritten = true
-        try succeed(clmdb_commit(transaction), "mdb_txn_commit")
+        try succeed(commit(handle), "mdb_txn_commit")
         refreshFilePages()
     }
 

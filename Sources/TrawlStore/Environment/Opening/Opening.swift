@@ -40,7 +40,8 @@ final class Opening: @unchecked Sendable {
     var isVerified: Bool
     /// Whether the verdict came from a check of this process and is to be noted; writing mutex.
     var hasNewVerdict = false
-    /// Whether LMDB gave up in the middle of a transaction, so that its handle must not be used again; writing mutex.
+    /// Whether LMDB gave up in the middle of a transaction, so that neither that nor its handle must be used again;
+    /// writing mutex.
     var isBroken = false
     /// Looks at what LMDB is about to follow; kept for the next transaction. Writing mutex.
     var pages: ChangeCheck?
@@ -185,9 +186,26 @@ final class Opening: @unchecked Sendable {
         return true
     }
 
-    /// Gives the transaction up in the middle of which LMDB gave up, and the lock that it held. Writing mutex.
-    func breakOff() {
-        isBroken = true
+    /// Notes whether a code says that LMDB gave up in the middle. Writing mutex.
+    func noteAssertion(_ code: Int32) {
+        if code == Int32(clmdb_asserted) { isBroken = true }
+    }
+
+    /// Ends a write transaction of which nothing is to stay. Writing mutex.
+    func abandon(_ transaction: OpaquePointer) {
+        if isBroken { giveUpWriterLock() } else { mdb_txn_abort(transaction) }
+    }
+
+    /// Commits a write transaction, and says what LMDB said. Writing mutex.
+    func commit(_ transaction: OpaquePointer) -> Int32 {
+        let code = clmdb_commit(transaction)
+        noteAssertion(code)
+        if isBroken { giveUpWriterLock() }
+        return code
+    }
+
+    /// Gives up the lock of a transaction in the middle of which LMDB gave up: nobody else can.
+    private func giveUpWriterLock() {
         // Nothing was committed, so the next one begins where this one began.
         if let lockPage { _ = clmdb_writer_lock_give_up(lockPage) }
     }

@@ -13,8 +13,6 @@ package struct Transaction: ~Copyable {
         var orders: UInt64 = 0
         /// Tables in which a value was put onto pages of its own, a bit for each.
         var tablesWithRuns: UInt64 = 0
-        /// LMDB left the transaction in the middle; nobody may touch it again.
-        var isLost = false
     }
 
     private let handle: OpaquePointer
@@ -32,7 +30,6 @@ package struct Transaction: ~Copyable {
 
     /// What ended the transaction.
     var failure: StoreError? { state.failure }
-    var isLost: Bool { state.isLost }
     var wantsSync: Bool { state.wantsSync }
     /// Whether a secure cookie was removed in it, which is there again if it comes to nothing.
     var hasRemovedSecure: Bool { state.hasRemovedSecure }
@@ -334,9 +331,9 @@ package struct Transaction: ~Copyable {
         _ table: MDB_dbi, _ body: (OpaquePointer) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         var cursor: OpaquePointer?
-        try succeed(mdb_cursor_open(handle, table, &cursor), "mdb_cursor_open")
+        try succeed(clmdb_cursor_open(handle, table, &cursor), "mdb_cursor_open")
         guard let cursor else { throw .closed }
-        defer { if !state.isLost { mdb_cursor_close(cursor) } }
+        defer { if !opening.isBroken { mdb_cursor_close(cursor) } }
         return try body(cursor)
     }
 
@@ -360,7 +357,7 @@ package struct Transaction: ~Copyable {
 
     func succeed(_ code: Int32, _ call: StaticString) throws(StoreError) {
         if code == 0 { return }
-        if code == Int32(clmdb_asserted) { state.isLost = true }
+        opening.noteAssertion(code)
         throw fail(.from(code, call, path: opening.dataPath))
     }
 
