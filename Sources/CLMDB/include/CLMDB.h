@@ -50,11 +50,8 @@ int32_t clmdb_turn_take(void *turn, int64_t nanoseconds);
 /// Gives it to the next. By the thread that took it.
 int32_t clmdb_turn_give(void *turn);
 
-enum {
-    /// Where LMDB 0.9 has its writer lock in `lock.mdb`, on 64-bit systems: behind one line of 64 bytes.
-    clmdb_writer_lock_offset = 64,
-};
-
+/// Bytes of LMDB 0.9's `lock.mdb` with places for so many readers, on 64-bit systems; with none, its locks alone.
+size_t clmdb_lock_file_size(size_t readers);
 /// Whether a living thread has LMDB's writer lock, by the first page of `lock.mdb`.
 int32_t clmdb_writer_lock_is_held(const void *page);
 /// Gives up LMDB's writer lock when the calling thread has it: after an assertion nothing else can. -EPERM when it has not.

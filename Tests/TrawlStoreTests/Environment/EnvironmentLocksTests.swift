@@ -38,6 +38,34 @@ struct EnvironmentLocksTests {
         if case .unusable? = error as? StoreError { true } else { false }
     }
 
+    @Test("LMDB's lock file is as long as is reserved for it, and its writer lock is where it is looked for")
+    func layout() throws {
+        try FileManager.default.createDirectory(atPath: scratch.environment, withIntermediateDirectories: true)
+        var created: OpaquePointer?
+        try #require(mdb_env_create(&created) == 0)
+        let environment = try #require(created)
+        defer { mdb_env_close(environment) }
+        try #require(mdb_env_set_maxreaders(environment, 7) == 0)
+        try #require(mdb_env_open(environment, scratch.environment, 0, 0o600) == 0)
+        let file = try lockFile()
+        defer { close(file) }
+        let size = try FileFacts.of(file).size
+        #expect(size == Int64(clmdb_lock_file_size(7)))
+
+        func isHeld() -> Bool {
+            withUnsafeTemporaryAllocation(byteCount: clmdb_lock_file_size(0), alignment: 64) { locks in
+                pread(file, locks.baseAddress, locks.count, 0) == locks.count
+                    && clmdb_writer_lock_is_held(locks.baseAddress) != 0
+            }
+        }
+        #expect(!isHeld())
+        var begun: OpaquePointer?
+        try #require(mdb_txn_begin(environment, nil, 0, &begun) == 0)
+        #expect(isHeld())
+        mdb_txn_abort(begun)
+        #expect(!isHeld())
+    }
+
     @Test("a lock file is open as long as one of its number is")
     func openTwice() {
         let file = FileIdentity(device: .max, inode: .max)

@@ -150,8 +150,7 @@ final class Opening: @unchecked Sendable {
         var facts = stat()
         // One that is in use keeps its size: others have it mapped as it is.
         guard fstat(file, &facts) == 0, facts.st_size == 0 else { return }
-        // LMDB 0.9: two cache lines and one for each reader, of 64 bytes.
-        let code = posix_fallocate(file, 0, off_t((settings.maxReaders + 2) * 64))
+        let code = posix_fallocate(file, 0, off_t(clmdb_lock_file_size(settings.maxReaders)))
         if code != 0 { throw .from(SystemError(errno: code, call: "posix_fallocate")) }
     }
 
@@ -218,7 +217,7 @@ final class Opening: @unchecked Sendable {
         defer { Glibc.close(file) }
         var facts = stat()
         // Beyond the page in which a file ends there is nothing to read.
-        guard fstat(file, &facts) == 0, facts.st_size >= 128,
+        guard fstat(file, &facts) == 0, facts.st_size >= clmdb_lock_file_size(0),
             let page = mmap(nil, PageLayout.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), page != MAP_FAILED
         else { return nil }
         return page
