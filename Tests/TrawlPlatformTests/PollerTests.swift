@@ -75,15 +75,41 @@ struct PollerTests {
         #expect(try events(poller).isEmpty)
     }
 
+    /// Has the calling thread interrupted every 3 ms from now on.
+    private static func beInterrupted() throws {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in }
+        sigaction(SIGALRM, &action, nil)
+        // Threads of a pool block it.
+        var alarms = sigset_t()
+        sigemptyset(&alarms)
+        sigaddset(&alarms, SIGALRM)
+        pthread_sigmask(SIG_UNBLOCK, &alarms, nil)
+        let thread = pthread_self()
+        _ = try NamedThread.start(name: "alarms") {
+            while true {
+                usleep(3000)
+                pthread_kill(thread, SIGALRM)
+            }
+        }
+    }
+
+    @Test("what has passed before a signal counts: a wait of an hour that began an hour ago is over")
+    func interruptedLate() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            try Self.beInterrupted()
+            let poller = try Poller()
+            let end = MonotonicClock.now().advanced(by: .milliseconds(20))
+            let start = end.advanced(by: .seconds(-3600))
+            let count = try poller.wait(until: end, at: start) { _ in }
+            exit(count == 0 && MonotonicClock.now() >= end ? 0 : 1)
+        }
+    }
+
     @Test("signals do not cut a wait short")
     func interrupted() async {
         await #expect(processExitsWith: .exitCode(0)) {
-            var action = sigaction()
-            action.__sigaction_handler.sa_handler = { _ in }
-            sigaction(SIGALRM, &action, nil)
-            let interval = timeval(tv_sec: 0, tv_usec: 3000)
-            var timer = itimerval(it_interval: interval, it_value: interval)
-            setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
+            try Self.beInterrupted()
             let poller = try Poller()
             let before = MonotonicClock.now()
             let count = try poller.wait(timeout: .milliseconds(80)) { _ in }

@@ -39,6 +39,15 @@ final class TemporaryDirectory {
     }
 }
 
+extension Poller {
+    /// Waits for so long at most, for ever when `nil`.
+    @discardableResult
+    func wait(timeout: Duration?, _ body: (Event) -> Void) throws(SystemError) -> Int {
+        let now = MonotonicClock.now()
+        return try wait(until: timeout.map { now.advanced(by: $0) }, at: now, body)
+    }
+}
+
 /// Lends the bytes of a text.
 func withBytes<Value>(_ text: String, _ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
     try Array(text.utf8).withUnsafeBytes(body)

@@ -185,7 +185,7 @@ struct Supervisor: ~Copyable {
             let wake = nextWakeUp(notAfter: nextTick)
             var events: [Poller.Event] = []
             do throws(SystemError) {
-                try poller.wait(timeout: now < wake ? now.duration(to: wake) : .zero) { events.append($0) }
+                try poller.wait(until: wake, at: now) { events.append($0) }
             } catch {
                 // Only a mistake of ours makes epoll fail; without it nothing can be supervised.
                 goDown(FetchError(.engineDown, "\(error)", cause: .system(error.errno)))

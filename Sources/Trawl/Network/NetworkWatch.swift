@@ -108,11 +108,13 @@ final class NetworkWatch: Sendable {
         var lookedAt = MonotonicClock.now()
         var probed: RouteTable.Ways?
         while true {
-            let wait = isDue ? max(.zero, Self.distance - lookedAt.duration(to: MonotonicClock.now())) : nil
-            var hasChanges = false
+            let next = isDue ? lookedAt.advanced(by: Self.distance) : nil
+            var tokens: Set<UInt64> = []
             // Only a mistake of ours makes epoll fail.
-            guard (try? poller.wait(timeout: wait, { hasChanges = hasChanges || $0.token == Token.changes })) != nil
-            else { return }
+            guard (try? poller.wait(until: next, at: MonotonicClock.now()) { tokens.insert($0.token) }) != nil else {
+                return
+            }
+            let hasChanges = tokens.contains(Token.changes)
             wakeUp.drain()
             tell()
             let (isStopped, isAsked) = state.withLock { state in

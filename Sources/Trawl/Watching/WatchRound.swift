@@ -68,12 +68,11 @@ struct WatchRound {
     mutating func run(_ watcher: Watcher) {
         while !isOver {
             var events: [Poller.Event] = []
-            let wake = wakeUp
-            let timeout = wake.map { MonotonicClock.now().duration(to: $0) }
+            var now = MonotonicClock.now()
             // Only a mistake of ours makes it fail; then nobody is told anything.
-            guard (try? poller.wait(timeout: timeout) { events.append($0) }) != nil else { return }
+            guard (try? poller.wait(until: wakeUp, at: now) { events.append($0) }) != nil else { return }
             for event in events { handle(event, watcher) }
-            let now = MonotonicClock.now()
+            now = MonotonicClock.now()
             for (token, client) in clients where client.deadline <= now { drop(token) }
             if let restsUntil, restsUntil <= now { self.restsUntil = nil }
             if let time = nextWrite, time <= now {

@@ -70,16 +70,21 @@ package final class Poller: Sendable {
 
     /// Waits until something is ready or the time is over, and calls the body for each event.
     ///
-    /// - Parameter timeout: From now; zero only looks, `nil` waits for ever. Signals do not cut it short.
+    /// - Parameters:
+    ///   - deadline: When the time is over, signals, stops and continues or not; one that has passed only looks, `nil`
+    ///     waits for ever.
+    ///   - now: The time, as the caller last asked for it.
     /// - Returns: How many events there were; zero when the time is over.
     @discardableResult
-    package func wait(timeout: Duration?, _ body: (Event) -> Void) throws(SystemError) -> Int {
+    package func wait(
+        until deadline: MonotonicInstant?, at now: MonotonicInstant, _ body: (Event) -> Void
+    ) throws(SystemError) -> Int {
         let result: Result<Int, SystemError> = withUnsafeTemporaryAllocation(
             of: cplatform_event.self, capacity: cplatform_poll_capacity
         ) { events in
             let count: Int
             do throws(SystemError) {
-                count = try fill(events, timeout: timeout)
+                count = try fill(events, until: deadline, at: now)
             } catch {
                 return .failure(error)
             }
@@ -90,21 +95,17 @@ package final class Poller: Sendable {
     }
 
     private func fill(
-        _ events: UnsafeMutableBufferPointer<cplatform_event>, timeout: Duration?
+        _ events: UnsafeMutableBufferPointer<cplatform_event>, until deadline: MonotonicInstant?,
+        at start: MonotonicInstant
     ) throws(SystemError) -> Int {
-        var left = timeout.map { max(.zero, $0) }
-        var deadline: MonotonicInstant?
+        var now = start
         while true {
-            let result = cplatform_epoll_wait(
-                descriptor.rawValue, events.baseAddress, Int32(events.count),
-                left.map { max(0, $0.clampedNanoseconds) } ?? -1)
+            var left: Int64 = -1
+            if let deadline { left = max(0, now.duration(to: deadline).clampedNanoseconds) }
+            let result = cplatform_epoll_wait(descriptor.rawValue, events.baseAddress, Int32(events.count), left)
             if result != -EINTR { return Int(try check(result, "epoll_wait")) }
             // Interrupted, as by a stop and continue: wait for what is left.
-            guard let timeout else { continue }
-            let now = MonotonicClock.now()
-            let end = deadline ?? now.advanced(by: timeout)
-            deadline = end
-            left = max(.zero, now.duration(to: end))
+            now = MonotonicClock.now()
         }
     }
 }
