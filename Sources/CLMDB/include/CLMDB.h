@@ -67,6 +67,11 @@ static inline uint64_t clmdb_load_acquire(const void *word) {
     return atomic_load_explicit((const _Atomic(uint64_t) *)word, memory_order_acquire);
 }
 
+/// What was loaded before it was loaded before all that is loaded after it.
+static inline void clmdb_fence_acquire(void) {
+    atomic_thread_fence(memory_order_acquire);
+}
+
 static inline void clmdb_store_release(void *word, uint64_t value) {
     atomic_store_explicit((_Atomic(uint64_t) *)word, value, memory_order_release);
 }

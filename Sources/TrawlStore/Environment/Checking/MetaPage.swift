@@ -80,6 +80,8 @@ struct SnapshotMeta: Equatable, Sendable {
         main = TreeRecord(at: page + PageLayout.metaMainTable)
         self.identifier = identifier
         seen = nil
+        // Else a word below might be loaded, on some machines, before those above it.
+        clmdb_fence_acquire()
         guard clmdb_load_acquire(page + PageLayout.metaTransaction) == identifier else { return nil }
         if clmdb_load_acquire(other + PageLayout.metaTransaction) < identifier { return }
         seen = self
