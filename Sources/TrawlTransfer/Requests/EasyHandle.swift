@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import TrawlHTTP
 import TrawlProtocol
 
@@ -156,7 +157,8 @@ final class EasyHandle {
             text.initialize(repeating: 0)
             for (index, byte) in value.revealed.enumerated() { text[index] = CChar(bitPattern: byte) }
             _ = ccurl_set_string(raw, option, text.baseAddress)
-            text.update(repeating: 0)
+            // In a way that no compiler leaves out.
+            if let start = text.baseAddress { explicit_bzero(start, text.count) }
         }
     }
 
