@@ -220,4 +220,18 @@ struct EnvironmentReplacingTests {
         #expect(child.line() == "free")
         #expect(child.wait() == 0)
     }
+
+    @Test("a standard stream that a host gives itself meanwhile stays")
+    func givenStreams() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            for number in 0...2 as ClosedRange<Int32> { close(number) }
+            let numbers = TakenNumbers()
+            let stream = Glibc.open("/dev/null", O_RDWR)
+            guard stream > 2, dup2(stream, 0) == 0 else { exit(2) }
+            close(1)
+            guard Glibc.open("/dev/null", O_WRONLY) == 1 else { exit(3) }
+            numbers.give()
+            exit(fcntl(0, F_GETFD) >= 0 && fcntl(1, F_GETFD) >= 0 && fcntl(2, F_GETFD) < 0 ? 0 : 1)
+        }
+    }
 }

@@ -15,8 +15,8 @@ struct TakenNumbers {
         }
     }
 
-    /// Frees them again.
+    /// Frees them again, but for those that the host has put to use meanwhile: standard streams are not close-on-exec.
     func give() {
-        for number in taken { close(number) }
+        for number in taken where fcntl(number, F_GETFD) == FD_CLOEXEC { close(number) }
     }
 }
