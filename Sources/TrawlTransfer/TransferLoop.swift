@@ -28,7 +28,10 @@ package final class TransferLoop {
     let connections = ConnectionTable()
     let decoders = DecoderPool()
     let roots: [OutputRoot]
-    let counters: SharedWorkerLine
+    /// The worker's line of the shared segment.
+    package let counters: SharedWorkerLine
+    /// Whether its thread waits for a file.
+    package let fileCalls = FileCalls()
     /// Keeps responses for later, where there is a cache.
     let keeper: (any ResponseKeeper)?
     /// Remembers what servers say about their user, where that is wanted.

@@ -25,7 +25,7 @@ package enum Worker {
         let segment = Descriptor(adopting: segment)
         if isOwnProcess { ProcessSetup.apply() }
         blockWriteSignals()
-        if isOwnProcess { OrphanWatch.start(control.rawValue) }
+        let watch = isOwnProcess ? OrphanWatch.start(control.rawValue) : nil
         guard isOwnProcess ? GlobalLibcurl.setUpAlone() : GlobalLibcurl.isReady else {
             complain("libcurl.so.4 with OpenSSL cannot be loaded; its Debian package is libcurl4")
             return Status.cannotWork
@@ -35,6 +35,7 @@ package enum Worker {
         case .failure(let status):
             return status
         case .success(let loop):
+            watch?.beat(loop.counters, during: loop.fileCalls)
             var session = WorkerSession(control: control.rawValue, loop: loop, handshake: handshake)
             return session.run()
         }

@@ -20,6 +20,7 @@ final class BodyStore {
     /// Bytes gathered before a write; also the most that is kept for an inline body.
     static let gathered = WireProtocol.maximumInlineBody
 
+    private let fileCalls: FileCalls
     @exclusivity(unchecked)
     private var place = Place.discard
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -38,6 +39,11 @@ final class BodyStore {
     private(set) var base: UInt64 = 0
     /// How long the body will be, where that is known: a body that comes in one piece need not be gathered.
     var expectedLength: UInt64?
+
+    /// - Parameter fileCalls: Is told when a file makes its thread wait.
+    init(_ fileCalls: FileCalls) {
+        self.fileCalls = fileCalls
+    }
 
     deinit {
         abandon()
@@ -164,17 +170,7 @@ final class BodyStore {
             guard length > 0 || makesEmpty else { return (.discarded(length: 0), nil) }
             try flush()
             let part = try openPart()
-            do throws(SystemError) {
-                switch collision {
-                case .replace: try part.publish(replacing: true, sync: sync)
-                case .fail: try part.publish(replacing: false, sync: sync)
-                case .failUnlessIdentical: try part.publish(replacing: false, adoptsIdentical: true, sync: sync)
-                case .number(let first, let adoptsIdentical):
-                    try part.publish(numberedFrom: first, adoptsIdentical: adoptsIdentical, sync: sync)
-                }
-            } catch {
-                throw Self.failure(error)
-            }
+            try publish(part, collision, sync: sync)
             let name = isAsked && part.path == path ? nil : part.path
             return (.file(length: length, name: name, isAdopted: part.isAdopted), nil)
         case .descriptor:
@@ -182,6 +178,22 @@ final class BodyStore {
             return (.descriptor(length: length), nil)
         case .paced:
             return (.descriptor(length: length), nil)
+        }
+    }
+
+    private func publish(_ part: PartFile, _ collision: FileCollision, sync: Bool) throws(HopFailure) {
+        fileCalls.begin()
+        defer { fileCalls.end() }
+        do throws(SystemError) {
+            switch collision {
+            case .replace: try part.publish(replacing: true, sync: sync)
+            case .fail: try part.publish(replacing: false, sync: sync)
+            case .failUnlessIdentical: try part.publish(replacing: false, adoptsIdentical: true, sync: sync)
+            case .number(let first, let adoptsIdentical):
+                try part.publish(numberedFrom: first, adoptsIdentical: adoptsIdentical, sync: sync)
+            }
+        } catch {
+            throw Self.failure(error)
         }
     }
 
@@ -236,10 +248,12 @@ final class BodyStore {
     }
 
     private func reset() {
+        fileCalls.begin()
         if let part { part.discard() }
         part = nil
-        memory = nil
         descriptor = nil
+        fileCalls.end()
+        memory = nil
         paced = nil
         place = .discard
         used = 0
@@ -271,6 +285,8 @@ final class BodyStore {
     private func writeThrough(_ bytes: UnsafeRawBufferPointer) throws(HopFailure) {
         let part: PartFile?
         if case .file = place { part = try openPart() } else { part = nil }
+        fileCalls.begin()
+        defer { fileCalls.end() }
         do throws(SystemError) {
             switch place {
             case .discard, .stream, .paced:
@@ -291,6 +307,8 @@ final class BodyStore {
     private func openPart() throws(HopFailure) -> PartFile {
         if let part { return part }
         guard case .file(let root, let path, _, let collision, _, _) = place else { throw HopFailure(.internalError) }
+        fileCalls.begin()
+        defer { fileCalls.end() }
         do {
             var detours = false
             if case .number = collision { detours = true }

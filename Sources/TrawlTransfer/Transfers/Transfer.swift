@@ -19,7 +19,7 @@ final class Transfer {
     let counters: SharedWorkerLine
     let clock: LoopClock
     let easy: EasyHandle
-    let store = BodyStore()
+    let store: BodyStore
     @Unchecked var heads = HeadAssembler()
     @exclusivity(unchecked)
     var interim = InterimAllowance()
@@ -200,6 +200,7 @@ final class Transfer {
         connections = loop.connections
         counters = loop.counters
         clock = loop.clock
+        store = BodyStore(loop.fileCalls)
         self.easy = easy
         self.profile = profile
         setFixedOptions()

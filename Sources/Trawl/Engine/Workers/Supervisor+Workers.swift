@@ -271,11 +271,14 @@ extension Supervisor {
         for slot in pool.slots.indices {
             guard let link = pool.links[slot] else { continue }
             if link.memoryKillsAtStart == nil { link.memoryKillsAtStart = OutOfMemoryKills.count() ?? 0 }
-            switch pool.slots[slot].tick(beat: segment.worker(slot).heartbeat, onTime: onTime, at: now) {
-            case .kill:
-                leases.workerDraining(slot)
-                signal(slot, SIGKILL)
-            case .none: break
+            // A thread cannot be ended: one that is silent for a while goes on with what it has.
+            if case .process = link.engine {
+                switch pool.slots[slot].tick(beat: segment.worker(slot).heartbeat, onTime: onTime, at: now) {
+                case .kill:
+                    leases.workerDraining(slot)
+                    signal(slot, SIGKILL)
+                case .none: break
+                }
             }
             if let lostAt = link.lostAt, lostAt.duration(to: now) >= Self.exitGrace {
                 perform(pool.slots[slot].kill(.garbage), on: slot)
