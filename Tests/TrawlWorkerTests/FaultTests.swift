@@ -5,6 +5,20 @@ import TrawlProtocol
 
 @Suite("Faults of servers, as one worker tells them", .serialized)
 struct FaultTests {
+    // In a process of its own, which may have no more threads.
+    @Test("without a thread for its name a fetch has no connection, and nothing is said about the name")
+    func noThread() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let worker = try TestCoordinator()
+            // For root the limit does not count (setrlimit(2), RLIMIT_NPROC).
+            if geteuid() == 0, setuid(65_534) != 0 { exit(0) }
+            var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+            guard setrlimit(__rlimit_resource_t(6), &limit) == 0 else { exit(2) }
+            let failure = try worker.fetch("http://name.invalid/").failure
+            exit(failure?.kind == .cannotConnect && failure?.systemError == EAGAIN ? 0 : 1)
+        }
+    }
+
     @Test(
         "each fault has its name",
         arguments: [

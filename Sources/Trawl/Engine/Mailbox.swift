@@ -32,8 +32,8 @@ final class Mailbox: Sendable {
         case identityDecided(Origin, Result<ClientIdentity?, FetchError>)
         /// A proxy script has said, or could not say, what way there is to an origin.
         case routed(ProxyScripts.Question, ProxyScripts.Answer)
-        /// A name was looked up; without addresses when it has none.
-        case located(String, [String])
+        /// A name was looked up; without addresses when it has none, nil when there was no thread for it.
+        case located(String, [String]?)
         /// The consumer of a streamed body took so many bytes.
         case consumed(RunningFetch, Int)
         /// The network is another one.

@@ -1,5 +1,7 @@
+import Glibc
 import TrawlFrontier
 import TrawlHTTP
+import TrawlPlatform
 import TrawlProtocol
 
 /// Names that were not found a moment ago, whichever worker asked (``Configuration/unknownNameLifetime``).
@@ -46,6 +48,17 @@ extension Supervisor {
         if afterLookup { noteName(failure, fetch) }
         if fallsBack(fetch) { return }
         if afterLookup, waitsForNetwork(after: failure, HopMetrics(), fetch) { return }
+        failUnresolved(fetch, failure)
+    }
+
+    /// Fails a hop that waits for its name, for which there is no thread to look it up: that says nothing about the name.
+    mutating func failUnasked(_ fetch: RunningFetch) {
+        if fallsBack(fetch) { return }
+        let error = SystemError(errno: EAGAIN, call: "pthread_create")
+        failUnresolved(fetch, HopFailure(.cannotConnect, systemError: error.errno, detail: error.description))
+    }
+
+    private mutating func failUnresolved(_ fetch: RunningFetch, _ failure: HopFailure) {
         if triesAgain(after: failure, status: nil, fetch) { return }
         release(fetch, .fail(failure))
         answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))

@@ -115,8 +115,8 @@ extension HopFailure {
         // Of names, the time for a connection is also that of a resolver that does not answer.
         case .connectTimedOut: metrics.nameResolved == 0
         case .cannotConnect: isUnreachable
-        // CURLE_COULDNT_RESOLVE_PROXY
-        case .proxy: isUnreachable || curlCode == 5
+        // CURLE_COULDNT_RESOLVE_PROXY, and not for want of a thread.
+        case .proxy: isUnreachable || (curlCode == 5 && systemError != EAGAIN)
         case .tlsHandshake, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate, .inactive,
             .timedOut, .connectionLost, .truncated, .malformedResponse, .headTooLarge, .bodyTooLarge, .decoding, .file,
             .requestBody, .cancelled, .unsupportedScheme, .malformedRequest, .outOfMemory, .internalError,

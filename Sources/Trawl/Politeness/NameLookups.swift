@@ -49,7 +49,7 @@ final class NameLookups: Sendable {
                 }
                 return names
             }
-            for name in forgotten { mailbox.post(.located(name, [])) }
+            for name in forgotten { mailbox.post(.located(name, nil)) }
         }
     }
 

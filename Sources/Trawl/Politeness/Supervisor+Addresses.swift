@@ -34,8 +34,16 @@ extension Supervisor {
 
     /// A name was looked up.
     ///
-    /// - Parameter found: Its addresses; none when it has none, or none was found in time.
-    mutating func located(_ name: String, _ found: [String]) {
+    /// - Parameter found: Its addresses; none when it has none, or none was found in time; nil when there was no thread to
+    ///   look it up.
+    mutating func located(_ name: String, _ found: [String]?) {
+        guard let found else {
+            for (key, _) in nameless.take(name) {
+                guard let fetch = fetches[key], fetch.awaitsItsQueue, fetch.connectHost == name else { continue }
+                failUnasked(fetch)
+            }
+            return
+        }
         // Hosts with rules of their own keep their name.
         if !found.isEmpty { for key in hosts.ruled { addresses.note(key.host, at: [key.host], now: now) } }
         addresses.note(name, at: found, now: now)

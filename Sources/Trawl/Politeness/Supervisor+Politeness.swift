@@ -73,8 +73,8 @@ extension HopFailure {
     fileprivate func outcome(hasHead: Bool) -> HostOutcome {
         switch kind {
         case .cannotConnect:
-            // No descriptor or memory for a socket is our own trouble.
-            [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(systemError) ? .unknown : .failed
+            // No descriptor or memory for a socket is our own trouble, as is no thread for a name (EAGAIN).
+            [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN].contains(systemError) ? .unknown : .failed
         case .hostNotFound, .connectTimedOut, .inactive, .connectionLost, .truncated: .failed
         // The time of a fetch may have passed elsewhere, and an answer is one however long its body takes.
         case .timedOut: hasHead || !requestSent ? .unknown : .failed

@@ -149,6 +149,7 @@ extension HopFailure {
             case ECONNREFUSED: .connectionRefused
             // No descriptor or memory for a socket is our own trouble.
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: .own
+            // So is the want of a thread for a name (EAGAIN), but transfers need one for a moment only.
             default: .unreachable
             }
         case .hostNotFound, .connectionLost, .truncated: .unreachable

@@ -10,7 +10,7 @@ extension BatchJob {
         let curlCode: Int32
     }
 
-    /// Seconds that a request waits for descriptors before the run is given up.
+    /// Seconds that a request waits for descriptors or a thread before the run is given up.
     private static let mostShortages = 10
 
     /// Deals with the answers of a turn.
@@ -25,8 +25,8 @@ extension BatchJob {
         case .success(let response):
             if isGivenUp(response) { removeFile(of: response) }
         case .failure(let error):
-            // Nothing was wrong but that too many files were open, which may pass.
-            if error.isLackOfDescriptors, fetch.shortages < Self.mostShortages {
+            // Nothing was wrong but that too many files were open or no thread was left, which may pass.
+            if error.isShortage, fetch.shortages < Self.mostShortages {
                 fetch.shortages += 1
                 shortages.insert(tag, at: now.advanced(by: .seconds(1)))
                 return

@@ -145,7 +145,7 @@ struct BatchJob {
         default: break
         }
         // Files that `-o` names one by one may be on as many disks.
-        if error.isLackOfDescriptors || (error.isOfTheWholeOutput && plan.files != .named) {
+        if error.isShortage || (error.isOfTheWholeOutput && plan.files != .named) {
             breakOff(FailureText.of(error))
             return true
         }

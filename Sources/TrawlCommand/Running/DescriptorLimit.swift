@@ -55,9 +55,15 @@ enum DescriptorLimit {
 }
 
 extension FetchError {
-    /// Whether a worker, or the whole system, had too many files open: neither the server's fault nor the request's.
-    var isLackOfDescriptors: Bool {
+    /// Whether a worker, or the whole system, had too many files open, or no thread to look a name up: neither the
+    /// server's fault nor the request's.
+    var isShortage: Bool {
         guard case .system(let number) = cause else { return false }
-        return number == EMFILE || number == ENFILE
+        switch number {
+        case EMFILE, ENFILE: return true
+        // pthread_create(3), "ERRORS".
+        case EAGAIN: return code == .cannotConnect || code == .proxy
+        default: return false
+        }
     }
 }

@@ -43,6 +43,13 @@ enum CurlFailure {
         }
     }
 
+    /// Whether no thread could be had for looking a name up, so that nobody was asked for it, in libcurl's words (7.88,
+    /// `Curl_resolver_getaddrinfo`).
+    static func isLackOfThread(_ code: CURLcode, _ text: String) -> Bool {
+        guard code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY else { return false }
+        return text.hasPrefix("getaddrinfo() thread failed to start")
+    }
+
     /// Whether the server gave a stream up for a reason of its own, by the names of RFC 9113 §7 in libcurl's words; else one
     /// of the two broke the rules.
     static func isStreamGivenUp(_ text: String) -> Bool {

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import TrawlCoding
 import TrawlHTTP
 import TrawlPlatform
@@ -22,6 +23,7 @@ extension Transfer {
             _ = ccurl_get_long(easy.raw, CURLINFO_OS_ERRNO, &error)
             failure = HopFailure(
                 kind, curlCode: result.rawValue, systemError: Int32(truncatingIfNeeded: error), detail: text)
+            if CurlFailure.isLackOfThread(result, text) { Self.lackThread(&failure) }
             if let ofProxy = proxyFailure(insteadOf: failure, result) { return ofProxy }
             // No server's fault.
             if kind == .cannotConnect, error == 0, connections.openFailure != 0 {
@@ -67,6 +69,13 @@ extension Transfer {
         }
         failure.requestSent = mayHaveBeenSent
         return failure
+    }
+
+    /// Nobody was asked for the name: that says nothing about it, nor about its host.
+    private static func lackThread(_ failure: inout HopFailure) {
+        if failure.kind == .hostNotFound { failure.kind = .cannotConnect }
+        failure.systemError = EAGAIN
+        failure.detail = "\(SystemError(errno: EAGAIN, call: "pthread_create"))"
     }
 
     /// Whether the request is about as long as libcurl can make it, or longer. The coordinator refuses most of them, but

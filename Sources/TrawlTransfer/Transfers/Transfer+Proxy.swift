@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import TrawlHTTP
 import TrawlProtocol
 
@@ -76,7 +77,7 @@ extension Transfer {
         let reason: String
         switch result {
         case CURLE_COULDNT_RESOLVE_PROXY:
-            reason = "its name has no address"
+            reason = failure.systemError == EAGAIN ? failure.detail : "its name has no address"
         case CURLE_COULDNT_CONNECT:
             reason = "could not connect: \(failure.detail)"
         case CURLE_PROXY:
