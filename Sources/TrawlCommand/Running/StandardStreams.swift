@@ -7,9 +7,13 @@ enum StandardStreams {
     /// Makes sure that 0, 1 and 2 are open, so that no file or socket of ours gets one of these numbers, and that a
     /// reader who goes away, or a file that may not become so long (RLIMIT_FSIZE), is an error of writing and not the
     /// end of this process.
+    ///
+    /// How the processes that it starts have ended is its own to ask, also when who started it does not want to know of
+    /// such ends: an ignored SIGCHLD stays ignored over execve(2), and then nobody is told (wait(2), "NOTES").
     static func makeSafe() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        signal(SIGCHLD, SIG_DFL)
         for number in 0...2 where fcntl(Int32(number), F_GETFD) < 0 {
             // The wrong way round on purpose: using a stream that was closed stays an error.
             _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)

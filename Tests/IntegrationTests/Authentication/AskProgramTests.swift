@@ -50,6 +50,16 @@ struct AskProgramTests {
         }
     }
 
+    @Test("who starts the command may ignore the ends of its children")
+    func ignoredEnds() async throws {
+        try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in
+            let ask = ["--use-askpass", try program(in: scene.directory)]
+            let command = [try BuiltProducts.trawl(), "get", "--store", scene.store] + ask + [scene.origin.url("/x")]
+            let get = try CommandRun(program: "/usr/bin/env", ["--ignore-signal=CHLD"] + command)
+            #expect(get.status == 0 && get.text == "welcome /x", "\(get.errors)")
+        }
+    }
+
     @Test("the password of -u, and the passphrase of a vault")
     func others() async throws {
         try await withScene(answering: ChallengingOrigin.taking(Self.right)) { scene in

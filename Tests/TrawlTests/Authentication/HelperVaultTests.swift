@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Trawl
@@ -23,6 +24,18 @@ struct HelperVaultTests {
         let right = HelperVault(command: ["true"])
         await right.save(Credential(user: "u", password: "p"), for: item)
         #expect(right.problem == nil)
+    }
+
+    @Test("where nobody is told how processes end, what a helper said counts")
+    func untoldEnds() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            signal(SIGCHLD, SIG_IGN)
+            let vault = HelperVault(
+                command: ["/bin/sh", "-c", "cat > /dev/null; echo username=me; echo password=pw"],
+                timeout: .seconds(30))
+            let found = await vault.credential(for: VaultItem(scheme: "https", host: "a.example", port: 443))
+            exit(found?.user == "me" && found?.secret == "pw" && vault.problem == nil ? 0 : 1)
+        }
     }
 
     @Test("the reason is that of the question, not that of another one before")
