@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 
 /* libcurl and the thirty libraries behind it are loaded when the first function of it is called, not at the start of the
  * program: a coordinator with workers rarely needs it. The functions below have libcurl's own names, so that callers read
@@ -12,6 +13,7 @@
 
 struct ccurl_library ccurl_library;
 static int32_t outcome = -1;
+static char problem[256] = "it lacks functions";
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static int resolve(void *handle, const char *name, void *entry) {
@@ -23,6 +25,8 @@ static int resolve(void *handle, const char *name, void *entry) {
 static void load(void) {
     void *handle = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
     if (handle == NULL) {
+        const char *why = dlerror();
+        snprintf(problem, sizeof problem, "%s", why != NULL ? why : "");
         return;
     }
     struct ccurl_library found;
@@ -86,6 +90,10 @@ static void load(void) {
 int32_t ccurl_load(void) {
     pthread_once(&once, load);
     return outcome;
+}
+
+const char *ccurl_load_problem(void) {
+    return problem;
 }
 
 #define HIDDEN __attribute__((visibility("hidden")))

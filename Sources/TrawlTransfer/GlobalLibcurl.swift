@@ -1,4 +1,6 @@
 import CCurl
+import Glibc
+import TrawlPlatform
 
 /// libcurl's state that is one per process.
 package enum GlobalLibcurl {
@@ -14,5 +16,18 @@ package enum GlobalLibcurl {
         // Where memory is being checked nothing is kept, and the functions are the system's.
         _ = ccurl_memory_keep()
         return ccurl_global_init_keeping_memory(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    }
+
+    /// Why the library could not be loaded, in the dynamic loader's words; nil when it could.
+    package static var loadProblem: String? {
+        guard ccurl_load() != 0 else { return nil }
+        return String(cString: ccurl_load_problem())
+    }
+
+    /// Whether a library that could not be loaded may be loaded by another process, a moment later.
+    ///
+    /// - Parameter problem: The loader's words, which end by the system's for the error number (dlerror of glibc).
+    package static func mayPass(_ problem: String) -> Bool {
+        [ENOMEM, EMFILE, ENFILE, EIO].contains { problem.hasSuffix(SystemError(errno: $0, call: "").description) }
     }
 }

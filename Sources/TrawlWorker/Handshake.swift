@@ -17,6 +17,19 @@ struct Handshake {
     /// How a handshake that failed ends the worker.
     struct Refusal: Error {
         let status: Int32
+
+        init(status: Int32) {
+            self.status = status
+        }
+
+        /// What keeps a worker from what it needs for good makes it one that cannot work here; anything else may have
+        /// passed when the next one tries: no descriptor or memory is left, a server does not answer.
+        init(_ error: SystemError) {
+            switch error.errno {
+            case ENOENT, ENOTDIR, EACCES, ELOOP, ESTALE: status = Worker.Status.cannotWork
+            default: status = Worker.Status.internalError
+            }
+        }
     }
 
     enum Outcome {
@@ -50,31 +63,47 @@ struct Handshake {
         do {
             let copy = try segment.duplicated(atLeast: 3)
             attached = try SharedSegment.attach(copy)
+        } catch let error as SystemError {
+            throw refusal("the shared segment", error)
+        } catch SharedSegmentError.system(let error) {
+            throw refusal("the shared segment", error)
         } catch {
             throw Refusal(status: Worker.Status.cannotWork)
         }
+        guard hello.leases > 0, Int(hello.leases) <= attached.transfersPerWorker, Int(hello.slot) < attached.workers
+        else { throw Refusal(status: Worker.Status.cannotWork) }
+        let commits = CommitLog()
+        guard
+            let loop = TransferLoop(
+                leases: Int(hello.leases), roots: try roots(of: hello), segment: attached, slot: Int(hello.slot),
+                output: output, keeper: CacheKeeper(commits: commits), stateKeeper: CookieKeeper(commits: commits),
+                tellsClosing: hello.followsConnections)
+        else { throw refusal("libcurl", SystemError(errno: ENOMEM, call: "curl_multi_init")) }
+        commits.onCommit(loop.wakeUp)
+        return loop
+    }
+
+    private func roots(of hello: Hello) throws(Refusal) -> [OutputRoot] {
         var roots: [OutputRoot] = []
-        do throws(SystemError) {
-            for asked in hello.roots {
+        for asked in hello.roots {
+            do throws(SystemError) {
                 let root = try OutputRoot(path: asked.path)
                 // Another may be at the path by now than the one that the coordinator and other workers hold open.
                 guard try root.identity() == FileIdentity(device: asked.device, inode: asked.inode) else {
                     throw SystemError(errno: ESTALE, call: "openat")
                 }
                 roots.append(root)
+            } catch {
+                throw refusal(asked.path, error)
             }
-        } catch {
-            throw Refusal(status: Worker.Status.cannotWork)
         }
-        let commits = CommitLog()
-        guard hello.leases > 0,
-            let loop = TransferLoop(
-                leases: Int(hello.leases), roots: roots, segment: attached, slot: Int(hello.slot), output: output,
-                keeper: CacheKeeper(commits: commits), stateKeeper: CookieKeeper(commits: commits),
-                tellsClosing: hello.followsConnections)
-        else { throw Refusal(status: Worker.Status.cannotWork) }
-        commits.onCommit(loop.wakeUp)
-        return loop
+        return roots
+    }
+
+    /// Says what kept the worker from what.
+    private func refusal(_ what: String, _ error: SystemError) -> Refusal {
+        Worker.complain("\(what): \(error)")
+        return Refusal(error)
     }
 
     /// The first frame, or nil when the coordinator went away before it.

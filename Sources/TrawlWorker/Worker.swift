@@ -19,7 +19,7 @@ package enum Worker {
     ///   - isOwnProcess: Whether the process is a worker and nothing else, so that its limits and privileges may be
     ///     changed.
     /// - Returns: An exit status: 0 drained or end of the control socket; 65 frames that make no sense; 70 a failure of
-    ///   this program or its system; 78 a coordinator of another version.
+    ///   this program or its system, which may pass; 78 a coordinator of another version, or something that is not here.
     package static func run(control: Int32, segment: Int32, isOwnProcess: Bool) -> Int32 {
         let control = Descriptor(adopting: control)
         let segment = Descriptor(adopting: segment)
@@ -27,8 +27,7 @@ package enum Worker {
         blockWriteSignals()
         let watch = isOwnProcess ? OrphanWatch.start(control.rawValue) : nil
         guard isOwnProcess ? GlobalLibcurl.setUpAlone() : GlobalLibcurl.isReady else {
-            complain("libcurl.so.4 with OpenSSL cannot be loaded; its Debian package is libcurl4")
-            return Status.cannotWork
+            return withoutLibcurl()
         }
         var handshake = Handshake(control: control.rawValue)
         switch handshake.run(segment: segment) {
@@ -41,8 +40,20 @@ package enum Worker {
         }
     }
 
-    private static func complain(_ reason: String) {
-        let line = Array("trawl worker: \(reason)\n".utf8)
+    private static func withoutLibcurl() -> Int32 {
+        guard let problem = GlobalLibcurl.loadProblem else {
+            complain("libcurl cannot be set up")
+            return Status.internalError
+        }
+        complain("libcurl.so.4 with OpenSSL cannot be loaded; its Debian package is libcurl4 (\(problem))")
+        return GlobalLibcurl.mayPass(problem) ? Status.internalError : Status.cannotWork
+    }
+
+    /// Says on standard error, which is the coordinator's, why this worker ends.
+    static func complain(_ reason: String) {
+        // Names of files may hold anything.
+        let text = reason.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
+        let line = Array("trawl worker: \(text)\n".utf8)
         _ = write(2, line, line.count)
     }
 

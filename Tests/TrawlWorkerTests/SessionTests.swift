@@ -56,6 +56,32 @@ struct SessionTests {
         }
     }
 
+    @Test("what is not there keeps a worker from its work for good, and what may pass does not")
+    func refusals() {
+        for number in [ENOENT, ENOTDIR, EACCES, ELOOP, ESTALE] {
+            #expect(Handshake.Refusal(SystemError(errno: number, call: "openat")).status == 78)
+        }
+        for number in [EMFILE, ENFILE, ENOMEM, EIO, ETIMEDOUT, ENOTCONN] {
+            #expect(Handshake.Refusal(SystemError(errno: number, call: "openat")).status == 70)
+        }
+    }
+
+    // In a process of its own, which has no descriptors left.
+    @Test("a worker that finds no descriptor ends as one that may be tried again")
+    func shortage() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let worker = try TestCoordinator(greets: false)
+            var limit = rlimit(rlim_cur: 3, rlim_max: 3)
+            guard setrlimit(__rlimit_resource_t(7), &limit) == 0 else { exit(2) }
+            worker.send(
+                .hello(
+                    Hello(
+                        build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: 0, generation: 1,
+                        leases: 4, roots: [])))
+            exit(worker.exitStatus() == 70 ? 0 : 1)
+        }
+    }
+
     @Test("a directory that has taken the place of the one that other workers write to")
     func otherRoot() throws {
         let scratch = try Scratch()

@@ -11,6 +11,8 @@
 /// Loads libcurl, once; every function that makes a handle does so by itself. 0, or -1 when there is no libcurl with
 /// OpenSSL on this system.
 int32_t ccurl_load(void);
+/// Why ccurl_load gave -1, in the dynamic loader's words. For after it.
+const char *ccurl_load_problem(void);
 
 // curl_easy_setopt.
 
