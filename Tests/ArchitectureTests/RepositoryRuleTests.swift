@@ -44,6 +44,13 @@ struct RepositoryRuleTests {
         for variable in variables { #expect(document.lines.contains { $0.contains("`\(variable)`") }) }
     }
 
+    @Test("the unit of docs/operations.md lives on when the kernel ends a worker for want of memory")
+    func unit() throws {
+        let document = try #require(tree.files.first { $0.path == "docs/operations.md" })
+        let unit = document.lines.drop { $0 != "[Service]" }.prefix { !$0.hasPrefix("```") }
+        #expect(unit.contains("OOMPolicy=continue") && unit.contains { $0.hasPrefix("ExecStart=") })
+    }
+
     @Test("the manifest has no unsafe flags, so that packages can depend on this one")
     func manifest() {
         guard let file = tree.files.first(where: { $0.path == "Package.swift" }) else { return }

@@ -11,7 +11,7 @@ struct FaultTests {
         await #expect(processExitsWith: .exitCode(0)) {
             let worker = try TestCoordinator()
             // For root the limit does not count (setrlimit(2), RLIMIT_NPROC).
-            if geteuid() == 0, setuid(65_534) != 0 { exit(0) }
+            if geteuid() == 0, setuid(65_534) != 0 { exit(3) }
             var limit = rlimit(rlim_cur: 0, rlim_max: 0)
             guard setrlimit(__rlimit_resource_t(6), &limit) == 0 else { exit(2) }
             let failure = try worker.fetch("http://name.invalid/").failure
