@@ -139,6 +139,10 @@ int32_t cplatform_kill_and_wait(int32_t process) {
 }
 
 int32_t cplatform_schedule_as_batch(void) {
+    /* Any other policy is somebody's choice. */
+    if (sched_getscheduler(0) != SCHED_OTHER) {
+        return 0;
+    }
     const struct sched_param parameters = {.sched_priority = 0};
     return sched_setscheduler(0, SCHED_BATCH, &parameters) == 0 ? 0 : -errno;
 }
