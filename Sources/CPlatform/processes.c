@@ -138,6 +138,23 @@ int32_t cplatform_kill_and_wait(int32_t process) {
     return 0;
 }
 
+int32_t cplatform_processors(void) {
+    /* A set that is too small for the machine's is refused. */
+    for (int count = CPU_SETSIZE; count <= 1 << 17; count *= 2) {
+        cpu_set_t *set = CPU_ALLOC((size_t)count);
+        if (set == NULL) {
+            return -ENOMEM;
+        }
+        size_t size = CPU_ALLOC_SIZE((size_t)count);
+        int32_t result = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : -errno;
+        CPU_FREE(set);
+        if (result != -EINVAL) {
+            return result;
+        }
+    }
+    return -EINVAL;
+}
+
 int32_t cplatform_schedule_as_batch(void) {
     /* Any other policy is somebody's choice. */
     if (sched_getscheduler(0) != SCHED_OTHER) {

@@ -1,13 +1,15 @@
 import Glibc
 import TrawlHTTP
+import TrawlPlatform
 
 /// How a coordinator works.
 ///
 /// Nothing here is read from the environment; ``fromEnvironment()`` is there to be called.
 public struct Configuration: Sendable {
     /// Worker processes. Zero runs the transfers on a thread of this process, for tests and debugging: then a crash
-    /// is not contained. Default: one for each online core. At most 64.
-    public var workers = max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    /// is not contained. Default: one for each processor that this process may use, by its affinity and by the quota of its
+    /// control group. At most 64.
+    public var workers = min(64, Processors.usable)
     /// Transfers one worker runs at a time. Default 64, at most 1,024.
     public var transfersPerWorker = 64
     /// Transfers at a time over all workers, beneath what their number allows.

@@ -55,7 +55,7 @@ struct DefaultsTests {
         #expect(documented["transfersPerWorker"] == "\(usual.transfersPerWorker)")
         #expect(documented["connectionsPerHost"] == "\(usual.connectionsPerHost)")
         #expect(documented["cache.byteBudget"] == "\(usual.cache.byteBudget >> 30) GiB")
-        #expect(usual.workers == max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+        #expect((1...64).contains(usual.workers) && usual.workers <= max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
 
     @Test("is 30 s to connect, 60 s without a byte, 60 s for an idle connection, and TLS 1.2")

@@ -95,6 +95,8 @@ int32_t cplatform_truncate(int32_t fd, int64_t size);
 int64_t cplatform_regular_size(int32_t fd);
 /// 1 when the file lives in ordinary shared memory (no huge pages, no disk), else 0.
 int32_t cplatform_is_shared_memory(int32_t fd);
+/// How many processors this thread may run on: sched_getaffinity(2).
+int32_t cplatform_processors(void);
 /// sched_setscheduler(2) from SCHED_OTHER to SCHED_BATCH, for this thread and what it starts.
 int32_t cplatform_schedule_as_batch(void);
 /// mmap(2) of the whole file from its start, shared; `*address` is set on success.
