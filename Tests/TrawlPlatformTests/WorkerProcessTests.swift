@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 import Testing
-import TrawlPlatform
+
+@testable import TrawlPlatform
 
 @Suite("Worker processes")
 struct WorkerProcessTests {
@@ -127,6 +128,15 @@ struct WorkerProcessTests {
     func kills() {
         // Every kernel since 4.13 has the line.
         #expect(OutOfMemoryKills.count() != nil)
+    }
+
+    @Test("it is a line of its own among others, of the machine and of a control group")
+    func killLine() {
+        let group = "low 0\nhigh 12\nmax 3\noom 2\noom_kill 7\noom_group_kill 1\n"
+        #expect(OutOfMemoryKills.parse(group) == 7)
+        #expect(OutOfMemoryKills.parse("nr_free_pages 5\noom_kill 41\nballoon_inflate 0\n") == 41)
+        #expect(OutOfMemoryKills.parse("oom 2\noom_group_kill 1\n") == nil)
+        #expect(OutOfMemoryKills.parse("") == nil)
     }
 }
 

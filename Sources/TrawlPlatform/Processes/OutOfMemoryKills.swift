@@ -1,33 +1,21 @@
-import CPlatform
-import Glibc
-
 /// The kernel's count of processes it killed for lack of memory.
 package enum OutOfMemoryKills {
-    /// How many since boot, in the whole system; `nil` where the kernel does not say.
+    /// Whether it counts those of this process's control group, whoever's limit it was (cgroup-v2, `memory.events`); one
+    /// choice, so that two counts are of the same.
+    private static let isOfGroup = ControlGroup.read("memory.events").flatMap(parse) != nil
+
+    /// How many of the control group, or where the kernel does not count these, of the whole system since boot; `nil`
+    /// where it says neither.
     ///
     /// A count that grew around a SIGKILL which nobody here sent names the likely cause.
     package static func count() -> UInt64? {
-        guard let file = try? Descriptor.adopt(cplatform_openat(AT_FDCWD, "/proc/vmstat", O_RDONLY, 0), "openat") else {
-            return nil
-        }
-        return withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer -> UInt64? in
-            var filled = 0
-            while filled < buffer.count {
-                let result = cplatform_read(
-                    file.rawValue, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
-                if result == -Int64(EINTR) { continue }
-                if result < 0 { return nil }
-                if result == 0 { break }
-                filled += Int(result)
-            }
-            return parse(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
-        }
+        (isOfGroup ? ControlGroup.read("memory.events") : SystemFile.read("/proc/vmstat")).flatMap(parse)
     }
 
     /// The value on the line `oom_kill N`.
-    static func parse(_ text: UnsafeRawBufferPointer) -> UInt64? {
-        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "oom_kill ".utf8) {
-            return UInt64(String(decoding: line.dropFirst(9), as: UTF8.self))
+    static func parse(_ text: String) -> UInt64? {
+        for line in text.split(separator: "\n") where line.hasPrefix("oom_kill ") {
+            return UInt64(line.dropFirst("oom_kill ".count))
         }
         return nil
     }

@@ -166,15 +166,18 @@ struct GuardNote: Equatable, Sendable {
         verified = Stamp(file: file, size: size, seconds: seconds, nanoseconds: nanoseconds)
     }
 
-    /// The kernel's name for this boot.
-    static func currentBoot() throws(StoreError) -> String {
-        let path = "/proc/sys/kernel/random/boot_id"
+    /// A name that no boot and no other process has. The name serves to know that a boot is the same, so who opens files
+    /// alone takes them for those of another.
+    private static let unknownBoot = "unknown-" + String(UInt64.random(in: .min ... .max), radix: 16)
+
+    /// The kernel's name for this boot, or where it does not say (proc(5), `subset=pid`) one of this process.
+    static func currentBoot(_ path: String = "/proc/sys/kernel/random/boot_id") -> String {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .last("open \(path)") }
+        guard descriptor >= 0 else { return unknownBoot }
         defer { Glibc.close(descriptor) }
-        return try withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer throws(StoreError) in
+        return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
             let count = read(descriptor, buffer.baseAddress, buffer.count)
-            guard count > 0 else { throw .last("read \(path)") }
+            guard count > 0 else { return unknownBoot }
             return String(decoding: buffer.prefix(count).prefix { $0 > 32 }, as: UTF8.self)
         }
     }
@@ -182,8 +185,7 @@ struct GuardNote: Equatable, Sendable {
 
 extension EnvironmentSettings {
     /// The boot these settings name, or the kernel's.
-    func boot() throws(StoreError) -> String {
-        if let bootIdentity { return bootIdentity }
-        return try GuardNote.currentBoot()
+    func boot() -> String {
+        bootIdentity ?? GuardNote.currentBoot()
     }
 }

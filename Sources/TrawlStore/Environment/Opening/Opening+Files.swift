@@ -10,7 +10,7 @@ extension Opening {
         directory: String, settings: EnvironmentSettings, isSuspect: Bool = false
     ) throws(StoreError) -> Opening {
         try prepareDirectory(directory, settings)
-        let boot = try settings.boot()
+        let boot = settings.boot()
         for _ in 0..<16 {
             let guardFile = try GuardFile(
                 directory: directory, mode: 0o600, patience: settings.openingPatience)
