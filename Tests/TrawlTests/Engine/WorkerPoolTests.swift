@@ -34,4 +34,15 @@ struct WorkerPoolTests {
         pool.noteRefusal(1, "no greeting")
         #expect(pool.refusal == "no greeting")
     }
+
+    @Test("what kept the latest worker from starting is known by its call, unless that was the executable's")
+    func failedStarts() {
+        var pool = WorkerPool(2, RestartPolicy())
+        #expect(pool.callThatFailed(with: 1) == nil)
+        pool.noteFailedStart("pidfd_open", 1)
+        #expect(pool.callThatFailed(with: 1) == "pidfd_open")
+        #expect(pool.callThatFailed(with: 2) == nil)
+        pool.noteFailedStart("posix_spawn", 1)
+        #expect(pool.callThatFailed(with: 1) == nil)
+    }
 }

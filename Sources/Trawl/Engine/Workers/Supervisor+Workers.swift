@@ -40,6 +40,7 @@ extension Supervisor {
                 if case .process(let process) = engine { _ = try? process.signal(SIGKILL) }
             }
         } catch {
+            pool.noteFailedStart(error.call, error.errno)
             let jitter = Double.random(in: 0...1, using: &random)
             act(on: pool.slots[slot].startFailed(errno: error.errno, at: now, jitter: jitter), slot: slot)
         }
@@ -311,12 +312,10 @@ extension Supervisor {
             return .shutDown()
         case .cannotWork, .incompatible:
             return FetchError(.engineDown, "\(program) does not fit: \(said ?? "it said that it cannot work here")")
-        case .cannotStart(let number):
-            return FetchError(
-                .engineDown, "\(program) cannot be started: \(SystemError.text(of: number))", cause: .system(number))
-        case .neverReady(.spawn(let number)):
-            return FetchError(
-                .engineDown, "\(program) cannot be started: \(SystemError.text(of: number))", cause: .system(number))
+        case .cannotStart(let number), .neverReady(.spawn(let number)):
+            let failed = pool.callThatFailed(with: number).map { "no worker can be started: \($0)" }
+            let what = failed ?? "\(program) cannot be started"
+            return FetchError(.engineDown, "\(what): \(SystemError.text(of: number))", cause: .system(number))
         case .neverReady(.exited(let exit)):
             return FetchError(.engineDown, "\(program) is not a worker: \(said ?? Self.text(of: exit))")
         }

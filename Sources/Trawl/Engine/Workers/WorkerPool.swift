@@ -13,6 +13,8 @@ struct WorkerPool {
     private var restarts: [MonotonicInstant?]
     /// What each slot's last worker was refused for, for the error a caller sees when the engine is down.
     private var refusals: [String?]
+    /// The call that kept the latest worker from starting.
+    private var failedCall: (name: String, errno: Int32)?
     /// Slots whose workers are to be sent something.
     private(set) var dirty: [Int] = []
 
@@ -57,6 +59,16 @@ struct WorkerPool {
 
     /// What a worker was refused for; nil when none was.
     var refusal: String? { refusals.lazy.compactMap { $0 }.first }
+
+    /// A worker could not be started.
+    mutating func noteFailedStart(_ call: String, _ errno: Int32) { failedCall = (call, errno) }
+
+    /// The call before or after that of the executable which gave this number last; nil when it was that of the
+    /// executable.
+    func callThatFailed(with errno: Int32) -> String? {
+        guard let failedCall, failedCall.errno == errno, failedCall.name != "posix_spawn" else { return nil }
+        return failedCall.name
+    }
 
     // MARK: What is to be sent
 
