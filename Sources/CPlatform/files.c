@@ -93,11 +93,6 @@ int32_t cplatform_lock(int32_t fd) {
     return flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno;
 }
 
-int64_t cplatform_link_count(int32_t fd) {
-    struct stat info;
-    return fstat(fd, &info) == 0 ? (int64_t)info.st_nlink : -errno;
-}
-
 int64_t cplatform_pread(int32_t fd, void *bytes, size_t count, int64_t offset) {
     ssize_t result = pread(fd, bytes, count, (off_t)offset);
     return result >= 0 ? result : -errno;

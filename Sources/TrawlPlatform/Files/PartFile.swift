@@ -55,7 +55,18 @@ package final class PartFile {
                     file: try Descriptor.adopt(unnamed, "openat"), temporaryName: nil)
             }
         }
-        while true {
+        return try createNamed(in: directory, path: path, nameStart: nameStart, mode: mode)
+    }
+
+    /// Names tried before a file is given up.
+    private static let mostNames = 16
+
+    /// The same with a temporary name, locked, so that a sweep sees that it is in use.
+    private static func createNamed(
+        in directory: OpenDirectory, path: String, nameStart: Int, mode: UInt32
+    ) throws(SystemError) -> PartFile {
+        let number = directory.descriptor.rawValue
+        for _ in 0..<mostNames {
             let name = try path.withBytes { (bytes) throws(SystemError) in
                 try PartName.make(for: UnsafeRawBufferPointer(rebasing: bytes[nameStart...]))
             }
@@ -63,10 +74,13 @@ package final class PartFile {
             let made = name.withUnsafeBytes { withCString($0) { cplatform_openat(number, $0, flags, mode) } }
             if made == -EEXIST { continue }
             let file = try Descriptor.adopt(made, "openat")
-            // A sweep may have come between; then it is another name's turn.
-            if cplatform_lock(file.rawValue) == -EWOULDBLOCK || cplatform_link_count(file.rawValue) == 0 { continue }
+            // A sweep may have come between; then it is another name's turn. Without locks nothing can be swept.
+            if cplatform_lock(file.rawValue) == -EWOULDBLOCK { continue }
+            let size = name.withUnsafeBytes { withCString($0) { cplatform_regular_size_at(number, $0) } }
+            if size == -Int64(ENOENT) { continue }
             return PartFile(directory: directory, path: path, nameStart: nameStart, file: file, temporaryName: name)
         }
+        throw SystemError(errno: EEXIST, call: "openat")
     }
 
     /// Makes an unfinished file for a destination the user chose, wherever that is.

@@ -69,9 +69,17 @@ package final class BlobDirectory: Sendable {
         return try makeNamedSpool()
     }
 
+    /// Names tried before a spool is given up.
+    private static let mostNames = 16
+
     /// The same where files cannot be without a name; locked, so that a sweep sees that it is in use.
-    func makeNamedSpool() throws(SystemError) -> SpoolFile {
-        while true {
+    ///
+    /// - Parameter lock: Locks a file: zero, or `-errno`.
+    /// - Throws: Also what locking says where it is not to be had: a sweep would take the file.
+    func makeNamedSpool(
+        lock: (Int32) -> Int32 = { cblob_lock($0, 1, 0) }
+    ) throws(SystemError) -> SpoolFile {
+        for _ in 0..<Self.mostNames {
             let name = "spool/\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
             let made = cblob_openat(root.rawValue, name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0o400)
             if made == -EEXIST { continue }
@@ -80,13 +88,16 @@ package final class BlobDirectory: Sendable {
                 throw SystemError(errno: errno, call: "mkdirat")
             }
             let file = try Self.adopt(made, "openat")
-            var (size, changed, links): (Int64, Int64, Int64) = (0, 0, 0)
+            let locked = lock(file.rawValue)
             // A sweep may have come between; then it is another name's turn.
-            guard cblob_lock(file.rawValue, 1, 0) == 0,
-                cblob_status(file.rawValue, &size, &changed, &links) == 0, links > 0
-            else { continue }
+            if locked == -EWOULDBLOCK || locked == 0 && faccessat(root.rawValue, name, F_OK, 0) != 0 { continue }
+            guard locked == 0 else {
+                _ = unlinkat(root.rawValue, name, 0)
+                throw SystemError(errno: -locked, call: "flock")
+            }
             return SpoolFile(file: file, name: name)
         }
+        throw SystemError(errno: EEXIST, call: "openat")
     }
 
     /// Gives a spooled body its name. Under the writer lock; may be repeated.

@@ -84,6 +84,38 @@ struct BodySpoolTests {
         #expect(scratch.files() == [])
     }
 
+    @Test("where a named file cannot be locked, there is none, and no file is left")
+    func noLocks() throws {
+        let directory = try directory()
+        #expect(throws: SystemError(errno: ENOLCK, call: "flock")) {
+            _ = try directory.makeNamedSpool { _ in -ENOLCK }
+        }
+        #expect(scratch.files() == [])
+    }
+
+    @Test("a name that a sweep took makes room for another, and not without end")
+    func sweptNames() throws {
+        let directory = try directory()
+        var tries = 0
+        let spool = try directory.makeNamedSpool { _ in
+            tries += 1
+            if tries <= 3 { directory.sweepSpools() }
+            return 0
+        }
+        #expect(tries == 4)
+        let name = spool.name ?? ""
+        #expect(scratch.files() == ["cache/blobs/" + name])
+        tries = 0
+        #expect(throws: SystemError.self) {
+            _ = try directory.makeNamedSpool { _ in
+                tries += 1
+                return -EWOULDBLOCK
+            }
+        }
+        #expect(tries == 16)
+        directory.sweepSpools()
+    }
+
     @Test("a file with a temporary name gets its own by a link")
     func namedPublish() throws {
         let directory = try directory()
