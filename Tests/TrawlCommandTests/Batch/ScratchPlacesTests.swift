@@ -41,4 +41,21 @@ struct ScratchPlacesTests {
         #expect(asked(ScratchPlaces(results: "-", output: "/out"), failing: failing).asked.first == "/out")
         #expect(asked(ScratchPlaces(results: nil, output: ""), failing: failing).asked.count == 1)
     }
+
+    // In a process of its own, whose environment it changes.
+    @Test("an empty TMPDIR is none")
+    func empty() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            func last() -> String? {
+                var last: String?
+                let places = ScratchPlaces(results: nil, output: "")
+                _ = try? places.first { directory throws(SystemError) in last = directory }
+                return last
+            }
+            setenv("TMPDIR", "", 1)
+            let empty = last()
+            setenv("TMPDIR", "/elsewhere", 1)
+            exit(empty == "/tmp" && last() == "/elsewhere" ? 0 : 1)
+        }
+    }
 }

@@ -18,7 +18,9 @@ struct ScratchPlaces {
         var directories: [String] = []
         if let results, !LocalPath.isStandardOutput(results) { directories.append(LocalPath.parent(results)) }
         if !output.isEmpty { directories.append(output) }
-        directories.append(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
+        // Set and empty is as good as not set.
+        let temporary = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        directories.append(temporary.isEmpty ? "/tmp" : temporary)
         self.init(directories)
     }
 
