@@ -247,6 +247,36 @@ struct CacheCoalescingTests {
         }
     }
 
+    @Test("who waits for one that fails makes its own further attempts", arguments: Engine.allCases)
+    func ownAttempts(engine: Engine) async throws {
+        let held = Occasion()
+        try await withScene(engine) { request in
+            guard request.target == "/page", request.number < 3 else { return page("one", to: request) }
+            if request.number == 1 { held.wait() }
+            return .raw("HTTP/1.1 200 OK\r\nno colon in this line\r\n\r\n")
+        } _: { scene, coordinator in
+            defer { held.open() }
+            var request = Request(scene.origin.url("/page"))
+            let leader = coordinator.start(request)
+            #expect(await eventually { scene.count == 1 })
+            let other = coordinator.start(request)
+            request.options.retry = RequestOptions.Retry(2)
+            request.options.retry.delay = .zero
+            let inVain = coordinator.start(request)
+            request.options.retry.retriesAllErrors = true
+            let follower = coordinator.start(request)
+            // Whatever is asked for after them is answered after they came.
+            _ = try await coordinator.send(Request(scene.origin.url("/other")))
+            held.open()
+            for fetch in [leader, other, inVain] { await failure(.protocolViolation) { try await fetch.response } }
+            let response = try await follower.response
+            #expect(response.bodyText == "one")
+            let events = await allEvents(of: follower).map(word)
+            #expect(events.filter { $0.hasPrefix("retrying") } == ["retrying 1", "retrying 2"])
+            #expect(scene.origin.seen("/page").count == 3)
+        }
+    }
+
     @Test("nobody waits for the body of a response whose head says that it is for one", arguments: Engine.allCases)
     func head(engine: Engine) async throws {
         let (first, last) = (Occasion(), Occasion())

@@ -59,7 +59,7 @@ extension Supervisor {
         else { return false }
         // Nobody waits at the pace of limits of bandwidth that are not its own.
         guard haveSameLimits(fetch, leader) else { return false }
-        // Limits, trust and the way to the server are the same, so that a failure is too.
+        // Limits, trust and the way to the server are the same, so that a failure is too. What follows it need not be.
         let (terms, leading) = (fetch.engine.terms, leader.engine.terms)
         return leading === terms
             || (leading.profile == terms.profile && leading.options.proxy == terms.options.proxy)
@@ -110,8 +110,8 @@ extension Supervisor {
         case goAlone
         /// It ended without a result that says anything to others: one takes its place.
         case promote
-        /// It failed, and so would they.
-        case fail(HopFailure)
+        /// It failed, after so long and with this status of a proxy, if it was one that answered: so would they.
+        case fail(HopFailure, HopMetrics, proxyStatus: UInt16?)
     }
 
     /// A fetch others may wait for has come to an end of its hop.
@@ -148,15 +148,25 @@ extension Supervisor {
                 follower.engine.mayJoin = false
                 enqueue(follower, front: true)
                 noteUnshared(fetch)
-            case .fail(let failure):
+            case .fail(let failure, let metrics, let proxyStatus):
                 if isShared(failure, fetch, follower) {
-                    answer(follower, with: .failure(FetchError(failure, fetch: follower)))
+                    share(failure, metrics, proxyStatus, with: follower)
                 } else {
                     follower.engine.hasSeenFailure = true
                     begin(follower, front: true)
                 }
             }
         }
+    }
+
+    /// A fetch that waited for another one fails as that did: with attempts left it makes the next of its own, and where
+    /// the network is missing it waits for it, if its options say so.
+    private mutating func share(
+        _ failure: HopFailure, _ metrics: HopMetrics, _ proxyStatus: UInt16?, with follower: RunningFetch
+    ) {
+        if waitsForNetwork(after: failure, metrics, follower) { return }
+        if triesAgain(after: failure, status: proxyStatus, follower) { return }
+        answer(follower, with: .failure(FetchError(failure, fetch: follower)))
     }
 
     /// Lets those who waited for a fetch wait for another one of the same request. Were each begun anew, as many that
