@@ -138,8 +138,10 @@ extension Request {
     }
 
     /// The body of a request, held in memory. Its length is always announced.
+    ///
+    /// One without a byte is none, however it was given.
     public enum Body: Sendable, Hashable, Codable {
-        /// No body. POST, PUT and PATCH then announce a length of zero.
+        /// No body. POST, PUT and PATCH then announce a length of zero (RFC 9110 §8.6).
         case none
         /// These bytes, given as a whole.
         case bytes([UInt8])

@@ -266,6 +266,20 @@ struct CacheRuleTests {
         }
     }
 
+    @Test("a GET whose body is empty is one without", arguments: Engine.allCases)
+    func emptyBody(engine: Engine) async throws {
+        try await withScene(engine) {
+            page("one", to: $0)
+        } _: { scene, coordinator in
+            let request = Request(scene.origin.url("/page"), body: .text(""))
+            for source in ["network", "cache"] {
+                let response = try await coordinator.send(request)
+                #expect(summary(response) == source + " 200 one")
+            }
+            #expect(scene.origin.seen().map { $0.fields["content-length"] } == [nil])
+        }
+    }
+
     @Test(
         "a condition of the caller's is answered by 304 when what is stored is what it has", arguments: Engine.allCases)
     func conditions(engine: Engine) async throws {

@@ -299,10 +299,17 @@ struct ProgressTests {
             let queue = scene.queue { $0.progress = .accurate }
             let events = queue.events
             for target in ["/plain", "/refused"] { queue.add(scene.request(target) { $0.fields["X-Mine"] = "mine" }) }
+            // A form that turned out to be empty.
+            queue.add(
+                scene.request("/empty") {
+                    $0.fields["X-Mine"] = "mine"
+                    $0.body = .text("")
+                })
             queue.start()
             let words = await eventsToEnd(events).map { word($0) }
-            #expect(words.count { $0 == "finished 200" } == 2)
-            #expect(scene.targets.sorted() == ["GET /plain", "GET /refused", "HEAD /plain", "HEAD /refused"])
+            #expect(words.count { $0 == "finished 200" } == 3, "\(words)")
+            let asked = ["/empty", "/plain", "/refused"]
+            #expect(scene.targets.sorted() == asked.map { "GET " + $0 } + asked.map { "HEAD " + $0 })
             #expect(scene.origin.seen().allSatisfy { $0.fields["x-mine"] == "mine" })
         }
     }

@@ -328,7 +328,7 @@ final class FetchPlanner: Sendable {
     }
 
     private func body(of request: Request, url: String?) throws(FetchError) -> FetchPlan.Body {
-        if request.body == .none { return .none }
+        if request.body.isEmpty { return .none }
         let bytes = request.body.bytes
         if bytes.count <= WireProtocol.maximumInlineBody { return .inline(bytes) }
         do throws(SystemError) {
