@@ -38,7 +38,7 @@ public struct RequestOptions: Sendable, Hashable, Codable {
     /// Names of generated field lines that are left out: `User-Agent`, `Accept`, `Accept-Encoding`, and `Expect`, with
     /// which bodies over 1 MiB wait for the server's word. `Host` and `Content-Length` always go out. Default none.
     public var omittedFields: [String] = []
-    /// Whether GET and HEAD may carry a body; otherwise such a request is refused. Default false.
+    /// Whether GET may carry a body; otherwise such a request is refused. HEAD never may. Default false.
     public var allowsBodyOnGET = false
     /// Whether GET, HEAD and DELETE with a body become POST, as ASIHTTPRequest did. Default false.
     public var upgradesMethodForBody = false

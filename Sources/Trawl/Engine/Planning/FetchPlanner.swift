@@ -235,6 +235,8 @@ final class FetchPlanner: Sendable {
         let options = request.options
         if method == .get || method == .head || (method == .delete && options.upgradesMethodForBody) {
             if options.upgradesMethodForBody { return .post }
+            // RFC 9110 §9.3.2: content of HEAD has no meaning; libcurl sends none.
+            if method == .head { throw FetchError(.badRequest, "HEAD has no body", url: url) }
             if !options.allowsBodyOnGET {
                 throw FetchError(.badRequest, "\(method.name) with a body needs allowsBodyOnGET", url: url)
             }
