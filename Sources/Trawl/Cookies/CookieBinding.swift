@@ -46,18 +46,13 @@ final class CookieBinding: Sendable {
         manual = cookies.manual.compactMap { try? ManualCookie($0.name, $0.value) }
         repeatsManual = cookies.repeatsManual
         self.proxies = proxies ?? configuration.proxies
+        let hasStore = configuration.state.directory != nil
         switch cookies.jar {
         case .none: source = .none
         case .shared where !configuration.isOn: source = .none
-        case .shared:
-            source =
-                configuration.state.directory == nil
-                ? .memory(configuration.memory.jar("")) : .store(configuration.state, jar: "")
-        case .named(let name):
-            source =
-                configuration.state.directory == nil
-                ? .memory(configuration.memory.jar(name)) : .store(configuration.state, jar: name)
-        case .memory(let name): source = .memory(configuration.memory.jar(name))
+        case .shared where hasStore: source = .store(configuration.state, jar: "")
+        case .named(let name) where hasStore: source = .store(configuration.state, jar: name)
+        case .shared, .named, .memory: source = .memory(configuration.memory.jar(cookies.jar))
         }
         if case .none = source, manual.isEmpty { return nil }
         var conditions = CookieConditions(

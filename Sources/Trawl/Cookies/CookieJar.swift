@@ -21,10 +21,10 @@ public struct CookieJar: Sendable {
         session = settings.state.sessionID.first
         hasStore = settings.state.directory != nil
         switch jar {
-        case .shared, .none: place = hasStore ? .store(settings.state, jar: "") : .memory(settings.memory.jar(""))
-        case .named(let name):
-            place = hasStore ? .store(settings.state, jar: name) : .memory(settings.memory.jar(name))
-        case .memory(let name): place = .memory(settings.memory.jar(name))
+        case .none: place = .memory(MemoryJar())
+        case .shared where hasStore: place = .store(settings.state, jar: "")
+        case .named(let name) where hasStore: place = .store(settings.state, jar: name)
+        case .shared, .named, .memory: place = .memory(settings.memory.jar(jar))
         }
     }
 
@@ -288,6 +288,7 @@ extension Coordinator {
     /// The shared cookie jar: that of the store, or one in memory when there is no store.
     public var cookies: CookieJar { cookies(in: .shared) }
 
-    /// A cookie jar, as requests name it.
+    /// A cookie jar, as requests name it. Without a store each is in memory. ``RequestOptions/Cookies/Jar/none`` gives
+    /// an empty one that no fetch uses.
     public func cookies(in jar: RequestOptions.Cookies.Jar) -> CookieJar { CookieJar(cookieSettings, jar) }
 }

@@ -39,12 +39,13 @@ final class MemoryJar: Sendable {
     }
 }
 
-/// The jars in a coordinator's memory, by their names. Each is there from its first use on.
+/// The jars in a coordinator's memory, as requests name them; without a store all are. Each is there from its first use
+/// on.
 final class MemoryJars: Sendable {
-    private let jars = Guarded<[String: MemoryJar]>([:])
+    private let jars = Guarded<[RequestOptions.Cookies.Jar: MemoryJar]>([:])
 
     /// The jar of a name.
-    func jar(_ name: String) -> MemoryJar {
+    func jar(_ name: RequestOptions.Cookies.Jar) -> MemoryJar {
         jars.withLock { jars in
             if let known = jars[name] { return known }
             let jar = MemoryJar()

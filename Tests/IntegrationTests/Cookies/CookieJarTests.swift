@@ -37,6 +37,45 @@ struct CookieJarTests {
         }
     }
 
+    @Test("the jar of requests without one is empty and nobody else's", arguments: [true, false])
+    func none(hasStore: Bool) async throws {
+        try await withScene { _ in
+            ScriptedOrigin.Answer(200, "", [("Set-Cookie", "a=1")])
+        } _: { scene in
+            try await scene.withCoordinator {
+                if !hasStore { $0.store = .none }
+            } _: { coordinator in
+                _ = try await coordinator.get(scene.origin.url("/"))
+                let none = coordinator.cookies(in: .none)
+                #expect(try none.cookies().isEmpty)
+                try await none.set(Cookie("b", "2", domain: "127.0.0.1"))
+                _ = try await none.removeAll()
+                #expect(try coordinator.cookies.cookies().map(\.name) == ["a"])
+            }
+        }
+    }
+
+    @Test("without a store, too, jars are apart: named ones, and those in memory")
+    func apart() async throws {
+        try await withScene { request in
+            ScriptedOrigin.Answer(200, request.fields["cookie"] ?? "none")
+        } _: { scene in
+            try await scene.withCoordinator {
+                $0.store = .none
+            } _: { coordinator in
+                let jars: [RequestOptions.Cookies.Jar] = [.shared, .memory(""), .named("one"), .memory("one")]
+                for (number, jar) in jars.enumerated() {
+                    let cookie = Cookie("a", "\(number)", domain: "127.0.0.1")
+                    try await coordinator.cookies(in: jar).set(cookie)
+                }
+                for (number, jar) in jars.enumerated() {
+                    let response = try await coordinator.get(scene.origin.url("/")) { $0.cookies.jar = jar }
+                    #expect(response.bodyText == "a=\(number)")
+                }
+            }
+        }
+    }
+
     @Test("a domain with a leading dot is for its hosts, and an IPv6 address needs no brackets", arguments: jars)
     func domains(jar: RequestOptions.Cookies.Jar) async throws {
         try await withScene { _ in
