@@ -139,7 +139,9 @@ final class ProxyScripts: Sendable {
         request.options.sizeLimits.bodyBytes = UInt64(ScriptFile.longest)
         let outcome = OutcomeCell()
         let running = RunningFetch(
-            plan: try planner.plan(request, into: .memory, wantsEvents: false), reply: .cell(outcome))
+            plan: try planner.plan(request, into: .memory, wantsEvents: false), reply: .cell(outcome),
+            // Who waits for an answer holds up all that wait for a script, and `sendBlocking` asks nobody.
+            asksProgram: false)
         if !mailbox.post(.submit(running)) { running.refuse() }
         let response = try outcome.waitBlocking().get()
         guard response.isSuccess else {

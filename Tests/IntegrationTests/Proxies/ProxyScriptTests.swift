@@ -318,6 +318,24 @@ struct ProxyScriptTests {
         }
     }
 
+    @Test("nobody is asked for what the script's server wants to be told")
+    func challenged() async throws {
+        let decider = QueueDecider()
+        let origin = try ScriptedOrigin { seen in
+            guard seen.target == "/p.pac" else { return ScriptedOrigin.Answer(200, "direct") }
+            return ScriptedOrigin.Answer(401, "", [("WWW-Authenticate", #"Digest realm="r", nonce="n", qop="auth""#)])
+        }
+        defer { origin.stop() }
+        try await withTestCoordinator(workers: 1, adjust: { $0.decisions = decider }) { coordinator in
+            var request = Request(origin.url("/page"))
+            request.options.proxy = ProxyPolicy(script: origin.url("/p.pac"))
+            let response = try await coordinator.send(request)
+            #expect(response.bodyText == "direct")
+            #expect(coordinator.proxyScriptProblem?.detail.contains("401") == true)
+            #expect(decider.count == 0)
+        }
+    }
+
     @Test("the script itself does not come through the proxy that http URLs have")
     func scriptWithoutProxy() throws {
         let isUsed = Locked(false)
