@@ -124,7 +124,7 @@ package struct QueueMachine: Sendable {
     /// - Parameters:
     ///   - isSizeable: Whether its size could be asked for: a GET. Asked only while an accurate queue is suspended.
     ///   - dependencies: Fetches that have to end before. When one of them fails, this one fails; see `needsSuccess`. Those
-    ///     that ended already are no longer waited for.
+    ///     that ended already are no longer waited for, however they ended.
     ///   - needsSuccess: Whether a dependency that fails makes this one fail too, instead of merely letting it start.
     /// - Returns: Its name in all other events.
     package mutating func add(

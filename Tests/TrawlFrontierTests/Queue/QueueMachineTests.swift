@@ -418,6 +418,33 @@ struct QueueMachineTests {
         #expect(Set(reasons).isSubset(of: [.dependency(a), .dependency(b)]) && reasons.count == 3)
     }
 
+    @Test("what ended before is not waited for, however it ended; what is added with it to a suspended queue is")
+    func dependencyEnded() {
+        for isSuspended in [false, true] {
+            var queue = QueueMachine(Settings(width: 1, cancelsOthersOnFailure: false))
+            queue.start()
+            if isSuspended { queue.suspend() }
+            let a = queue.add()
+            if !isSuspended {
+                #expect(queue.actions() == [.start(a)])
+                queue.ended(a, .failed)
+                #expect(queue.actions() == [.tellFailed(a, .own, pending: 0), .tellQueueFinished])
+            }
+            let b = queue.add(after: [a])
+            guard isSuspended else {
+                #expect(queue.actions() == [.start(b)])
+                continue
+            }
+            queue.start()
+            #expect(queue.actions() == [.start(a)])
+            queue.ended(a, .failed)
+            #expect(
+                queue.actions() == [
+                    .tellFailed(a, .own, pending: 1), .tellFailed(b, .dependency(a), pending: 0), .tellQueueFinished,
+                ])
+        }
+    }
+
     @Test("a long chain of fetches fails, or is cancelled, without going deep")
     func chain() {
         for cancels in [true, false] {
