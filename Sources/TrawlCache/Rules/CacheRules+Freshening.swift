@@ -257,8 +257,8 @@ extension CacheRules {
         case .missing, .uncovered: return nil
         case .whole, .part: break
         }
-        let source: ResultSource = stored.facts.isFresh(at: now) ? .cache : .stale
-        var reuse = Reuse(form: form(request, coverage), age: stored.facts.age(at: now) / 1000, source: source)
+        // What is fresh too: who had the server asked is told that it did not answer.
+        var reuse = Reuse(form: form(request, coverage), age: stored.facts.age(at: now) / 1000, source: .stale)
         if isKnownToCaller(request, stored.facts, stored.head.fields) { reuse.form = .notModified }
         return reuse
     }

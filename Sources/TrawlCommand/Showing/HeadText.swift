@@ -61,7 +61,7 @@ enum HeadText {
     static func line(_ source: Response.Source) -> String? {
         switch source {
         case .cache: "* From the cache: nothing was sent for it\n"
-        case .stale: "* From the cache, stale\n"
+        case .stale: "* From the cache: stale, or the server did not answer\n"
         case .revalidated: "* From the cache: the server, asked with conditions, said that it is still right\n"
         case .network, .generated: nil
         }

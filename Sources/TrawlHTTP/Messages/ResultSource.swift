@@ -6,7 +6,7 @@ package enum ResultSource: UInt8, Sendable, Hashable, CaseIterable {
     case cache = 1
     /// The store, after the origin said that what is stored is still right.
     case revalidated = 2
-    /// The store, although stale.
+    /// The store, although stale, or in the place of an answer that did not come.
     case stale = 3
 
     /// Whether it is the store's word alone: no server was asked, or none answered.
