@@ -8,7 +8,8 @@ extension Transfer {
     /// What the exchange took, as libcurl measured it and as the connection says.
     func metrics() -> HopMetrics {
         var metrics = HopMetrics()
-        metrics.nameResolved = time(CURLINFO_NAMELOOKUP_TIME_T)
+        // libcurl has a time for connections that are used again too, where no name is looked up.
+        metrics.nameResolved = isReused ? 0 : time(CURLINFO_NAMELOOKUP_TIME_T)
         metrics.connected = time(CURLINFO_CONNECT_TIME_T)
         metrics.secured = time(CURLINFO_APPCONNECT_TIME_T)
         metrics.requestSent = time(CURLINFO_PRETRANSFER_TIME_T)
