@@ -1,3 +1,4 @@
+import TrawlCoding
 package import TrawlHTTP
 
 /// What a server answered, error statuses included.
@@ -27,10 +28,11 @@ public struct Response: Sendable {
     public var interim: [ResponseHead] { content.interim }
     /// Fields that came after the body.
     public var trailers: Fields { content.trailers }
-    /// Names of the content codings the body came in, the first applied first.
+    /// Names of the content codings the body came in, the first applied first, whatever became of them then.
+    ///
+    /// In lower case, and without `identity`, which is none (RFC 9110 §12.5.3).
     public var contentCodings: [String] {
-        let codings = content.decoded.isEmpty ? content.head.fields.values("Content-Encoding") : content.decoded
-        return codings.isEmpty ? [] : Self.codingNames(codings)
+        ContentCoding.list(content.head.fields.values("Content-Encoding")).filter { $0 != .identity }.map(\.name)
     }
     /// The announced length of the body on the wire, or nil.
     public var expectedLength: UInt64? { content.head.contentLength }
@@ -68,8 +70,6 @@ public struct Response: Sendable {
         let redirects: [RedirectHop]
         let interim: [ResponseHead]
         let trailers: Fields
-        /// `Content-Encoding` as far as it was undone.
-        let decoded: [String]
         let receivedLength: UInt64
         let source: Source
         let metrics: HopReports
@@ -81,8 +81,8 @@ public struct Response: Sendable {
 
         init(
             head: TrawlHTTP.ResponseHead, body: ResponseBody, file: String?, url: String, originalURL: String,
-            redirects: [RedirectHop], interim: [ResponseHead], trailers: Fields, decoded: [String],
-            receivedLength: UInt64, source: Source, metrics: HopReports, defaultCharset: String,
+            redirects: [RedirectHop], interim: [ResponseHead], trailers: Fields, receivedLength: UInt64,
+            source: Source, metrics: HopReports, defaultCharset: String,
             authentication: AuthenticationReport? = nil, proxyAuthentication: AuthenticationReport? = nil,
             retryCount: Int = 0, hasAdoptedFile: Bool = false
         ) {
@@ -98,7 +98,6 @@ public struct Response: Sendable {
             self.redirects = redirects
             self.interim = interim
             self.trailers = trailers
-            self.decoded = decoded
             self.receivedLength = receivedLength
             self.source = source
             self.metrics = metrics
@@ -186,14 +185,5 @@ public struct Response: Sendable {
         public let status: Int
         /// The reason phrase.
         public let reason: String
-    }
-}
-
-extension Response {
-    /// The names in `Content-Encoding` values, in lower case and order.
-    private static func codingNames(_ values: [String]) -> [String] {
-        values.flatMap { $0.split(separator: ",") }.map { name in
-            name.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }.lowercased()
-        }
     }
 }

@@ -17,7 +17,7 @@ struct ResultRecordTests {
             Response.Content(
                 head: TrawlHTTP.ResponseHead(status: status, version: .http1_1, reason: "", fields: fields),
                 body: ResponseBody(.bytes([])), file: nil, url: url, originalURL: url, redirects: [], interim: [],
-                trailers: Fields(), decoded: [], receivedLength: 12, source: .network, metrics: HopReports(),
+                trailers: Fields(), receivedLength: 12, source: .network, metrics: HopReports(),
                 defaultCharset: "ISO-8859-1"))
     }
 

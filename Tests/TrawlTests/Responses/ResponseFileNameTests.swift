@@ -11,7 +11,7 @@ struct ResponseFileNameTests {
         let head = TrawlHTTP.ResponseHead(status: 200, version: .http1_1, reason: "OK", fields: lines)
         let content = Response.Content(
             head: head, body: .empty, file: nil, url: url, originalURL: url, redirects: [], interim: [], trailers: [:],
-            decoded: [], receivedLength: 0, source: .network, metrics: HopReports(), defaultCharset: "utf-8")
+            receivedLength: 0, source: .network, metrics: HopReports(), defaultCharset: "utf-8")
         return Response(content).suggestedFilename
     }
 

@@ -1,5 +1,4 @@
 import TrawlCache
-import TrawlCoding
 import TrawlHTTP
 import TrawlStore
 
@@ -44,7 +43,6 @@ enum StoredAnswers {
     ) -> Result<Response, FetchError> {
         let limits = options.sizeLimits
         var codings: [String] = []
-        var decoded: [String] = []
         // A part of a coded representation cannot be decoded (RFC 9110 §14.4).
         if options.contentDecoding != .off, head.status != 206 { codings = head.fields.values("Content-Encoding") }
         var body = ResponseBody(.bytes(bytes), codings: codings, limits: limits)
@@ -54,7 +52,6 @@ enum StoredAnswers {
             } catch {
                 return .failure(FetchError(.decoding, error.detail, url: frame.target.text))
             }
-            decoded = CodingChain(ContentCoding.list(codings)).undone.reversed().map(\.name)
         }
         if let limit = limits.bodyBytes, UInt64(body.count) > limit {
             return .failure(FetchError(.tooLarge, "more than \(limit) bytes", url: frame.target.text))
@@ -64,7 +61,7 @@ enum StoredAnswers {
                 Response.Content(
                     head: head, body: body, file: nil, url: frame.target.textWithFragment,
                     originalURL: frame.originalURL, redirects: frame.redirects, interim: frame.interim,
-                    trailers: frame.trailers, decoded: decoded, receivedLength: UInt64(body.count), source: source,
+                    trailers: frame.trailers, receivedLength: UInt64(body.count), source: source,
                     metrics: frame.metrics, defaultCharset: options.defaultCharset,
                     authentication: frame.authentication, proxyAuthentication: frame.proxyAuthentication,
                     retryCount: frame.retryCount)))
@@ -83,7 +80,7 @@ enum StoredAnswers {
             Response(
                 Response.Content(
                     head: head, body: .empty, file: nil, url: frame.target.textWithFragment,
-                    originalURL: frame.originalURL, redirects: frame.redirects, interim: [], trailers: [:], decoded: [],
+                    originalURL: frame.originalURL, redirects: frame.redirects, interim: [], trailers: [:],
                     receivedLength: 0, source: .generated, metrics: frame.metrics,
                     defaultCharset: options.defaultCharset, retryCount: frame.retryCount)))
     }

@@ -404,7 +404,7 @@ extension Supervisor {
                     head: head, body: ResponseBody(storage, codings: kept, limits: fetch.plan.terms.options.sizeLimits),
                     file: file, url: fetch.engine.target.textWithFragment, originalURL: fetch.plan.originalURL,
                     redirects: fetch.engine.redirects.hops, interim: fetch.engine.interim,
-                    trailers: Fields(end.trailers), decoded: end.decoded, receivedLength: length,
+                    trailers: Fields(end.trailers), receivedLength: length,
                     source: Response.Source(end.cache.source), metrics: fetch.engine.metrics,
                     defaultCharset: fetch.plan.terms.options.defaultCharset,
                     authentication: fetch.engine.authentication?.server?.report,
