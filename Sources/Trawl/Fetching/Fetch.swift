@@ -66,7 +66,8 @@ public final class Fetch: Sendable {
     /// How far it has come.
     var meter: FetchMeter { channel.meter }
 
-    /// What happens, in order, from ``FetchEvent/started`` to ``FetchEvent/ended(_:)``. Has one reader.
+    /// What happens, in order, from ``FetchEvent/started`` to ``FetchEvent/ended(_:)``. A fetch of a queue that ends
+    /// before its turn has the end alone. Has one reader.
     ///
     /// A fetch into ``Destination/stream`` makes no progress beyond a few hundred KiB while nobody reads. Events of
     /// redirects hold their heads until they are read or the handle is let go of.

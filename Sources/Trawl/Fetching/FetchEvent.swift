@@ -1,6 +1,6 @@
 /// Something that happened to a fetch, in order.
 public enum FetchEvent: Sendable {
-    /// The fetch was taken on. Comes once, first.
+    /// The fetch was taken on. Comes once, first; not to one of a queue that ends before its turn has come.
     case started
     /// A hop is sent to a worker: 1 for the first, more after redirects and repetitions.
     case attempt(Int)

@@ -50,7 +50,9 @@ extension FetchQueue {
                 state.begin(id)
                 return .start(id, forSize: true)
             case .goOn(let id): return .goOn(state.goOn(id))
-            case .cancel(let id), .cancelSizing(let id): return .cancel(state.runs[id]?.running)
+            case .cancel(let id), .cancelSizing(let id):
+                state.handles[id]?.control.noteCancelled()
+                return .cancel(state.runs[id]?.running)
             case .resetProgress:
                 state.tellProgress(at: MonotonicClock.now())
                 return .nothing

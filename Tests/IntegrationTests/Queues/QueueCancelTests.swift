@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import Trawl
 
@@ -126,6 +127,45 @@ struct QueueCancelTests {
                 try !scene.directory.names().contains { $0.contains("outside") || $0.contains("out/") }
             }
             #expect(isClean)
+        }
+    }
+
+    @Test("one that ends before its turn was never started, as its handle tells too")
+    func neverStarted() async throws {
+        try await withQueueScene { scene in
+            let queue = scene.queue()
+            let fetch = queue.add(scene.request("/waiting")).fetch
+            queue.cancelAll()
+            let words = await allEvents(of: fetch).map(word)
+            #expect(words == ["failed cancelled"])
+            #expect(scene.origin.seen().isEmpty)
+        }
+    }
+
+    @Test("what its queue cancels is being cancelled until it has ended")
+    func cancelling() async {
+        await #expect(processExitsWith: .success) {
+            let gate = Occasion()
+            try await withQueueScene(answering: { _ in
+                gate.wait()
+                return ScriptedOrigin.Answer(200, "late")
+            }) { scene in
+                let queue = scene.queue()
+                let fetch = queue.add(scene.request("/held")).fetch
+                queue.start()
+                expectInChild(await eventually { scene.origin.seen().count == 1 }, "no request")
+                scene.coordinator.signalWorkers(SIGSTOP)
+                let areStopped = await eventually {
+                    ProcessTree.children().allSatisfy { ProcessTree.state(of: $0) == "T" }
+                }
+                expectInChild(areStopped, "the workers were not stopped")
+                queue.cancelAll()
+                expectInChild(await eventually { fetch.state == .cancelling }, "\(fetch.state)")
+                scene.coordinator.signalWorkers(SIGCONT)
+                let error = await failure(.cancelled) { try await fetch.response }
+                expectInChild(error != nil && fetch.state == .completed, "\(fetch.state)")
+                gate.open()
+            }
         }
     }
 
