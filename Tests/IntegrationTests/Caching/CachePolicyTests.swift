@@ -313,28 +313,31 @@ struct CachePolicyTests {
         }
     }
 
-    @Test("and where the time is up before it is its turn", arguments: Engine.allCases)
-    func timeUpInQueue(engine: Engine) async throws {
+    @Test("and where the time is up before it is its turn", arguments: Engine.allCases, ["max-age=0", "max-age=60"])
+    func timeUpInQueue(engine: Engine, control: String) async throws {
         let held = Occasion()
         try await withScene(engine, adjust: { $0.connectionsPerHost = 1 }) { request in
             if request.target == "/held" { held.wait() }
-            return page("old", "max-age=0", to: request)
+            return page("old", control, to: request)
         } _: { scene, coordinator in
             defer { held.open() }
             let url = scene.origin.url("/page")
             _ = try await coordinator.get(url)
             let other = coordinator.start(Request(scene.origin.url("/held")))
             #expect(await eventually { scene.origin.seen("/held").count == 1 })
-            let response = try await coordinator.get(url, .fallBackToCacheIfLoadFails) {
+            let policy: CachePolicy = [.askServerIfModified, .fallBackToCacheIfLoadFails]
+            let response = try await coordinator.get(url, policy) {
                 $0.timeLimits.resource = .milliseconds(200)
             }
             #expect(summary(response) == "stale 200 old")
             let file = scene.directory.file("out/page")
-            let saved = try await coordinator.get(url, .fallBackToCacheIfLoadFails, into: .file(file)) {
+            let saved = try await coordinator.get(url, policy, into: .file(file)) {
                 $0.timeLimits.resource = .milliseconds(200)
             }
             #expect(saved.source == .stale && scene.directory.content("out/page") == Array("old".utf8))
-            await failure(.timeout) { try await coordinator.get(url) { $0.timeLimits.resource = .milliseconds(200) } }
+            await failure(.timeout) {
+                try await coordinator.get(url, .askServerIfModified) { $0.timeLimits.resource = .milliseconds(200) }
+            }
             #expect(scene.origin.seen("/page").count == 1)
             held.open()
             _ = try await other.response

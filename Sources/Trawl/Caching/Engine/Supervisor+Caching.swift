@@ -144,7 +144,10 @@ extension Supervisor {
             return false
         }
         guard hit.isAtHand(for: fetch) else {
-            if standsIn { takeWhatIsStored(fetch) }
+            if standsIn {
+                fetch.engine.standsIn = hit.reuse.source == .stale
+                takeWhatIsStored(fetch)
+            }
             deliverByWorker(fetch)
             return false
         }

@@ -194,6 +194,8 @@ final class RunningFetch: @unchecked Sendable {
         var networkWait: NetworkWait?
         /// Whether the body goes into a pipe or terminal.
         let isPaced: Bool
+        /// Whether what a worker delivers from the store stands in for an answer that did not come.
+        var standsIn = false
         /// Bytes of a streamed body the consumer has been given in this hop.
         var delivered: UInt64 = 0
         /// Bytes of a streamed body that there is room for: the window, less what was delivered and not read yet, by

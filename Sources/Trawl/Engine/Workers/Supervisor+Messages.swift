@@ -398,6 +398,8 @@ extension Supervisor {
             return .failure(error)
         }
         let kept = fetch.plan.terms.options.contentDecoding == .onRead ? head.fields.values("Content-Encoding") : []
+        // Its worker was told to take what is stored, and does not know why.
+        let standsIn = fetch.engine.standsIn && end.cache.source == .cache
         return .success(
             Response(
                 Response.Content(
@@ -405,7 +407,7 @@ extension Supervisor {
                     file: file, url: fetch.engine.target.textWithFragment, originalURL: fetch.plan.originalURL,
                     redirects: fetch.engine.redirects.hops, interim: fetch.engine.interim,
                     trailers: Fields(end.trailers), receivedLength: length,
-                    source: Response.Source(end.cache.source), metrics: fetch.engine.metrics,
+                    source: standsIn ? .stale : Response.Source(end.cache.source), metrics: fetch.engine.metrics,
                     defaultCharset: fetch.plan.terms.options.defaultCharset,
                     authentication: fetch.engine.authentication?.server?.report,
                     proxyAuthentication: fetch.engine.authentication?.proxy?.report,
