@@ -23,8 +23,14 @@ public struct CachePolicy: OptionSet, Sendable, Hashable, Codable {
     /// The network is never used. Without a stored response there is no answer: see
     /// ``RequestOptions/Caching/failsWhenNotCached``.
     public static let doNotLoad = CachePolicy(rawValue: 32)
-    /// When the load fails, a stored response answers if there is one. Not after a cancel, and not when the stored
-    /// response says `must-revalidate`.
+    /// When the load fails, a stored response answers if there is one, and ``Response/source`` is
+    /// ``Response/Source/stale``.
+    ///
+    /// A load fails when the server cannot be reached or does not answer to the end: not by a cancel, a certificate
+    /// that is not trusted, a redirect that is not followed, credentials, a limit of size or a broken coding. A
+    /// response that says `must-revalidate` or `no-cache` does not answer, unless
+    /// ``RequestOptions/Caching/forcesFallback`` says so. Nothing does once a head was told, as it is by
+    /// ``FetchEvent/head(_:)``, or in a further attempt of ``RequestOptions/retry``.
     public static let fallBackToCacheIfLoadFails = CachePolicy(rawValue: 64)
     /// Caches on the way are told to ask the origin too, as far as the request has no `Cache-Control` and `Pragma` of
     /// its own: `max-age=0` together with ``askServerIfModified``, else `no-cache`.

@@ -5,8 +5,8 @@ extension RequestOptions {
         public var cache = Choice.shared
         /// What may answer. Default empty: the coordinator's.
         public var policy: CachePolicy = []
-        /// For how long responses are fresh, whatever they say; below zero they are stale at once. Default nil: RFC
-        /// 9111 §4.2.
+        /// For how long responses are fresh, in whole seconds, whatever they say; below one they are stale at once.
+        /// Default nil: RFC 9111 §4.2.
         public var lifetime: Duration?
         /// How long what is stored stays. Default nil: the coordinator's.
         public var storage: Storage?

@@ -63,8 +63,8 @@ public struct ResponseCache: Sendable {
     ///   - status: The status code.
     ///   - fields: The header section, with `Content-Encoding` when `body` is coded.
     ///   - body: Content codings still on.
-    ///   - request: What it answers; its options say how it is stored: ``RequestOptions/Caching/lifetime`` gives it one
-    ///     when its fields do not.
+    ///   - request: What it answers; its options say how it is stored: ``RequestOptions/Caching/lifetime`` wins over
+    ///     what the fields say.
     ///   - metadata: Data of the program's own, at most 64 KiB.
     /// - Throws: ``FetchError/Code/badRequest`` when the response may not be stored, or `metadata` is too long;
     ///   ``FetchError/Code/storeUnusable`` when the store cannot; ``FetchError/Code/cancelled``.

@@ -119,8 +119,8 @@ public final class FetchQueue: Sendable {
     /// - Parameters:
     ///   - priority: From 0 to 1, 0.5 being the middle, in five levels. Within a level the first is first.
     ///   - dependencies: Fetches of this queue that must have ended well before. When one fails, this one fails with
-    ///     ``FetchError/Code/cancelled``. Those that have ended by now are not waited for, however they ended: in a queue
-    ///     that runs, one that was added just before may have failed. Add both while the queue is suspended.
+    ///     ``FetchError/Code/cancelled``. Those that have ended by now are not waited for, however they ended: in a
+    ///     queue that runs, one that was added just before may have failed. Add both while the queue is suspended.
     ///   - startsAfterFailure: Whether it merely waits for those, however they end.
     ///   - decisions: Who decides for this fetch, in place of the queue's decider.
     /// - Returns: The handle. A fetch into ``Destination/stream`` is cancelled when it is let go of, others go on.

@@ -93,6 +93,23 @@ struct CacheAccessTests {
         }
     }
 
+    @Test("the request's lifetime wins over the fields of what is put in by hand, in whole seconds")
+    func lifetime() async throws {
+        try await withScene {
+            page("served", to: $0)
+        } _: { scene, coordinator in
+            let cache = try #require(coordinator.cache)
+            for (milliseconds, control) in [(60_900, "max-age=0"), (900, "max-age=60")] {
+                var request = Request(scene.origin.url("/\(milliseconds)"))
+                request.options.caching.lifetime = .milliseconds(milliseconds)
+                try await cache.insert(
+                    fields: ["Cache-Control": control], body: Array("by hand".utf8), for: request)
+                let stored = try #require(try cache.response(to: request))
+                #expect(stored.isFresh == (milliseconds > 1000), "\(milliseconds) ms")
+            }
+        }
+    }
+
     @Test("what could not be given back is not taken")
     func refuses() async throws {
         try await withScene {

@@ -334,6 +334,9 @@ struct CacheRuleTests {
             // One attempt: a worker that died of it would have left the fetch to another.
             #expect(response.metrics.count == 1)
             #expect((response.metrics.last?.bytesReceived ?? 0) > 100_000)
+            // Who follows a fetch has been told the head of the one that broke off.
+            let followed = coordinator.start(Request(url))
+            await failure(.truncated) { try await followed.response }
         }
     }
 

@@ -159,8 +159,8 @@ extension Supervisor {
         }
     }
 
-    /// A fetch that waited for another one fails as that did: with attempts left it makes the next of its own, and where
-    /// the network is missing it waits for it, if its options say so.
+    /// A fetch that waited for another one fails as that did: with attempts left it makes the next of its own, and
+    /// where the network is missing it waits for it, if its options say so.
     private mutating func share(
         _ failure: HopFailure, _ metrics: HopMetrics, _ proxyStatus: UInt16?, with follower: RunningFetch
     ) {
