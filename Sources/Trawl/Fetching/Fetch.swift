@@ -119,7 +119,8 @@ public final class Fetch: Sendable {
     }
 
     /// Ends the fetch without telling anybody: ``events`` and ``progress`` end there, ``response`` throws
-    /// ``FetchError/Code/cancelled``, and a queue tells nothing of it and cancels no other for it.
+    /// ``FetchError/Code/cancelled`` unless the fetch was complete by then, and a queue tells nothing of it and cancels
+    /// no other for it.
     ///
     /// - Source: ASIHTTPRequest's `clearDelegatesAndCancel` (ASI-CAN-02).
     public func cancelSilently() {

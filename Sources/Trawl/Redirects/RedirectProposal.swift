@@ -39,8 +39,9 @@ public enum RedirectChoice: Sendable, Hashable {
     /// It is followed as proposed.
     case follow
     /// This request takes the place of the proposed one, and is checked as one that a caller gave: its URL may lead
-    /// anywhere that the fetch may go. Its options are those of the fetch. When it has no body and the method of the
-    /// proposal, the body goes along as proposed.
+    /// anywhere that the fetch may go, from `https` to `http` too, which only a server may not ask for
+    /// (``RequestOptions/Redirects/allowsDowngrade``). Its options are those of the fetch. When it has no body and the
+    /// method of the proposal, the body goes along as proposed.
     ///
     /// `Authorization`, `Proxy-Authorization` and `Cookie` of the request before are left out when it is for another
     /// origin; others are sent.

@@ -22,7 +22,8 @@ extension Coordinator {
 }
 
 extension Fetch {
-    /// Ends a download so that it can be gone on with: cancels it, and gives what is needed for that.
+    /// Ends a download so that it can be gone on with: cancels it, and gives what is needed for that. A queue cancels
+    /// all others for that, unless ``FetchQueue/Settings/cancelsOthersOnFailure`` is false; ``suspend()`` cancels none.
     ///
     /// - Returns: nil when it cannot be gone on with: it has ended well, its options do not say that what has come is
     ///   kept (``Destination/FileOptions/keepsPart``), or the server does not support it.
