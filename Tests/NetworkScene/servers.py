@@ -1,7 +1,7 @@
 """HTTP on port 8080, with bodies of N bytes at /size/N, and DNS on port 53 of all addresses.
 
 Arguments: a file to which each question is written, and NAME=ADDRESS of names that there are. A question for an IPv6 address of
-such a name has an empty answer and is not written down.
+such a name has an empty answer and is not written down. NAME= is a name of which nothing is ever said.
 """
 import http.server, socket, struct, sys, threading
 
@@ -36,6 +36,8 @@ def answer(question):
         with LOCK, open(sys.argv[1], "a") as file:
             file.write(name + "\n")
     found = NAMES.get(name)
+    if found == "":
+        return None
     code = 0 if found else 3
     records = b""
     if found and kind == 1:
@@ -47,7 +49,9 @@ def answer(question):
 def names(listener):
     while True:
         question, sender = listener.recvfrom(2048)
-        listener.sendto(answer(question), sender)
+        reply = answer(question)
+        if reply is not None:
+            listener.sendto(reply, sender)
 
 
 listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -29,6 +29,9 @@ extension Transfer {
         easy.set(CURLOPT_TCP_NODELAY, 1)
         // What a file names as trusted is what it names when a connection is made: 7.88 would go by it for a day.
         easy.set(CURLOPT_CA_CACHE_TIMEOUT, 0)
+        // An answer that nobody needs any more is not waited for: libcurl would join the resolver's thread, and all
+        // transfers would stand still.
+        easy.set(CURLOPT_QUICK_EXIT, 1)
         _ = ccurl_set_pointer(raw, CURLOPT_ERRORBUFFER, easy.errorBuffer)
         _ = ccurl_set_pointer(raw, CURLOPT_PRIVATE, context)
         _ = ccurl_set_header(raw, onHeader, context)

@@ -84,4 +84,39 @@ struct NameTests {
         let there = scene.queries.filter { $0 == "there.test" }.count
         #expect((1...32).contains(there), "\(scene.queries)")
     }
+
+    /// A name of which nothing is heard, and a C library that waits for it for half a minute at least.
+    private static func silentScene() throws -> NetworkScene {
+        let scene = try NetworkScene(names: ["silent.test": ""], patience: "timeout:30 attempts:5")
+        try scene.connect()
+        return scene
+    }
+
+    @Test(
+        "a fetch whose time is up while its name is looked up ends then, whatever the resolver does",
+        arguments: ["--connect-timeout", "-m"])
+    func overdue(limit: String) async throws {
+        let scene = try Self.silentScene()
+        try scene.start("get", [limit, "2", "http://silent.test:8080/"])
+        #expect(await scene.status("get", within: .seconds(20)) == 28)
+        #expect(scene.queries.first == "silent.test")
+    }
+
+    @Test("a lookup that is given up holds up nothing else of its worker")
+    func abandoned() async throws {
+        let scene = try Self.silentScene()
+        // Some of the others begin behind the end of the first: they wait for one another.
+        let urls = ["http://silent.test:8080/"] + (0..<20).map { "http://\(NetworkScene.address):8080/\($0)" }
+        try scene.directory.put("list", Array((urls.joined(separator: "\n") + "\n").utf8))
+        try scene.start(
+            "batch",
+            [
+                "batch", scene.directory.file("list"), "--no-files", "--results", scene.directory.file("results"),
+                "--no-cache", "--workers", "1", "--wait", "0.25", "--connect-timeout", "3",
+            ])
+        #expect(await scene.status("batch", within: .seconds(25)) == 1)
+        let records = scene.text("results").split(separator: "\n")
+        #expect(records.filter { $0.contains(#""ok":true"#) }.count == 20)
+        #expect(records.filter { $0.contains(#""error":{"code":"timeout""#) }.count == 1)
+    }
 }

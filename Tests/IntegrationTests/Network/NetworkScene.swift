@@ -10,13 +10,16 @@ struct NetworkScene {
     /// The servers of HTTP and DNS.
     private let log: String
 
-    /// - Parameter names: What the DNS server knows, with their addresses; all other names do not exist.
-    init(names: [String: String] = [:]) throws {
+    /// - Parameters:
+    ///   - names: What the DNS server knows, with their addresses, and with none those that it never answers; all other
+    ///     names do not exist.
+    ///   - patience: How long the C library waits for it: options of resolv.conf(5).
+    init(names: [String: String] = [:], patience: String = "timeout:1 attempts:1") throws {
         network = try NetworkNamespace()
         directory = try TemporaryDirectory()
         log = directory.file("queries")
         let script = Checkout.path("Tests/NetworkScene/servers.py")
-        try directory.put("resolv.conf", Array("nameserver \(Self.address)\noptions timeout:1 attempts:1\n".utf8))
+        try directory.put("resolv.conf", Array("nameserver \(Self.address)\noptions \(patience)\n".utf8))
         let file = directory.file("resolv.conf")
         try network.run("mount --bind \(file.shellWord) \"$(readlink -f /etc/resolv.conf)\"")
         try network.start(
