@@ -14,8 +14,9 @@ private func assemble(_ text: String, into assembler: inout HeadAssembler) throw
     return parsed
 }
 
-private func parse(_ text: String) throws -> (ResponseHead, HeadFacts) {
+private func parse(_ text: String, isOfTunnel: Bool = false) throws -> (ResponseHead, HeadFacts) {
     var assembler = HeadAssembler()
+    assembler.isOfTunnel = isOfTunnel
     return try #require(try assemble(text, into: &assembler))
 }
 
@@ -61,6 +62,20 @@ struct HeadAssemblerTests {
         ])
     func damaged(text: String) {
         #expect(throws: HeadError.self) { try parse(text) }
+    }
+
+    @Test(
+        "fields of framing in a good answer to CONNECT are ignored, RFC 9110 §9.3.6",
+        arguments: [
+            "Content-Length:", "Content-Length: 1\r\nContent-Length: 2", "Content-Length : 1", "Content-Length:\r\n 5",
+            "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: chunked, chunked",
+        ])
+    func tunnels(fields: String) throws {
+        let (head, facts) = try parse("HTTP/1.1 200 OK\r\n\(fields)\r\nA: b\r\n\r\n", isOfTunnel: true)
+        #expect(head.status == 200 && head.fields.values("A") == ["b"])
+        #expect(facts == HeadFacts())
+        // Of a refusal something may follow.
+        #expect(throws: HeadError.self) { try parse("HTTP/1.1 407 Who\r\n\(fields)\r\n\r\n", isOfTunnel: true) }
     }
 
     @Test("white space before a colon is no part of a name, but where it would hide a framing field")

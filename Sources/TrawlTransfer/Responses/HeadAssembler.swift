@@ -29,6 +29,8 @@ struct HeadAssembler {
     private var total = 0
     var maximumBytes = 300 << 10
     var maximumFields = 500
+    /// Whether the heads are answers to CONNECT.
+    var isOfTunnel = false
 
     /// Bytes of all heads since `reset`, line ends included.
     var bytes: Int { total }
@@ -79,7 +81,7 @@ struct HeadAssembler {
     func parse() throws(HeadError) -> (head: ResponseHead, facts: HeadFacts) {
         let parsed: Result<(ResponseHead, HeadFacts), HeadError> = raw.withUnsafeBytes { bytes in
             do throws(HeadError) {
-                return .success(try Self.parse(bytes, maximumFields: maximumFields))
+                return .success(try Self.parse(bytes, maximumFields: maximumFields, isOfTunnel: isOfTunnel))
             } catch {
                 return .failure(error)
             }
@@ -92,10 +94,12 @@ struct HeadAssembler {
     }
 
     private static func parse(
-        _ bytes: UnsafeRawBufferPointer, maximumFields: Int
+        _ bytes: UnsafeRawBufferPointer, maximumFields: Int, isOfTunnel: Bool
     ) throws(HeadError) -> (ResponseHead, HeadFacts) {
         var rest = bytes
         let (status, version, reason) = try statusLine(nextLine(&rest))
+        // RFC 9110 §9.3.6: in a successful answer to CONNECT a client must ignore Content-Length and Transfer-Encoding.
+        let hasFraming = !isOfTunnel || status / 100 != 2
         // A line takes two bytes more than it came with.
         var fields = FieldLines(room: rest.count + 32)
         var facts = HeadFacts()
@@ -122,11 +126,12 @@ struct HeadAssembler {
                 folded.append(contentsOf: FieldSyntax.trimmed(nextLine(&rest)))
             }
             if folded.isEmpty {
-                try add(name, value, isFolded: false, to: &fields, &facts)
+                try add(name, value, isFolded: false, hasFraming: hasFraming, to: &fields, &facts)
             } else {
                 let failure: HeadError? = folded.withUnsafeBytes { joined in
                     do throws(HeadError) {
-                        try add(name, FieldSyntax.trimmed(joined), isFolded: true, to: &fields, &facts)
+                        let value = FieldSyntax.trimmed(joined)
+                        try add(name, value, isFolded: true, hasFraming: hasFraming, to: &fields, &facts)
                         return nil
                     } catch {
                         return error
@@ -140,8 +145,8 @@ struct HeadAssembler {
     }
 
     private static func add(
-        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isFolded: Bool, to fields: inout FieldLines,
-        _ facts: inout HeadFacts
+        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isFolded: Bool, hasFraming: Bool,
+        to fields: inout FieldLines, _ facts: inout HeadFacts
     ) throws(HeadError) {
         var name = name
         do throws(FieldLines.Refusal) {
@@ -154,7 +159,7 @@ struct HeadAssembler {
             case .name:
                 // RFC 9112 §5.1: space before the colon has been used to have two readers see different framing.
                 let trimmed = trimmedEnd(name)
-                guard !HeadFacts.isFraming(trimmed) else { throw .malformed("a damaged framing field") }
+                guard !hasFraming || !HeadFacts.isFraming(trimmed) else { throw .malformed("a damaged framing field") }
                 // Elsewhere that space is no part of the name; what is no name without it is no field.
                 guard trimmed.count < name.count, (try? fields.append(name: trimmed, value: value)) != nil else {
                     return
@@ -162,6 +167,7 @@ struct HeadAssembler {
                 name = trimmed
             }
         }
+        guard hasFraming || !HeadFacts.isFraming(name) else { return }
         let isFraming = try facts.note(name, value)
         // libcurl reads the unfolded line: it would see other framing than we do.
         if isFolded, isFraming { throw .malformed("a folded framing field") }

@@ -46,6 +46,7 @@ extension Transfer {
             assembler = HeadAssembler()
             assembler.maximumBytes = heads.maximumBytes
             assembler.maximumFields = heads.maximumFields
+            assembler.isOfTunnel = true
         }
         tunnelHeads = nil
         do throws(HeadError) {

@@ -208,13 +208,18 @@ struct BadProxyTests {
         }
     }
 
-    @Test("what a proxy answers to CONNECT is no part of the response, on a repeated request neither")
-    func tunnelHeads() async throws {
+    @Test(
+        "what a proxy answers to CONNECT is no part of the response, on a repeated request neither",
+        arguments: [
+            "Content-Length: 9", "Content-Length: ", "Content-Length: 1\r\nContent-Length: 2",
+            "Transfer-Encoding: gzip, chunked",
+        ])
+    func tunnelHeads(framing: String) async throws {
         let lines = Guarded<[String]>([])
         try await withPeer { connection, number in
             guard let connect = connection.readHead() else { return }
             lines.withLock { $0.append(firstLine(connect)) }
-            connection.send("HTTP/1.1 200 Tunnel\r\nX-Tunnel: yes\r\nContent-Length: 9\r\n\r\n")
+            connection.send("HTTP/1.1 200 Tunnel\r\nX-Tunnel: yes\r\n\(framing)\r\n\r\n")
             while let head = connection.readHead() {
                 lines.withLock { $0.append(firstLine(head)) }
                 #expect(!head.contains("X-For-Proxy"))
