@@ -88,12 +88,15 @@ extension Lease {
     @inline(__always)
     var isSecure: Bool { url.withCString { strncmp($0, "https:", 6) == 0 } }
 
-    /// The URL's host, without the brackets of an address.
+    /// The URL's host as a certificate names it: an address without brackets and zone (RFC 6874 §2), a name without the
+    /// dot at its end, as libcurl compares it.
     var host: String {
         let rest = url.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         if rest.first == UInt8(ascii: "[") {
-            return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "]") }, as: UTF8.self)
+            let address = rest.dropFirst().prefix { $0 != UInt8(ascii: "]") && $0 != UInt8(ascii: "%") }
+            return String(decoding: address, as: UTF8.self)
         }
-        return String(decoding: rest.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }, as: UTF8.self)
+        let name = rest.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        return String(decoding: name.last == UInt8(ascii: ".") ? name.dropLast() : name, as: UTF8.self)
     }
 }

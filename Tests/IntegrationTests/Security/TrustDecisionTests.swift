@@ -57,6 +57,24 @@ struct TrustDecisionTests {
         }
     }
 
+    @Test("a name with a dot at its end is the name of its certificate")
+    func rooted() async throws {
+        let decisions = Trusting { _ in .refuse }
+        try await TrustScene.with(adjust: { $0.decisions = decisions }) { scene, coordinator in
+            func ask(_ listener: String) -> Request {
+                var request = Request(scene.origin.url(listener, host: "one.test."))
+                request.options.tls.caFile = scene.authority.root
+                request.options.tls.question = .unlessVerified
+                request.options.transport.resolve = ["one.test.:\(scene.origin.port(listener)):127.0.0.1"]
+                return request
+            }
+            #expect(try await coordinator.send(ask("good")).status == 200)
+            #expect(decisions.problems.isEmpty)
+            await failure(.tlsHostMismatch) { try await coordinator.send(ask("wrong")) }
+            #expect(decisions.problems == [.tlsHostMismatch])
+        }
+    }
+
     @Test("a program sees the chain as the server sends it, its own certificate first")
     func chain() async throws {
         let decisions = Trusting { _ in .asVerified }
