@@ -48,7 +48,8 @@ extension Supervisor {
             }
             return route
         }
-        route.tunnels = way.terms.tunnelsAll
+        // libcurl asks for a tunnel to the place of a route by itself; its connection counts for the origin.
+        route.tunnels = way.terms.tunnelsAll || self.route(of: fetch) != nil
         route.fields = way.terms.fields
         do {
             for value in byHand { try route.fields.append(name, value) }

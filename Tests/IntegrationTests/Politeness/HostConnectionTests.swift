@@ -120,6 +120,44 @@ struct HostConnectionTests {
         }
     }
 
+    @Test("tunnels through a proxy to places that requests name count for the host of the URL")
+    func routedTunnels() async throws {
+        let tunnels = Locked([String: Int]())
+        let peer = try ScriptedPeer { connection, _ in
+            guard let connect = connection.readHead() else { return }
+            let place = String(decoding: connect.utf8.prefix { $0 != 0x0D }, as: UTF8.self)
+            tunnels.withLock { $0[place, default: 0] += 1 }
+            defer { tunnels.withLock { $0[place, default: 0] -= 1 } }
+            connection.send("HTTP/1.1 200 Tunnel\r\n\r\n")
+            while connection.readHead() != nil {
+                connection.send("HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nok")
+            }
+        }
+        defer { peer.stop() }
+        let proxy = ProxyPolicy(try Proxy(peer.place))
+        try await withTestCoordinator(workers: 3) {
+            $0.connectionsPerHost = 2
+        } _: { coordinator in
+            await withTaskGroup { group in
+                for lane in 0..<10 {
+                    group.addTask {
+                        for number in stride(from: lane, to: 600, by: 10) {
+                            let host = "h\(number % 12).test"
+                            var request = Request("http://\(host)/\(number)")
+                            request.options.proxy = proxy
+                            request.options.transport.connectTo = ["\(host):80:\(host):81"]
+                            let status = try? await coordinator.send(request).status
+                            #expect(status == 200, "\(number)")
+                        }
+                    }
+                }
+            }
+            // They are idle now, and stay open; what we have closed is open until the proxy has read that.
+            let isWithin = await eventually { tunnels.withLock { $0.count == 12 && $0.values.allSatisfy { $0 <= 2 } } }
+            #expect(isWithin, "\(tunnels.withLock { $0 })")
+        }
+    }
+
     @Test("a limit that is lowered closes idle connections")
     func lowered() async throws {
         try await withOrigin { origin in

@@ -29,7 +29,7 @@ extension Supervisor {
     }
 
     /// Where the options of a hop lead its connections, beside the URL: through a proxy that is a tunnel's matter.
-    private func route(of fetch: RunningFetch) -> String? {
+    func route(of fetch: RunningFetch) -> String? {
         fetch.engine.terms.routes?.place(of: fetch.engine.target.origin)
     }
 
