@@ -10,6 +10,10 @@ connections is answered with 200 and "hi".
 With two ENDs the first stream is answered by half of a body, and the connection ends in order: "cut-off" when STREAMS
 others are open, and everything on other connections is answered by the other half, with 206; "cut-redirect" at once, and
 what was cut off is a redirect.
+
+With "held" the first stream of the first connection is answered in part and the second one not at all, of which it
+prints "held". The third is answered, and behind a line of its input the second and the rest of the first follow; with
+"hinted" there is an interim response in front of the second's.
 """
 import socket, ssl, struct, sys, threading
 
@@ -23,9 +27,10 @@ DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY = 0, 1, 3, 4, 7
 ACK, END_STREAM, END_HEADERS = 1, 1, 4
 INTERNAL_ERROR, REFUSED_STREAM = 2, 7
 # Of the static table, RFC 7541 appendix A.
-STATUS, ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, ETAG, LOCATION = 8, 18, 28, 30, 34, 46
+STATUS, ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, ETAG, LINK, LOCATION = 8, 18, 28, 30, 34, 45, 46
 
 CONTENT = b"0123456789"
+released = threading.Event()
 
 
 def fields(*pairs):
@@ -96,6 +101,22 @@ def give_back(client, others):
         client.sendall(b"".join(frame(RST_STREAM, 0, stream, code) for stream in others))
 
 
+def hold(client, stream):
+    if stream == 1:
+        head = fields((STATUS, b"200"))
+        client.sendall(frame(HEADERS, END_HEADERS, stream, head) + frame(DATA, 0, stream, b"begun, "))
+    elif stream == 3:
+        print("held", flush=True)
+    else:
+        answer(client, 0, stream)
+        released.wait()
+        hint = fields((STATUS, b"103"), (LINK, b"</x>"))
+        head = fields((STATUS, b"200"), (ETAG, b'"one"'), (CONTENT_LENGTH, b"5"))
+        client.sendall((frame(HEADERS, END_HEADERS, 3, hint) if end == "hinted" else b"")
+                       + frame(HEADERS, END_HEADERS, 3, head) + frame(DATA, END_STREAM, 3, b"whole")
+                       + frame(DATA, END_STREAM, 1, b"done"))
+
+
 def serve(plain, number):
     others = []
     try:
@@ -111,7 +132,9 @@ def serve(plain, number):
                 client.sendall(frame(SETTINGS, ACK, 0))
             if kind != HEADERS:
                 continue
-            if number == 0 and stream != 1:
+            if number == 0 and end in ("held", "hinted"):
+                hold(client, stream)
+            elif number == 0 and stream != 1:
                 others.append(stream)
                 if len(others) == streams:
                     give_back(client, others)
@@ -133,4 +156,5 @@ def accept():
 server = socket.create_server(("127.0.0.1", 0), backlog=128)
 print(server.getsockname()[1], flush=True)
 threading.Thread(target=accept, daemon=True).start()
-sys.stdin.read()
+for _ in sys.stdin:
+    released.set()

@@ -292,6 +292,11 @@ extension Transfer {
         }
         let left = length - min(length, requestFileOffset)
         guard left > 0 else { return 0 }
+        if isSuspended {
+            // Asked once more behind a pause.
+            isPaused = true
+            return Int(CURL_READFUNC_PAUSE)
+        }
         guard let wanted = allowance(toSend: Int(clamping: min(left, UInt64(room.count)))) else {
             return Int(CURL_READFUNC_PAUSE)
         }

@@ -7,7 +7,8 @@ import TrawlProtocol
 extension Transfer {
     /// Stops reading and writing, and the clocks.
     ///
-    /// What the peer has sent waits in the system's buffer, which then tells the peer to wait.
+    /// What the peer has sent waits in the system's buffer, which then tells the peer to wait, unless others of its
+    /// connection are read.
     func suspend() {
         guard !isSuspended else { return }
         isSuspended = true
@@ -16,9 +17,20 @@ extension Transfer {
         // for.
         guard mayHaveBeenSent || head != nil else { return giveUp() }
         stopAwaitingBandwidth()
-        if isInMulti, curl_easy_pause(easy.raw, CURLPAUSE_ALL) == CURLE_OK { isPaused = true }
+        if isInMulti, curl_easy_pause(easy.raw, isHeadOfStreamAwaited ? sending : CURLPAUSE_ALL) == CURLE_OK {
+            isPaused = true
+        }
         rest()
     }
+
+    /// Whether a head may come that is to be taken as it comes: of a stream of HTTP/2, which is read for the others of
+    /// its connection, libcurl 7.88 keeps for a paused transfer what it has by kind, and makes one line of those of a
+    /// head. What follows the head rests, by `received`.
+    private var isHeadOfStreamAwaited: Bool { head == nil && connection?.isHTTP2 == true }
+
+    /// What is paused of a transfer whose head may come. With all of the request sent that is nothing: a transfer that
+    /// is over would not end, and libcurl would poll its connection without reading.
+    private var sending: Int32 { hasUnsentBody ? CURLPAUSE_SEND : CURLPAUSE_CONT }
 
     /// Goes on as if no time had passed.
     func wake() {

@@ -1,10 +1,11 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 import Trawl
 
 /// The origin of `Tests/HTTP2Origin`: it answers the first stream of its first connection, wholly or in part,
-/// and gives others back.
+/// and gives others back, or holds one.
 final class HTTP2Origin: Sendable {
     static let canRun = RecordingOrigin.canRun
     static let missing = RecordingOrigin.missing
@@ -17,6 +18,7 @@ final class HTTP2Origin: Sendable {
         case failed
         case cutOff = "cut-off"
         case cutRedirect = "cut-redirect"
+        case held, hinted
     }
 
     private let process: ChildProcess
@@ -42,6 +44,12 @@ final class HTTP2Origin: Sendable {
         request.options.tls.verification = .none
         return request
     }
+
+    /// Waits until it has the stream that it holds.
+    func awaitHeld() throws { try #require(process.readLine() == "held") }
+
+    /// Has it answer that stream.
+    func release() { _ = write(process.input, "\n", 1) }
 
     /// Ends it.
     func stop() { process.end() }
