@@ -230,7 +230,9 @@ extension Transfer {
     /// Bytes of a body as they came from the wire.
     ///
     /// Nothing is taken before it is clear that it can be: what libcurl is told to keep, it delivers again.
-    func received(_ piece: UnsafeRawBufferPointer) -> Int {
+    ///
+    /// - Returns: What libcurl is told: how many they are, that it is to wait with them, or something else at the end.
+    func accept(_ piece: UnsafeRawBufferPointer) -> Int {
         // libcurl keeps the bodies of responses that it follows with another request.
         if heldHeads > 0, head == nil { releaseHeldHead() }
         guard failure == nil, !endsEarly else { return -1 }

@@ -23,6 +23,12 @@ extension Transfer {
     /// libcurl is done with the transfer; it is no longer in the multi handle.
     func end(_ result: CURLcode) {
         var result = result
+        // What came before the end comes first.
+        if failure == nil, !endsEarly, !kept.isEmpty {
+            heldResult = result
+            if !isPostponed { rest() }
+            return
+        }
         if failure == nil, wantsOtherLease || wantsFreshConnection || mayRepeat(result) {
             if isSuspended || wantsOtherLease { giveUp() } else { restart() }
             return

@@ -161,6 +161,10 @@ final class Transfer {
     @Unchecked var pending = WaitingBytes()
     /// Bytes of the wire not decoded yet because of `pending`.
     @Unchecked var held = WaitingBytes()
+    /// Bytes of the wire that libcurl had kept and that there is no room for yet; see `Transfer+Kept`.
+    @Unchecked var kept = WaitingBytes()
+    /// Whether libcurl is handing over what it has kept.
+    var takesOver = false
     var credit = 0
     /// How long a body may be that is kept in memory.
     var room = UInt64.max
@@ -229,6 +233,7 @@ final class Transfer {
         _decoder.free()
         _pending.free()
         _held.free()
+        _kept.free()
     }
 
     /// Takes a lease and gives it to libcurl. A failure is an end that has been reported already.
@@ -373,6 +378,7 @@ final class Transfer {
         wanted = 0
         if !pending.isEmpty { pending.removeAll() }
         if !held.isEmpty { held.removeAll() }
+        if !kept.isEmpty { kept.removeAll() }
     }
 
     /// Whether the transfer rests at its head.
@@ -409,13 +415,19 @@ final class Transfer {
         }
         guard !isBackedUp, source == nil else { return }
         stopResting()
+        guard takeKept() else {
+            conclude(CURLE_WRITE_ERROR)
+            return
+        }
+        guard kept.isEmpty, !isBackedUp else {
+            if !isPostponed { rest() }
+            return
+        }
         if let result = heldResult {
             heldResult = nil
             end(result)
         } else if isPaused {
-            isPaused = false
-            // This calls back with what libcurl kept, from inside.
-            let code = curl_easy_pause(easy.raw, CURLPAUSE_CONT)
+            let code = endPause()
             if code != CURLE_OK { conclude(code) }
         }
     }

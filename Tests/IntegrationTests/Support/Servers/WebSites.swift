@@ -6,7 +6,7 @@ import Trawl
 /// An nginx with several sites on one port: with TLS of different kinds, in clear, with HTTP/2.
 ///
 /// Every site answers `/who` with what it knows of the request, and serves `/big`, a known file, at `/trailers` with a
-/// trailer section. `/to?URL` redirects.
+/// trailer section, and `/huge`, zeros that the disk does not have. `/to?URL` redirects.
 struct WebSites: Sendable {
     /// A site's address, all in 127.0.0.0/8, but for the last.
     enum Site: String {
@@ -30,6 +30,7 @@ struct WebSites: Sendable {
     static let canRun = NginxServer.executable != nil && Certificate.openssl != nil
     static let missing: Comment = "nginx and openssl are not installed"
     static let big = ReferenceBytes.bytes(3_000_000, seed: 77)
+    static let hugeLength = 128 << 20
 
     /// Whether the machine has the loopback address of IPv6.
     static let hasIPv6 =
@@ -48,6 +49,8 @@ struct WebSites: Sendable {
             _ = try Certificate.make(in: directory, subjects: subjects)
             _ = try Certificate.make(in: directory, name: "member", subjects: "DNS:member")
             try directory.put("big", Self.big)
+            try directory.put("huge", [])
+            try #require(truncate(directory.file("huge"), off_t(Self.hugeLength)) == 0)
             return Self.configuration(port, directory)
         }
         certificate = server.directory.file("certificate.pem")
@@ -85,6 +88,7 @@ struct WebSites: Sendable {
                 }
                 location = /to { return 307 $args; }
                 location = /big { alias \(directory.file("big")); }
+                location = /huge { alias \(directory.file("huge")); }
                 location = /trailers {
                     # Without a length: libcurl ends a response whose length is known before what follows it.
                     gzip on;
