@@ -70,6 +70,15 @@ extension FetchQueue {
     /// What is known now.
     public var currentProgress: TransferProgress { state.withLock { $0.progress() } }
 
+    /// Tells those who follow what has happened since, in order, by one thread at a time and outside of the lock. To be
+    /// called after each change beneath it that may tell something.
+    func tellReaders() {
+        guard state.withLock({ $0.readers.beginTelling() }) else { return }
+        while let news = state.withLock({ $0.readers.takeNews() }) {
+            for item in news { item.tell() }
+        }
+    }
+
     private func removeReader(_ number: UInt64) {
         // Let go of outside of the lock.
         let reader = state.withLock { $0.readers.remove(number) }

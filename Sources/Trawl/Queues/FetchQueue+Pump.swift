@@ -24,6 +24,7 @@ extension FetchQueue {
 
     private func drain() {
         while let work = nextWork() {
+            tellReaders()
             switch work {
             case .nothing: break
             case .start(let id, let forSize): start(id, forSize: forSize)
@@ -79,6 +80,7 @@ extension FetchQueue {
             state.readers.tell(event)
             state.tellProgress(at: MonotonicClock.now())
         }
+        tellReaders()
     }
 
     private func start(_ id: QueueMachine.FetchID, forSize: Bool) {
@@ -94,6 +96,7 @@ extension FetchQueue {
         if !forSize {
             sink.post(.started)
             state.withLock { state in if state.isFollowed(id) { state.readers.tell(.started(FetchID(id: id))) } }
+            tellReaders()
         }
         do throws(FetchError) {
             let (control, cancelsTogether) = state.withLock {

@@ -2,6 +2,10 @@ import TrawlFrontier
 import TrawlHTTP
 
 /// Those who follow a queue: its events, its steps of bytes, its progress.
+///
+/// What they are told waits in a line, beneath the queue's lock, and is told outside of it: who cancels a task that
+/// waits holds that task's lock while `onTermination` waits for the queue's, and to resume the task waits for the
+/// former (documentation of `withTaskCancellationHandler`, "Cancellation handlers and locks").
 struct QueueReaderTable {
     private var lastNumber: UInt64 = 0
     private var events: [UInt64: AsyncStream<FetchQueue.Event>.Continuation] = [:]
@@ -9,6 +13,10 @@ struct QueueReaderTable {
     private var progress = ProgressReaders()
     /// Their numbers there, by ours.
     private var progressNumbers: [UInt64: UInt64] = [:]
+    /// What is to be told, in order.
+    private var news: [QueueNews] = []
+    /// Whether somebody does so.
+    private var isTelling = false
 
     // MARK: Coming and going
 
@@ -55,21 +63,44 @@ struct QueueReaderTable {
     // MARK: Telling
 
     /// Tells an event.
-    func tell(_ event: FetchQueue.Event) {
-        for reader in events.values { reader.yield(event) }
+    mutating func tell(_ event: FetchQueue.Event) {
+        if !events.isEmpty { news.append(.event(event, to: events)) }
     }
 
     /// Tells a step of bytes, if it is one.
-    func tell(
+    mutating func tell(
         _ step: ProgressTally.Step, _ direction: FetchQueue.ByteStep.Direction, _ id: QueueMachine.FetchID
     ) {
         guard step != .none, !steps.isEmpty else { return }
         let step = FetchQueue.ByteStep(fetch: .init(id: id), direction: direction, moved: step.moved, size: step.size)
-        for reader in steps.values { reader.yield(step) }
+        news.append(.step(step, to: steps))
+    }
+
+    /// Tells progress to those whose turn it is.
+    mutating func tell(_ progress: TransferProgress, to due: [AsyncStream<TransferProgress>.Continuation]) {
+        news.append(.progress(progress, to: due))
     }
 
     /// Who is to be told of progress now.
     mutating func due(at now: MonotonicInstant, isFinal: Bool) -> [AsyncStream<TransferProgress>.Continuation] {
         progress.isEmpty ? [] : progress.due(at: now, isFinal: isFinal)
+    }
+
+    /// - Returns: Whether the caller is to tell what ``takeNews()`` gives, until that is nil. Otherwise there is nothing,
+    ///   or somebody does so already.
+    mutating func beginTelling() -> Bool {
+        if isTelling || news.isEmpty { return false }
+        isTelling = true
+        return true
+    }
+
+    /// What is to be told next, in order; nil when that was all, and others may tell.
+    mutating func takeNews() -> [QueueNews]? {
+        if news.isEmpty {
+            isTelling = false
+            return nil
+        }
+        defer { news = [] }
+        return news
     }
 }

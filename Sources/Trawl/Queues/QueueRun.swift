@@ -22,6 +22,7 @@ final class QueueRun: FetchEventSink {
         case .ended(let result):
             // The handle is told by the queue, whose count of pending fetches goes down before that.
             queue.state.withLock { $0.ended(id, forSize: isForSize, result) }
+            queue.tellReaders()
             return queue.pump()
         case .started, .attempt, .forwarded, .interim, .authenticating, .waitingForConnectivity, .resumedAtOffset,
             .retrying, .redirected, .head, .data, .progress:
@@ -43,6 +44,7 @@ final class QueueRun: FetchEventSink {
                 break
             }
         }
+        queue.tellReaders()
     }
 
     func record(_ request: SentRequest) {
@@ -60,5 +62,6 @@ final class QueueRun: FetchEventSink {
             state.measured(progress, of: id, at: now)
             state.tellProgress(at: now)
         }
+        queue.tellReaders()
     }
 }

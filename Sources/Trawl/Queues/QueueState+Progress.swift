@@ -103,6 +103,6 @@ extension QueueState {
         let due = readers.due(at: now, isFinal: isFinal)
         if due.isEmpty { return }
         let progress = progress(at: now)
-        for reader in due { reader.yield(progress) }
+        readers.tell(progress, to: due)
     }
 }

@@ -284,7 +284,8 @@ struct QueueState {
     mutating func concludeAll() {
         isOver = true
         waiting.giveBackPlaces()
-        readers.tell(.queueFinished)
+        // First, so that who resets the queue at its end has had it.
         tellProgress(at: MonotonicClock.now(), isFinal: true)
+        readers.tell(.queueFinished)
     }
 }

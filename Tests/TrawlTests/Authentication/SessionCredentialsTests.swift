@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import TrawlHTTP
 import TrawlSession
@@ -35,6 +36,27 @@ struct SessionCredentialsTests {
         credentials.keep(entry("n", realm: "t", paths: ["/b/"]))
         #expect(credentials.changes == 5)
         #expect(credentials.entry(for: narrow.space)?.scope?.paths?.count == 2)
+    }
+
+    @Test("who is told of changes can follow them once more, on whatever executor it waits")
+    func followers() async {
+        let state = CredentialState()
+        let executor = AskingExecutor { _ = state.changes }
+        let changes = state.changes
+        let (isRead, read) = AsyncStream.makeStream(of: UInt64.self)
+        let following = Task(executorPreference: executor) {
+            for await change in changes { read.yield(change) }
+            read.finish()
+        }
+        var found = isRead.makeAsyncIterator()
+        for change in UInt64(1)...100 {
+            state.tell(change)
+            #expect(await found.next() == change)
+        }
+        state.end()
+        #expect(await found.next() == nil)
+        await following.value
+        #expect(executor.unansweredCount == 0)
     }
 
     @Test("what the session hands on is kept for the session, wherever it came from")

@@ -18,7 +18,9 @@ final class CredentialState: Sendable {
 
     /// Said by the supervisor, after each change: how many there have been.
     func tell(_ changes: UInt64) {
-        followers.withLock { for stream in $0.streams.values { stream.yield(changes) } }
+        // Outside of the lock, for which the cancellation of a task that waits for it does (`onTermination`).
+        let streams = followers.withLock { $0.streams }
+        for stream in streams.values { stream.yield(changes) }
     }
 
     /// Said by the supervisor when it ends.

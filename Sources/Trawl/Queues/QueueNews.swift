@@ -1,0 +1,15 @@
+/// Something that happened in a queue, and who followed it then.
+enum QueueNews: Sendable {
+    case event(FetchQueue.Event, to: [UInt64: AsyncStream<FetchQueue.Event>.Continuation])
+    case step(FetchQueue.ByteStep, to: [UInt64: AsyncStream<FetchQueue.ByteStep>.Continuation])
+    case progress(TransferProgress, to: [AsyncStream<TransferProgress>.Continuation])
+
+    /// Tells it. To be done outside of any lock.
+    func tell() {
+        switch self {
+        case .event(let event, let readers): for reader in readers.values { reader.yield(event) }
+        case .step(let step, let readers): for reader in readers.values { reader.yield(step) }
+        case .progress(let progress, let readers): for reader in readers { reader.yield(progress) }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import Synchronization
+
+/// Runs the jobs of a test's tasks on threads of their own, each after another thread has asked something meanwhile.
+///
+/// Whoever resumes such a task while it holds a lock that the answer takes leaves a question unanswered.
+package final class AskingExecutor: TaskExecutor {
+    private let question: @Sendable () -> Void
+    private let unanswered = Atomic(0)
+
+    /// One that asks by calling `question`.
+    package init(asking question: @escaping @Sendable () -> Void) { self.question = question }
+
+    /// How many questions were not answered while a job was handed over.
+    package var unansweredCount: Int { unanswered.load(ordering: .acquiring) }
+
+    /// Called by whoever resumes a task.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let (question, isAnswered) = (question, DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            question()
+            isAnswered.signal()
+        }
+        if isAnswered.wait(timeout: .now() + 10) == .timedOut { unanswered.wrappingAdd(1, ordering: .releasing) }
+        Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
