@@ -7,6 +7,7 @@ import Synchronization
 package final class AskingExecutor: TaskExecutor {
     private let question: @Sendable () -> Void
     private let unanswered = Atomic(0)
+    private let running = Atomic(0)
 
     /// One that asks by calling `question`.
     package init(asking question: @escaping @Sendable () -> Void) { self.question = question }
@@ -14,15 +15,22 @@ package final class AskingExecutor: TaskExecutor {
     /// How many questions were not answered while a job was handed over.
     package var unansweredCount: Int { unanswered.load(ordering: .acquiring) }
 
+    /// Whether all tasks that were begun on it wait for something, or are over.
+    package var isIdle: Bool { running.load(ordering: .acquiring) == 0 }
+
     /// Called by whoever resumes a task.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        running.wrappingAdd(1, ordering: .acquiringAndReleasing)
         let (question, isAnswered) = (question, DispatchSemaphore(value: 0))
         Thread.detachNewThread {
             question()
             isAnswered.signal()
         }
         if isAnswered.wait(timeout: .now() + 10) == .timedOut { unanswered.wrappingAdd(1, ordering: .releasing) }
-        Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        Thread.detachNewThread {
+            job.runSynchronously(on: self.asUnownedTaskExecutor())
+            self.running.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+        }
     }
 }

@@ -7,7 +7,8 @@ extension FetchQueue {
         case start(QueueMachine.FetchID, forSize: Bool)
         case cancel(RunningFetch?)
         case goOn(RunningFetch?)
-        case tell(FetchID, QueueState.Conclusion)
+        /// Who was to decide for a fetch that has ended: what a program gave is let go of outside of the lock.
+        case letGo((any FetchDecisions)?)
         case nothing
     }
 
@@ -26,13 +27,12 @@ extension FetchQueue {
         while let work = nextWork() {
             tellReaders()
             switch work {
-            case .nothing: break
+            case .nothing, .letGo: break
             case .start(let id, let forSize): start(id, forSize: forSize)
             case .cancel(let running):
                 if let running { coordinator.post(.cancel(running)) }
             case .goOn(let running):
                 if let running { coordinator.post(.controlChanged(running)) }
-            case .tell(let id, let conclusion): tell(id, conclusion)
             }
         }
     }
@@ -57,30 +57,13 @@ extension FetchQueue {
             case .resetProgress:
                 state.tellProgress(at: MonotonicClock.now())
                 return .nothing
-            case .tellFinished(let id, _): return .tell(FetchID(id: id), state.conclude(id, because: nil))
-            case .tellFailed(let id, let reason, _):
-                return .tell(FetchID(id: id), state.conclude(id, because: reason))
+            case .tellFinished(let id, _): return .letGo(state.conclude(id, because: nil))
+            case .tellFailed(let id, let reason, _): return .letGo(state.conclude(id, because: reason))
             case .tellQueueFinished:
                 state.concludeAll()
                 return .nothing
             }
         }
-    }
-
-    private func tell(_ id: FetchID, _ conclusion: QueueState.Conclusion) {
-        guard let result = conclusion.result else { return }
-        // Who holds the handle first, then who follows the queue.
-        conclusion.handle?.end(result)
-        let event =
-            switch result {
-            case .success(let response): Event.finished(id, response)
-            case .failure(let error): Event.failed(id, error)
-            }
-        state.withLock { state in
-            state.readers.tell(event)
-            state.tellProgress(at: MonotonicClock.now())
-        }
-        tellReaders()
     }
 
     private func start(_ id: QueueMachine.FetchID, forSize: Bool) {

@@ -67,6 +67,13 @@ struct QueueReaderTable {
         if !events.isEmpty { news.append(.event(event, to: events)) }
     }
 
+    /// Tells the end of a fetch: first its handle, then those who follow now.
+    mutating func tellEnd(
+        of id: QueueMachine.FetchID, _ result: Result<Response, FetchError>, _ handle: QueueState.Handle?
+    ) {
+        if handle != nil || !events.isEmpty { news.append(.ended(.init(id: id), result, handle, to: events)) }
+    }
+
     /// Tells a step of bytes, if it is one.
     mutating func tell(
         _ step: ProgressTally.Step, _ direction: FetchQueue.ByteStep.Direction, _ id: QueueMachine.FetchID

@@ -241,17 +241,12 @@ struct QueueState {
 
     // MARK: Telling
 
-    /// What is left of a fetch that ended.
-    struct Conclusion {
-        /// Nil when nothing is told of it.
-        let result: Result<Response, FetchError>?
-        let handle: Handle?
-        /// Who was to decide for it: what a program gave is let go of outside of the lock.
-        let decider: (any FetchDecisions)?
-    }
-
-    /// A fetch is about to be told as ended.
-    mutating func conclude(_ id: QueueMachine.FetchID, because reason: QueueMachine.FailureReason?) -> Conclusion {
+    /// A fetch is told as ended.
+    ///
+    /// - Returns: Who was to decide for it: what a program gave is let go of outside of the lock.
+    mutating func conclude(
+        _ id: QueueMachine.FetchID, because reason: QueueMachine.FailureReason?
+    ) -> (any FetchDecisions)? {
         waiting.drop(id)
         let result = results.removeValue(forKey: id) ?? .failure(Self.error(for: reason))
         var isSuccess = false
@@ -268,9 +263,12 @@ struct QueueState {
             var share = down.freshShare
             _ = down.ended(&share, isSuccess: false)
         }
-        return Conclusion(
-            result: silent.remove(id) == nil ? result : nil, handle: handles.removeValue(forKey: id),
-            decider: deciders.removeValue(forKey: id))
+        let handle = handles.removeValue(forKey: id)
+        if silent.remove(id) == nil {
+            readers.tellEnd(of: id, result, handle)
+            tellProgress(at: MonotonicClock.now())
+        }
+        return deciders.removeValue(forKey: id)
     }
 
     private static func error(for reason: QueueMachine.FailureReason?) -> FetchError {
