@@ -182,7 +182,11 @@ extension Supervisor {
     /// wait for it any more.
     mutating func endAuthentication(of fetch: RunningFetch) {
         guard let authentication = fetch.engine.authentication else { return }
-        authentication.asking?.cancel()
+        if let asking = authentication.asking {
+            // A program's vault may wait for whatever it wants when it is cancelled: not on this thread. Who asks the
+            // program itself calls nothing of it here (`FirstAnswer`).
+            if authentication.question?.source == .vault { Task { asking.cancel() } } else { asking.cancel() }
+        }
         authentication.asking = nil
         leaveQuestions(of: fetch) { _ in true }
     }

@@ -14,17 +14,24 @@ final class FirstAnswer<Value: Sendable>: Sendable {
 
     /// What `question` returns, or nil when that takes longer than `limit` or the asking task is cancelled.
     ///
-    /// The question's task is cancelled then, and nobody waits for it.
-    static func within(_ limit: Duration, _ question: @escaping @Sendable () async -> Value) async -> Value? {
+    /// The question's task is cancelled then, and nobody waits for it. That is done in the asking task: of the
+    /// program's code nothing runs on the thread of whoever cancels that, which may be the supervisor's. When it is
+    /// cancelled before the question was put, nobody is asked.
+    ///
+    /// - Parameter limit: nil waits for as long as it takes.
+    static func within(_ limit: Duration?, _ question: @escaping @Sendable () async -> Value) async -> Value? {
+        if Task.isCancelled { return nil }
         let answer = FirstAnswer()
         let asking = Task { answer.settle(await question()) }
-        let timer = Task {
-            // Cancelled as soon as there is an answer.
-            if (try? await Task.sleep(for: limit)) != nil { answer.settle(nil) }
+        let timer = limit.map { limit in
+            Task {
+                // Cancelled as soon as there is an answer.
+                if (try? await Task.sleep(for: limit)) != nil { answer.settle(nil) }
+            }
         }
         defer {
             asking.cancel()
-            timer.cancel()
+            timer?.cancel()
         }
         return await answer.orNil()
     }

@@ -1,6 +1,7 @@
 /// Asks a program for a decision about a fetch.
 enum ProgramAnswer {
-    /// What the program says, or what the fetch fails with: it threw, or said nothing in time.
+    /// What the program says, or what the fetch fails with: it threw, said nothing in time, or the asking task was
+    /// cancelled.
     ///
     /// - Parameters:
     ///   - subject: What it is asked about, as a person is told.
@@ -17,8 +18,8 @@ enum ProgramAnswer {
                 return .failure(FetchError(.hookFailed, "the decision about \(subject) threw: \(error)", url: url))
             }
         }
-        guard let limit else { return await answer() }
-        return await FirstAnswer.within(limit, answer)
-            ?? .failure(FetchError(.timeout, "no decision about \(subject) within \(limit)", url: url))
+        if let answer = await FirstAnswer.within(limit, answer) { return answer }
+        guard let limit else { return .failure(FetchError(.cancelled, "", url: url)) }
+        return .failure(FetchError(.timeout, "no decision about \(subject) within \(limit)", url: url))
     }
 }
