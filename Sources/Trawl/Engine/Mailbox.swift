@@ -19,6 +19,8 @@ final class Mailbox: Sendable {
         case redirectDecided(RunningFetch, question: UInt64, RedirectAnswer)
         /// Somebody has answered a fetch's question for credentials; or why the fetch fails.
         case told(RunningFetch, question: UInt64, Result<CredentialDecision, FetchError>)
+        /// The turn to ask has come to a fetch that waits with that question.
+        case askNext(RunningFetch, question: UInt64)
         /// A vault has not kept credentials that work, for that reason.
         case notKept(String)
         /// A program looks after the session's credentials.

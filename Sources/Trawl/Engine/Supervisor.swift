@@ -274,6 +274,7 @@ struct Supervisor: ~Copyable {
         case .redirectDecided(let fetch, let question, let answer): redirectDecided(fetch, question, answer)
         case .credentials(let request): request.perform(&credentials)
         case .told(let fetch, let question, let decision): told(fetch, question: question, decision)
+        case .askNext(let fetch, let question): askNext(fetch, question: question)
         case .notKept(let reason): tellNotKept(reason)
         case .trustDecided(let subject, let answer): trustDecided(subject, answer)
         case .identityDecided(let origin, let answer): identityDecided(origin, answer)
@@ -350,7 +351,8 @@ struct Supervisor: ~Copyable {
             case .status(let question): question.answer(nil)
             case .follow(_, let continuation): continuation.finish()
             case .cancel, .storeOpened, .consumed, .decided, .redirectDecided, .trustDecided, .identityDecided, .routed,
-                .located, .told, .shutDown, .networkChanged, .setHostRules, .restoreHost, .unfollow, .controlChanged:
+                .located, .told, .askNext, .shutDown, .networkChanged, .setHostRules, .restoreHost, .unfollow,
+                .controlChanged:
                 break
             }
         }

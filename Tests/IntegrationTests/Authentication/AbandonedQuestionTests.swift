@@ -42,10 +42,10 @@ private final class Abandoned: FetchDecisions, CredentialVault {
 
 @Suite("Questions for credentials that nobody needs an answer to any more", .timeLimit(.minutes(2)))
 struct AbandonedQuestionTests {
-    private func request(_ url: String) -> Request {
+    private func request(_ url: String, usesVault: Bool = false) -> Request {
         var request = Request(url)
         request.options.authentication.allowsClearText = true
-        request.options.authentication.usesVault = true
+        request.options.authentication.usesVault = usesVault
         return request
     }
 
@@ -56,7 +56,7 @@ struct AbandonedQuestionTests {
             adjust: { if isVault { $0.vault = abandoned } else { $0.decisions = abandoned } },
             answering: { $0.target == "/open" ? ScriptedOrigin.Answer(200, "fine") : ChallengingOrigin.challenge() }
         ) { scene, coordinator in
-            let first = coordinator.start(request(scene.origin.url("/first")))
+            let first = coordinator.start(request(scene.origin.url("/first"), usesVault: isVault))
             #expect(await eventually { abandoned.count == 1 })
             first.cancel()
             let open = request(scene.origin.url("/open"))
@@ -67,6 +67,21 @@ struct AbandonedQuestionTests {
             #expect(await eventually { abandoned.hasComeInTime != nil })
             #expect(abandoned.hasComeInTime == true)
             await failure(.cancelled) { try await first.response }
+        }
+    }
+
+    @Test("of many that wait for the answer of one, none is asked about when all end at once")
+    func allAtOnce() async throws {
+        let abandoned = Abandoned()
+        abandoned.open()
+        try await withScene(
+            adjust: { $0.decisions = abandoned }, answering: { _ in ChallengingOrigin.challenge() }
+        ) { scene, coordinator in
+            let fetches = (0..<50).map { coordinator.start(request(scene.origin.url("/\($0)"))) }
+            #expect(await eventually { scene.count == 50 && abandoned.count == 1 })
+            await coordinator.shutdown(grace: .zero)
+            for fetch in fetches { await failure(.shutDown) { try await fetch.response } }
+            #expect(abandoned.count == 1)
         }
     }
 }

@@ -115,7 +115,11 @@ extension Supervisor {
     ) {
         switch action {
         case .none: break
-        case .ask(let key): askNext(key, subject)
+        case .ask(let key):
+            // Not in this turn, in which that one may end as well: nobody is asked for it then.
+            if let fetch = fetches[key], let question = fetch.engine.authentication?.question {
+                mailbox.post(.askNext(fetch, question: question.number))
+            }
         case .prove(let key, let credentials): prove(credentials, by: key, subject)
         case .resume(let keys, let credentials): for key in keys { resume(key, with: credentials, proving: nil) }
         case .fail(let keys):
@@ -143,20 +147,20 @@ extension Supervisor {
         perform(action, for: subject)
     }
 
-    /// One that waited asks, unless credentials have been found meanwhile; then the one behind it does.
-    private mutating func askNext(_ key: FetchKey, _ subject: CredentialSubject) {
-        var key = key
-        while let fetch = fetches[key], let authentication = fetch.engine.authentication,
-            let question = authentication.question
-        {
-            guard let found = credentials.entry(for: question.candidate.space),
-                authentication[question.side]?.search.takes(found) == true
-            else { return put(fetch, authentication) }
-            let action = broker.left(subject, by: key)
-            resume(fetch, authentication, question, with: .use(found.credentials))
-            guard case .ask(let next) = action else { return }
-            key = next
-        }
+    /// One that waited asks, if it is still to, unless credentials have been found meanwhile; then the one behind it
+    /// does.
+    mutating func askNext(_ fetch: RunningFetch, question number: UInt64) {
+        let key = fetch.engine.key
+        guard fetches[key] === fetch, let authentication = fetch.engine.authentication,
+            let question = authentication.question, question.number == number, authentication.asking == nil,
+            broker.knows(key)
+        else { return }
+        guard let found = credentials.entry(for: question.candidate.space),
+            authentication[question.side]?.search.takes(found) == true
+        else { return put(fetch, authentication) }
+        let action = broker.left(question.subject, by: key)
+        resume(fetch, authentication, question, with: .use(found.credentials))
+        perform(action, for: question.subject)
     }
 
     private mutating func resume(_ key: FetchKey, with credentials: Credentials, proving subject: CredentialSubject?) {
