@@ -35,6 +35,8 @@ public final class Coordinator: Sendable {
     private let vaultWork: VaultWork
     private let thread: NamedThread
     let ended: EndGate
+    /// Held while what the supervisor has left is ended.
+    private let closing = PlainMutex()
     private let defaultGrace: Duration
     /// What counts as one host.
     let politenessKey: HostPoliteness.Key
@@ -224,13 +226,13 @@ public final class Coordinator: Sendable {
         await vaultWork.finish()
         let closed = EndGate()
         // On a thread of its own: it waits for disks, and the caller may be the main actor.
-        let closing = try? NamedThread.start(name: "trawl-close") { [self] in
+        let closer = try? NamedThread.start(name: "trawl-close") { [self] in
             close()
             closed.open()
         }
-        guard let closing else { return close() }
+        guard let closer else { return close() }
         await closed.wait()
-        closing.join()
+        closer.join()
     }
 
     /// As ``shutdown(grace:)``, blocking the calling thread. Not from a log's handler (``Configuration/debugLog``), which
@@ -239,19 +241,20 @@ public final class Coordinator: Sendable {
     public func shutdownBlocking(grace: Duration? = nil) {
         precondition(!thread.isCurrent, "the engine's own thread cannot wait for its end")
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
-        // Of several callers one joins; the others would be there too soon.
         ended.waitBlocking()
         vaultWork.finishBlocking()
         close()
     }
 
-    /// Ends what the supervisor has left.
+    /// Ends what the supervisor has left. Of several callers one does it, and the others return when it is done.
     private func close() {
-        thread.join()
-        watcher?.finish()
-        state.close()
-        saveSecureHosts()
-        shelf.close()
+        closing.holding {
+            thread.join()
+            watcher?.finish()
+            state.close()
+            saveSecureHosts()
+            shelf.close()
+        }
     }
 
     /// The program ends. On the engine's own thread, where a log's handler may have called `exit`, nothing can be

@@ -116,23 +116,11 @@ struct CacheStoppedWriterTests {
         }
     }
 
-    /// Has a store locked as by a process that is stopped while it opens the files, until the descriptor is closed.
-    private func keepFromOpening(_ store: String) -> Int32 {
-        let lock = open(store + "/cache/environment.lock", O_RDWR | O_CLOEXEC)
-        #expect(lock >= 0)
-        var range = flock()
-        range.l_type = Int16(F_WRLCK)
-        range.l_len = 1
-        // F_OFD_SETLK
-        #expect(fcntl(lock, 37, &range) == 0)
-        return lock
-    }
-
     @Test("a change by hand waits on no thread of its caller's")
     func mainActor() async throws {
         try await withScene(answering: { page("one", to: $0) }) { scene in
             try await scene.withCoordinator { _ = try await $0.get(scene.origin.url("/first")) }
-            let lock = keepFromOpening(scene.store)
+            let lock = keepFromOpening(scene.store + "/cache")
             try await scene.withCoordinator { coordinator in
                 let cache = try #require(coordinator.cache)
                 let request = Request(scene.origin.url("/page"))
@@ -153,7 +141,7 @@ struct CacheStoppedWriterTests {
     func notOpened(engine: Engine) async throws {
         try await withScene(answering: { page("one", to: $0) }) { scene in
             try await scene.withCoordinator(engine) { _ = try await $0.get(scene.origin.url("/first")) }
-            let lock = keepFromOpening(scene.store)
+            let lock = keepFromOpening(scene.store + "/cache")
             try await scene.withCoordinator(engine) { coordinator in
                 let isOver = Guarded(false)
                 async let waiting = {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import Trawl
 
@@ -83,6 +84,34 @@ struct LifecycleTests {
         }
         #expect(sawEnd == Array(repeating: true, count: 8))
         #expect(try await fetch.response.bodyText == "late")
+    }
+
+    @Test("who shuts it down beside others returns when its store is closed, too", .timeLimit(.minutes(3)))
+    func concurrentClosing() async throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.file("store")
+        var configuration = try testConfiguration(workers: 0)
+        configuration.store = .directory(store)
+        let coordinator = try Coordinator(configuration)
+        try await coordinator.cookies.set(Cookie("a", "1", domain: "127.0.0.1"))
+        let data = (directory.path as NSString).lastPathComponent + "/store/state/data.mdb"
+        let isOpen = { @Sendable in ProcessTree.descriptors().contains { $0.hasSuffix(data) } }
+        #expect(isOpen())
+        // Whoever closes the files waits until the descriptor is closed.
+        let lock = keepFromOpening(store + "/state")
+        let returned = Locked<[Bool]>([])
+        let shutdowns = (0..<2).map { _ in
+            Task {
+                await coordinator.shutdown(grace: .zero)
+                let isLeft = isOpen()
+                returned.withLock { $0.append(isLeft) }
+            }
+        }
+        let isEarly = await eventually(within: .milliseconds(500)) { returned.withLock { !$0.isEmpty } }
+        #expect(!isEarly)
+        close(lock)
+        for shutdown in shutdowns { await shutdown.value }
+        #expect(returned.withLock { $0 } == [false, false])
     }
 
     @Test("a shutdown ends every fetch", .timeLimit(.minutes(3)), arguments: Engine.allCases)
