@@ -54,15 +54,18 @@ package final class StateStore: Sendable {
         return try? ChangeWords(in: directory, hasData: access(directory + "/data.mdb", F_OK) == 0)
     }
 
-    /// Brings what must outlive the machine to the disk, and closes. Once. Who reads or writes later is refused.
+    /// Brings what must outlive the machine to the disk, and closes. Once. Who reads or writes later is refused. Waits
+    /// for disks, and for whoever is opening the environment just now.
     package func close() {
-        let (writes, environment) = state.withLock { state in
-            defer {
-                state.writes = nil
-                state.environment = nil
-                state.isClosed = true
+        let (writes, environment) = opening.holding {
+            state.withLock { state in
+                defer {
+                    state.writes = nil
+                    state.environment = nil
+                    state.isClosed = true
+                }
+                return (state.writes, state.environment)
             }
-            return (state.writes, state.environment)
         }
         writes?.stop()
         // Asked for when all is over.

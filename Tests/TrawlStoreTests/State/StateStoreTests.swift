@@ -1,3 +1,5 @@
+import CLMDB
+import Foundation
 import Glibc
 import Testing
 import TrawlHTTP
@@ -143,6 +145,44 @@ struct StateStoreTests {
         #expect(state.changes(of: .cookies) == nil)
         #expect(throws: StoreError.self) { try state.perform(.cookies) { _ throws(StoreError) in } }
         #expect(access(store, F_OK) != 0)
+    }
+
+    /// How many descriptors of this process lead to a file of the state.
+    private func openCount(of name: String) -> Int {
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return numbers.count { number in
+            let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
+            return path == store + "/state/" + name
+        }
+    }
+
+    @Test("it is closed after whoever is opening it, and nothing of it stays open")
+    func closedWhileOpening() throws {
+        let first = try StateStore.open(store: store)
+        try first.set("a=1; Max-Age=60", from: "http://x.org/")
+        first.close()
+        let state = try StateStore.open(store: store)
+        // As by a process that is stopped while it opens the files.
+        let file = open(store + "/state/environment.lock", O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        #expect(clmdb_lock_byte(file, 0, 2, 0) == 0)
+        let (isRead, isClosed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            // It may come before the close.
+            _ = try? state.read(.cookies) { _ in 1 }
+            isRead.signal()
+        }
+        waitUntil { openCount(of: "environment.lock") == 2 }
+        Thread.detachNewThread {
+            state.close()
+            isClosed.signal()
+        }
+        #expect(isClosed.wait(timeout: .now() + 0.1) == .timedOut)
+        #expect(clmdb_lock_byte(file, 0, 0, 0) == 0)
+        isRead.wait()
+        isClosed.wait()
+        #expect(openCount(of: "data.mdb") == 0 && openCount(of: "environment.lock") == 1)
+        #expect(throws: StoreError.closed) { try state.read(.cookies) { _ in 1 } }
     }
 
     @Test("cookies that end with a session go with it, or with the next coordinator's start when it died")
