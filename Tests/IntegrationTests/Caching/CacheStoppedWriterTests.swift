@@ -116,6 +116,28 @@ struct CacheStoppedWriterTests {
         }
     }
 
+    @Test("a change by hand is made although its task was cancelled before")
+    func cancelledBefore() async throws {
+        try await withScene(answering: { page("one", to: $0) }) { scene, coordinator in
+            let cache = try #require(coordinator.cache)
+            _ = try await coordinator.get(scene.origin.url("/page"))
+            _ = try await coordinator.get(scene.origin.url("/session")) { $0.caching.storage = .session }
+            #expect(try cache.usage().responses == 2)
+            /// It may be made before anybody looks whether it is waited for.
+            func isLeft(_ change: @escaping @Sendable () async throws -> Void) async -> Bool {
+                let code = await Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return await failure(of: change)
+                }.value
+                return code == nil || code == .cancelled
+            }
+            #expect(await isLeft { try await coordinator.clearSession() })
+            #expect(await eventually { (try? cache.usage().responses) == 1 })
+            #expect(await isLeft { _ = try await cache.removeAll() })
+            #expect(await eventually { (try? cache.usage().responses) == 0 })
+        }
+    }
+
     @Test("a change by hand waits on no thread of its caller's")
     func mainActor() async throws {
         try await withScene(answering: { page("one", to: $0) }) { scene in

@@ -15,19 +15,16 @@ final class StoreWork: Sendable {
 
     /// What `body` returns, run on a thread of its own.
     ///
-    /// - Throws: What `body` does; `cancelled` when the calling task is: `body` then goes on to its end with nobody
-    ///   waiting for it; `shutDown` once this is closed.
+    /// - Throws: What `body` does; `cancelled` when the calling task is, also before: `body` then goes on to its end with
+    ///   nobody waiting for it; `shutDown` once this is closed.
     func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(FetchError) -> Value
     ) async throws(FetchError) -> Value {
-        var result: Result<Value, FetchError>?
-        if !Task.isCancelled {
-            result = await FirstAnswer<Result<Value, FetchError>>.settled { answer in
-                do throws(FetchError) {
-                    try begin { answer.settle(Result<Value, FetchError>(catching: body)) }
-                } catch {
-                    answer.settle(.failure(error))
-                }
+        let result = await FirstAnswer<Result<Value, FetchError>>.settled { answer in
+            do throws(FetchError) {
+                try begin { answer.settle(Result<Value, FetchError>(catching: body)) }
+            } catch {
+                answer.settle(.failure(error))
             }
         }
         guard let result else { throw FetchError(.cancelled, "a change of the store is not waited for") }
