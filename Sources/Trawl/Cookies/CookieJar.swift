@@ -7,6 +7,9 @@ import TrawlURL
 /// A cookie jar, for programs that look into it or change it by hand.
 ///
 /// All coordinators and workers that use its store see what is done here, and what they do is seen here.
+///
+/// Looking is done on the calling thread, which opens the store when that is not open yet. Changes of the store are made
+/// on a thread of their own; who is cancelled does not wait, and the change is made all the same.
 public struct CookieJar: Sendable {
     private enum Place: Sendable {
         case store(StateShelf, jar: String)
@@ -65,21 +68,18 @@ public struct CookieJar: Sendable {
     /// take: with the coordinator, unless ``Configuration/Cookies/endsSessionCookies`` is false.
     ///
     /// - Throws: ``FetchError/Code/badRequest`` for a cookie that the rules do not allow, and then none is stored;
-    ///   ``FetchError/Code/storeUnusable``.
+    ///   ``FetchError/Code/storeUnusable``; ``FetchError/Code/cancelled``.
     public func set(_ cookies: [Cookie]) async throws(FetchError) {
         let now = WallClock.time()
         var records: [CookieRecord] = []
         for cookie in cookies { records.append(try record(of: cookie, at: now)) }
+        let made = records
         switch place {
         case .memory(let jar):
-            let made = records
             jar.withJar { jar in for record in made { jar.set(record, at: now) } }
         case .store(let state, let name):
-            do throws(StoreError) {
-                guard let store = state.store() else { throw .closed }
-                try await StoredCookies(store, jar: name).set(records, at: now)
-            } catch {
-                throw failure(error, state)
+            try await state.change { (store) throws(StoreError) in
+                try StoredCookies(store, jar: name).setInGroup(made, at: now)
             }
         }
     }
@@ -87,13 +87,13 @@ public struct CookieJar: Sendable {
     /// Stores a cookie by hand.
     ///
     /// - Throws: ``FetchError/Code/badRequest`` for a cookie that the rules do not allow;
-    ///   ``FetchError/Code/storeUnusable``.
+    ///   ``FetchError/Code/storeUnusable``; ``FetchError/Code/cancelled``.
     public func set(_ cookie: Cookie) async throws(FetchError) { try await set([cookie]) }
 
     /// Removes the cookie of that name, domain and path.
     ///
     /// - Returns: Whether there was one.
-    /// - Throws: ``FetchError/Code/storeUnusable``.
+    /// - Throws: ``FetchError/Code/storeUnusable``; ``FetchError/Code/cancelled``.
     @discardableResult
     public func remove(_ cookie: Cookie) async throws(FetchError) -> Bool {
         let (name, path) = (cookie.content.name, Array(cookie.path.utf8))
@@ -108,7 +108,7 @@ public struct CookieJar: Sendable {
     ///
     /// - Parameter condition: Asked once about each cookie that is there, before any is removed; it may use the jar.
     /// - Returns: How many went.
-    /// - Throws: ``FetchError/Code/storeUnusable``.
+    /// - Throws: ``FetchError/Code/storeUnusable``; ``FetchError/Code/cancelled``.
     @discardableResult
     public func removeAll(where condition: (Cookie) -> Bool = { _ in true }) async throws(FetchError) -> Int {
         // No lock is held, and nothing is being written, while the program's condition runs.
@@ -121,7 +121,7 @@ public struct CookieJar: Sendable {
     /// Removes those that were made then or later.
     ///
     /// - Parameter moment: Milliseconds since 1970.
-    /// - Throws: ``FetchError/Code/storeUnusable``.
+    /// - Throws: ``FetchError/Code/storeUnusable``; ``FetchError/Code/cancelled``.
     @discardableResult
     public func removeAll(since moment: Int64) async throws(FetchError) -> Int {
         try await removeViews { $0.creation.milliseconds >= moment }
@@ -129,7 +129,7 @@ public struct CookieJar: Sendable {
 
     /// Removes those that this coordinator's fetches have taken, however long they would last (ASI-COOK-04).
     ///
-    /// - Throws: ``FetchError/Code/storeUnusable``.
+    /// - Throws: ``FetchError/Code/storeUnusable``; ``FetchError/Code/cancelled``.
     @discardableResult
     public func removeAcceptedInSession() async throws(FetchError) -> Int {
         let mark = session
@@ -140,11 +140,8 @@ public struct CookieJar: Sendable {
         switch place {
         case .memory(let jar): return jar.withJar { $0.remove(where: condition) }
         case .store(let state, let name):
-            do throws(StoreError) {
-                guard let store = state.store() else { throw .closed }
-                return try await StoredCookies(store, jar: name).remove(where: condition)
-            } catch {
-                throw failure(error, state)
+            return try await state.change { (store) throws(StoreError) in
+                try StoredCookies(store, jar: name).removeInGroup(where: condition)
             }
         }
     }
@@ -158,7 +155,7 @@ public struct CookieJar: Sendable {
     ///
     /// - Parameter dropsSessionCookies: Whether those without a time are left out.
     /// - Returns: How many are stored, and the numbers of the lines that are no cookies.
-    /// - Throws: ``FetchError/Code/storeUnusable``.
+    /// - Throws: ``FetchError/Code/storeUnusable``; ``FetchError/Code/cancelled``.
     public func importNetscape(
         _ text: [UInt8], dropsSessionCookies: Bool = false
     ) async throws(FetchError) -> (stored: Int, refusedLines: [Int]) {

@@ -29,15 +29,14 @@ struct CookieSettings: Sendable {
 
     /// Removes what the coordinator's fetches took, from all jars; from those of the store in one change.
     ///
-    /// - Throws: `storeUnusable`; those of jars in memory are gone then too.
+    /// - Throws: `storeUnusable`; those of jars in memory are gone then too. `cancelled` when the calling task is: they are
+    ///   removed all the same.
     func removeAcceptedInSession() async throws(FetchError) {
         let session = state.sessionID.first
         memory.removeAccepted(in: session)
-        guard let store = state.openedStore else { return }
-        do throws(StoreError) {
-            _ = try await StoredCookies.remove(fromAllJarsOf: store) { $0.session == session }
-        } catch {
-            throw state.problem ?? FetchError(.storeUnusable, "\(error)")
+        if state.openedStore == nil { return }
+        _ = try await state.change { (store) throws(StoreError) in
+            try StoredCookies.removeInGroup(fromAllJarsOf: store) { $0.session == session }
         }
     }
 }

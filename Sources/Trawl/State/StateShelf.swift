@@ -45,6 +45,8 @@ final class StateShelf: Sendable {
     private let opened = LateReference<StateStore>()
     /// Held while the state is opened.
     private let opening = PlainMutex()
+    /// What programs have done by hand.
+    private let work = StoreWork()
 
     /// For so long nobody tries again to open what could not be opened.
     private static let patience = Duration.seconds(2)
@@ -69,6 +71,23 @@ final class StateShelf: Sendable {
             state.isClosed || state.problem != nil && MonotonicClock.now() < state.nextTry
         }
         return isOver ? nil : opening.holding { open() }
+    }
+
+    /// Has a change made by hand, on a thread of its own: it waits for disks, for who writes, and for who opens the files.
+    ///
+    /// - Throws: `storeUnusable`; `cancelled` when the calling task is: the change is made all the same; `shutDown` once
+    ///   this is closed.
+    func change<Value: Sendable>(
+        _ body: @escaping @Sendable (StateStore) throws(StoreError) -> Value
+    ) async throws(FetchError) -> Value {
+        try await work.run { [self] () throws(FetchError) in
+            do throws(StoreError) {
+                guard let opened = store() else { throw .closed }
+                return try body(opened)
+            } catch {
+                throw problem ?? FetchError(.storeUnusable, "\(error)")
+            }
+        }
     }
 
     /// Whether cookies may be stored: where they may end with the coordinator, its session's file comes before them.
@@ -127,6 +146,7 @@ final class StateShelf: Sendable {
 
     /// Removes what ends with the coordinator, and closes.
     func close() {
+        work.close()
         // Whoever is opening it now is waited for.
         let left = opening.holding { takeAll() }
         left.close()

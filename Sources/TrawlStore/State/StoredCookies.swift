@@ -54,9 +54,9 @@ package struct StoredCookies: Sendable {
         }
     }
 
-    /// As above, on the store thread.
-    package func set(_ cookies: [CookieRecord], at now: WallTime) async throws(StoreError) {
-        try await Self.change(state) { (transaction) throws(StoreError) in
+    /// As above, together with other changes on the store thread, for which the calling one waits.
+    package func setInGroup(_ cookies: [CookieRecord], at now: WallTime) throws(StoreError) {
+        try Self.change(state) { (transaction) throws(StoreError) in
             try set(cookies[...], at: now, in: transaction)
             return 0
         }
@@ -80,22 +80,23 @@ package struct StoredCookies: Sendable {
         }
     }
 
-    /// As above, on the store thread.
-    package func remove(where condition: @escaping @Sendable (CookieView) -> Bool) async throws(StoreError) -> Int {
+    /// As above, together with other changes on the store thread, for which the calling one waits.
+    package func removeInGroup(where condition: @escaping @Sendable (CookieView) -> Bool) throws(StoreError) -> Int {
         if state.changes(of: .cookies) == 0 { return 0 }
-        return try await Self.change(state) { (transaction) throws(StoreError) in
+        return try Self.change(state) { (transaction) throws(StoreError) in
             try CookieTable.remove(from: jar, in: transaction, where: condition)
         }
     }
 
-    /// Removes those of all jars that satisfy a condition, in one change, on the store thread: how many.
+    /// Removes those of all jars that satisfy a condition, in one change, together with others on the store thread, for
+    /// which the calling one waits: how many.
     ///
     /// - Parameter condition: May be asked more than once.
-    package static func remove(
+    package static func removeInGroup(
         fromAllJarsOf state: StateStore, where condition: @escaping @Sendable (CookieView) -> Bool
-    ) async throws(StoreError) -> Int {
+    ) throws(StoreError) -> Int {
         if state.changes(of: .cookies) == 0 { return 0 }
-        return try await change(state) { (transaction) throws(StoreError) in
+        return try change(state) { (transaction) throws(StoreError) in
             try CookieTable.remove(from: nil, in: transaction, where: condition)
         }
     }
@@ -104,14 +105,22 @@ package struct StoredCookies: Sendable {
     private static func change(
         _ state: StateStore,
         _ work: @escaping @Sendable (borrowing Transaction) throws(StoreError) -> Int
-    ) async throws(StoreError) -> Int {
+    ) throws(StoreError) -> Int {
         let run = ChangeRun()
-        let result: Result<Int, StoreError> = await withCheckedContinuation { continuation in
-            state.submit(.cookies) { (transaction) throws(StoreError) in
-                run.value = try work(transaction)
-            } completion: { result in
-                continuation.resume(returning: result.map { run.value })
+        let end = SignalledValue<Result<Int, StoreError>?>(nil)
+        state.submit(.cookies) { (transaction) throws(StoreError) in
+            run.value = try work(transaction)
+        } completion: { result in
+            end.update { end, signal in
+                end = result.map { run.value }
+                signal()
             }
+        }
+        var result: Result<Int, StoreError> = .failure(.closed)
+        end.wait { end in
+            guard let end else { return false }
+            result = end
+            return true
         }
         return try result.get()
     }

@@ -159,6 +159,28 @@ struct CacheStoppedWriterTests {
         }
     }
 
+    @Test("a cookie that is set or removed by hand waits on no thread of its caller's")
+    func cookiesOnMainActor() async throws {
+        let cookie = Cookie("a", "1", domain: "127.0.0.1")
+        try await withScene(answering: { page("one", to: $0) }) { scene in
+            try await scene.withCoordinator { try await $0.cookies.set(cookie) }
+            let lock = keepFromOpening(scene.store + "/state")
+            try await scene.withCoordinator { coordinator in
+                let cookies = coordinator.cookies
+                let setting = Task { @MainActor in try await cookies.set(cookie) }
+                let removing = Task { @MainActor in try await cookies.removeAll(since: .max) }
+                // The main actor is free before the store is.
+                await MainActor.run {}
+                close(lock)
+                try await setting.value
+                let removed = try await removing.value
+                #expect(removed == 0)
+                let names = try cookies.cookies().map(\.name)
+                #expect(names == ["a"])
+            }
+        }
+    }
+
     @Test("who keeps the store from being opened delays only fetches that want it", arguments: Engine.allCases)
     func notOpened(engine: Engine) async throws {
         try await withScene(answering: { page("one", to: $0) }) { scene in
