@@ -20,6 +20,7 @@ package final class StateStore: Sendable {
 
     /// The directory of the environment.
     package let directory: String
+    private let openingPatience: Duration
     private let words: Guarded<(words: ChangeWords?, nextLook: MonotonicInstant)>
     private let state = Guarded(State())
     /// What is known of secure cookies.
@@ -35,16 +36,21 @@ package final class StateStore: Sendable {
 
     /// Opens the state of a store directory; both are made when they are not there.
     ///
-    /// - Parameter store: The store's directory, absolute.
-    package static func open(store: String) throws(StoreError) -> StateStore {
+    /// - Parameters:
+    ///   - store: The store's directory, absolute.
+    ///   - openingPatience: How long opening and closing the environment wait for other processes that do the same.
+    package static func open(
+        store: String, openingPatience: Duration = .seconds(10)
+    ) throws(StoreError) -> StateStore {
         try StoreDirectory.make(store)
         let directory = store + "/state"
         try StoreDirectory.make(directory)
-        return StateStore(directory)
+        return StateStore(directory, openingPatience)
     }
 
-    private init(_ directory: String) {
+    private init(_ directory: String, _ openingPatience: Duration) {
         self.directory = directory
+        self.openingPatience = openingPatience
         words = Guarded((Self.openWords(directory), MonotonicClock.now().advanced(by: Self.lookInterval)))
     }
 
@@ -202,6 +208,7 @@ package final class StateStore: Sendable {
                 var settings = EnvironmentSettings(
                     tables: StateSchema.tables, format: StateSchema.format, isRebuildable: false, syncPolicy: .grouped)
                 settings.mapSize = 1 << 28
+                settings.openingPatience = openingPatience
                 let environment = try Environment.open(directory: directory, settings: settings)
                 state.withLock { state in
                     state.environment = environment

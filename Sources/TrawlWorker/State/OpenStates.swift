@@ -13,6 +13,8 @@ final class OpenStates {
     private static let most = 16
     /// For so long nobody tries again to open what could not be opened.
     private static let patience = Duration.seconds(2)
+    /// All transfers wait for it.
+    private static let openingPatience = Duration.seconds(1)
 
     deinit {
         for opened in opened.values { opened.store?.close() }
@@ -30,7 +32,7 @@ final class OpenStates {
                 return known.store
             }
         }
-        let store = try? StateStore.open(store: directory)
+        let store = try? StateStore.open(store: directory, openingPatience: Self.openingPatience)
         opened[directory] = nil
         if opened.count >= Self.most, let least = opened.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             opened[least.key] = nil

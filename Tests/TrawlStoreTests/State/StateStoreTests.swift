@@ -147,6 +147,21 @@ struct StateStoreTests {
         #expect(access(store, F_OK) != 0)
     }
 
+    @Test("who waits for another process that opens it gives up in time, and says so")
+    func locked() throws {
+        let first = try StateStore.open(store: store)
+        try first.set("a=1; Max-Age=60", from: "http://x.org/")
+        first.close()
+        let path = store + "/state/environment.lock"
+        let file = open(path, O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        #expect(clmdb_lock_byte(file, 0, 2, 0) == 0)
+        let state = try StateStore.open(store: store, openingPatience: .milliseconds(20))
+        defer { state.close() }
+        #expect(throws: StoreError.locked(path: path)) { try state.read(.cookies) { _ in 1 } }
+        #expect(state.problem == StoreError.locked(path: path))
+    }
+
     /// How many descriptors of this process lead to a file of the state.
     private func openCount(of name: String) -> Int {
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
