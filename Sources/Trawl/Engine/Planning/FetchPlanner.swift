@@ -120,12 +120,15 @@ final class FetchPlanner: Sendable {
 
     /// The target a URL names, checked as what a caller gave.
     func target(of url: String, _ terms: FetchTerms) throws(FetchError) -> TargetURI {
-        let target: TargetURI
+        var target: TargetURI
         do throws(URLFailure) {
-            target = try urls.withLock { parser throws(URLFailure) in
-                let target = try parser.parse(url)
-                guard let secure = try secured(target, parser) else { return target }
-                return secure
+            target = try urls.withLock { parser throws(URLFailure) in try parser.parse(url) }
+            // Not beneath the lock: what is known of hosts may have to be read, and opened first.
+            if secures(target), let secure = TransportSecurity.upgrade(target) {
+                let given = target
+                target = try urls.withLock { parser throws(URLFailure) in try parser.parse(secure) }
+                // RFC 6797 §8.3: scheme and port alone are others; the text of a target is without these.
+                (target.user, target.password) = (given.user, given.password)
             }
         } catch {
             throw FetchError(error)
@@ -219,9 +222,8 @@ final class FetchPlanner: Sendable {
     func redirectTarget(
         _ redirect: Redirect, from here: TargetURI, _ terms: FetchTerms
     ) throws(FetchError) -> TargetURI {
-        try urls.withLock { parser throws(FetchError) in
-            try self.redirectTarget(redirect, from: here, terms, parser)
-        }
+        // With a parser of its own, and not beneath the lock: what is known of hosts may have to be read.
+        try redirectTarget(redirect, from: here, terms, URLParser())
     }
 
     /// What a reference in a response to a request stands for; nil when it is no URL.
