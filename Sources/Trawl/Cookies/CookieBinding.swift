@@ -95,6 +95,12 @@ final class CookieBinding: Sendable {
         return state.store()?.isAtHand(.cookies) ?? true
     }
 
+    /// What has to be opened before `selection` can look there; nil when nothing has.
+    var unopened: StateShelf? {
+        guard case .store(let state, _) = source, state.mustOpen(for: .cookies) else { return nil }
+        return state
+    }
+
     /// What goes along with a request.
     struct Selection {
         /// The value of the `Cookie` field; nil when there is nothing to say.

@@ -25,7 +25,7 @@ final class Mailbox: Sendable {
         case notKept(String)
         /// A program looks after the session's credentials.
         case credentials(CredentialRequest)
-        /// The cache that a hop waits for is open, or cannot be.
+        /// The cache or state that a hop waits for is open, or cannot be.
         case storeOpened(directory: String)
         /// A program has decided whether a server is trusted; or why those who wait for that fail.
         case trustDecided(TrustSubject, Result<TrustChoice, FetchError>)

@@ -62,7 +62,8 @@ struct Supervisor: ~Copyable {
     var heldHops: [ReadyHop] = []
     /// Leases under limits of bandwidth, and hops that wait for theirs because of them.
     var limitedHops = LimitedHops()
-    /// Hops that wait until their cache is open, in their order, by its directory.
+    /// Hops that wait until their cache is open, in their order, by its directory; those that wait for the state by the
+    /// name `state`.
     var awaitingStores: [String: [(fetch: RunningFetch, front: Bool)]] = [:]
     /// Hops that are answered from the store, in their order.
     var storedHops = Line<FetchKey>()

@@ -73,6 +73,28 @@ final class StateShelf: Sendable {
         return isOver ? nil : opening.holding { open() }
     }
 
+    /// Whether something of a topic can be read only after files were opened, which ``open(for:then:)`` has done.
+    func mustOpen(for topic: StateTopic) -> Bool { store()?.mustOpen(for: topic) ?? false }
+
+    /// Has the state opened for a topic by a thread of its own: that waits for disks, and for other processes as long as
+    /// ten seconds.
+    ///
+    /// - Parameter then: Called once, from another thread, when it is open or cannot be.
+    /// - Returns: False when there is no such thread, and then it is not called.
+    func open(for topic: StateTopic, then: @escaping @Sendable () -> Void) -> Bool {
+        guard let store = store() else { return false }
+        do throws(SystemError) {
+            // It ends by itself, and `StateStore.close` waits until it has opened.
+            _ = try NamedThread.start(name: "trawl-open") {
+                store.prepare(for: topic)
+                then()
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Has a change made by hand, on a thread of its own: it waits for disks, for who writes, and for who opens the files.
     ///
     /// - Throws: `storeUnusable`; `cancelled` when the calling task is: the change is made all the same; `shutDown` once

@@ -44,6 +44,12 @@ final class SecureHosts: Sendable {
         self.state = state?.directory == nil ? nil : state
     }
 
+    /// What has to be opened before something is known of a host; nil when nothing has.
+    func unopened(for host: String) -> StateShelf? {
+        guard let state, state.mustOpen(for: .hosts), TransportSecurity.name(of: host) != nil else { return nil }
+        return state
+    }
+
     /// Whether a host takes secure transport only.
     func isSecure(_ host: String) -> Bool {
         let standing = self.standing(of: host)
@@ -63,13 +69,17 @@ final class SecureHosts: Sendable {
         let now = MonotonicClock.coarse()
         if own.isEmpty, let look, look.changes == changes, now < look.until { return look.standing }
         do throws(StoreError) {
-            let read = try store.read(.hosts) { (snapshot) throws(StoreError) -> TransportSecurity.Standing in
-                try TransportSecurity.standing(of: host) { (name) throws(StoreError) -> KnownSecureHost? in
-                    if let known = own[name] { return known.change.host }
-                    return try HostTable.host(named: name, snapshot)
+            var standing = TransportSecurity.Standing()
+            // Nothing is opened for an address, which is never known (RFC 6797 §8.1.1).
+            if TransportSecurity.name(of: host) != nil {
+                let read = try store.read(.hosts) { (snapshot) throws(StoreError) -> TransportSecurity.Standing in
+                    try TransportSecurity.standing(of: host) { (name) throws(StoreError) -> KnownSecureHost? in
+                        if let known = own[name] { return known.change.host }
+                        return try HostTable.host(named: name, snapshot)
+                    }
                 }
+                standing = read ?? .init()
             }
-            let standing = read ?? .init()
             if own.isEmpty, let changes {
                 let look = Look(
                     standing: standing, changes: changes, until: now.advanced(by: Self.lookLifetime))

@@ -133,6 +133,28 @@ package final class StateStore: Sendable {
         changes(of: topic) == 0 || state.withLock { $0.environment != nil }
     }
 
+    /// Whether something of a topic can be read only after the environment was opened, which waits for disks and for
+    /// other processes; not where that was tried in vain a moment ago.
+    package func mustOpen(for topic: StateTopic) -> Bool {
+        let mayOpen = state.withLock { state in
+            guard state.environment == nil, !state.isClosed else { return false }
+            return state.problem == nil || MonotonicClock.now() >= state.nextTry
+        }
+        guard mayOpen else { return false }
+        switch changes(of: topic) {
+        case 0: return false
+        // As in `read`.
+        case nil: return access(directory + "/data.mdb", F_OK) == 0
+        default: return true
+        }
+    }
+
+    /// Opens the environment where something of a topic may be there to be read.
+    package func prepare(for topic: StateTopic) {
+        // Why it cannot be opened is known to who asks for the problem.
+        _ = try? read(topic) { _ in true }
+    }
+
     // MARK: Writing
 
     /// Has a change made on the store thread, together with others.

@@ -208,6 +208,37 @@ struct CacheStoppedWriterTests {
         }
     }
 
+    @Test("who keeps the state from being opened delays only fetches that want it", arguments: Engine.allCases)
+    func stateNotOpened(engine: Engine) async throws {
+        var cookie = Cookie("a", "1", domain: "127.0.0.1")
+        cookie.expires = Int64(Date().timeIntervalSince1970 + 600) * 1000
+        let kept = cookie
+        try await withScene(answering: { page("one", to: $0) }) { scene in
+            try await scene.withCoordinator(engine) { try await $0.cookies.set(kept) }
+            let lock = keepFromOpening(scene.store + "/state")
+            try await scene.withCoordinator(engine) { coordinator in
+                let isOver = Guarded(false)
+                async let waiting = {
+                    let response = try await coordinator.get(scene.origin.url("/wants"))
+                    isOver.withLock { $0 = true }
+                    return response.source
+                }()
+                for number in 0..<5 {
+                    let other = try await coordinator.get(scene.origin.url("/other/\(number)")) {
+                        $0.cookies.jar = .none
+                        $0.caching.cache = .none
+                    }
+                    #expect(other.source == .network)
+                }
+                #expect(!isOver.withLock { $0 })
+                close(lock)
+                #expect(try await waiting == .network)
+                #expect(scene.origin.seen("/wants").map { $0.fields["cookie"] } == ["a=1"])
+                #expect(coordinator.cookies.problem == nil)
+            }
+        }
+    }
+
     @Test("the terminal stops workers between their writes, so that nobody waits for them")
     func suspended() async throws {
         func state(_ pid: pid_t) -> Character? {

@@ -160,6 +160,25 @@ struct StateStoreTests {
         defer { state.close() }
         #expect(throws: StoreError.locked(path: path)) { try state.read(.cookies) { _ in 1 } }
         #expect(state.problem == StoreError.locked(path: path))
+        // It was tried in vain a moment ago.
+        #expect(!state.mustOpen(for: .cookies))
+    }
+
+    @Test("it has to be opened where something of the topic was ever stored, and once")
+    func prepared() throws {
+        let first = try StateStore.open(store: store)
+        #expect(!first.mustOpen(for: .cookies))
+        first.prepare(for: .cookies)
+        #expect(scratch.files() == ["store/state/changes"])
+        try first.set("a=1; Max-Age=60", from: "http://x.org/")
+        #expect(!first.mustOpen(for: .cookies))
+        first.close()
+        #expect(!first.mustOpen(for: .cookies))
+        let next = try StateStore.open(store: store)
+        defer { next.close() }
+        #expect(next.mustOpen(for: .cookies) && !next.mustOpen(for: .hosts))
+        next.prepare(for: .cookies)
+        #expect(!next.mustOpen(for: .cookies) && next.isAtHand(.cookies))
     }
 
     /// How many descriptors of this process lead to a file of the state.

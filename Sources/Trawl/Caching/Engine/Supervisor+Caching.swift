@@ -19,6 +19,7 @@ extension Supervisor {
     /// - Returns: Whether there is another hop to begin: a stored redirect was followed, or what is stored is of no
     ///   use.
     private mutating func beginHop(_ fetch: RunningFetch, front: Bool) -> Bool {
+        if waitForState(fetch, front: front) { return false }
         // Before the cache: who shows a certificate uses none.
         guard secure(fetch), hasIdentity(fetch, front: front) else { return false }
         if let error = settleCredentials(of: fetch) {
@@ -92,7 +93,28 @@ extension Supervisor {
         return true
     }
 
-    /// The cache of hops that wait is open, or cannot be: they begin in their order.
+    /// Lets a hop wait until the cookies of its jar and what is known of its host can be looked up without waiting, which
+    /// others than this thread see to.
+    ///
+    /// - Returns: False when there is nothing to wait for.
+    private mutating func waitForState(_ fetch: RunningFetch, front: Bool) -> Bool {
+        var (state, topic) = (fetch.plan.terms.cookies?.unopened, StateTopic.cookies)
+        if state == nil {
+            state = planner.secureHosts.unopened(for: fetch.engine.target.host)
+            topic = .hosts
+        }
+        guard let state else { return false }
+        // No directory, so no cache has that name.
+        let name = "state"
+        if awaitingStores[name] == nil {
+            let mailbox = mailbox
+            guard state.open(for: topic, then: { mailbox.post(.storeOpened(directory: name)) }) else { return false }
+        }
+        awaitingStores[name, default: []].append((fetch, front))
+        return true
+    }
+
+    /// The cache or state of hops that wait is open, or cannot be: they begin in their order.
     mutating func storeOpened(_ directory: String) {
         for (fetch, front) in awaitingStores.removeValue(forKey: directory) ?? [] where fetch.engine.life.isWaiting {
             begin(fetch, front: front)
