@@ -1,4 +1,4 @@
-import Foundation
+import Dispatch
 import Synchronization
 
 /// Runs the jobs of a test's tasks on threads of their own, each after another thread has asked something meanwhile.
@@ -23,12 +23,13 @@ package final class AskingExecutor: TaskExecutor {
         let job = UnownedJob(job)
         running.wrappingAdd(1, ordering: .acquiringAndReleasing)
         let (question, isAnswered) = (question, DispatchSemaphore(value: 0))
-        Thread.detachNewThread {
+        // A queue of its own has a thread of its own.
+        DispatchQueue(label: "asking").async {
             question()
             isAnswered.signal()
         }
         if isAnswered.wait(timeout: .now() + 10) == .timedOut { unanswered.wrappingAdd(1, ordering: .releasing) }
-        Thread.detachNewThread {
+        DispatchQueue(label: "running").async {
             job.runSynchronously(on: self.asUnownedTaskExecutor())
             self.running.wrappingSubtract(1, ordering: .acquiringAndReleasing)
         }
