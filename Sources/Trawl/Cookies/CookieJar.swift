@@ -8,8 +8,8 @@ import TrawlURL
 ///
 /// All coordinators and workers that use its store see what is done here, and what they do is seen here.
 ///
-/// Looking is done on the calling thread, which opens the store when that is not open yet. Changes of the store are made
-/// on a thread of their own; who is cancelled does not wait, and the change is made all the same.
+/// Looking is done on the calling thread, which opens the store when that is not open yet. Changes of the store are
+/// made on a thread of their own; who is cancelled does not wait, and the change is made all the same.
 public struct CookieJar: Sendable {
     private enum Place: Sendable {
         case store(StateShelf, jar: String)

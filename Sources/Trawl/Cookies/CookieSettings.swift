@@ -29,8 +29,8 @@ struct CookieSettings: Sendable {
 
     /// Removes what the coordinator's fetches took, from all jars; from those of the store in one change.
     ///
-    /// - Throws: `storeUnusable`; those of jars in memory are gone then too. `cancelled` when the calling task is: they are
-    ///   removed all the same.
+    /// - Throws: `storeUnusable`; those of jars in memory are gone then too. `cancelled` when the calling task is: they
+    ///   are removed all the same.
     func removeAcceptedInSession() async throws(FetchError) {
         let session = state.sessionID.first
         memory.removeAccepted(in: session)

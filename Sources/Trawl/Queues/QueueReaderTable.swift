@@ -93,8 +93,8 @@ struct QueueReaderTable {
         progress.isEmpty ? [] : progress.due(at: now, isFinal: isFinal)
     }
 
-    /// - Returns: Whether the caller is to tell what ``takeNews()`` gives, until that is nil. Otherwise there is nothing,
-    ///   or somebody does so already.
+    /// - Returns: Whether the caller is to tell what ``takeNews()`` gives, until that is nil. Otherwise there is
+    ///   nothing, or somebody does so already.
     mutating func beginTelling() -> Bool {
         if isTelling || news.isEmpty { return false }
         isTelling = true

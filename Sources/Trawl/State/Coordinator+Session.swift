@@ -12,8 +12,8 @@ extension Coordinator {
     /// in the vault stays.
     ///
     /// - Throws: ``FetchError/Code/storeUnusable`` when cookies or responses could not be removed. All else is
-    ///   forgotten then. ``FetchError/Code/cancelled`` when the calling task is: all is forgotten, but the end of that is
-    ///   not waited for.
+    ///   forgotten then. ``FetchError/Code/cancelled`` when the calling task is: all is forgotten, but the end of that
+    ///   is not waited for.
     /// - Source: ASIHTTPRequest's `clearSession` (ASI-AUTH-20), which also forgets the credentials of proxies.
     public func clearSession() async throws(FetchError) {
         await credentials.removeAll()

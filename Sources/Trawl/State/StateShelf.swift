@@ -76,8 +76,8 @@ final class StateShelf: Sendable {
     /// Whether something of a topic can be read only after files were opened, which ``open(for:then:)`` has done.
     func mustOpen(for topic: StateTopic) -> Bool { store()?.mustOpen(for: topic) ?? false }
 
-    /// Has the state opened for a topic by a thread of its own: that waits for disks, and for other processes as long as
-    /// ten seconds.
+    /// Has the state opened for a topic by a thread of its own: that waits for disks, and for other processes as long
+    /// as ten seconds.
     ///
     /// - Parameter then: Called once, from another thread, when it is open or cannot be.
     /// - Returns: False when there is no such thread, and then it is not called.
@@ -95,10 +95,11 @@ final class StateShelf: Sendable {
         }
     }
 
-    /// Has a change made by hand, on a thread of its own: it waits for disks, for who writes, and for who opens the files.
+    /// Has a change made by hand, on a thread of its own: it waits for disks, for who writes, and for who opens the
+    /// files.
     ///
-    /// - Throws: `storeUnusable`; `cancelled` when the calling task is: the change is made all the same; `shutDown` once
-    ///   this is closed.
+    /// - Throws: `storeUnusable`; `cancelled` when the calling task is: the change is made all the same; `shutDown`
+    ///   once this is closed.
     func change<Value: Sendable>(
         _ body: @escaping @Sendable (StateStore) throws(StoreError) -> Value
     ) async throws(FetchError) -> Value {

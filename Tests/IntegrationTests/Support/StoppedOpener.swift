@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 
-/// Has an environment locked as by a process that is stopped while it opens or closes the files, until the descriptor is
-/// closed.
+/// Has an environment locked as by a process that is stopped while it opens or closes the files, until the descriptor
+/// is closed.
 ///
 /// - Parameter directory: The environment's.
 func keepFromOpening(_ directory: String) -> Int32 {

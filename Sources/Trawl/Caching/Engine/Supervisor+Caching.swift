@@ -93,8 +93,8 @@ extension Supervisor {
         return true
     }
 
-    /// Lets a hop wait until the cookies of its jar and what is known of its host can be looked up without waiting, which
-    /// others than this thread see to.
+    /// Lets a hop wait until the cookies of its jar and what is known of its host can be looked up without waiting,
+    /// which others than this thread see to.
     ///
     /// - Returns: False when there is nothing to wait for.
     private mutating func waitForState(_ fetch: RunningFetch, front: Bool) -> Bool {

@@ -15,8 +15,8 @@ final class StoreWork: Sendable {
 
     /// What `body` returns, run on a thread of its own.
     ///
-    /// - Throws: What `body` does; `cancelled` when the calling task is, also before: `body` then goes on to its end with
-    ///   nobody waiting for it; `shutDown` once this is closed.
+    /// - Throws: What `body` does; `cancelled` when the calling task is, also before: `body` then goes on to its end
+    ///   with nobody waiting for it; `shutDown` once this is closed.
     func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(FetchError) -> Value
     ) async throws(FetchError) -> Value {
