@@ -28,16 +28,16 @@ static int is_affected(void) {
 }
 
 /* The line that came last in the handle's transfer, libcurl's repetitions of the request included; NULL when there is
- * none, or too much to look through: each step looks at all lines there are. */
-static struct curl_header *last_line(CURL *easy) {
+ * none, or too much to look through: each step looks at all lines there are. *lines is how many were seen. */
+static struct curl_header *last_line(CURL *easy, int *lines) {
     enum { MOST_REQUESTS = 16, MOST_LINES = 128 };
     struct curl_header *last = NULL;
-    int lines = 0;
+    *lines = 0;
     for (int request = 0; request < MOST_REQUESTS; request++) {
         struct curl_header *next = NULL;
         while ((next = ccurl_library.easy_nextheader(easy, any_origin, request, next)) != NULL) {
             last = next;
-            if (++lines > MOST_LINES) {
+            if (++*lines > MOST_LINES) {
                 return NULL;
             }
         }
@@ -60,7 +60,12 @@ int32_t ccurl_forget_line(CURL *easy) {
         if (length == 0) {
             return 1;
         }
-        struct curl_header *last = last_line(easy);
+        int lines = 0;
+        struct curl_header *last = last_line(easy, &lines);
+        /* Status lines alone: nothing is remembered of them, and of a transfer before this one the place would be known. */
+        if (lines == 0) {
+            return 1;
+        }
         void **pointer = last == NULL ? NULL : (void **)(last + 1);
         if (pointer == NULL || *pointer != last->anchor) {
             return 0;
