@@ -106,12 +106,18 @@ final class TestCoordinator {
     func send(_ message: CoordinatorMessage, descriptors: [Int32] = []) {
         let wasAdded = outgoing.append(message, descriptors: descriptors)
         #expect(wasAdded)
+        var isGone = false
         while !outgoing.isEmpty {
-            let sent = outgoing.withNextStretch { bytes, descriptors in
-                (try? ControlSocket.send(socket, bytes, descriptors: descriptors)) ?? nil
+            let sent = outgoing.withNextStretch { bytes, descriptors -> Int? in
+                do {
+                    return try ControlSocket.send(socket, bytes, descriptors: descriptors)
+                } catch {
+                    isGone = true
+                    return nil
+                }
             }
             guard let sent else {
-                guard isOpen, wait(POLLOUT, seconds: 10) else { return }
+                guard isOpen, !isGone, wait(POLLOUT, seconds: 10) else { return }
                 continue
             }
             for descriptor in outgoing.sent(sent) { close(descriptor) }

@@ -1,6 +1,6 @@
 import CPlatform
 import Glibc
-import TrawlHTTP
+package import TrawlHTTP
 
 /// Waits for many descriptors at once (epoll, level-triggered).
 ///

@@ -142,33 +142,6 @@ struct QueueCancelTests {
         }
     }
 
-    @Test("what its queue cancels is being cancelled until it has ended")
-    func cancelling() async {
-        await #expect(processExitsWith: .success) {
-            let gate = Occasion()
-            try await withQueueScene(answering: { _ in
-                gate.wait()
-                return ScriptedOrigin.Answer(200, "late")
-            }) { scene in
-                let queue = scene.queue()
-                let fetch = queue.add(scene.request("/held")).fetch
-                queue.start()
-                expectInChild(await eventually { scene.origin.seen().count == 1 }, "no request")
-                scene.coordinator.signalWorkers(SIGSTOP)
-                let areStopped = await eventually {
-                    ProcessTree.children().allSatisfy { ProcessTree.state(of: $0) == "T" }
-                }
-                expectInChild(areStopped, "the workers were not stopped")
-                queue.cancelAll()
-                expectInChild(await eventually { fetch.state == .cancelling }, "\(fetch.state)")
-                scene.coordinator.signalWorkers(SIGCONT)
-                let error = await failure(.cancelled) { try await fetch.response }
-                expectInChild(error != nil && fetch.state == .completed, "\(fetch.state)")
-                gate.open()
-            }
-        }
-    }
-
     @Test("after a silent end nobody is told, and no other is cancelled (ASI-CAN-02)")
     func silently() async throws {
         let gate = Occasion()

@@ -35,8 +35,9 @@ struct GetListTests {
         try await withOrigin { origin in
             let directory = try TemporaryDirectory()
             let other = try directory.makeDirectory("other")
+            let missing = "../\(UUID())/../c"
             let run = try get(
-                ["--output-dir", directory.path, "-o", "a", "-o", "/no/such/b", "-o", other + "/c", "-o", "../x/../c"]
+                ["--output-dir", directory.path, "-o", "a", "-o", "/no/such/b", "-o", other + "/c", "-o", missing]
                     + (1...4).map { origin.url("/bytes/10\($0)") })
             #expect(run.status == 1)
             #expect(run.errors.split(separator: "\n").count == 2 && run.errors.contains("/no/such/b"), "\(run.errors)")
