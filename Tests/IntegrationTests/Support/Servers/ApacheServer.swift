@@ -67,7 +67,10 @@ final class ApacheServer: Sendable {
             func log() -> String {
                 ["error.log", "stderr"].map { String(decoding: directory.content($0) ?? [], as: UTF8.self) }.joined()
             }
-            _ = await eventually(within: .seconds(20)) { log().contains("resuming normal") || !process.isRunning }
+            // Written behind listen(2). One process alone, by -X, says nothing when it is up.
+            _ = await eventually(within: .seconds(20)) {
+                directory.content("pid")?.isEmpty == false || !process.isRunning
+            }
             if process.isRunning {
                 self.port = port
                 self.directory = directory
