@@ -115,7 +115,7 @@ struct FresheningTests {
     }
 
     /// Where each stored field is looked for among all new ones, this takes minutes.
-    @Test("a 304 of many fields updates as many in no time", .timeLimit(.minutes(10)))
+    @Test("a 304 of many fields updates as many in no time", .timeLimit(.minutes(1)))
     func manyFields() throws {
         let many = (100_000..<140_000).map { ("X-\($0)", "1") }
         let answer = [("Date", date(100)), ("X-100000", "2")] + (200_000..<240_000).map { ("x-\($0)", "1") }

@@ -1,7 +1,7 @@
 import Testing
 import TrawlProtocol
 
-@Suite("Bodies in memory that is metered", .timeLimit(.minutes(10)))
+@Suite("Bodies in memory that is metered", .timeLimit(.minutes(1)))
 struct MeteredBodyTests {
     @Test(
         "what fits a frame asks for nothing",

@@ -105,8 +105,7 @@ struct SessionTests {
     }
 
     @Test(
-        "what transfers say that went on when the socket had taken everything is sent at once", .timeLimit(.minutes(10))
-    )
+        "what transfers say that went on when the socket had taken everything is sent at once", .timeLimit(.minutes(1)))
     func afterBackPressure() throws {
         let scratch = try Scratch()
         var profile = TransferProfile()

@@ -140,7 +140,7 @@ struct AuthenticationBrokerTests {
     }
 
     // Work that grows with the line would take minutes.
-    @Test("leaving from the middle of a long line is as cheap as from its front", .timeLimit(.minutes(10)))
+    @Test("leaving from the middle of a long line is as cheap as from its front", .timeLimit(.minutes(1)))
     func long() {
         var broker = broker(waiting: 2...200_000)
         for asker in stride(from: 200_000, to: 2, by: -1) { _ = broker.left(space, by: asker) }
