@@ -61,6 +61,8 @@ struct BatchPlan {
         self.arguments = []
         list = command.list
         try command.authentication.check(list: command.list)
+        // Before a directory is made for it.
+        try ListReader.check(command.list)
         form = .list
         summarizes = true
         results = arguments.results

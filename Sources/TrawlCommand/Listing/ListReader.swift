@@ -60,8 +60,18 @@ final class ListReader {
         do throws(SystemError) {
             input = try ListInput(path, unpacks: unpacks)
         } catch {
-            throw CommandError("\(name): \(SystemError.reason(error.errno))")
+            throw Self.unreadable(name, error.errno)
         }
+    }
+
+    /// Throws when there is no such list, and opens nothing; `-` is standard input.
+    static func check(_ path: String) throws(CommandError) {
+        guard path != "-", access(path, F_OK) != 0 else { return }
+        throw unreadable(FailureText.path(path), errno)
+    }
+
+    private static func unreadable(_ name: String, _ errno: Int32) -> CommandError {
+        CommandError("\(name): \(SystemError.reason(errno))")
     }
 
     /// To be polled by who does not want to wait in `next`; the list's alone to read.

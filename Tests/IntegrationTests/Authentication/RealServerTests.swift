@@ -121,14 +121,11 @@ struct RealServerTests {
     func nginx() async throws {
         let server = try await NginxServer { port, directory in
             try directory.put("users", Array("me:{PLAIN}pass\nyou:{PLAIN}word\n".utf8))
-            let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-                .map { "\($0)_temp_path \(directory.file("temporary-" + $0));" }.joined(separator: "\n")
             return """
                 http {
                     log_format short '$uri $status $remote_user';
                     access_log \(directory.file("access.log")) short;
                     default_type text/plain;
-                    \(temporary)
                     auth_basic_user_file \(directory.file("users"));
                     server {
                         listen 127.0.0.1:\(port);

@@ -116,8 +116,6 @@ struct CacheServerTests {
         init() async throws {
             server = try await NginxServer { port, directory in
                 try directory.put("page.html", Self.page)
-                let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-                    .map { "\($0)_temp_path \(directory.file("temporary-" + $0));" }.joined(separator: "\n")
                 func place(_ name: String, _ more: String) -> String {
                     "location = /\(name)/page.html { alias \(directory.file("page.html")); \(more) }"
                 }
@@ -126,7 +124,6 @@ struct CacheServerTests {
                         log_format seen '$request_method $status $uri';
                         access_log \(directory.file("access.log")) seen;
                         types { text/html html; }
-                        \(temporary)
                         server {
                             listen 127.0.0.1:\(port);
                             \(place("short", "expires 1s;"))

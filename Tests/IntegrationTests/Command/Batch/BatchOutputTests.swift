@@ -205,6 +205,15 @@ struct BatchOutputTests {
         #expect(try CommandRun(["batch", "/no/such", "--no-files"]).status == 2)
     }
 
+    @Test("nothing is made for a list that is not there")
+    func missingList() throws {
+        let bed = try BatchBed()
+        let run = try bed.run()
+        #expect(run.status == 2 && run.errors.hasSuffix("list: No such file or directory\n"), "\(run.errors)")
+        let names = try bed.directory.names()
+        #expect(names.isEmpty, "\(names)")
+    }
+
     @Test("options from standard input leave none for a list, and a pipe has none to give")
     func standardInput() throws {
         let bed = try BatchBed()

@@ -38,7 +38,11 @@ final class NginxServer: Sendable {
                 events { worker_connections 1024; }
 
                 """
+            // An ordinary user may not make those that are built in; nginx makes them as it starts.
+            let scratch = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+                .map { "\($0)_temp_path \(directory.file("temporary-" + $0));" }.joined(separator: " ")
             let own = try makeConfiguration(port, directory)
+                .replacing("http {", with: "http { " + scratch, maxReplacements: 1)
             // Modules are loaded before anything else is said.
             let loads = own.split(separator: "\n").filter { $0.hasPrefix("load_module") }.joined(separator: "\n")
             let rest = own.split(separator: "\n").filter { !$0.hasPrefix("load_module") }.joined(separator: "\n")

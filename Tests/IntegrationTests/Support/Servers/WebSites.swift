@@ -100,8 +100,6 @@ struct WebSites: Sendable {
             }
             """
         }
-        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-            .map { "\($0)_temp_path \(directory.file("temporary-" + $0));" }.joined(separator: "\n")
         let sites = [
             site(.secure, "ssl http2"), site(.clear, ""), site(.otherSecure, "ssl http2"),
             site(.clearHTTP2, "http2"), site(.tls12, "ssl", "ssl_protocols TLSv1.2;"),
@@ -120,7 +118,6 @@ struct WebSites: Sendable {
                 ssl_certificate \(directory.file("certificate.pem"));
                 ssl_certificate_key \(directory.file("certificate-key.pem"));
                 add_header X-Connection $connection always;
-                \(temporary)
                 \(sites.joined(separator: "\n"))
             }
             """
