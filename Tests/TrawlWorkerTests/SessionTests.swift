@@ -78,7 +78,8 @@ struct SessionTests {
                     Hello(
                         build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: 0, generation: 1,
                         leases: 4, roots: [])))
-            exit(worker.exitStatus() == 70 ? 0 : 1)
+            // A checker for leaks, which looks at an exit, would need a descriptor.
+            _exit(worker.exitStatus() == 70 ? 0 : 1)
         }
     }
 
