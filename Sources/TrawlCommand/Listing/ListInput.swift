@@ -131,25 +131,26 @@ final class ListInput {
             if pending.isEmpty {
                 guard isAtEnd else { return .some }
                 try decoder.finish()
-                return finishStart(lines)
-            }
-            let end = min(used + Self.packedStep, pending.count)
-            let failure: DecodingError? = pending.withUnsafeBytes { bytes in
-                do throws(DecodingError) {
-                    try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[used..<end])) { add($0, to: lines) }
-                    return nil
-                } catch {
-                    return error
+            } else {
+                let end = min(used + Self.packedStep, pending.count)
+                let failure: DecodingError? = pending.withUnsafeBytes { bytes in
+                    do throws(DecodingError) {
+                        try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[used..<end])) { add($0, to: lines) }
+                        return nil
+                    } catch {
+                        return error
+                    }
                 }
+                if let failure { throw failure }
+                used = end
             }
-            if let failure { throw failure }
-            used = end
         } catch {
             throw .damaged(Self.reason(error))
         }
-        // What gzip(1) warns of: here it may be half of the list.
+        // What gzip(1) warns of: here it may be half of the list. A last byte that could begin a member counts when
+        // nothing follows it.
         if decoder.ignoredBytes > 0 { throw .damaged("what follows its end is not compressed") }
-        return .some
+        return pending.isEmpty ? finishStart(lines) : .some
     }
 
     // MARK: Byte order mark

@@ -105,6 +105,20 @@ struct ListReaderTests {
         #expect(try fixture.lines(of: packed + [0, 0, 0, 0]) == ["1 a"])
     }
 
+    @Test("a second member of gzip that is cut off anywhere is told, be there its first byte alone")
+    func cutMember() throws {
+        let fixture = try ListFixture()
+        let first = ListFixture.gzip(Array("a\n".utf8))
+        let packed = first + ListFixture.gzip(Array("b\n".utf8))
+        for length in (first.count + 1)..<packed.count {
+            let lines = try fixture.lines(of: Array(packed[..<length]))
+            #expect(lines.first == "1 a", "\(length) bytes")
+            #expect(lines.last?.hasPrefix("LIST: the compressed list is damaged: ") == true, "\(length) bytes")
+        }
+        #expect(try fixture.lines(of: first) == ["1 a"])
+        #expect(try fixture.lines(of: packed) == ["1 a", "2 b"])
+    }
+
     @Test("how much of a list has been handed out is known where its length is")
     func share() throws {
         let directory = try ScratchDirectory()
