@@ -77,8 +77,7 @@ final class RequestSource {
             }
             do throws(SystemError) {
                 if let file = record.file { try finished.insert(fileName: file) }
-                try finished.insert(record.key, record.isSuccess ? .fetched : .failed)
-                if record.isAgain { finished.supersedeFailed(record.key) }
+                try finished.insert(record.key, record.isSuccess ? .fetched : .failed, isAgain: record.isAgain)
             } catch {
                 failure = error
             }

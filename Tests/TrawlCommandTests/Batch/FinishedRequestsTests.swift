@@ -33,19 +33,29 @@ struct FinishedRequestsTests {
     func superseded() throws {
         var finished = FinishedRequests(in: ScratchPlaces(["/tmp"]))
         try finished.insert(key(1), .failed)
-        try finished.insert(key(1), .failed)
-        finished.supersedeFailed(key(1))
+        try finished.insert(key(1), .failed, isAgain: true)
         #expect(finished.take(key(1)) == .failed)
         #expect(finished.take(key(1)) == nil)
         try finished.insert(key(2), .failed)
-        try finished.insert(key(2), .fetched)
-        finished.supersedeFailed(key(2))
+        try finished.insert(key(2), .fetched, isAgain: true)
         #expect(finished.take(key(2)) == .fetched)
         #expect(finished.take(key(2)) == nil)
-        // There is none: nothing is taken away.
-        try finished.insert(key(3), .fetched)
-        finished.supersedeFailed(key(3))
-        #expect(finished.take(key(3)) == .fetched)
+    }
+
+    @Test("where the earlier record is not there, a later one takes nothing away, not even itself")
+    func supersedesNothing() throws {
+        for ending in [FinishedRequests.Ending.fetched, .failed] {
+            var finished = FinishedRequests(in: ScratchPlaces(["/tmp"]))
+            try finished.insert(key(1), ending, isAgain: true)
+            #expect(finished.take(key(1)) == ending)
+            #expect(finished.take(key(1)) == nil)
+            // One that was taken is not there either.
+            try finished.insert(key(2), .failed)
+            #expect(finished.take(key(2)) == .failed)
+            try finished.insert(key(2), ending, isAgain: true)
+            #expect(finished.take(key(2)) == ending)
+            #expect(finished.take(key(2)) == nil)
+        }
     }
 
     @Test("it agrees with a dictionary in whatever order things happen", arguments: [1, 2, 3, 4] as [UInt64])

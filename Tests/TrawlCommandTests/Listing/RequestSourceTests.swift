@@ -27,6 +27,19 @@ struct RequestSourceTests {
         withExtendedLifetime(directory) {}
     }
 
+    @Test("a failure that was recorded again is over, though the record it replaced was dropped")
+    func supersededDropped() throws {
+        let directory = try ScratchDirectory()
+        try directory.put("list", "http://h/x\n")
+        let key = RequestKey(url: "http://h/x", out: nil).hexadecimal
+        try directory.put("results", #"{"v":1,"key":"\#(key)","ok":false,"again":true}"# + "\n")
+        let source = try RequestSource(
+            ListReader(directory.path + "/list"), ResultsFile(directory.path + "/results"),
+            in: ScratchPlaces(["/tmp"]), retriesFailed: false, console: Console(isSilent: true))
+        if case .skipped(.failed) = source.next() {} else { Issue.record("it is done again") }
+        withExtendedLifetime(directory) {}
+    }
+
     /// Bad lines and requests that the list of a directory has, and the error at its end.
     private func count(
         _ directory: ScratchDirectory, _ results: ResultsFile? = nil

@@ -35,23 +35,19 @@ struct FinishedRequests {
     var isEmpty: Bool { used == 0 }
 
     /// A record said that this request is over.
-    mutating func insert(_ key: RequestKey, _ ending: Ending) throws(SystemError) {
+    ///
+    /// - Parameter isAgain: Whether it takes the place of an earlier one that said the request had failed, if there is
+    ///   one.
+    mutating func insert(_ key: RequestKey, _ ending: Ending, isAgain: Bool = false) throws(SystemError) {
         if (used + 1) * 4 > entries.count * 3 { try grow() }
         let place = place(of: key)
         if entries[place].fetched == 0, entries[place].failed == 0 { used += 1 }
         (entries[place].low, entries[place].high) = (key.low, key.high)
+        // Before it counts itself: it must not take its own place.
+        if isAgain, entries[place].failed & ~Self.spent > 0 { entries[place].failed -= 1 }
         switch ending {
         case .fetched: entries[place].fetched += 1
         case .failed: entries[place].failed += 1
-        }
-    }
-
-    /// A later record takes the place of one that said this request had failed; to be called after its `insert`.
-    mutating func supersedeFailed(_ key: RequestKey) {
-        guard used > 0 else { return }
-        let place = place(of: key)
-        if entries[place].failed & ~Self.spent > 0 {
-            entries[place].failed = (entries[place].failed & ~Self.spent) - 1 | Self.spent
         }
     }
 
