@@ -3,19 +3,10 @@ import TrawlJSON
 /// What the bytes of a line are, told in one pass.
 enum LineBytes {
     case text
-    /// Empty, or a comment: says nothing about whether this is a list.
-    case blank
     case zero
     case notUTF8
 
     static func check(_ line: UnsafeRawBufferPointer) -> LineBytes {
-        guard let first = line.first, first != UInt8(ascii: "#") else {
-            return line.isEmpty ? .blank : kind(of: line, otherwise: .blank)
-        }
-        return kind(of: line, otherwise: .text)
-    }
-
-    private static func kind(of line: UnsafeRawBufferPointer, otherwise answer: LineBytes) -> LineBytes {
         var index = 0
         // Eight bytes at a time as long as they are ASCII and none of them is zero.
         while index + 8 <= line.count {
@@ -25,9 +16,9 @@ enum LineBytes {
             index += 8
         }
         while index < line.count, line[index] &- 1 < 0x7F { index += 1 }
-        guard index < line.count else { return answer }
+        guard index < line.count else { return .text }
         let rest = UnsafeRawBufferPointer(rebasing: line[index...])
         if rest.contains(0) { return .zero }
-        return UTF8Bytes.areValid(rest) ? answer : .notUTF8
+        return UTF8Bytes.areValid(rest) ? .text : .notUTF8
     }
 }

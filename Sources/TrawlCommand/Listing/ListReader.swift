@@ -12,16 +12,14 @@ final class ListReader {
         var line = 1 << 20
         /// A line that has not ended after so many bytes is no line. Nil: it is skipped for ever.
         var endless: Int? = 64 << 20
-        /// So many bad lines before the first of text, or with a NUL between two of text, and the input is no list.
-        /// Nil: they are reported for ever, as in `pipe`.
-        var badLines: Int? = 100
     }
 
     enum Next {
         /// A line of UTF-8 without its end. The bytes are valid until the next call.
         case line(number: Int, UnsafeRawBufferPointer)
-        /// A line that cannot be read, and how it starts. The bytes are valid until the next call.
-        case bad(number: Int, reason: String, start: UnsafeRawBufferPointer)
+        /// A line that cannot be read, how it starts, and whether a NUL is what is wrong with it. The bytes are valid
+        /// until the next call.
+        case bad(number: Int, reason: String, start: UnsafeRawBufferPointer, hasNUL: Bool)
         case end
         /// The other descriptor is readable; or there was none, and the next line has not come yet.
         case interrupted
@@ -35,10 +33,6 @@ final class ListReader {
     private let input: ListInput
     private let lines: LineBuffer
     private var number = 0
-    /// Bad lines that speak against a list, since the latest of text.
-    private var badInARow = 0
-    /// Whether a line of text has come: then lines that are not UTF-8 or too long are those of a list.
-    private var hasText = false
     /// Bytes of the line that is being skipped.
     private var skipped: Int?
     /// What comes after the lines that are still to be handed out.
@@ -94,7 +88,7 @@ final class ListReader {
     /// The next line.
     ///
     /// - Parameter interrupt: Waiting for input ends when this is readable; -1 never waits.
-    /// - Throws: When the list cannot be read on, or is none. Whole lines before that place have come.
+    /// - Throws: When the list cannot be read on, or a line does not end. Whole lines before that place have come.
     func next(interrupt: Int32) throws(CommandError) -> Next {
         var reads = 0
         while true {
@@ -103,12 +97,12 @@ final class ListReader {
                     skipped = nil
                     continue
                 }
-                return try checked(line)
+                return checked(line)
             }
             if let ending { throw ending }
             if isAtEnd {
                 guard skipped == nil, let line = lines.takeRest() else { return .end }
-                return try checked(line)
+                return checked(line)
             }
             if lines.isFull, let start = try skip() { return start }
             do throws(ListInput.Failure) {
@@ -143,36 +137,20 @@ final class ListReader {
         }
         guard isFirst else { return nil }
         number += 1
-        return try bad(tooLong, start, isBinary: !hasText)
+        return .bad(number: number, reason: tooLong, start: start, hasNUL: false)
     }
 
     private var tooLong: String { "the line is longer than \(limits.line) bytes" }
 
-    private func checked(_ line: UnsafeRawBufferPointer) throws(CommandError) -> Next {
+    private func checked(_ line: UnsafeRawBufferPointer) -> Next {
         number += 1
-        guard line.count <= limits.line else { return try bad(tooLong, line, isBinary: !hasText) }
+        guard line.count <= limits.line else {
+            return .bad(number: number, reason: tooLong, start: line, hasNUL: false)
+        }
         switch LineBytes.check(line) {
-        case .blank: break
-        case .text:
-            badInARow = 0
-            hasText = true
-        // No encoding of text that ends lines as a list does has one; in a program some lines may look like text.
-        case .zero: return try bad("the line holds a NUL", line, isBinary: true)
-        case .notUTF8: return try bad("the line is not UTF-8", line, isBinary: !hasText)
+        case .text: return .line(number: number, line)
+        case .zero: return .bad(number: number, reason: "the line holds a NUL", start: line, hasNUL: true)
+        case .notUTF8: return .bad(number: number, reason: "the line is not UTF-8", start: line, hasNUL: false)
         }
-        return .line(number: number, line)
-    }
-
-    /// - Parameter isBinary: Whether the line speaks against a list.
-    private func bad(
-        _ reason: String, _ start: UnsafeRawBufferPointer, isBinary: Bool
-    ) throws(CommandError) -> Next {
-        if isBinary { badInARow += 1 }
-        if isBinary, let most = limits.badLines, badInARow > most {
-            let error = CommandError("\(name): not a list of URLs: \(reason), like \(most) lines before it")
-            ending = error
-            throw error
-        }
-        return .bad(number: number, reason: reason, start: start)
     }
 }

@@ -33,9 +33,11 @@ final class RequestSource {
     private var finished: FinishedRequests
     /// The line of the latest request, as it came; valid until the next is asked for.
     private(set) var lineBytes = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Bad lines before the first request of the list, of whatever kind, without those that an earlier run has reported;
-    /// nil once there was one: then the input is a list, however many of its lines are bad.
-    private var refused: Int? = 0
+    /// Whether the list has had a request: then only lines with a NUL still speak against its being one.
+    private var hasRequest = false
+    /// Bad lines that speak against a list: before its first request of whatever kind, behind it those with a NUL since
+    /// the latest of text. Those that an earlier run has reported do not count.
+    private var refused = 0
     /// So many of them, and the input is no list.
     private static let mostRefused = 100
 
@@ -114,15 +116,19 @@ final class RequestSource {
         guard let list else { return .end }
         let line: RequestLine
         let number: Int
+        var isText = false
+        var hasNUL = false
         do throws(CommandError) {
             switch try list.next(interrupt: interrupt) {
             case .line(let count, let bytes):
                 number = count
                 lineBytes = bytes
                 line = RequestLine(bytes, form)
-            case .bad(let count, let reason, let start):
+                isText = true
+            case .bad(let count, let reason, let start, let holdsNUL):
                 number = count
                 line = .bad(BadLine(reason: reason, id: RequestLine.id(inBrokenLine: start)))
+                hasNUL = holdsNUL
             case .end: return .end
             case .interrupted: return .wait
             }
@@ -132,20 +138,24 @@ final class RequestSource {
         switch line {
         case .nothing: return .nothing
         case .request(let request):
-            refused = nil
+            hasRequest = true
+            refused = 0
             let ending = finished.take(request.key)
             if let ending, isOver(ending) { return .skipped(ending) }
             return .request(request, line: number, isAgain: ending != nil)
         case .bad(let bad):
             let ending = finished.take(ResultRecord.key(of: bad, line: number))
-            if let ending, isOver(ending) { return .skipped(ending) }
-            if let refused {
+            if hasRequest, isText { refused = 0 }
+            // No encoding of text that ends lines as a list does has a NUL; in a program some lines may look like text.
+            // If those counted that an earlier run has reported, no run would come further than that one.
+            if ending == nil, !hasRequest || hasNUL {
                 if refused == Self.mostRefused {
                     return .unreadable(
                         "\(list.name): not a list of URLs: \(bad.reason.terminalSafe), after \(refused) bad lines")
                 }
-                self.refused = refused + 1
+                refused += 1
             }
+            if let ending, isOver(ending) { return .skipped(ending) }
             return .bad(bad, line: number, isAgain: ending != nil)
         }
     }

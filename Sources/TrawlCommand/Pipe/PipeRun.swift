@@ -55,7 +55,7 @@ final class PipeRun {
 
     /// - Returns: The exit status.
     static func run(_ plan: PipePlan) throws(CommandError) -> Int32 {
-        let limits = ListReader.Limits(line: PipePlan.longestLine, endless: nil, badLines: nil)
+        let limits = ListReader.Limits(line: PipePlan.longestLine, endless: nil)
         // Bytes that begin as gzip does are a bad line, which ends nothing.
         let list = try ListReader("-", limits: limits, unpacks: false)
         let reload = ConfigReload.ofProgram()
@@ -147,7 +147,7 @@ final class PipeRun {
             do throws(CommandError) {
                 switch try list.next(interrupt: -1) {
                 case .line(_, let bytes): line = RequestLine(bytes, .pipe)
-                case .bad(_, let reason, let start):
+                case .bad(_, let reason, let start, _):
                     line = .bad(BadLine(reason: reason, id: RequestLine.id(inBrokenLine: start)))
                 case .end:
                     isInputOver = true

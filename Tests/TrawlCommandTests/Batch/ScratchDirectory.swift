@@ -17,10 +17,12 @@ final class ScratchDirectory {
         remove(path)
     }
 
-    func put(_ name: String, _ text: String) throws {
+    func put(_ name: String, _ text: String) throws { try put(name, Array(text.utf8)) }
+
+    func put(_ name: String, _ bytes: [UInt8]) throws {
         guard let file = fopen(path + "/" + name, "we") else { throw SystemError(errno: errno, call: "open") }
         defer { fclose(file) }
-        _ = Array(text.utf8).withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) }
+        _ = bytes.withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) }
     }
 
     func text(_ name: String) -> String {

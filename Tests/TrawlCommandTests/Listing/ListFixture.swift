@@ -50,7 +50,7 @@ final class ListFixture {
             do throws(CommandError) {
                 switch try reader.next(interrupt: interrupt.rawValue) {
                 case .line(let number, let bytes): result.append("\(number) \(String(decoding: bytes, as: UTF8.self))")
-                case .bad(let number, let reason, _): result.append("\(number) bad: \(reason)")
+                case .bad(let number, let reason, _, _): result.append("\(number) bad: \(reason)")
                 case .end: return result
                 case .interrupted: return result + ["interrupted"]
                 }

@@ -1,4 +1,5 @@
 import Testing
+import TrawlJSON
 
 @testable import TrawlCommand
 
@@ -41,22 +42,37 @@ struct RequestSourceTests {
     }
 
     /// Bad lines and requests that the list of a directory has, and the error at its end.
+    ///
+    /// - Parameter results: Gets a record of each bad line.
     private func count(
-        _ directory: ScratchDirectory, _ results: ResultsFile? = nil
+        _ directory: ScratchDirectory, _ results: ResultsFile? = nil, retriesFailed: Bool = false
     ) throws -> (bad: Int, requests: Int, error: String?) {
         let source = try RequestSource(
-            ListReader(directory.path + "/list"), results, in: ScratchPlaces(["/tmp"]), retriesFailed: false,
+            ListReader(directory.path + "/list"), results, in: ScratchPlaces(["/tmp"]), retriesFailed: retriesFailed,
             console: Console(isSilent: true))
+        var records = JSONWriter()
         var (bad, requests) = (0, 0)
-        while true {
+        var error: String?
+        reading: while true {
             switch source.next() {
             case .request: requests += 1
-            case .bad: bad += 1
+            case .bad(let line, let number, let isAgain):
+                bad += 1
+                ResultRecord.write(line, line: number, isAgain: isAgain, time: RecordTime(), to: &records)
             case .nothing, .skipped, .wait: break
-            case .end: return (bad, requests, nil)
-            case .unreadable(let message): return (bad, requests, message)
+            case .end: break reading
+            case .unreadable(let message):
+                error = message
+                break reading
             }
         }
+        try results?.append(records)
+        return (bad, requests, error)
+    }
+
+    /// So many lines of these bytes.
+    private func lines(_ bytes: [UInt8], _ count: Int) -> [UInt8] {
+        Array(repeatElement(bytes + [0x0A], count: count).joined())
     }
 
     @Test("a hundred bad lines before any request are no list; behind one they are bad lines, however many")
@@ -73,19 +89,61 @@ struct RequestSourceTests {
         withExtendedLifetime(directory) {}
     }
 
-    @Test("bad lines that an earlier run has reported are not counted again")
-    func reportedBefore() throws {
+    @Test("a hundred lines with a NUL and none of text between them are no list, behind a request too")
+    func binary() throws {
         let directory = try ScratchDirectory()
-        try directory.put("list", String(repeating: "{\n", count: 150) + "http://h/b\n")
-        var records = ""
-        for line in 1...100 {
-            guard case .bad(let bad) = Array("{".utf8).withUnsafeBytes({ RequestLine($0, .list) }) else { continue }
-            let key = ResultRecord.key(of: bad, line: line)
-            records += #"{"v":1,"key":"\#(key.hexadecimal)","ok":false}"# + "\n"
+        let request = Array("a\n".utf8)
+        let zeros = [UInt8](repeating: 0, count: 3)
+        try directory.put("list", request + lines(zeros, 101) + request)
+        let none = try count(directory)
+        #expect(none.bad == 100 && none.requests == 1)
+        #expect(
+            none.error == "\(directory.path)/list: not a list of URLs: the line holds a NUL, after 100 bad lines")
+        // A line in another encoding or a comment in between changes nothing; a bad line of text does.
+        let mixed = lines(zeros, 50) + lines([0xE9], 1) + Array("\n# a\n".utf8) + lines(zeros, 51)
+        try directory.put("list", request + mixed + request)
+        #expect(try count(directory).error != nil)
+        for text in ["a", "{"] {
+            let part = lines(zeros, 99) + lines(Array(text.utf8), 1)
+            try directory.put("list", request + part + part)
+            let list = try count(directory)
+            #expect(list.bad + list.requests == 201 && list.error == nil, "\(list)")
         }
-        try directory.put("results", records)
-        let rest = try count(directory, ResultsFile(directory.path + "/results"))
-        #expect(rest.bad == 50 && rest.requests == 1 && rest.error == nil, "\(rest)")
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test("behind a request any number of lines in another encoding are bad lines of a list")
+    func otherEncoding() throws {
+        let directory = try ScratchDirectory()
+        let request = Array("a\n".utf8)
+        try directory.put("list", request + lines([0xE9], 150) + request)
+        let list = try count(directory)
+        #expect(list.bad == 150 && list.requests == 2 && list.error == nil)
+        try directory.put("list", lines([0xE9], 150) + request)
+        let none = try count(directory)
+        #expect(none.bad == 100 && none.requests == 0)
+        #expect(
+            none.error == "\(directory.path)/list: not a list of URLs: the line is not UTF-8, after 100 bad lines")
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test(
+        "bad lines that an earlier run has reported are not counted again, whether they are skipped or not",
+        arguments: [
+            ([], Array("{".utf8)), ([], [0xE9]), ([], [0]), (Array("http://h/a\n".utf8), [0]),
+        ] as [([UInt8], [UInt8])])
+    func reportedBefore(start: [UInt8], bad: [UInt8]) throws {
+        let directory = try ScratchDirectory()
+        try directory.put("list", start + lines(bad, 150) + Array("http://h/b\n".utf8))
+        let before = start.isEmpty ? 0 : 1
+        let first = try count(directory, ResultsFile(directory.path + "/results"))
+        #expect(first.bad == 100 && first.requests == before && first.error != nil, "\(first)")
+        let second = try count(directory, ResultsFile(directory.path + "/results"))
+        #expect(second.bad == 50 && second.requests == before + 1 && second.error == nil, "\(second)")
+        let again = try count(directory, ResultsFile(directory.path + "/results"), retriesFailed: true)
+        #expect(again.bad == 150 && again.requests == before + 1 && again.error == nil, "\(again)")
+        let last = try count(directory, ResultsFile(directory.path + "/results"))
+        #expect(last.bad == 0 && last.requests == before + 1 && last.error == nil, "\(last)")
         withExtendedLifetime(directory) {}
     }
 }
