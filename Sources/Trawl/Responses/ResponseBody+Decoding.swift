@@ -4,7 +4,8 @@ import TrawlHTTP
 extension ResponseBody {
     /// The body with its content codings undone, for a fetch with ``RequestOptions/ContentDecoding/onRead``.
     ///
-    /// Decoding happens at each call. A body that came decoded is given back as it is.
+    /// Decoding happens at each call. A body that came decoded is given back as it is, and so is that of a 206: a part
+    /// of what is coded cannot be decoded.
     /// - Throws: ``FetchError/Code/decoding`` when a coding is damaged or over the request's limits.
     public func decoded() throws(FetchError) -> [UInt8] {
         try decodedStorage().bytes
@@ -45,4 +46,9 @@ extension ResponseBody {
             try decoder.finish()
         }
     }
+}
+
+extension TrawlHTTP.ResponseHead {
+    /// The content codings that can be undone: none of a part of a coded representation (RFC 9110 §14.4).
+    var codingsToUndo: [String] { status == 206 ? [] : fields.values("Content-Encoding") }
 }

@@ -98,6 +98,24 @@ struct CachePartTests {
             fields + [("Content-Range", "bytes \(first)-\(last)/10")])
     }
 
+    @Test("a part of a coded body is read as it is, wherever it comes from", arguments: Engine.allCases)
+    func codedPart(engine: Engine) async throws {
+        try await withScene(engine) { request in
+            Self.part(request, [("Cache-Control", "max-age=60"), ("Content-Encoding", "gzip")])
+        } _: { scene, coordinator in
+            let url = scene.origin.url("/page")
+            let fields: Fields = ["Range": "bytes=2-5", "Accept-Encoding": "gzip"]
+            for source in [Response.Source.network, .cache] {
+                let response = try await coordinator.get(url, fields: fields) { $0.contentDecoding = .onRead }
+                #expect(response.status == 206 && response.source == source && response.contentCodings == ["gzip"])
+                let decoded = try response.body.decoded()
+                let text = try response.text()
+                #expect(decoded == Array("2345".utf8) && text == "2345" && response.textLossy == "2345")
+            }
+            #expect(scene.count == 1)
+        }
+    }
+
     @Test("a part that is stale and has no validator gives way to the newer one", arguments: Engine.allCases)
     func newerPart(engine: Engine) async throws {
         try await withScene(engine) { request in

@@ -42,9 +42,7 @@ enum StoredAnswers {
         _ options: RequestOptions
     ) -> Result<Response, FetchError> {
         let limits = options.sizeLimits
-        var codings: [String] = []
-        // A part of a coded representation cannot be decoded (RFC 9110 §14.4).
-        if options.contentDecoding != .off, head.status != 206 { codings = head.fields.values("Content-Encoding") }
+        let codings = options.contentDecoding == .off ? [] : head.codingsToUndo
         var body = ResponseBody(.bytes(bytes), codings: codings, limits: limits)
         if options.contentDecoding == .streaming, !codings.isEmpty {
             do throws(FetchError) {

@@ -397,7 +397,7 @@ extension Supervisor {
         } catch {
             return .failure(error)
         }
-        let kept = fetch.plan.terms.options.contentDecoding == .onRead ? head.fields.values("Content-Encoding") : []
+        let kept = fetch.plan.terms.options.contentDecoding == .onRead ? head.codingsToUndo : []
         // Its worker was told to take what is stored, and does not know why.
         let standsIn = fetch.engine.standsIn && end.cache.source == .cache
         return .success(
