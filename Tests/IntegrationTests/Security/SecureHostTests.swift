@@ -30,6 +30,7 @@ struct SecureHostTests {
             #expect(coordinator.secureHosts.map(\.name) == ["one.test"])
             let secured = try await coordinator.send(clear)
             #expect(secured.status == 200 && secured.url.hasPrefix("https://one.test:"))
+            #expect(secured.originalURL == clear.url)
             // Credentials of the URL's own go along: nothing has been sent in clear, and the host is the same.
             var own = clear
             own.fields.add("Authorization", "Bearer own")
@@ -168,6 +169,7 @@ struct SecureHostTests {
             let status = try await first.response.status
             let response = try await later.response
             #expect(status == 200 && response.status == 200 && response.url == "https://one.test/second")
+            #expect(response.originalURL == "http://one.test/second")
             let seen = try scene.origin.seen()
             #expect(seen.map(\.listener) == ["clear", "good", "good"])
             #expect(seen.last?.values("authorization") == ["Bearer own"])

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
+import TrawlHTTP
 import TrawlProtocol
+import TrawlSession
 
 @testable import Trawl
 
@@ -187,6 +189,15 @@ struct FetchPlannerTests {
             #expect(configuration.problem()?.contains("burst") == true)
         }
         #expect(Configuration().problem() == nil)
+    }
+
+    @Test("what was asked for first stays so where its host takes secure transport only (ASI-RUN-05, RFC 6797 §8.3)")
+    func secureHost() throws {
+        let end = WallTime(seconds: Int64(Date().timeIntervalSince1970) + 600)
+        planner.secureHosts.apply(.keep(KnownSecureHost(name: "a.test", expires: end, includesSubdomains: false)))
+        let plan = try planner.plan(Request("HTTP://me:pw@a.test:8080/b?c#d"), into: .memory, wantsEvents: false)
+        #expect(plan.target.textWithFragment == "https://a.test:8080/b?c#d" && plan.target.user == "me")
+        #expect(plan.originalURL == "http://a.test:8080/b?c#d")
     }
 
     @Test("hosts of client certificates that fit none, and paths that are none, are told")

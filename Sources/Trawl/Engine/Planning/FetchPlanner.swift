@@ -49,7 +49,8 @@ final class FetchPlanner: Sendable {
     func plan(_ request: Request, into destination: Destination, wantsEvents: Bool) throws(FetchError) -> FetchPlan {
         let request = try Self.resumable(request, into: destination)
         let given = try terms(request.options)
-        let target = try target(of: request.url, given)
+        let asked = try parse(request.url)
+        let target = try target(for: asked, given)
         let terms = beginning(given, at: target)
         let method = try method(of: request, url: target.text)
         let fields = try fields(of: request, isResumable: destination.isResumable, url: target.text)
@@ -64,7 +65,7 @@ final class FetchPlanner: Sendable {
             throw FetchError.file(path, obstacle)
         }
         return FetchPlan(
-            originalURL: target.textWithFragment, target: target, method: method, fields: fields,
+            originalURL: asked.textWithFragment, target: target, method: method, fields: fields,
             body: try body(of: request, url: target.text), sink: sink, fileOptions: fileOptions, path: path,
             terms: terms, wantsEvents: wantsEvents)
     }
@@ -120,18 +121,25 @@ final class FetchPlanner: Sendable {
 
     /// The target a URL names, checked as what a caller gave.
     func target(of url: String, _ terms: FetchTerms) throws(FetchError) -> TargetURI {
-        var target: TargetURI
+        try target(for: parse(url), terms)
+    }
+
+    private func parse(_ url: String) throws(FetchError) -> TargetURI {
         do throws(URLFailure) {
-            target = try urls.withLock { parser throws(URLFailure) in try parser.parse(url) }
-            // Not beneath the lock: what is known of hosts may have to be read, and opened first.
-            if secures(target), let secure = TransportSecurity.upgrade(target) {
-                let given = target
-                target = try urls.withLock { parser throws(URLFailure) in try parser.parse(secure) }
-                // RFC 6797 §8.3: scheme and port alone are others; the text of a target is without these.
-                (target.user, target.password) = (given.user, given.password)
-            }
+            return try urls.withLock { parser throws(URLFailure) in try parser.parse(url) }
         } catch {
             throw FetchError(error)
+        }
+    }
+
+    /// The target that is fetched for the one that was asked for, checked as what a caller gave.
+    private func target(for asked: TargetURI, _ terms: FetchTerms) throws(FetchError) -> TargetURI {
+        var target = asked
+        // Not beneath the lock: what is known of hosts may have to be read, and opened first.
+        if secures(asked), let secure = TransportSecurity.upgrade(asked) {
+            target = try parse(secure)
+            // RFC 6797 §8.3: scheme and port alone are others; the text of a target is without these.
+            (target.user, target.password) = (asked.user, asked.password)
         }
         if let refusal = Self.checkScheme(target, terms) { throw refusal }
         return target
