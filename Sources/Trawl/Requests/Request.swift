@@ -70,9 +70,12 @@ public struct Request: Sendable, Hashable, Codable {
         }
     }
 
-    /// The method the request will be sent with.
+    /// The method the request will be sent with: that which is set, or POST in its place by
+    /// ``RequestOptions/upgradesMethodForBody``; where none is, GET, or POST once there is a body.
     public var effectiveMethod: Method {
-        method ?? (body.isEmpty ? .get : .post)
+        guard let method else { return body.isEmpty ? .get : .post }
+        guard options.upgradesMethodForBody, !body.isEmpty else { return method }
+        return method == .get || method == .head || method == .delete ? .post : method
     }
 }
 

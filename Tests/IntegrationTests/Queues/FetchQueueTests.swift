@@ -369,6 +369,34 @@ struct FetchQueueTests {
         }
     }
 
+    @Test("a method that becomes POST with a body is POST for who cancels by it, waiting and running (AFC-11)")
+    func byUpgradedMethod() async throws {
+        let gate = Occasion()
+        try await withQueueScene(answering: { _ in
+            gate.wait()
+            return ScriptedOrigin.Answer(200, "fine")
+        }) { scene in
+            defer { gate.open() }
+            let queue = scene.queue {
+                $0.cancelsOthersOnFailure = false
+                $0.width = 1
+            }
+            func upgraded(_ number: Int) -> Request {
+                scene.request("/b?\(number)") {
+                    $0.method = .delete
+                    $0.body = .text("x")
+                    $0.options.upgradesMethodForBody = true
+                }
+            }
+            let fetches = (0..<2).map { queue.add(upgraded($0)) }
+            queue.start()
+            #expect(await eventually { scene.targets == ["POST /b?0"] })
+            #expect(queue.cancelAll(.delete, path: "/b") == 0)
+            #expect(queue.cancelAll(.post, path: "/b") == 2)
+            for fetch in fetches { await failure(.cancelled) { try await fetch.response } }
+        }
+    }
+
     @Test("one whose size is being asked for is cancelled by its own method")
     func byMethodWhileSizing() async throws {
         let gate = Occasion()

@@ -23,6 +23,21 @@ struct RequestTests {
         #expect(request.body.bytes == Array("whole".utf8))
     }
 
+    @Test("what becomes POST with a body says so, and its description too (ASI-REQ-02)")
+    func upgradedMethod() {
+        let methods: [(Request.Method, String)] = [
+            (.get, "POST"), (.head, "POST"), (.delete, "POST"), (.put, "PUT"),
+        ]
+        for (method, upgraded) in methods {
+            var request = Request(method, "http://a/", body: .text("x"))
+            #expect(request.effectiveMethod == method)
+            request.options.upgradesMethodForBody = true
+            #expect(request.effectiveMethod.name == upgraded && "\(request)" == "\(upgraded) http://a/")
+            request.body = .bytes([])
+            #expect(request.effectiveMethod == method)
+        }
+    }
+
     @Test("a copy has all settings, and a request survives being written and read (ASI-RUN-09)")
     func codable() throws {
         var request = Request("PURGE", "http://a/?q", fields: ["A": "1", "a": "2"], body: .bytes([0, 255]))

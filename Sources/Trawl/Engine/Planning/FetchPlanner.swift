@@ -242,14 +242,10 @@ final class FetchPlanner: Sendable {
     private func method(of request: Request, url: String?) throws(FetchError) -> TrawlHTTP.Method {
         let method = try namedMethod(of: request)
         guard !request.body.isEmpty else { return method }
-        let options = request.options
-        if method == .get || method == .head || (method == .delete && options.upgradesMethodForBody) {
-            if options.upgradesMethodForBody { return .post }
-            // RFC 9110 §9.3.2: content of HEAD has no meaning; libcurl sends none.
-            if method == .head { throw FetchError(.badRequest, "HEAD has no body", url: url) }
-            if !options.allowsBodyOnGET {
-                throw FetchError(.badRequest, "\(method.name) with a body needs allowsBodyOnGET", url: url)
-            }
+        // RFC 9110 §9.3.2: content of HEAD has no meaning; libcurl sends none.
+        if method == .head { throw FetchError(.badRequest, "HEAD has no body", url: url) }
+        if method == .get, !request.options.allowsBodyOnGET {
+            throw FetchError(.badRequest, "GET with a body needs allowsBodyOnGET", url: url)
         }
         return method
     }
