@@ -23,7 +23,8 @@ public struct ResponseCache: Sendable {
         self.directory = directory
     }
 
-    /// What is stored that would answer a request, whatever its age; nil when there is nothing.
+    /// What is stored that would answer a request, whatever its age; nil when there is nothing, as for a request with a
+    /// client certificate.
     ///
     /// Looks on the calling thread, for a few microseconds; a long body is read when it is asked for.
     /// - Throws: What makes the request impossible.
@@ -66,8 +67,9 @@ public struct ResponseCache: Sendable {
     ///   - request: What it answers; its options say how it is stored: ``RequestOptions/Caching/lifetime`` wins over
     ///     what the fields say.
     ///   - metadata: Data of the program's own, at most 64 KiB.
-    /// - Throws: ``FetchError/Code/badRequest`` when the response may not be stored, or `metadata` is too long;
-    ///   ``FetchError/Code/storeUnusable`` when the store cannot; ``FetchError/Code/cancelled``.
+    /// - Throws: What makes the request impossible; ``FetchError/Code/badRequest`` when the response may not be stored,
+    ///   be it for the request's options (a client certificate, a server that is not fully verified), or `metadata` is
+    ///   too long; ``FetchError/Code/storeUnusable`` when the store cannot; ``FetchError/Code/cancelled``.
     public func insert(
         status: Int = 200, fields: Fields, body: [UInt8], for request: Request, metadata: [UInt8] = []
     ) async throws(FetchError) {
@@ -88,7 +90,7 @@ public struct ResponseCache: Sendable {
     ///   store cannot be written or another process is in the way; ``FetchError/Code/cancelled``.
     public func remove(_ request: Request) async throws(FetchError) {
         try await shelf.work.run { () throws(FetchError) in
-            let (plan, store, _) = try prepare(request, policy: [])
+            let (plan, store) = try prepare(request, policy: [])
             _ = try store.remove(.removeAll(CacheDigest(of: CacheKey(plan.target))))
         }
     }
@@ -150,10 +152,10 @@ public struct ResponseCache: Sendable {
     }
 
     private func lookUp(_ request: Request) throws(FetchError) -> (StoredLookup?, ResponseStore?) {
-        let (plan, store, binding) = try prepare(request, policy: .doNotLoad)
-        guard let (cacheRequest, _) = binding.request(plan.method, plan.target, plan.fields, hasBody: false) else {
-            return (nil, nil)
-        }
+        let (plan, store) = try prepare(request, policy: .doNotLoad)
+        guard
+            let (cacheRequest, _) = plan.terms.cache?.request(plan.method, plan.target, plan.fields, hasBody: false)
+        else { return (nil, nil) }
         return (store.lookup(cacheRequest, at: WallClock.time()), store)
     }
 
@@ -161,7 +163,10 @@ public struct ResponseCache: Sendable {
     private func put(
         _ status: Int, _ fields: Fields, _ body: [UInt8], for request: Request, _ metadata: [UInt8]
     ) throws(FetchError) {
-        let (plan, store, binding) = try prepare(request, policy: .askServerIfStale)
+        let (plan, store) = try prepare(request, policy: .askServerIfStale)
+        guard let binding = plan.terms.cache, binding.allowsStoring, binding.mayServe(plan.target) else {
+            throw FetchError(.badRequest, "nothing that the request brings may be stored", url: plan.target.text)
+        }
         guard binding.mayStore else {
             throw FetchError(.storeUnusable, "a session cannot be begun in the store", url: plan.target.text)
         }
@@ -188,15 +193,13 @@ public struct ResponseCache: Sendable {
         }
     }
 
-    private func prepare(
-        _ request: Request, policy: CachePolicy
-    ) throws(FetchError) -> (FetchPlan, ResponseStore, CacheBinding) {
+    private func prepare(_ request: Request, policy: CachePolicy) throws(FetchError) -> (FetchPlan, ResponseStore) {
         var request = request
         request.options.caching.cache = .at(directory)
         request.options.caching.policy = policy
         let plan = try planner.plan(request, into: .memory, wantsEvents: false)
-        guard let binding = plan.terms.cache, let store = shelf.store(directory) else { throw unusable }
-        return (plan, store, binding)
+        guard let store = shelf.store(directory) else { throw unusable }
+        return (plan, store)
     }
 }
 

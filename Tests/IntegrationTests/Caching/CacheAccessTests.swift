@@ -133,6 +133,62 @@ struct CacheAccessTests {
         }
     }
 
+    /// What something that is asked of a cache or a jar fails with; nil when it does not.
+    private func code(of call: () async throws -> Void) async -> FetchError.Code? {
+        do {
+            try await call()
+            return nil
+        } catch {
+            return (error as? FetchError)?.code
+        }
+    }
+
+    @Test("who has a client certificate finds nothing in a store that works, and removes what there is")
+    func certificates() async throws {
+        try await withScene(.inProcess) {
+            page("served", to: $0)
+        } _: { _, coordinator in
+            let cache = try #require(coordinator.cache)
+            let plain = Request("https://a.test/page")
+            var owned = plain
+            owned.options.tls.identity = ClientIdentity(file: "certificate")
+            var ownedThere = plain
+            ownedThere.options.tls.identities = ["a.test": ClientIdentity(file: "certificate")]
+            for request in [owned, ownedThere] {
+                try await cache.insert(fields: ["Cache-Control": "max-age=60"], body: [1], for: plain)
+                #expect(try cache.response(to: plain) != nil)
+                #expect(try cache.response(to: request) == nil)
+                #expect(try cache.bodyFile(for: request) == nil)
+                try await cache.remove(request)
+                #expect(try cache.response(to: plain) == nil)
+            }
+        }
+    }
+
+    private static let unstorable: [@Sendable (inout RequestOptions) -> Void] = [
+        { $0.tls.verification = .none }, { $0.tls.verification = .chainOnly }, { $0.tls.question = .always },
+        { $0.tls.identity = ClientIdentity(file: "certificate") }, { $0.transport.resolve = ["a.test:80:127.0.0.1"] },
+    ]
+
+    @Test("what no fetch of a request would store is not stored by hand, which is not the store's fault")
+    func refusesByOptions() async throws {
+        try await withScene(.inProcess) {
+            page("served", to: $0)
+        } _: { _, coordinator in
+            let cache = try #require(coordinator.cache)
+            for (index, adjust) in Self.unstorable.enumerated() {
+                var changed = Request("http://a.test/page")
+                adjust(&changed.options)
+                let request = changed
+                let found = await code {
+                    try await cache.insert(fields: ["Cache-Control": "max-age=60"], body: [1], for: request)
+                }
+                #expect(found == .badRequest, "\(index)")
+            }
+            #expect(try cache.usage().responses == 0)
+        }
+    }
+
     @Test("what wants to be validated each time is not fresh")
     func freshness() async throws {
         try await withScene {
