@@ -211,9 +211,10 @@ extension Coordinator {
         return ResponseCache(shelf, planner, directory: directory)
     }
 
-    /// The response cache of a store directory, which is made when it is first used.
+    /// The response cache of a store directory, which is made when it is first used. A relative path counts from the
+    /// directory the process is in now.
     public func cache(at directory: String) -> ResponseCache {
-        ResponseCache(shelf, planner, directory: directory)
+        ResponseCache(shelf, planner, directory: directory.absolutePath)
     }
 }
 

@@ -189,6 +189,32 @@ struct CacheAccessTests {
         }
     }
 
+    @Test("a cache may be named by a path from the working directory, also for what ends with the session")
+    func relativePath() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            expectInChild(chdir(directory.path) == 0, "no working directory")
+            var configuration = Configuration()
+            configuration.workers = 0
+            configuration.store = .none
+            try await withCoordinator(configuration) { coordinator in
+                let cache = coordinator.cache(at: "mine")
+                var request = Request("http://a.test/")
+                request.options.caching.storage = .session
+                try await cache.insert(fields: ["Cache-Control": "max-age=60"], body: [1], for: request)
+                let storage = try cache.response(to: request)?.storage
+                expectInChild(storage == .session, "\(String(describing: storage))")
+                // As a fetch finds it.
+                request.options.caching.cache = .at("mine")
+                request.options.caching.policy = .doNotLoad
+                let source = try await coordinator.send(request).source
+                expectInChild(source == .cache, source.rawValue)
+            }
+            let names = try directory.names()
+            expectInChild(names.contains("mine/cache"), "\(names)")
+        }
+    }
+
     @Test("what wants to be validated each time is not fresh")
     func freshness() async throws {
         try await withScene {

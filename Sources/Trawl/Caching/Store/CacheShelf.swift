@@ -334,7 +334,7 @@ extension Configuration.Store {
 
 extension String {
     /// The path from the root; relative ones count from the directory the process is in now.
-    fileprivate var absolutePath: String {
+    var absolutePath: String {
         if hasPrefix("/") { return self }
         guard let here = try? WorkingDirectory.path() else { return "/" + self }
         return here + "/" + self
