@@ -10,7 +10,7 @@ import TrawlStore
 ///
 /// Looking is done on the calling thread, which opens the store when that is not open yet. Changes are made on a thread
 /// of their own. They wait for another process that writes for five seconds; who is cancelled does not wait, and the
-/// change is made all the same.
+/// change is made all the same. Once the coordinator is shut down, all of it fails with ``FetchError/Code/shutDown``.
 public struct ResponseCache: Sendable {
     private let shelf: CacheShelf
     private let planner: FetchPlanner
@@ -27,7 +27,7 @@ public struct ResponseCache: Sendable {
     /// client certificate.
     ///
     /// Looks on the calling thread, for a few microseconds; a long body is read when it is asked for.
-    /// - Throws: What makes the request impossible.
+    /// - Throws: What makes the request impossible; ``FetchError/Code/storeUnusable``.
     public func response(to request: Request) throws(FetchError) -> CachedResponse? {
         let (found, store) = try lookUp(request)
         guard case .serve(let hit)? = found, let store, let stored = store.stored(hit.use) else { return nil }
@@ -43,7 +43,7 @@ public struct ResponseCache: Sendable {
     /// The file belongs to the cache. It must not be changed, and its name goes when the response is removed, replaced
     /// or makes room: open it at once. ``Coordinator/send(_:into:)`` into a file makes one of the caller's own, which
     /// shares the blocks of this one where the file system can.
-    /// - Throws: What makes the request impossible.
+    /// - Throws: What makes the request impossible; ``FetchError/Code/storeUnusable``.
     /// - Source: ASIHTTPRequest's `pathToStoreCachedResponseDataForRequest:` (ASI-CACHE-23).
     public func bodyFile(for request: Request) throws(FetchError) -> String? {
         let (found, store) = try lookUp(request)
@@ -148,7 +148,8 @@ public struct ResponseCache: Sendable {
     // MARK: - Parts
 
     private var unusable: FetchError {
-        shelf.problem ?? FetchError(.storeUnusable, "the store \(directory.terminalSafe) cannot be used")
+        if shelf.isClosed { return .shutDown() }
+        return shelf.problem ?? FetchError(.storeUnusable, "the store \(directory.terminalSafe) cannot be used")
     }
 
     private func lookUp(_ request: Request) throws(FetchError) -> (StoredLookup?, ResponseStore?) {

@@ -9,7 +9,8 @@ import TrawlURL
 /// All coordinators and workers that use its store see what is done here, and what they do is seen here.
 ///
 /// Looking is done on the calling thread, which opens the store when that is not open yet. Changes of the store are
-/// made on a thread of their own; who is cancelled does not wait, and the change is made all the same.
+/// made on a thread of their own; who is cancelled does not wait, and the change is made all the same. Once the
+/// coordinator is shut down, a jar of the store fails with ``FetchError/Code/shutDown``.
 public struct CookieJar: Sendable {
     private enum Place: Sendable {
         case store(StateShelf, jar: String)
@@ -44,7 +45,7 @@ public struct CookieJar: Sendable {
     /// The cookies that go along with a request for a URL, in the order in which they are sent.
     ///
     /// Looks on the calling thread, for a few microseconds.
-    /// - Throws: ``FetchError/Code/invalidURL``, ``FetchError/Code/storeUnusable``.
+    /// - Throws: ``FetchError/Code/invalidURL``, ``FetchError/Code/unsupportedURL``, ``FetchError/Code/storeUnusable``.
     public func cookies(for url: String) throws(FetchError) -> [Cookie] {
         let target = try Self.target(of: url)
         let now = WallClock.time()
@@ -252,7 +253,7 @@ public struct CookieJar: Sendable {
         _ state: StateShelf, _ name: String, _ body: (StoredCookies) throws(StoreError) -> [Value]
     ) throws(FetchError) -> [Value] {
         do throws(StoreError) {
-            guard let store = state.store() else { throw .closed }
+            guard !state.isClosed, let store = state.store() else { throw .closed }
             return try body(StoredCookies(store, jar: name))
         } catch {
             throw failure(error, state)
@@ -260,7 +261,8 @@ public struct CookieJar: Sendable {
     }
 
     private func failure(_ error: StoreError, _ state: StateShelf) -> FetchError {
-        state.problem ?? FetchError(.storeUnusable, "\(error)")
+        if state.isClosed { return .shutDown() }
+        return state.problem ?? FetchError(.storeUnusable, "\(error)")
     }
 
     private static func target(of url: String) throws(FetchError) -> TargetURI {

@@ -9,7 +9,8 @@ extension Coordinator {
     ///
     /// - Parameter url: Of anything there: scheme, host and port count. With ``HostPoliteness/Key/address`` its host
     ///   has to be an address.
-    /// - Throws: ``FetchError/Code/invalidURL``, or ``FetchError/Code/badRequest`` for rules that make no sense.
+    /// - Throws: ``FetchError/Code/invalidURL``, ``FetchError/Code/unsupportedURL``, or ``FetchError/Code/badRequest``
+    ///   for rules that make no sense.
     public func setHostRules(_ rules: HostRules?, of url: String) throws(FetchError) {
         if let problem = rules?.problem { throw FetchError(.badRequest, problem) }
         let origin = try Self.origin(of: url)
@@ -23,7 +24,7 @@ extension Coordinator {
     /// it.
     ///
     /// - Parameter url: Of anything there.
-    /// - Throws: ``FetchError/Code/invalidURL``.
+    /// - Throws: ``FetchError/Code/invalidURL``, ``FetchError/Code/unsupportedURL``.
     public func restoreHost(of url: String) throws(FetchError) {
         post(.restoreHost(try Self.origin(of: url)))
     }

@@ -147,6 +147,9 @@ final class StateShelf: Sendable {
     /// The state, if it is open: nobody has used it else.
     var openedStore: StateStore? { state.withLock { $0.store } }
 
+    /// Whether nothing is opened any more.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// Why the state could not be used, when it could not.
     var problem: FetchError? {
         let (problem, store, loss) = state.withLock { ($0.problem, $0.store, $0.loss) }

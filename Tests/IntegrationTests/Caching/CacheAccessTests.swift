@@ -215,6 +215,40 @@ struct CacheAccessTests {
         }
     }
 
+    @Test("once the coordinator is shut down, its caches and the jars of its store say so, whatever is asked")
+    func afterShutdown() async throws {
+        try await withScene(.inProcess) {
+            page("served", to: $0)
+        } _: { _, coordinator in
+            let cache = try #require(coordinator.cache)
+            let (cookies, unused) = (coordinator.cookies, coordinator.cache(at: "/nonexistent/store"))
+            let request = Request("http://a.test/")
+            let cookie = Cookie("a", "1", domain: "a.test")
+            try await cookies.set(cookie)
+            await coordinator.shutdown()
+            func expectShutDown(_ name: String, _ call: () async throws -> Void) async {
+                let found = await code(of: call)
+                #expect(found == .shutDown, "\(name)")
+            }
+            await expectShutDown("response") { _ = try cache.response(to: request) }
+            await expectShutDown("bodyFile") { _ = try cache.bodyFile(for: request) }
+            await expectShutDown("usage") { _ = try cache.usage() }
+            await expectShutDown("usage of another") { _ = try unused.usage() }
+            await expectShutDown("insert") { try await cache.insert(fields: [:], body: [1], for: request) }
+            await expectShutDown("remove") { try await cache.remove(request) }
+            await expectShutDown("removeAll") { _ = try await cache.removeAll() }
+            await expectShutDown("cookies") { _ = try cookies.cookies() }
+            await expectShutDown("cookies for a URL") { _ = try cookies.cookies(for: "http://a.test/") }
+            await expectShutDown("exportNetscape") { _ = try cookies.exportNetscape() }
+            await expectShutDown("set") { try await cookies.set(cookie) }
+            await expectShutDown("remove of a cookie") { _ = try await cookies.remove(cookie) }
+            await expectShutDown("removeAll of cookies") { _ = try await cookies.removeAll() }
+            await expectShutDown("removeAll since") { _ = try await cookies.removeAll(since: 0) }
+            await expectShutDown("removeAcceptedInSession") { _ = try await cookies.removeAcceptedInSession() }
+            await expectShutDown("importNetscape") { _ = try await cookies.importNetscape([]) }
+        }
+    }
+
     @Test("what wants to be validated each time is not fresh")
     func freshness() async throws {
         try await withScene {

@@ -222,6 +222,9 @@ final class CacheShelf: Sendable {
         if !isKept { thread.join() }
     }
 
+    /// Whether nothing is opened any more.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// Why a cache could not be used, when one could not: opened, or opened again after somebody removed its files.
     var problem: FetchError? {
         let (problem, stores) = state.withLock { ($0.problem, $0.stores) }
