@@ -108,7 +108,8 @@ struct ArgumentExpansionTests {
             ("-A #1 # why", ["-A", "#1"]), ("-sA #", ["-sA", "#"]), ("-Ax # why", ["-Ax"]), ("-L # why", ["-L"]),
             ("\t", []), ("", []),
             ("\u{FEFF}silent", ["--silent"]), ("bogus", ["--bogus"]), ("data = -K", ["--data", "-K"]),
-            ("--output=x", ["--output=x"]),
+            ("--output=x", ["--output=x"]), ("--referer=", ["--referer", ""]), ("--url=h", ["h"]),
+            ("-ba=1", ["-b", "a=1"]), ("-sXPUT", ["-sX", "PUT"]), ("-fuann:secret", ["-fu", "ann:secret"]),
         ])
     func line(text: String, expected: [String]) throws {
         #expect(try arguments(text) == expected)
@@ -171,6 +172,15 @@ struct ArgumentExpansionTests {
         #expect(get.transfer.maximumTime?.duration == .milliseconds(2500))
         let later = try GetCommand.parse(try expand(["-K", "f", "-A", "last"], ["f": text]))
         #expect(later.request.userAgent == "last")
+    }
+
+    @Test("a value joined to its letters in a file takes nothing that follows, and is no option")
+    func joinedInFile() throws {
+        let text = "-sXPUT\nurl = http://h/\n-da=1\n-Hx:y=z\n-fuann:s3c=ret\n"
+        let get = try GetCommand.parse(try expand(["-K", "f"], ["f": text]))
+        #expect(get.request.method == "PUT" && get.urls == ["http://h/"] && get.report.silent && get.output.fail)
+        #expect(get.request.data.map(\.text) == ["a=1"] && get.request.headers == [.add(name: "x", value: "y=z")])
+        #expect(get.authentication.user == "ann:s3c=ret")
     }
 
     @Test("the table of options with values is that of the help texts")

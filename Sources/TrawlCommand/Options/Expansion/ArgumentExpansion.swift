@@ -28,9 +28,9 @@ enum ArgumentExpansion {
                 return result + [argument] + rest
             } else if argument == "--config" {
                 guard let file = rest.popFirst() else { throw CommandError("--config wants a file name") }
-                result += try ConfigFile.arguments(of: file, read: read)
+                try insertOptions(of: file, into: &rest, read)
             } else if argument.hasPrefix("--config=") {
-                result += try ConfigFile.arguments(of: String(argument.dropFirst(9)), read: read)
+                try insertOptions(of: String(argument.dropFirst(9)), into: &rest, read)
             } else if takesURLs, argument == "--url", let url = rest.first, isPlainURL(url[...]) {
                 rest.removeFirst()
                 result.append(url)
@@ -76,7 +76,15 @@ enum ArgumentExpansion {
         guard let file = joined.isEmpty ? rest.popFirst() : String(joined) else {
             throw CommandError("-K wants a file name")
         }
-        result += try ConfigFile.arguments(of: file, read: read)
+        try insertOptions(of: file, into: &rest, read)
+    }
+
+    /// What a file says comes next, and is looked at as if it stood on the command line.
+    private static func insertOptions(
+        of file: String, into rest: inout ArraySlice<String>, _ read: (String) throws(CommandError) -> [UInt8]
+    ) throws(CommandError) {
+        let options = try ConfigFile.arguments(of: file, read: read)
+        rest.insert(contentsOf: options, at: rest.startIndex)
     }
 
     private static func mayNameFile(_ argument: String) -> Bool {

@@ -15,7 +15,7 @@ struct ConfigFile {
     private let name: String
     private var line = 0
 
-    /// The options of a file as arguments.
+    /// The options of a file as arguments, no `-K` among them. Values may be joined to their letters.
     static func arguments(
         of file: String, read: (String) throws(CommandError) -> [UInt8]
     ) throws(CommandError) -> [String] {
@@ -92,7 +92,7 @@ struct ConfigFile {
 
     private func arguments(option: String, value: String?) throws(CommandError) -> [String] {
         if option.hasPrefix("-"), !option.hasPrefix("--") {
-            // `-x value`, or letters and a joined value, as on the command line.
+            // `-x value`, or letters and a joined value, which `ArgumentExpansion` parts as on the command line.
             guard let letter = option.dropFirst().firstIndex(where: OptionTable.takesValue(short:)) else {
                 if value != nil { throw wrong("\(Self.shown(option)) takes no value") }
                 if option == "-" { throw wrong("no option is named") }
