@@ -41,8 +41,7 @@ struct ConfigReload: Sendable {
             let command = try TrawlCommand.parseAsRoot(expanded) as? any FetchingCommand
             return BandwidthLimit(command?.pool.rate?.bytesPerSecond ?? 0)
         } catch {
-            let lines = TrawlCommand.message(for: error).split(whereSeparator: \.isNewline)
-            throw CommandError(lines.joined(separator: " ").terminalSafe)
+            throw CommandError(UsageText.of(TrawlCommand.message(for: error), about: expanded))
         }
     }
 

@@ -6,9 +6,13 @@ import TrawlHTTP
 enum UsageText {
     /// One line of what the parser says of arguments.
     ///
-    /// What it refuses it shows as it stands: a URL in a wrong place may have a password in it, and behind `auth` an
-    /// argument too many may be one.
+    /// What it refuses it shows as it stands: a URL in a wrong place may have a password in it, behind `auth` an
+    /// argument too many may be one, and what begins with `---` may be a form, behind an option that is not known.
     static func of(_ message: String, about arguments: [String]) -> String {
+        if arguments.contains(where: { ArgumentExpansion.isRefused($0) && message.contains($0) }) {
+            return "an argument that begins with '---' or '-=' is no option, and not the value of one; "
+                + "it is not shown, since it may be a secret"
+        }
         let isAuth = arguments.first == AuthCommand.configuration.commandName
         if isAuth, arguments.dropFirst().contains(where: { isOperand($0) && message.contains("'\($0)'") }) {
             return "an argument is one too many, or not known; it is not shown, since it may be a secret. "

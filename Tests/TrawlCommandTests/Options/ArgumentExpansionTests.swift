@@ -90,6 +90,30 @@ struct ArgumentExpansionTests {
         #expect(try expand(others) == others)
     }
 
+    private static let dashed = ["---", "---x", "------b\r\nname: value\r\n------b--\r\n", "-=x", "-=", "--"]
+
+    @Test("a value that the parser would refuse or stop at is joined to its option", arguments: dashed)
+    func dashedValue(value: String) throws {
+        #expect(try expand(["--data-raw", value, "u"]) == ["--data-raw=\(value)", "u"])
+        #expect(try expand(["batch", "-o", value, "-s"]) == ["batch", "-o=\(value)", "-s"])
+        #expect(try expand(["-sd", value]) == ["-s", "-d=\(value)"])
+        #expect(try expand(["-sd\(value)"]) == ["-s", "-d=\(value)"])
+        #expect(try expand(["--url", value]) == ["--url=\(value)"])
+        // What is no option's value, and a value joined by hand.
+        for others in [["--bogus", value], ["-s", value, "u"], ["--", "-d", value], ["--data=\(value)", "u"]] {
+            #expect(try expand(others) == others)
+        }
+        let get = try GetCommand.parse(
+            expand(["-d", value, "--data-raw", value, "-fw", value, "-o", value, "-d", "-", "-s", "http://h/"]))
+        #expect(get.request.data.map(\.text) == [value, "-"] && get.request.dataRaw.map(\.text) == [value])
+        #expect(get.report.writeOut == value && get.output.outputs == [value] && get.output.fail)
+        #expect(get.report.silent && get.urls == ["http://h/"])
+        let batch = try BatchCommand.parse(expand(["-d", value, "-A", value, "-s", "list"]))
+        #expect(batch.request.data.map(\.text) == [value] && batch.request.userAgent == value && batch.report.silent)
+        let pipe = try PipeCommand.parse(expand(["-x", value, "-b", value]))
+        #expect(pipe.proxy.proxy == value && pipe.cookies.cookies == [value])
+    }
+
     @Test(
         "a line is one option",
         arguments: [
@@ -109,6 +133,7 @@ struct ArgumentExpansionTests {
             ("\t", []), ("", []),
             ("\u{FEFF}silent", ["--silent"]), ("bogus", ["--bogus"]), ("data = -K", ["--data", "-K"]),
             ("--output=x", ["--output=x"]), ("--referer=", ["--referer", ""]), ("--url=h", ["h"]),
+            ("data = \"---\"", ["--data=---"]), ("-sd --", ["-s", "-d=--"]), ("-d-=x", ["-d=-=x"]),
             ("-ba=1", ["-b", "a=1"]), ("-sXPUT", ["-sX", "PUT"]), ("-fuann:secret", ["-fu", "ann:secret"]),
         ])
     func line(text: String, expected: [String]) throws {

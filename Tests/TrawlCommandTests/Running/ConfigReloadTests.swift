@@ -27,6 +27,9 @@ struct ConfigReloadTests {
             try put(mistake)
             #expect(throws: CommandError.self) { try reload.limit() }
         }
+        try put("--form\n---planted\n")
+        let refused = #expect(throws: CommandError.self) { try reload.limit() }
+        #expect(refused?.message.contains("planted") == false, "\(refused?.message ?? "")")
         try FileManager.default.removeItem(atPath: file)
         #expect(throws: CommandError.self) { try reload.limit() }
     }

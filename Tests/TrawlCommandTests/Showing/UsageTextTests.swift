@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import TrawlCommand
@@ -27,6 +28,19 @@ struct UsageTextTests {
         }
         let unknown = UsageText.of("Unknown option '--jsn'", about: ["auth", "ls", "--jsn"])
         #expect(unknown == "Unknown option '--jsn'")
+    }
+
+    @Test(
+        "what begins as no option does is not shown, whichever option it stands behind",
+        arguments: [
+            ["get", "--form", "------b\r\n\r\nplanted", "http://h/"], ["-F", "-=planted", "http://h/"],
+            ["batch", "---planted=x"], ["help", "---planted"],
+            ["auth", "set", "https://h.test/", "-u", "me", "---planted"],
+        ])
+    func unseen(arguments: [String]) {
+        let error = #expect(throws: (any Error).self) { try TrawlCommand.parseAsRoot(arguments) }
+        let text = error.map { UsageText.of(TrawlCommand.message(for: $0), about: arguments) } ?? ""
+        #expect(text.hasPrefix("an argument that begins with '---'") && !text.contains("planted"), "\(text)")
     }
 
     @Test(

@@ -3,8 +3,9 @@ import ArgumentParser
 /// What happens to arguments before they are parsed: options of `-K FILE` take its place; a value joined to its letter
 /// is parted from it where the parser would not: behind other letters (`-sXPOST`), and where it holds an equals sign
 /// (`-ba=1`), before which a long name would be looked for; and so is an empty one behind a name's (`--referer=`), in
-/// place of which the parser would take the next argument. The URL of `--url` takes its place among the others, which the
-/// parser keeps apart: the n-th is for the n-th `-o`.
+/// place of which the parser would take the next argument. A value that the parser would refuse, or stop at, before it
+/// asks whose it is (`---x`, `-=x`, `--`) is joined to its option. The URL of `--url` takes its place among the others,
+/// which the parser keeps apart: the n-th is for the n-th `-o`.
 enum ArgumentExpansion {
     /// The arguments without any `-K`.
     ///
@@ -15,10 +16,11 @@ enum ArgumentExpansion {
         _ arguments: [String], read: (String) throws(CommandError) -> [UInt8]
     ) throws(CommandError) -> [String] {
         // Almost always there is nothing to do, and then nothing is looked at twice.
-        guard arguments.contains(where: { mayNameFile($0) || mayJoin($0) || hasEmptyValue($0) || mayNameURL($0) })
-        else {
-            return arguments
+        let isPlain = arguments.allSatisfy { argument in
+            !mayNameFile(argument) && !mayJoin(argument) && !hasEmptyValue(argument) && !mayNameURL(argument)
+                && !isMisread(argument)
         }
+        if isPlain { return arguments }
         let first = arguments.first ?? ""
         let takesURLs = first == GetCommand.configuration.commandName || !TrawlCommand.isSubcommand(first)
         var result: [String] = []
@@ -39,9 +41,10 @@ enum ArgumentExpansion {
             } else if hasEmptyValue(argument), OptionTable.takesValue(long: argument.dropFirst(2).dropLast()) {
                 result += [String(argument.dropLast()), ""]
             } else if argument.hasPrefix("--") {
-                result.append(argument)
                 if OptionTable.takesValue(long: argument.dropFirst(2)), let value = rest.popFirst() {
-                    result.append(value)
+                    append(argument, value, to: &result)
+                } else {
+                    result.append(argument)
                 }
             } else if argument.hasPrefix("-") {
                 try expandLetters(argument, &rest, &result, read)
@@ -64,10 +67,11 @@ enum ArgumentExpansion {
         let joined = argument[argument.index(after: letter)...]
         guard argument[letter] == "K" else {
             if mayJoin(argument) {
-                result += [String(argument[...letter]), String(joined)]
+                append(String(argument[...letter]), String(joined), to: &result)
+            } else if joined.isEmpty, let value = rest.popFirst() {
+                append(argument, value, to: &result)
             } else {
                 result.append(argument)
-                if joined.isEmpty, let value = rest.popFirst() { result.append(value) }
             }
             return
         }
@@ -78,6 +82,30 @@ enum ArgumentExpansion {
         }
         try insertOptions(of: file, into: &rest, read)
     }
+
+    /// An option and its value: two arguments, or one where the parser would misread the value.
+    ///
+    /// - Parameter option: `--name`, or letters of which the last has the value.
+    private static func append(_ option: String, _ value: String, to result: inout [String]) {
+        guard isMisread(value) else {
+            result += [option, value]
+            return
+        }
+        if option.hasPrefix("--") {
+            result.append("\(option)=\(value)")
+            return
+        }
+        // With an equals sign behind them the parser takes several letters for a name.
+        let flags = option.dropLast()
+        if flags != "-" { result.append(String(flags)) }
+        result.append("-\(option.suffix(1))=\(value)")
+    }
+
+    /// Whether the parser refuses an argument, or ends the options at it, before it asks whether it is a value.
+    private static func isMisread(_ argument: String) -> Bool { argument == "--" || isRefused(argument) }
+
+    /// Whether the parser refuses an argument by how it begins, whichever option it stands behind.
+    static func isRefused(_ argument: String) -> Bool { argument.hasPrefix("---") || argument.hasPrefix("-=") }
 
     /// What a file says comes next, and is looked at as if it stood on the command line.
     private static func insertOptions(

@@ -38,6 +38,19 @@ struct GetFlagTests {
         }
     }
 
+    @Test("a body may begin with any number of dashes, as that of a form does, and is not shown where it is none")
+    func form() async throws {
+        let body = "------b\r\nContent-Disposition: form-data; name=\"pw\"\r\n\r\nplanted\r\n------b--\r\n"
+        try await withOrigin { origin in
+            let type = "Content-Type: multipart/form-data; boundary=----b"
+            let run = try CommandRun(["-H", type, "--data-raw", body, origin.url("/anything")])
+            #expect(try seen(run).body == Data(body.utf8).base64EncodedString(), "\(run.errors)")
+            let wrong = try CommandRun(["--form-string", body, origin.url("/anything")])
+            #expect(wrong.status == 2 && wrong.errors.contains("not shown"), "\(wrong.errors)")
+            #expect(!wrong.errors.contains("planted"), "\(wrong.errors)")
+        }
+    }
+
     @Test("a long body waits for the server's word, unless -H 'Expect:' says that it shall not")
     func expectation() throws {
         let directory = try TemporaryDirectory()
