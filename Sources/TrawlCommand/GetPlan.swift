@@ -191,12 +191,15 @@ struct GetPlan {
 
     private static func prepared(_ directory: String, _ arguments: OutputArguments) throws(CommandError) -> String {
         if arguments.createsDirectories {
+            // As in curl: downloads are not for everybody on this machine.
+            let mode: mode_t = 0o750
             if let name = arguments.directory {
-                try naming(name) { () throws(SystemError) in try LocalPath.makeDirectories(directory) }
+                try naming(name) { () throws(SystemError) in try LocalPath.makeDirectories(directory, mode: mode) }
             }
             for name in arguments.outputs where !LocalPath.isStandardOutput(name) {
                 try naming(name) { () throws(SystemError) in
-                    try LocalPath.makeDirectories(LocalPath.parent(try LocalPath.absolute(name, in: directory)))
+                    try LocalPath.makeDirectories(
+                        LocalPath.parent(try LocalPath.absolute(name, in: directory)), mode: mode)
                 }
             }
         }

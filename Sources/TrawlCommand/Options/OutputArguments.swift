@@ -28,7 +28,7 @@ struct OutputArguments: ParsableArguments {
         help: ArgumentHelp("Put files here; without -o as if -O were given.", valueName: "dir"), completion: .directory)
     var directory: String?
 
-    @Flag(name: .customLong("create-dirs"), help: "Make directories that are missing.")
+    @Flag(name: .customLong("create-dirs"), help: "Make directories that are missing, with mode 0750.")
     var createsDirectories = false
 
     @Flag(name: .customLong("include"), help: "Write response heads before bodies. (-i is --input-file.)")

@@ -59,13 +59,15 @@ enum LocalPath {
     }
 
     /// Makes a directory and those above it, where they are missing.
-    static func makeDirectories(_ path: String) throws(SystemError) {
-        if mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+    ///
+    /// - Parameter mode: Permissions of those it makes, less the umask.
+    static func makeDirectories(_ path: String, mode: mode_t = 0o777) throws(SystemError) {
+        if mkdir(path, mode) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, parent(path) != path, parent(path) != "." else {
             throw SystemError(errno: errno, call: "mkdir")
         }
-        try makeDirectories(parent(path))
-        if mkdir(path, 0o777) != 0, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
+        try makeDirectories(parent(path), mode: mode)
+        if mkdir(path, mode) != 0, errno != EEXIST { throw SystemError(errno: errno, call: "mkdir") }
     }
 
     /// Throws when there is no directory of that name.

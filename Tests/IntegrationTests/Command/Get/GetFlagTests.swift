@@ -171,6 +171,16 @@ struct GetFlagTests {
         }
     }
 
+    @Test("directories that --create-dirs makes are not for others, as in curl")
+    func madeDirectories() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let fetch = "trawl get --create-dirs --output-dir d/e -o f/x '\(origin.url("/bytes/3"))'"
+            let run = try shell("cd \(directory.path.shellWord) && umask 022 && \(fetch) && stat -c %a d d/e d/e/f")
+            #expect(run.status == 0 && run.output == "750\n750\n750\n", "\(run)")
+        }
+    }
+
     @Test("what cannot be made ends one URL with curl's status, several with that of sysexits.h")
     func cannotCreate() throws {
         let directory = try TemporaryDirectory()
