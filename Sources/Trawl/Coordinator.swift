@@ -220,6 +220,9 @@ public final class Coordinator: Sendable {
 
     /// Ends the coordinator: no new fetch is taken, those waiting fail, those in flight may go on for the configured
     /// grace, then the workers are ended. Returns when no worker is left. May be called more than once.
+    ///
+    /// One that would be tried again (``RequestOptions/retry``) or wait for the network, because of what it came to
+    /// meanwhile, fails with ``FetchError/Code/shutDown``, as those that wait already.
     public func shutdown(grace: Duration? = nil) async {
         mailbox.post(.shutDown(grace: grace ?? defaultGrace))
         await ended.wait()

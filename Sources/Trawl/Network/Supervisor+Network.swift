@@ -20,15 +20,19 @@ extension Supervisor {
         return wait.returnedAt.map { $0.duration(to: now) < Self.settling } ?? false
     }
 
-    /// Lets a fetch wait that failed because there is no network. It counts as no attempt.
+    /// Lets a fetch wait that failed because there is no network. It counts as no attempt. While the coordinator closes
+    /// the fetch ends with it, as those that wait already.
     ///
-    /// - Returns: Whether it waits.
+    /// - Returns: Whether it does either.
     mutating func waitsForNetwork(after failure: HopFailure, _ metrics: HopMetrics, _ fetch: RunningFetch) -> Bool {
-        guard case .no = closing, let wait = fetch.engine.networkWait, isForWantOfNetwork(failure, metrics, fetch)
-        else { return false }
+        guard let wait = fetch.engine.networkWait, isForWantOfNetwork(failure, metrics, fetch) else { return false }
         let left = wait.left
         if let left, left == .zero { return false }
         release(fetch, .promote)
+        guard case .no = closing else {
+            answer(fetch, with: .failure(.shutDown(url: fetch.engine.target.text)))
+            return true
+        }
         // The time that an exchange may take does not pass meanwhile.
         endExchange(of: fetch, wholeDeadline: wait.wholeDeadline)
         guard networkStatus == .none else {

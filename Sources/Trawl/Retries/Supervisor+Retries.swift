@@ -15,9 +15,10 @@ extension Supervisor {
         return fetch.engine.method.isIdempotent || attempts.policy.repeatsAnyMethod
     }
 
-    /// Decides at a head whether the request is made again once this hop is over. Its body is not wanted then.
+    /// Decides at a head whether the request is made again once this hop is over; while the coordinator closes, whether
+    /// it would be. Its body is not wanted then.
     mutating func triesAgain(after head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch) -> Bool {
-        guard head.status >= 400, case .no = closing, let attempts = fetch.engine.attemptsLeft else { return false }
+        guard head.status >= 400, let attempts = fetch.engine.attemptsLeft else { return false }
         let wait = RetryAfter.wait(in: head.fields, now: WallClock.time(), longest: attempts.policy.longestRetryAfter)
         let verdict = attempts.verdict(
             after: .response(status: head.status, retryAfter: wait), isIdempotent: fetch.engine.method.isIdempotent,
@@ -27,15 +28,15 @@ extension Supervisor {
         return true
     }
 
-    /// Makes the request again after a failure, where that may help and does no harm.
+    /// Makes the request again after a failure, where that may help and does no harm. While the coordinator closes the
+    /// fetch ends with it, as those that wait for their next attempt already.
     ///
     /// - Parameter status: Of the final head, when there was one.
-    /// - Returns: Whether it does.
+    /// - Returns: Whether it does either.
     mutating func triesAgain(after failure: HopFailure, status: UInt16?, _ fetch: RunningFetch) -> Bool {
         // Nothing of a response that was not the answer is needed.
         if goesOnTrying(fetch) { return true }
-        guard case .no = closing, let attempts = fetch.engine.attemptsLeft, !fetch.engine.hasDeliveredPart(status)
-        else { return false }
+        guard let attempts = fetch.engine.attemptsLeft, !fetch.engine.hasDeliveredPart(status) else { return false }
         let kind = failure.retryKind(status: status, isOutOfTime: isOutOfTime(attempts))
         let verdict = attempts.verdict(
             after: .failure(kind, requestWasSent: failure.requestSent), isIdempotent: fetch.engine.method.isIdempotent,

@@ -96,6 +96,27 @@ struct NetworkWaitTests {
             scene.text("pipe.err") == "trawl: there is no network; waiting for it\ntrawl: the network is back\n")
     }
 
+    @Test("a request that would wait while its run ends is left to the next run")
+    func ending() async throws {
+        // Its lookup is under way when the run is stopped and the network goes away.
+        let scene = try NetworkScene(names: ["silent.test": ""], patience: "timeout:5 attempts:1")
+        try scene.connect()
+        try scene.directory.put("list", Array("http://silent.test:8080/\n".utf8))
+        let socket = scene.directory.file("socket")
+        try scene.start(
+            "batch",
+            [
+                "batch", scene.directory.file("list"), "--no-files", "--results", scene.directory.file("results"),
+                "--wait-for-network", "60", "--no-cache", "--status-socket", socket,
+            ])
+        #expect(await eventually { !scene.queries.isEmpty })
+        try scene.network.run("kill -TERM $(pgrep -x trawl | head -1)")
+        #expect(await eventually { (try? StatusClient.report(socket))?["stage"] as? String == "draining" })
+        try scene.network.run("ip link del eth0")
+        #expect(await scene.status("batch") == 75, "\(scene.text("batch.err"))")
+        #expect(scene.text("results").isEmpty)
+    }
+
     @Test("a fetch that waits can be stopped")
     func stopped() async throws {
         let scene = try NetworkScene()

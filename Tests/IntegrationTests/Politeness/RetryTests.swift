@@ -267,4 +267,33 @@ struct RetryTests {
         }
         #expect(origin.seen().count == 2)
     }
+
+    @Test(
+        "a fetch that would be tried again while its coordinator closes ends with it, as one that waits",
+        arguments: ["status", "truncated"], Engine.allCases)
+    func closing(ending: String, engine: Engine) async throws {
+        let gate = Occasion()
+        let origin = try ScriptedOrigin { _ in
+            gate.wait()
+            var answer = ScriptedOrigin.Answer(ending == "status" ? 503 : 200, "later")
+            if ending == "truncated" { answer.announced = 100 }
+            return answer
+        }
+        defer { origin.stop() }
+        try await withTestCoordinator(workers: engine.workers) { coordinator in
+            let tried = coordinator.start(Self.request(origin.url("/a"), 3))
+            let last = coordinator.start(Request(origin.url("/b")))
+            #expect(await eventually { origin.seen().count == 2 })
+            coordinator.beginShutdown(grace: .seconds(20))
+            // Behind that, so the drain has begun.
+            await failure(.shutDown) { try await coordinator.send(Request(origin.url("/c"))) }
+            gate.open()
+            let course = await Self.follow(tried)
+            #expect(course.code == .shutDown && course.ends.count == 1 && course.retries.isEmpty, "\(course)")
+            // What was to be the answer in any case is.
+            let other = await Self.follow(last)
+            if ending == "status" { #expect(other.response?.status == 503) } else { #expect(other.code == .truncated) }
+        }
+        #expect(origin.seen().count == 2)
+    }
 }

@@ -77,7 +77,8 @@ extension Coordinator {
     }
 
     /// Takes no more fetches: those that wait are answered with ``FetchError/Code/shutDown`` now, those in flight when
-    /// they end or the grace is over. Returns at once; asked again, the shorter grace counts.
+    /// they end or the grace is over; so are those that would be tried again. Returns at once; asked again, the shorter
+    /// grace counts.
     package func beginShutdown(grace: Duration) {
         post(.shutDown(grace: grace))
     }

@@ -17,6 +17,35 @@ struct BatchRetryTests {
         }
     }
 
+    @Test(
+        "what fails while a stopped run ends, and has a try left, is done by the next run",
+        arguments: ["status", "truncated"])
+    func stopped(ending: String) async throws {
+        let gate = Occasion()
+        let origin = try ScriptedOrigin { seen in
+            if seen.number > 1 { return .init(200, "there") }
+            gate.wait()
+            var answer = ScriptedOrigin.Answer(ending == "status" ? 503 : 200, "later")
+            if ending == "truncated" { answer.announced = 100 }
+            return answer
+        }
+        defer { origin.stop() }
+        let bed = try BatchBed()
+        let url = origin.url("/a")
+        try bed.putList([url])
+        let socket = bed.directory.file("socket")
+        let run = try bed.start(["--retry", "5", "--status-socket", socket])
+        #expect(await eventually { origin.seen().count == 1 })
+        run.signal(SIGTERM)
+        #expect(await eventually { (try? StatusClient.report(socket))?["stage"] as? String == "draining" })
+        gate.open()
+        #expect(run.exitStatus(within: 20_000) == 75, "\(bed.errors)")
+        #expect(try bed.recordCount() == 0 && bed.files().isEmpty)
+        #expect(try bed.run(["--retry", "5"]).status == 0)
+        try bed.expectComplete([BatchBed.Item(url, body: Array("there".utf8))])
+        #expect(origin.seen().count == 2)
+    }
+
     @Test("a status that stays one of failure after the last try is a failure, and leaves no file")
     func exhausted() async throws {
         let bed = try BatchBed()
