@@ -67,4 +67,13 @@ struct ExitStatusTests {
         #expect(tally.summary(after: .seconds(1), isCaching: false).hasSuffix(", stopped"))
         #expect(tally.status == ExitStatus.stopped)
     }
+
+    @Test("who closes what -w prints breaks a run off, and its failures count all the same")
+    func printsClosed() {
+        var tally = RunTally()
+        tally.printsAreClosed = true
+        #expect(tally.isBrokenOff && tally.status == 0)
+        tally.failed = 1
+        #expect(tally.status == 1)
+    }
 }

@@ -14,9 +14,11 @@ struct BatchCommand: FetchingCommand {
             the new one is NAME.1. With --results each request leaves one JSON record; a run with the same results file \
             skips what has a record there and does the rest, however the run before ended. Redirects are followed.
 
-            Exit status: 0 all fetched, 1 some failed, 2 wrong usage or a file named by an option cannot be read, 69 no \
-            worker can run, 73 or 74 files cannot be made or written, 75 stopped: the same command goes on, \
-            77 another passphrase of the vault, 78 no vault, or a variable of the environment makes no sense.
+            Exit status: 0 all fetched, or nobody reads the results of --results - or a named pipe any more, 1 some \
+            failed, 2 wrong usage or a file named by an option cannot be read, 69 no worker can run, 73 or 74 files \
+            cannot be made or written, 75 stopped by a signal, or since nobody reads what -w prints any more: the same \
+            command goes on, 77 another passphrase of the vault, 78 no vault, or a variable of the environment makes \
+            no sense.
             """)
 
     @Argument(help: ArgumentHelp("The list; '-' or nothing is standard input.", valueName: "file"), completion: .file())

@@ -85,7 +85,7 @@ struct BatchJob {
         showProgress()
         if let next = shortages.next { turn.wakeAt = min(turn.wakeAt ?? next, next) }
         turn.isFinished = table.isEmpty && isInputOver && aside?.isEmpty != false
-        tally.wasStopped = stopping.count > 0 && leavesRequests
+        tally.wasStopped = leavesRequests && (stopping.count > 0 || tally.printsAreClosed)
         return turn
     }
 
@@ -188,8 +188,13 @@ struct BatchJob {
 
     private mutating func outputFailed(_ failure: BatchOutputs.Failure) {
         switch failure {
-        case .closed:
+        case .resultsClosed:
             tally.outputIsClosed = true
+            coordinator.beginShutdown(grace: .zero)
+        case .printsClosed:
+            // Looked for in each turn.
+            if tally.printsAreClosed { return }
+            tally.printsAreClosed = true
             coordinator.beginShutdown(grace: .zero)
         case .broken(let message): breakOff(message)
         }

@@ -10,13 +10,15 @@ struct RunTally: Equatable {
     var engineIsDown = false
     /// No space, a quota or a broken disk: more files would meet the same.
     var outputIsBroken = false
-    /// Standard output was closed by its reader.
+    /// Who reads what the run is for, results or bodies, has closed that: it has all it wanted.
     var outputIsClosed = false
-    /// Somebody asked it to stop, and something is left for the next run.
+    /// Who reads what `-w` prints beside that has closed it.
+    var printsAreClosed = false
+    /// Somebody made it stop, and something is left for the next run.
     var wasStopped = false
 
     /// Whether something came that no request can be brought to an end with.
-    var isBrokenOff: Bool { engineIsDown || outputIsBroken || outputIsClosed }
+    var isBrokenOff: Bool { engineIsDown || outputIsBroken || outputIsClosed || printsAreClosed }
 
     var status: Int32 {
         if outputIsClosed { return ExitStatus.success }

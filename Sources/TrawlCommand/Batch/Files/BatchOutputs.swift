@@ -7,8 +7,10 @@ import TrawlPlatform
 struct BatchOutputs {
     /// Why no more can be written.
     enum Failure {
-        /// Its reader has closed it.
-        case closed
+        /// Who reads the results has closed them.
+        case resultsClosed
+        /// Who reads what `-w` prints has closed that.
+        case printsClosed
         /// No space, a broken disk: in words.
         case broken(String)
     }
@@ -38,8 +40,12 @@ struct BatchOutputs {
         if let results, !results.isInPlace(at: now) {
             return .broken("\(results.name): removed or replaced while records were written to it")
         }
-        if let results, let error = results.failure { return Self.failure(error, results.name) }
-        if let printer, let error = printer.failure { return Self.failure(error, "standard output") }
+        if let results, let error = results.failure {
+            return Self.failure(error, results.name, ofClosed: .resultsClosed)
+        }
+        if let printer, let error = printer.failure {
+            return Self.failure(error, "standard output", ofClosed: .printsClosed)
+        }
         return nil
     }
 
@@ -55,11 +61,11 @@ struct BatchOutputs {
             try results.append(records)
             return nil
         } catch {
-            return Self.failure(error, results.name)
+            return Self.failure(error, results.name, ofClosed: .resultsClosed)
         }
     }
 
-    private static func failure(_ error: SystemError, _ name: String) -> Failure {
-        error.errno == EPIPE ? .closed : .broken("\(name): \(SystemError.reason(error.errno))")
+    private static func failure(_ error: SystemError, _ name: String, ofClosed closed: Failure) -> Failure {
+        error.errno == EPIPE ? closed : .broken("\(name): \(SystemError.reason(error.errno))")
     }
 }

@@ -130,6 +130,41 @@ struct BatchBrokenOutputTests {
         }
     }
 
+    @Test("who closes what -w prints stops the run, which goes on with the same command", arguments: [true, false])
+    func printsClosed(hasResults: Bool) async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList((0..<200).map { origin.url("/delay/50?n=\($0)") })
+            let plain = ["batch", bed.list, "--no-files"]
+            let run = try ChildProcess(
+                try BuiltProducts.trawl(), (hasResults ? bed.arguments() : plain) + ["-j", "4", "-w", "%{url}\n"],
+                errors: bed.directory.file("errors"))
+            #expect(run.readLine() != nil)
+            shutdown(run.output, Int32(SHUT_RDWR))
+            #expect(run.exitStatus(within: 20_000) == 75, "\(bed.errors)")
+            let lines = bed.errors.split(separator: "\n")
+            #expect(lines.count == 1 && lines[0].contains(", stopped"), "\(bed.errors)")
+            #expect(try origin.concurrency().total < 200)
+            guard hasResults else { return }
+            let count = bed.recordCount()
+            #expect((1..<200).contains(count))
+            #expect(try bed.run().status == 0)
+            #expect(bed.recordCount() == 200)
+        }
+    }
+
+    @Test("a run that has done all has its own status, whoever reads what -w prints")
+    func printsUnread() async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url("/status/404")])
+            let words = ([try BuiltProducts.trawl()] + bed.arguments(["-f", "-w", "%{url}\n"])).shellWords
+            let status = try shell("\(words) 2>\(bed.directory.file("errors").shellWord) | true; exit ${PIPESTATUS[0]}")
+            #expect(status == 1, "\(bed.errors)")
+            #expect(bed.recordCount() == 1 && !bed.errors.contains("stopped"), "\(bed.errors)")
+        }
+    }
+
     @Test("results whose file is taken away end the run", arguments: ["removed", "replaced"])
     func resultsGone(how: String) async throws {
         let bed = try BatchBed()
