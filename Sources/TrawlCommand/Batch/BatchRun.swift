@@ -19,6 +19,9 @@ final class BatchRun: FetchDriver {
 
     /// - Returns: The exit status.
     static func run(_ plan: BatchPlan) throws(CommandError) -> Int32 {
+        // Before anything that takes time: there may be millions of records, and a pipe that nobody opens.
+        let reload = ConfigReload.ofProgram()
+        let signals = Signals.block(endingWith: ExitStatus.stopped, reloads: reload != nil)
         let console = Console(plan.report)
         console.note(plan.template.options.tls)
         plan.writeOut?.tellUnknown(on: console)
@@ -30,8 +33,7 @@ final class BatchRun: FetchDriver {
         }
         sweepParts(plan)
         let source = try source(plan, list, results, console)
-        let reload = ConfigReload.ofProgram()
-        let signals = Signals.block()
+        signals.begin()
         if list != nil { Scheduling.preferThroughput() }
         let coordinator = try Coordinator.started(plan.configuration, console)
         try plan.cookieFiles?.load(into: coordinator, console)

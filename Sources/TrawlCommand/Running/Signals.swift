@@ -4,8 +4,9 @@ import TrawlPlatform
 /// The signals of a run, taken by a thread of their own.
 ///
 /// `block()` comes before any other thread starts, so that none of them is ever interrupted. What arrives before
-/// `watch` waits for it, but not for long: what is read until then, such as a pipe that an option names, may not come
-/// for ever. The process then ends as it would without this; nothing was begun that had to be left in order.
+/// `watch` waits for it: questions as long as it takes, what ends the run not for long, since what is read until then,
+/// such as a pipe that an option names, may not come for ever. The process then ends as it would without this, or with
+/// the status of such a run; nothing was begun that had to be left in order.
 struct Signals: Sendable {
     /// What is done at a signal.
     private struct Handlers: Sendable {
@@ -24,22 +25,36 @@ struct Signals: Sendable {
 
     /// Blocks the signals in this thread and all it starts, and takes them from now on.
     static func block() -> Signals {
-        let signals = start()
-        signals.handlers.expect()
-        return signals
+        start { $0.expect() }
+    }
+
+    /// The same for a run that has much to read before it begins: until `begin()` what ends it ends it at once.
+    ///
+    /// - Parameters:
+    ///   - status: What the process ends with then, and when what is waited for in place of `watch` does not come.
+    ///   - reloads: Whether SIGHUP will be for reading files again.
+    static func block(endingWith status: Int32, reloads: Bool) -> Signals {
+        start { $0.prepare(endingWith: status, reloads: reloads) }
     }
 
     /// Sees to it that signals that end or stop the process give the terminal back, also where no run takes them. Comes
     /// before other threads start, unless `block()` did.
-    static func watchTerminal() { _ = start() }
+    static func watchTerminal() {
+        _ = start { _ in }
+    }
 
-    private static func start() -> Signals {
+    /// - Parameter prepare: Comes before the first signal is taken.
+    private static func start(_ prepare: (SharedHandlers) -> Void) -> Signals {
         running.withLock { running in
-            if let running { return running }
+            if let running {
+                prepare(running.handlers)
+                return running
+            }
             let set = taken()
             var blocked = set
             pthread_sigmask(SIG_BLOCK, &blocked, nil)
             let handlers = SharedHandlers(ignoresHangUp: isIgnored(SIGHUP))
+            prepare(handlers)
             var failure: SystemError?
             do throws(SystemError) {
                 _ = try NamedThread.start(name: "trawl-signals", stackSize: 1 << 20) { take(set, handlers) }
@@ -68,7 +83,10 @@ struct Signals: Sendable {
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
-    /// From now on signals are told.
+    /// All is read, and what is begun from now on has to be left in order: a signal waits for `watch`, which is near.
+    func begin() { handlers.expect() }
+
+    /// From now on signals are told, and those that have waited.
     ///
     /// - Parameters:
     ///   - stop: Called with the signal and how many have come.
@@ -93,8 +111,7 @@ struct Signals: Sendable {
             guard sigwait(&set, &signal) == 0 else { continue }
             switch signal {
             case SIGUSR1:
-                // Before there is anything to tell nothing is told.
-                shared.get()?.status()
+                shared.get(orKeep: signal)?.status()
             case SIGTSTP:
                 let handlers = shared.get()
                 handlers?.suspend(true)
@@ -104,6 +121,7 @@ struct Signals: Sendable {
                 handlers?.suspend(false)
             case SIGQUIT: die(of: signal)
             default:
+                if signal == SIGHUP, shared.keepsHangUp() { continue }
                 let handlers = shared.awaited()
                 if signal == SIGHUP {
                     if let reload = handlers?.reload {
@@ -112,12 +130,19 @@ struct Signals: Sendable {
                     }
                     if shared.ignoresHangUp { continue }
                 }
-                guard let handlers else { die(of: signal) }
+                guard let handlers else { endEarly(by: signal, with: shared.earlyStatus) }
                 TerminalHold.endForGood()
                 count += 1
                 handlers.stop(signal, count)
             }
         }
+    }
+
+    /// Ends the process when nobody watches.
+    private static func endEarly(by signal: Int32, with status: Int32?) -> Never {
+        guard let status else { die(of: signal) }
+        TerminalHold.endForGood(isDying: true)
+        _exit(status)
     }
 
     /// Stops the whole process as the default of SIGTSTP does, and returns when it is continued.
@@ -146,18 +171,66 @@ struct Signals: Sendable {
 
     /// What `watch` gives to the thread.
     private final class SharedHandlers: Sendable {
+        private struct State {
+            var handlers: Handlers?
+            /// Whether there will be some soon.
+            var isExpected = false
+            /// What the process ends with when there are none; nil is the signal.
+            var earlyStatus: Int32?
+            /// Whether SIGHUP will be for reading files again.
+            var reloads = false
+            /// Signals that came too early for them.
+            var kept: Set<Int32> = []
+        }
+
         /// Whether SIGHUP was ignored when the program started.
         let ignoresHangUp: Bool
-        private let state = Guarded((handlers: Handlers?.none, isExpected: false))
+        private let state = Guarded(State())
 
         init(ignoresHangUp: Bool) { self.ignoresHangUp = ignoresHangUp }
 
-        func set(_ handlers: Handlers) { state.withLock { $0.handlers = handlers } }
+        func set(_ handlers: Handlers) {
+            let kept = state.withLock { state in
+                state.handlers = handlers
+                let kept = state.kept
+                state.kept = []
+                return kept
+            }
+            // Blocked in all threads: they are taken as if they came now.
+            for signal in kept { kill(getpid(), signal) }
+        }
 
         /// There will be some soon.
         func expect() { state.withLock { $0.isExpected = true } }
 
+        /// There will be some, but what is read before may take long.
+        func prepare(endingWith status: Int32, reloads: Bool) {
+            state.withLock { state in
+                state.earlyStatus = status
+                state.reloads = reloads
+            }
+        }
+
+        var earlyStatus: Int32? { state.withLock { $0.earlyStatus } }
+
         func get() -> Handlers? { state.withLock { $0.handlers } }
+
+        /// Those there are; when there are none yet, the signal comes again once there are.
+        func get(orKeep signal: Int32) -> Handlers? {
+            state.withLock { state in
+                if state.handlers == nil { state.kept.insert(signal) }
+                return state.handlers
+            }
+        }
+
+        /// Whether SIGHUP is for reading files again, but nothing can be done with them yet: then it comes again.
+        func keepsHangUp() -> Bool {
+            state.withLock { state in
+                guard state.reloads, state.handlers == nil else { return false }
+                state.kept.insert(SIGHUP)
+                return true
+            }
+        }
 
         /// Waits for them, two seconds at most, when there will be some. Asked again and again: this is once in a run,
         /// if ever.
