@@ -11,7 +11,9 @@ struct PipeFailure: Error, Equatable {
     let kind: String?
 
     /// A failure of the library's.
-    init(_ error: FetchError) {
+    ///
+    /// - Parameter mayHaveBeenSent: Whether the request may have been sent.
+    init(_ error: FetchError, mayHaveBeenSent: Bool) {
         let name = error.code.rawValue
         if error.isTLSFailure {
             // Whatever finer ones there are: a program relies on this one.
@@ -22,7 +24,9 @@ struct PipeFailure: Error, Equatable {
         } else {
             code = name
         }
-        kind = code == name ? nil : name
+        // By this word a program knows that it is safe to send the request again.
+        let mayNotSay = error.code == .shutDown && mayHaveBeenSent
+        kind = code == name || mayNotSay ? nil : name
         message = error.detail.isEmpty ? code : error.detail
     }
 

@@ -12,12 +12,14 @@ struct PipeResponse: Sendable {
     /// About how many bytes it takes while it waits.
     let load: Int
 
-    init(_ id: RequestID?, url: String?, _ result: Result<Response, FetchError>) {
+    /// - Parameter mayHaveBeenSent: Whether the request may have been sent.
+    init(_ id: RequestID?, url: String?, _ result: Result<Response, FetchError>, mayHaveBeenSent: Bool) {
         switch result {
         case .success(let response):
             self.init(id, response.url, .success(response), load: 2048 + Self.weight(response))
         case .failure(let error):
-            self.init(id, error.url ?? url, .failure(PipeFailure(error)), load: 1024)
+            let failure = PipeFailure(error, mayHaveBeenSent: mayHaveBeenSent)
+            self.init(id, error.url ?? url, .failure(failure), load: 1024)
         }
     }
 

@@ -172,18 +172,20 @@ final class PipeRun {
     }
 
     private func start(_ request: ListedRequest) {
-        if let engineFailure {
-            answer(PipeResponse(request.id, url: UserInformation.removed(from: request.url), .failure(engineFailure)))
-            return
-        }
+        if let engineFailure { return refuse(request, engineFailure) }
         do throws(FetchError) {
             let template = try templates.template(for: request.own)
             let target = try coordinator.target(of: request.url, template)
             let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
             fetches.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
         } catch {
-            answer(PipeResponse(request.id, url: UserInformation.removed(from: request.url), .failure(error)))
+            refuse(request, error)
         }
+    }
+
+    private func refuse(_ request: ListedRequest, _ error: FetchError) {
+        let url = UserInformation.removed(from: request.url)
+        answer(PipeResponse(request.id, url: url, .failure(error), mayHaveBeenSent: false))
     }
 
     /// Answers a line without a fetch. What waits here takes no room in the output yet: it must not be much.
@@ -211,7 +213,9 @@ final class PipeRun {
             if error.code == .shutDown, let engineFailure { result = .failure(engineFailure) }
         }
         responses.append(
-            PipeResponse(fetch.request.id, url: UserInformation.removed(from: fetch.request.url), result))
+            PipeResponse(
+                fetch.request.id, url: UserInformation.removed(from: fetch.request.url), result,
+                mayHaveBeenSent: answer.mayHaveBeenSent))
     }
 
     private func finishOutput() {

@@ -21,21 +21,30 @@ struct PipeFailureTests {
             (.engineDown, "engine_down"),
         ] as [(FetchError.Code, String)])
     func codes(code: FetchError.Code, name: String) {
-        let failure = PipeFailure(FetchError(code, "why"))
+        let failure = PipeFailure(FetchError(code, "why"), mayHaveBeenSent: false)
         #expect(failure.code == name && failure.message == "why")
         #expect(failure.kind == (code.rawValue == name ? nil : code.rawValue))
     }
 
+    @Test("that a request was not sent is said only where that is certain, and other kinds are said of any request")
+    func sent() {
+        let ended = PipeFailure(FetchError(.shutDown, "why"), mayHaveBeenSent: true)
+        #expect(ended.code == "cancelled" && ended.message == "why" && ended.kind == nil)
+        let untrusted = PipeFailure(FetchError(.tlsUntrusted, "why"), mayHaveBeenSent: true)
+        #expect(untrusted.code == "tls" && untrusted.kind == "tls_untrusted")
+    }
+
     @Test("a failure without words says its code")
     func noWords() {
-        #expect(PipeFailure(FetchError(.timeout, "")).message == "timeout")
+        #expect(PipeFailure(FetchError(.timeout, ""), mayHaveBeenSent: true).message == "timeout")
     }
 
     @Test("an answer without a response has every member all the same")
     func line() {
         var writer = JSONWriter()
         let id = RequestID(json: Array("1.0".utf8))
-        PipeResponse(id, url: "http://a/", .failure(FetchError(.tlsUntrusted, "self-signed"))).writeStart(to: &writer)
+        let error = FetchError(.tlsUntrusted, "self-signed")
+        PipeResponse(id, url: "http://a/", .failure(error), mayHaveBeenSent: true).writeStart(to: &writer)
         writer.string("")
         writer.endObject()
         writer.endLine()

@@ -68,6 +68,11 @@ final class RunningFetch: @unchecked Sendable {
     /// How often it was tried, the last time included.
     var attempts: Int { 1 + (engine.retries?.failed ?? 0) }
 
+    /// Its result for who takes the answers of many.
+    func answer(tag: UInt64, _ result: Result<Response, FetchError>) -> FetchAnswer {
+        FetchAnswer(tag: tag, result: result, attempts: attempts, mayHaveBeenSent: engine.attempts > 0)
+    }
+
     /// Answers a fetch that never reached the supervisor.
     func refuse(_ error: FetchError? = nil) {
         let error = error ?? .shutDown(url: plan.target.text)
@@ -75,7 +80,7 @@ final class RunningFetch: @unchecked Sendable {
         channel?.post(.ended(.failure(error)))
         switch reply {
         case .cell(let outcome): outcome.resolve(.failure(error))
-        case .queue(let queue, let tag): queue.post([FetchAnswer(tag: tag, result: .failure(error), attempts: 1)])
+        case .queue(let queue, let tag): queue.post([answer(tag: tag, .failure(error))])
         // A driver hands its fetches over on the supervisor's own thread: none comes too late.
         case .driver, .nobody: break
         }

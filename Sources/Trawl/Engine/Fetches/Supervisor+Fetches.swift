@@ -143,9 +143,9 @@ extension Supervisor {
         switch fetch.reply {
         case .cell(let outcome): outcome.resolve(result)
         case .queue(let queue, let tag):
-            answers.add(FetchAnswer(tag: tag, result: result, attempts: fetch.attempts), for: queue)
+            answers.add(fetch.answer(tag: tag, result), for: queue)
         case .driver(let tag):
-            driving?.answers.append(FetchAnswer(tag: tag, result: result, attempts: fetch.attempts))
+            driving?.answers.append(fetch.answer(tag: tag, result))
         case .nobody: endRevalidation(fetch)
         }
     }

@@ -6,10 +6,13 @@ package struct FetchAnswer: Sendable {
     package let result: Result<Response, FetchError>
     /// How often it was tried, the last time included.
     package let attempts: Int
+    /// Whether its request may have been sent: a worker has had it.
+    package let mayHaveBeenSent: Bool
 
-    init(tag: UInt64, result: Result<Response, FetchError>, attempts: Int) {
+    init(tag: UInt64, result: Result<Response, FetchError>, attempts: Int, mayHaveBeenSent: Bool) {
         self.tag = tag
         self.result = result
         self.attempts = attempts
+        self.mayHaveBeenSent = mayHaveBeenSent
     }
 }

@@ -161,6 +161,28 @@ struct PipeLifeTests {
         }
     }
 
+    @Test("a request that is cancelled is told from one that was not sent")
+    func cancelled() async throws {
+        try await withOrigin { origin in
+            let pipe = try PipeProcess(["-j", "1"])
+            let requests = (1...2).map {
+                #"{"id":\#($0),"url":"\#(origin.url("/stall"))","method":"POST","body":"pay"}"#
+            }
+            // In one piece: when the first is at the origin, both have been read.
+            pipe.write(requests.joined(separator: "\n"))
+            #expect(await eventually { (try? origin.concurrency().now) == 1 })
+            pipe.signal(SIGTERM)
+            let unsent = try #require(await pipe.next())
+            #expect(unsent.id == "2" && unsent.code == "cancelled" && unsent.kind == "shut_down", "\(unsent.text)")
+            pipe.signal(SIGTERM)
+            let sent = try #require(await pipe.next())
+            #expect(sent.id == "1" && sent.code == "cancelled" && sent.kind == nil, "\(sent.text)")
+            #expect(await pipe.exitStatus() == 75)
+            let count = try origin.log(prefix: "/stall").count
+            #expect(count == 1)
+        }
+    }
+
     @Test("a worker that is killed costs no answer")
     func killedWorker() async throws {
         try await withOrigin { origin in

@@ -14,6 +14,7 @@ final class PipeProcess: Sendable {
         var status: Int? { members["status"] as? Int }
         var url: String? { members["url"] as? String }
         var code: String? { (members["error"] as? [String: Any])?["code"] as? String }
+        var kind: String? { (members["error"] as? [String: Any])?["kind"] as? String }
         var message: String? { (members["error"] as? [String: Any])?["message"] as? String }
         var headers: [[String]] { members["headers"] as? [[String]] ?? [] }
         var body: [UInt8]? { (members["body_base64"] as? String).flatMap { Data(base64Encoded: $0) }.map(Array.init) }
