@@ -125,8 +125,17 @@ final class PipeRun {
         ]
         if wantsInput { pollers.append(pollfd(fd: list.descriptor, events: Int16(POLLIN), revents: 0)) }
         _ = poll(&pollers, nfds_t(pollers.count), mayHaveLines ? 0 : -1)
-        return pollers[1].revents & Int16(POLLERR | POLLHUP) != 0
+        return Self.hasNoReader(pollers[1])
     }
+
+    /// Whether nobody can read the output at the moment.
+    private static func hasNoReader() -> Bool {
+        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        _ = poll(&output, 1, 0)
+        return hasNoReader(output)
+    }
+
+    private static func hasNoReader(_ output: pollfd) -> Bool { output.revents & Int16(POLLERR | POLLHUP) != 0 }
 
     // MARK: Starting
 
@@ -157,9 +166,11 @@ final class PipeRun {
                     return
                 }
             } catch {
+                isInputOver = true
+                // Where one socket is both, its reset is told to who reads first: it is the end of the output.
+                if Self.hasNoReader() { return }
                 console.failure(error.message)
                 isInputBroken = true
-                isInputOver = true
                 return
             }
             switch line {

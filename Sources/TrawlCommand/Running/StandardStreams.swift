@@ -21,6 +21,8 @@ enum StandardStreams {
     }
 
     /// Writes all bytes; waits when the descriptor is non-blocking and full.
+    ///
+    /// - Throws: `EPIPE` when the reader has gone, of a socket too.
     static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemError) {
         var rest = bytes
         while !rest.isEmpty {
@@ -34,6 +36,8 @@ enum StandardStreams {
             case EAGAIN:
                 var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&poller, 1, -1)
+            // So a writer hears of a reader that has closed a socket with bytes unread.
+            case ECONNRESET where isSocket(descriptor): throw SystemError(errno: EPIPE, call: "write")
             case let number: throw SystemError(errno: number, call: "write")
             }
         }
@@ -42,6 +46,11 @@ enum StandardStreams {
     /// As above.
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try write(bytes, to: descriptor) }
+    }
+
+    private static func isSocket(_ descriptor: Int32) -> Bool {
+        var info = stat()
+        return fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFSOCK
     }
 
     /// Writes a text as one piece where that is possible; a failure has nowhere to be told.

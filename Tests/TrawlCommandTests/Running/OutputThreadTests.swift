@@ -69,6 +69,41 @@ struct OutputThreadTests {
         #expect(thread.failure?.errno == EPIPE && thread.isOver)
     }
 
+    @Test("a reader that resets its socket has gone, as one that closes a pipe")
+    func reset() throws {
+        let ends = try connection()
+        defer { close(ends[0]) }
+        var abrupt = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(ends[1], SOL_SOCKET, SO_LINGER, &abrupt, socklen_t(MemoryLayout<linger>.size))
+        close(ends[1])
+        var poller = pollfd(fd: ends[0], events: 0, revents: 0)
+        let count = poll(&poller, 1, 30_000)
+        #expect(count == 1)
+        signal(SIGPIPE, SIG_IGN)
+        #expect(throws: SystemError(errno: EPIPE, call: "write")) { try StandardStreams.write([1], to: ends[0]) }
+    }
+
+    /// The two ends of a TCP connection.
+    private func connection() throws -> [Int32] {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let (listener, client) = (socket(AF_INET, type, 0), socket(AF_INET, type, 0))
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let server = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
+                guard bind(listener, address, size) == 0, listen(listener, 1) == 0,
+                    getsockname(listener, address, &size) == 0, connect(client, address, size) == 0
+                else { return -1 }
+                return accept(listener, nil, nil)
+            }
+        }
+        try #require(server >= 0)
+        return [client, server]
+    }
+
     @Test("where next to nothing may wait there is room again all the same", arguments: [1, 2, 3])
     func leastRoom(mostLoad: Int) throws {
         let pipe = try Pipe()

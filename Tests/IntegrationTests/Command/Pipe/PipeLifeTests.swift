@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -144,6 +145,45 @@ struct PipeLifeTests {
             #expect(directory.content("errors")?.isEmpty ?? true)
             #expect(await eventually { workers.allSatisfy { kill($0, 0) != 0 } })
         }
+    }
+
+    @Test("a socket that is closed with answers unread ends it as quietly")
+    func droppedOutput() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let pipe = try PipeProcess(["-j", "1"], errors: directory.file("errors"))
+            // One after the other, so that each is written for itself, and more than a socket takes: one is being
+            // written, and none of it has gone.
+            let count = 60
+            for id in 0..<count { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/bytes/10000?\(id)"))"}"#) }
+            #expect(await eventually { (try? origin.concurrency().total) == count })
+            pipe.dropOutput()
+            #expect(await pipe.exitStatus() == 0)
+            #expect(directory.content("errors")?.isEmpty ?? true)
+        }
+    }
+
+    @Test("a socket that is input and output, and was reset, ends it quietly, whichever tells it first")
+    func resetSocket() throws {
+        let directory = try TemporaryDirectory()
+        var ends: [Int32] = [-1, -1]
+        let made = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
+        try #require(made == 0)
+        let socket = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
+        // Closed with a byte unread.
+        let written = write(ends[1], "x", 1)
+        close(ends[0])
+        #expect(written == 1)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try BuiltProducts.trawl())
+        process.arguments = ["pipe"]
+        process.standardInput = socket
+        process.standardOutput = socket
+        try directory.put("errors", [])
+        process.standardError = FileHandle(forWritingAtPath: directory.file("errors"))
+        try process.runToEnd()
+        #expect(process.terminationStatus == 0)
+        #expect(directory.content("errors")?.isEmpty == true)
     }
 
     @Test("a signal lets fetches in flight end, and answers those that wait")

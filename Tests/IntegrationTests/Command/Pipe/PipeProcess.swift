@@ -73,6 +73,14 @@ final class PipeProcess: Sendable {
     /// Stops reading for good.
     func closeOutput() { shutdown(process.output, Int32(SHUT_RDWR)) }
 
+    /// Goes away, whatever is unread.
+    func dropOutput() {
+        // The number is still the process's, which closes it.
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        dup2(nothing, process.output)
+        close(nothing)
+    }
+
     func signal(_ number: Int32) { process.signal(number) }
 
     /// The next answer; nil at the end, or when none comes in time.
