@@ -40,16 +40,19 @@ enum RequestLine: Equatable {
         }
     }
 
-    /// The id of a line that could not be read whole: too long, or not UTF-8 from some place on.
-    static func id(inBrokenLine start: UnsafeRawBufferPointer) -> RequestID? {
+    /// What is known of a line that could not be read whole: too long, or not UTF-8 from some place on.
+    ///
+    /// - Parameter reason: Why it could not.
+    static func broken(_ start: UnsafeRawBufferPointer, _ reason: String) -> BadLine {
         let line = trimmed(start)
-        guard line.first == UInt8(ascii: "{") else { return nil }
+        guard line.first == UInt8(ascii: "{") else { return BadLine(reason: reason) }
         var object = RequestObject(.pipe)
         switch object.read(UnsafeRawBufferPointer(rebasing: line[..<(UTF8Bytes.firstFault(in: line) ?? line.count)])) {
-        case .bad(let bad): return bad.id
+        case .bad(let bad): return BadLine(reason: reason, id: bad.id, url: bad.url)
         // What follows is wrong, or too much.
-        case .request(let request): return request.id
-        case .nothing: return nil
+        case .request(let request):
+            return BadLine(reason: reason, id: request.id, url: UserInformation.removed(from: request.url))
+        case .nothing: return BadLine(reason: reason)
         }
     }
 

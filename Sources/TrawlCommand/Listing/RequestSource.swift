@@ -127,7 +127,7 @@ final class RequestSource {
                 isText = true
             case .bad(let count, let reason, let start, let holdsNUL):
                 number = count
-                line = .bad(BadLine(reason: reason, id: RequestLine.id(inBrokenLine: start)))
+                line = .bad(RequestLine.broken(start, reason))
                 hasNUL = holdsNUL
             case .end: return .end
             case .interrupted: return .wait

@@ -156,8 +156,7 @@ final class PipeRun {
             do throws(CommandError) {
                 switch try list.next(interrupt: -1) {
                 case .line(_, let bytes): line = RequestLine(bytes, .pipe)
-                case .bad(_, let reason, let start, _):
-                    line = .bad(BadLine(reason: reason, id: RequestLine.id(inBrokenLine: start)))
+                case .bad(_, let reason, let start, _): line = .bad(RequestLine.broken(start, reason))
                 case .end:
                     isInputOver = true
                     return

@@ -219,7 +219,7 @@ struct RequestLineTests {
 
     @Test("the id of a line that is cut or damaged is found when it comes first")
     func brokenLines() {
-        func id(_ bytes: [UInt8]) -> RequestID? { bytes.withUnsafeBytes { RequestLine.id(inBrokenLine: $0) } }
+        func id(_ bytes: [UInt8]) -> RequestID? { bytes.withUnsafeBytes { RequestLine.broken($0, "no").id } }
         // What is left of it may be a whole request.
         #expect(id(Array(#"{"id":7,"url":"http://h/"}"#.utf8) + [0xFF])?.json == Array("7".utf8))
         let seven = RequestID(json: [0x37])
@@ -230,12 +230,28 @@ struct RequestLineTests {
         #expect(id([]) == nil && id([0x7B]) == nil && id(Array("x".utf8)) == nil)
     }
 
+    @Test("a line that is cut or damaged names its URL when that comes first, without user information")
+    func brokenURLs() {
+        func broken(_ text: String, _ end: [UInt8]) -> BadLine {
+            (Array(text.utf8) + end).withUnsafeBytes { RequestLine.broken($0, "no") }
+        }
+        let seven = RequestID(json: [0x37])
+        let known = BadLine(reason: "no", id: seven, url: "http://h/")
+        #expect(broken(#"{"id":7,"url":"http://u:p@h/","body":""#, [0xFF, 0x22, 0x7D]) == known)
+        // What is left of it may be a whole request.
+        #expect(broken(#"{"id":7,"url":"http://u:p@h/"}"#, [0xFF]) == known)
+        #expect(broken(#"{"id":7,"url":"http://u:p@h/"}"#, [0]) == known)
+        // A part of a URL is none, and may end within a password.
+        #expect(broken(#"{"id":7,"url":"http://u:p"#, [0xFF, 0x22, 0x7D]) == BadLine(reason: "no", id: seven))
+        #expect(broken("http://h/", [0xFF]) == BadLine(reason: "no"))
+    }
+
     @Test("cut anywhere, an object is a bad line that never traps, and has its id once that is whole")
     func truncations() {
         let text = Array(#"{"id":"ab","url":"http://h/","headers":[["A","é"]],"body":"\u00e4","timeout":1.5}"#.utf8)
         for length in 1..<text.count {
             text[..<length].withUnsafeBytes { bytes in
-                let id = RequestLine.id(inBrokenLine: bytes)
+                let id = RequestLine.broken(bytes, "no").id
                 #expect(id == (length >= 10 ? RequestID(json: Array("\"ab\"".utf8)) : nil))
             }
         }

@@ -56,8 +56,9 @@ struct PipeCommandTests {
             let answer = try #require(await pipe.next(), "\(line)")
             #expect(answer.code == "bad_request" && answer.id == id, "\(line): \(answer.text)")
         }
-        pipe.write(Array(#"{"id":12,"url":"http://a/"}"#.utf8) + [0, 0x0A])
-        #expect(await pipe.next()?.code == "bad_request")
+        pipe.write(Array(#"{"id":12,"url":"http://u:p@a/"}"#.utf8) + [0, 0x0A])
+        let zero = try #require(await pipe.next())
+        #expect(zero.code == "bad_request" && zero.id == "12" && zero.url == "http://a/", "\(zero.text)")
         pipe.write(Array(#"{"id":13,"method":""#.utf8) + [0xFF, 0x22, 0x7D, 0x0A])
         #expect(await pipe.next()?.id == "13")
         pipe.write(
