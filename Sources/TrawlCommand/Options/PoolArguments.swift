@@ -13,7 +13,8 @@ struct PoolArguments: ParsableArguments {
     @Option(
         name: [.customShort("j", allowingJoined: true), .customLong("parallel")], parsing: .unconditional,
         help: ArgumentHelp(
-            "Fetch so many URLs at a time, 1 to 4096; get does so into files alone. Default 64, in pipe 128.",
+            "Fetch so many URLs at a time, 1 to 4096, of which a worker has no more than 1024; get does so into files "
+                + "alone. Default 64, in pipe 128.",
             valueName: "count"))
     var parallelText: String?
 

@@ -6,7 +6,9 @@ extension Coordinator {
     /// - Parameter console: Told what is done otherwise than it was asked for.
     static func started(_ configuration: Configuration, _ console: Console) throws(CommandError) -> Coordinator {
         var configuration = configuration
-        if let note = DescriptorLimit.fit(&configuration) { console.note(note) }
+        if let note = DescriptorLimit.fit(&configuration) ?? RunSetup.shortage(of: configuration) {
+            console.note(note)
+        }
         configuration.debugLog?.handler = { console.write("trawl: \($0)\n") }
         do throws(FetchError) {
             let coordinator = try Coordinator(configuration)

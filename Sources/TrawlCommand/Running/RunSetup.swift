@@ -77,6 +77,18 @@ enum RunSetup {
         return WriteOut(String(decoding: text.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self))
     }
 
+    /// The most transfers a worker can have.
+    private static let mostInWorker = 1024
+
+    /// What a person is to know when the workers have fewer fetches at a time than were asked for.
+    static func shortage(of configuration: Configuration) -> String? {
+        let (most, wanted) = (configuration.workers * configuration.transfersPerWorker, configuration.transfersInAll)
+        // Nothing was asked for where there is no number.
+        guard most < wanted, wanted < .max else { return nil }
+        let workers = (wanted + mostInWorker - 1) / mostInWorker
+        return "\(most) fetches at a time: a worker has no more than \(mostInWorker); --workers \(workers) is enough"
+    }
+
     /// - Parameters:
     ///   - name: What the run is called where its status is told.
     ///   - parallel: Fetches at a time over all workers.
@@ -104,7 +116,7 @@ enum RunSetup {
         // Zero is for debugging the library.
         configuration.workers = max(1, configuration.workers)
         configuration.transfersPerWorker = max(
-            1, min(1024, (parallel + configuration.workers - 1) / configuration.workers))
+            1, min(mostInWorker, (parallel + configuration.workers - 1) / configuration.workers))
         if let perHost = command.pool.perHost?.value ?? perHost { configuration.connectionsPerHost = perHost }
         if configuration.workerExecutable == nil {
             configuration.workerExecutable = OwnExecutable.path()

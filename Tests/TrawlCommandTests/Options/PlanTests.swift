@@ -51,6 +51,23 @@ struct PlanTests {
         }
     }
 
+    @Test(
+        "fewer fetches at a time than were asked for are told, with the workers that would have them",
+        arguments: [
+            (4096, 2, 4), (2049, 2, 3), (1025, 1, 2), (4096, 4, nil), (2048, 2, nil), (128, 1, nil),
+        ] as [(Int, Int, Int?)])
+    func fewerAtATime(parallel: Int, workers: Int, enough: Int?) throws {
+        let options = ["-j", "\(parallel)", "--workers", "\(workers)"]
+        let told = enough.map {
+            "\(workers * 1024) fetches at a time: a worker has no more than 1024; --workers \($0) is enough"
+        }
+        let pipe = try PipePlan(PipeCommand.parse(options)).configuration
+        #expect(RunSetup.shortage(of: pipe) == told)
+        let batch = try BatchPlan(BatchCommand.parse(["--no-files"] + options)).configuration
+        #expect(RunSetup.shortage(of: batch) == told)
+        #expect(RunSetup.shortage(of: Configuration()) == nil)
+    }
+
     @Test("the command tells servers its name and version, and nothing of the system, ASI-REQ-10")
     func userAgent() throws {
         let agents = [

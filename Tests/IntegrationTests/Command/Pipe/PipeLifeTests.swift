@@ -124,6 +124,12 @@ struct PipeLifeTests {
         #expect(run.status == 0 && run.output.isEmpty && run.errors.isEmpty)
     }
 
+    @Test("fewer fetches at a time than were asked for are told, be it for want of workers or of open files")
+    func fewerAtATime() throws {
+        let run = try CommandRun(["pipe", "--workers", "1", "-j", "4096"], input: "")
+        #expect(run.status == 0 && run.errors.contains(" fetches at a time: "), "\(run.errors)")
+    }
+
     @Test("a last line without its end is a request, too")
     func lastLine() async throws {
         try await withOrigin { origin in
