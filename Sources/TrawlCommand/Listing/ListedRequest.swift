@@ -1,5 +1,6 @@
 import Trawl
 import TrawlHTTP
+import TrawlSession
 
 /// A request as a line of a list, or of `pipe`'s input, describes it.
 struct ListedRequest: Sendable, Equatable {
@@ -29,6 +30,9 @@ struct ListedRequest: Sendable, Equatable {
 
     /// About how many bytes of memory what it says takes.
     var byteCount: Int { url.utf8.count + (id?.json.count ?? 0) + (out?.utf8.count ?? 0) + (own?.byteCount ?? 0) }
+
+    /// What it is known by, without the rest.
+    var withoutTerms: ListedRequest { ListedRequest(url: url, id: id, out: out, own: nil, key: key) }
 }
 
 extension ListedRequest {
@@ -68,7 +72,9 @@ extension ListedRequest {
         }
 
         /// About how many bytes of memory it takes.
-        var byteCount: Int { (method?.utf8.count ?? 0) + headers.packed.count + (body?.count ?? 0) }
+        var byteCount: Int {
+            (method?.utf8.count ?? 0) + headers.packed.count + (body?.count ?? 0) + (credential?.credentials.size ?? 0)
+        }
 
         static func == (left: OwnTerms, right: OwnTerms) -> Bool {
             left.method == right.method && left.headers == right.headers && left.body == right.body

@@ -7,6 +7,10 @@ final class FetchInFlight {
     let line: Int
     /// Whether its record takes the place of an earlier run's.
     let isAgain: Bool
+    /// Whether its body is too long for a message to a worker: it takes a descriptor.
+    let hasLongBody: Bool
+    /// What its line takes in memory, in bytes: here, or in the fetch that was made of it.
+    let lineBytes: Int
     /// When it was read.
     let started: MonotonicInstant
     /// How often it was tried, once it is over.
@@ -18,10 +22,16 @@ final class FetchInFlight {
     /// The file asked for in the latest attempt.
     var path: String?
 
-    init(_ request: ListedRequest, line: Int, isAgain: Bool = false, at now: MonotonicInstant) {
-        self.request = request
+    /// - Parameter keepsTerms: Whether what the line says beside its URL is needed once its fetch is made. A long body
+    ///   is in a memory file then.
+    init(
+        _ request: ListedRequest, line: Int, isAgain: Bool = false, keepsTerms: Bool = true, at now: MonotonicInstant
+    ) {
+        self.request = keepsTerms ? request : request.withoutTerms
         self.line = line
         self.isAgain = isAgain
+        hasLongBody = (request.own?.body?.count ?? 0) > WireProtocol.maximumInlineBody
+        lineBytes = request.byteCount
         started = now
     }
 }
@@ -67,8 +77,8 @@ struct FetchesInFlight {
     }
 
     mutating func insert(_ fetch: FetchInFlight) -> UInt64 {
-        lineBytes += fetch.request.byteCount
-        if Self.hasLongBody(fetch) { longBodies += 1 }
+        lineBytes += fetch.lineBytes
+        if fetch.hasLongBody { longBodies += 1 }
         if let place = free.popLast() {
             places[place] = fetch
             return UInt64(place)
@@ -86,12 +96,8 @@ struct FetchesInFlight {
     mutating func remove(_ tag: UInt64) -> FetchInFlight {
         guard let fetch = places[Int(tag)].take() else { preconditionFailure("an answer without a request") }
         free.append(Int(tag))
-        lineBytes -= fetch.request.byteCount
-        if Self.hasLongBody(fetch) { longBodies -= 1 }
+        lineBytes -= fetch.lineBytes
+        if fetch.hasLongBody { longBodies -= 1 }
         return fetch
-    }
-
-    private static func hasLongBody(_ fetch: FetchInFlight) -> Bool {
-        (fetch.request.own?.body?.count ?? 0) > WireProtocol.maximumInlineBody
     }
 }

@@ -186,7 +186,8 @@ final class PipeRun {
         do throws(FetchError) {
             let template = try templates.template(for: request.own)
             let target = try coordinator.target(of: request.url, template)
-            let tag = table.insert(FetchInFlight(request, line: 0, at: MonotonicInstant(nanoseconds: 0)))
+            let fetch = FetchInFlight(request, line: 0, keepsTerms: false, at: MonotonicInstant(nanoseconds: 0))
+            let tag = table.insert(fetch)
             fetches.append(coordinator.prepare(target, template, into: .memory, tag: tag, answers: answers))
         } catch {
             refuse(request, error)

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import Trawl
 import TrawlHTTP
 import TrawlProtocol
 
@@ -92,12 +93,15 @@ struct FetchesInFlightTests {
         #expect(table.hasRoom(for: 16_300, waiting: 300, mostWaiting: 200))
     }
 
-    private func fetch(_ url: String = "http://h/", body: [UInt8]? = nil) -> FetchInFlight {
+    private func fetch(
+        _ url: String = "http://h/", body: [UInt8]? = nil, credential: Credential? = nil, keepsTerms: Bool = true
+    ) -> FetchInFlight {
         let own = ListedRequest.OwnTerms(
-            method: nil, headers: FieldLines(), body: body, follows: nil, maxRedirects: nil, timeout: nil)
+            method: nil, headers: FieldLines(), body: body, follows: nil, maxRedirects: nil, timeout: nil,
+            credential: credential)
         return FetchInFlight(
             ListedRequest(url: url, id: nil, out: nil, own: own, key: RequestKey(url: url, out: nil)), line: 1,
-            at: MonotonicInstant(nanoseconds: 0))
+            keepsTerms: keepsTerms, at: MonotonicInstant(nanoseconds: 0))
     }
 
     @Test("only bodies that take a descriptor are counted as such, and places they leave are free")
@@ -121,18 +125,31 @@ struct FetchesInFlightTests {
         #expect(table.hasRoom(for: 5000))
     }
 
-    @Test("what lines say takes 64 MiB at most, and the one that goes beyond it")
+    @Test("what lines say takes 64 MiB at most, and the one that goes beyond it: URLs, passwords and bodies")
     func lines() {
-        var table = FetchesInFlight()
-        // Made once: its key is worked out of each of its bytes.
-        let long = fetch(String(repeating: "x", count: 1 << 20))
-        var last: UInt64 = 0
-        for _ in 0..<64 {
+        let (count, text) = (1 << 20, String(repeating: "x", count: 1 << 20))
+        let body = [UInt8](repeating: 1, count: count)
+        // Made once: a key is worked out of each byte of a URL.
+        for long in [
+            fetch(text), fetch(credential: Credential(user: "u", password: text)), fetch(body: body),
+            fetch(body: body, keepsTerms: false),
+        ] {
+            var table = FetchesInFlight()
+            var last: UInt64 = 0
+            for _ in 0..<64 {
+                #expect(table.hasRoom(for: 100))
+                last = table.insert(long)
+            }
+            #expect(!table.hasRoom(for: 100))
+            table.remove(last)
             #expect(table.hasRoom(for: 100))
-            last = table.insert(long)
         }
-        #expect(!table.hasRoom(for: 100))
-        table.remove(last)
-        #expect(table.hasRoom(for: 100))
+    }
+
+    @Test("of a request whose line is needed no more, what it is known by is kept")
+    func withoutTerms() {
+        let known = fetch("http://h/x", body: [1], keepsTerms: false).request
+        #expect(known.own == nil && known.url == "http://h/x" && known.key == RequestKey(url: "http://h/x", out: nil))
+        #expect(fetch(body: [1]).request.own?.body == [1])
     }
 }
