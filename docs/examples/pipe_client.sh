@@ -4,6 +4,7 @@
 #   pipe_client.sh URL...                   TRAWL=path/to/trawl where it is not on PATH
 #
 # For each URL, as the responses come: status (or error code), length of the body, number of the URL among the arguments.
+# It ends with 1 when one of them had no response.
 # A program that does more than this with JSON wants jq or a language that can read it.
 set -euo pipefail
 
@@ -22,10 +23,12 @@ requests() {
     done
 }
 
+answers=0
 failed=0
 # Lines are one object each, the id is their first member and the body their last. A quotation mark within a value comes
 # with a backslash before it, so a pattern that holds bare ones finds members and nothing else.
 while IFS= read -r line; do
+    answers=$((answers + 1))
     id=${line#'{"id":'}
     id=${id%%,*}
     body=${line##*'"body_base64":"'}
@@ -40,4 +43,6 @@ while IFS= read -r line; do
     fi
     printf '%s %d %s\n' "$result" "$(printf '%s' "$body" | base64 -d | wc -c)" "$id"
 done < <(requests "$@" | "${TRAWL:-trawl}" pipe)
+# How trawl ends is not seen here: what it has not answered has failed, be it that it did not run at all.
+[ "$answers" -eq $# ] || failed=1
 exit "$failed"

@@ -259,4 +259,12 @@ struct PipeLifeTests {
             #expect(lines.contains { $0.hasPrefix("connect 0 ") })
         }
     }
+
+    @Test("the example in bash fails when what it runs answers nothing", arguments: ["/nonexistent", "/bin/true"])
+    func exampleWithoutAnswers(program: String) throws {
+        let script = "\(Checkout.path())/docs/examples/pipe_client.sh"
+        let run = try CommandRun(
+            program: "/usr/bin/env", ["bash", script, "http://127.0.0.1:1/"], environment: ["TRAWL": program])
+        #expect(run.status == 1 && run.output.isEmpty, "\(run.errors)")
+    }
 }
