@@ -29,6 +29,7 @@ extension RedirectAnswer {
         case .success(.stop): self = .stop
         case .success(.cancel): self = .fail(FetchError(.cancelled, "", url: proposal.url))
         case .success(.send(var request)):
+            // For the checks alone: the fetch goes on with those it has.
             request.options = proposal.request.options
             do throws(FetchError) {
                 let plan = try planner.plan(request, into: .memory, wantsEvents: false)

@@ -9,7 +9,8 @@ public struct RedirectProposal: Sendable {
     /// How many redirects were followed before.
     public let count: Int
     /// The request that follows otherwise, checked and allowed: without its body, and without what is bound to the
-    /// origin when the redirect leads to another one.
+    /// origin when this redirect leads to another one, or one before it has. Such are fields, and of the options the
+    /// credential, cookies by hand, the client certificate and, for another host, verification that is not full.
     public let request: Request
     /// Whether the body goes along.
     public let keepsBody: Bool
@@ -19,6 +20,7 @@ public struct RedirectProposal: Sendable {
     /// - Parameters:
     ///   - here: The hop's target, and its fields.
     ///   - hasBody: Whether it had a body.
+    ///   - options: Those that hold for the next hop.
     init(
         _ redirect: Redirect, to target: TargetURI, _ head: TrawlHTTP.ResponseHead, from here: TargetURI,
         _ fields: FieldLines, count: Int, hasBody: Bool, _ options: RequestOptions

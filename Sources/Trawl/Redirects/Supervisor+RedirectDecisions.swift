@@ -21,11 +21,16 @@ extension Supervisor {
         guard let decisions = decider(of: fetch), fetch.engine.decided?.isAbout(head) != true,
             case .follow(let redirect, let target)? = self.redirect(of: head, fetch)
         else { return false }
+        let here = fetch.engine.target
+        // The plan's, since those of the hop may have been changed for it alone.
+        var options = fetch.plan.options.withoutSecrets(
+            leavesOrigin: fetch.engine.hasLeftOrigin || target.origin != here.origin)
+        options.tls = self.planner.following(fetch.engine.terms, to: target, from: here).options.tls
         let proposal = RedirectProposal(
-            redirect, to: target, head, from: fetch.engine.target, fetch.engine.fields,
-            count: fetch.engine.redirects.count, hasBody: fetch.body != .none, fetch.plan.options)
+            redirect, to: target, head, from: here, fetch.engine.fields, count: fetch.engine.redirects.count,
+            hasBody: fetch.body != .none, options)
         let earlier = [
-            EarlierHop(origin: fetch.engine.target.origin, fields: fetch.engine.fields),
+            EarlierHop(origin: here.origin, fields: fetch.engine.fields),
             EarlierHop(origin: fetch.home, fields: fetch.plan.fields),
         ]
         let number = programQuestions.nextNumber()

@@ -55,9 +55,10 @@ extension Coordinator {
         _ original: FetchPlan, _ count: Int, _ cache: ProgramCache
     ) async -> RedirectAnswer {
         guard let decisions = cache.decisions else { return .follow }
+        let next = planner.following(plan.terms, to: target, from: plan.target)
         let proposal = RedirectProposal(
             redirect, to: target, head, from: plan.target, plan.fields, count: count, hasBody: plan.body != .none,
-            plan.options)
+            next.options.withoutSecrets(leavesOrigin: target.origin != plan.target.origin))
         let earlier = [plan, original].map { EarlierHop(origin: $0.target.origin, fields: $0.fields) }
         return await RedirectAnswer(decisions, proposal, after: earlier, within: cache.decisionTimeout, planner)
     }
@@ -127,18 +128,10 @@ extension FetchPlan {
             path: nil, terms: terms.changed(to: options), wantsEvents: false)
     }
 
-    /// The terms of the next hop: credentials and cookies that the request was given do not leave its origin, and do
-    /// not come back. Such cookies stay at the first hop, unless they are repeated (ASI-RED-07).
+    /// The terms of the next hop. What it is without does not come back.
     private func without(secretsFor target: TargetURI, _ terms: FetchTerms) -> FetchTerms {
-        let changesOrigin = target.origin != self.target.origin
-        let dropsCredential = changesOrigin && terms.options.authentication.credential != nil
-        let cookies = terms.options.cookies
-        let dropsCookies = !cookies.manual.isEmpty && (changesOrigin || !cookies.repeatsManual)
-        guard dropsCredential || dropsCookies else { return terms }
-        var options = terms.options
-        if dropsCredential { options.authentication.credential = nil }
-        if dropsCookies { options.cookies.manual = [] }
-        return terms.changed(to: options)
+        let options = terms.options.withoutSecrets(leavesOrigin: target.origin != self.target.origin)
+        return options == terms.options ? terms : terms.changed(to: options)
     }
 
     fileprivate func replaced(by other: RedirectReplacement, _ terms: FetchTerms) -> FetchPlan {

@@ -288,6 +288,72 @@ struct RedirectDecisionTests {
     }
 
     @Test(
+        "a program that sends the proposed request itself tells nobody what is another origin's",
+        arguments: [false, true])
+    func sentByProgram(ownCache: Bool) async throws {
+        let other = try ScriptedOrigin { seen in
+            let parts = seen.target.components(separatedBy: "to=")
+            return parts.count > 1
+                ? ScriptedOrigin.Answer(302, "", [("Location", parts[1])]) : ScriptedOrigin.Answer(200, "there")
+        }
+        defer { other.stop() }
+        let elsewhere = "http://two.test:\(other.port)"
+        let decisions = Deciding { $0.url.hasSuffix("/round") ? .follow : .stop }
+        try await withScene(
+            adjust: {
+                $0.decisions = decisions
+                if ownCache { $0.downloadCache = MemoryCache() }
+            },
+            answering: { seen in
+                let home = "http://\(seen.fields["host"] ?? "")/end"
+                let places: [String: String] = [
+                    "/away": elsewhere + "/end", "/round": elsewhere + "/back?to=" + home, "/near": home,
+                ]
+                return places[seen.target].map { ScriptedOrigin.Answer(302, "", [("Location", $0)]) }
+                    ?? ScriptedOrigin.Answer(200, "here")
+            },
+            { scene, coordinator in
+                var request = Request(scene.origin.url("/near"))
+                request.options.authentication.credential = Credential(bearer: "secret")
+                request.options.authentication.allowsClearText = true
+                request.options.authentication.usesSession = false
+                request.options.cookies.manual = [RequestCookie("id", "secret")]
+                request.options.cookies.repeatsManual = true
+                request.options.tls.verification = .none
+                // Who has one does not use a cache of the program's own.
+                if !ownCache { request.options.tls.identity = ClientIdentity(file: "/no/such/certificate") }
+                request.options.transport.resolve = ["two.test:\(other.port):127.0.0.1"]
+                let given = request
+                /// What was proposed where the fetch was stopped.
+                func proposed(_ target: String, repeats: Bool = true) async throws -> Request {
+                    var request = given
+                    request.url = scene.origin.url(target)
+                    request.options.cookies.repeatsManual = repeats
+                    let response = try await coordinator.send(request)
+                    #expect(response.status == 302)
+                    return try #require(decisions.asked.withLock { $0.last }).request
+                }
+                let near = try await proposed("/near")
+                #expect(near.options == given.options)
+                let once = try await proposed("/near", repeats: false)
+                #expect(once.options.cookies.manual.isEmpty)
+                #expect(once.options.authentication == given.options.authentication)
+                for target in ["/away", "/round"] {
+                    let far = try await proposed(target)
+                    let (authentication, tls) = (far.options.authentication, far.options.tls)
+                    #expect(authentication.credential == nil && far.options.cookies.manual.isEmpty, "\(target)")
+                    #expect(tls.identity == nil && tls.verification == .full, "\(target)")
+                    let response = try await coordinator.send(far)
+                    #expect(response.status == 200)
+                }
+                #expect(scene.origin.seen("/away").first?.fields["authorization"] == "Bearer secret")
+                let sent = other.seen("/end") + scene.origin.seen("/end")
+                #expect(sent.count == 2)
+                #expect(sent.allSatisfy { $0.fields["authorization"] == nil && $0.fields["cookie"] == nil })
+            })
+    }
+
+    @Test(
         "no clock runs while the program decides; without a decision in time the fetch fails",
         arguments: Engine.allCases)
     func clocks(engine: Engine) async throws {
