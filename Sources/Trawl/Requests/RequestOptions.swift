@@ -233,7 +233,8 @@ extension RequestOptions {
         public var connectTo: [String] = []
         /// Whether the certificate of an `https` proxy is checked. Default true.
         public var verifiesProxy = true
-        /// A PEM file of certificates trusted for `https` proxies in place of the system's.
+        /// A PEM file of certificates trusted for `https` proxies in place of the system's; a fetch with an empty path
+        /// fails with ``FetchError/Code/badRequest``.
         public var proxyCAFile: String?
         /// The local interface or address used, as in curl's `--interface`.
         public var interface: String?

@@ -3,6 +3,9 @@ extension RequestOptions {
     ///
     /// ``identity`` belongs to the origin of the request's URL and ``verification`` to its host: a redirect elsewhere
     /// goes without the one and fully verified.
+    ///
+    /// What is not given is nil: a fetch with an empty path, empty ``caData`` or an empty list of ciphers fails with
+    /// ``FetchError/Code/badRequest``.
     public struct TLS: Sendable, Hashable, Codable {
         /// How far the server's certificate is checked. Default ``Verification/full``.
         public var verification = Verification.full

@@ -1,6 +1,21 @@
 import TrawlHTTP
 import TrawlProtocol
 
+extension RequestOptions {
+    /// What is wrong with whom it trusts, or nil.
+    var trustProblem: String? {
+        // Workers take what is empty for what was not given: everybody would be trusted, or whom the system trusts.
+        let texts = [
+            ("tls.caFile", tls.caFile), ("tls.caDirectory", tls.caDirectory), ("tls.pinFile", tls.pinFile),
+            ("tls.ciphers", tls.ciphers), ("tls.ciphers13", tls.ciphers13),
+            ("transport.proxyCAFile", transport.proxyCAFile),
+        ]
+        if let (name, _) = texts.first(where: { $0.1?.isEmpty == true }) { return "\(name) is empty" }
+        if tls.caData?.isEmpty == true { return "tls.caData is empty" }
+        return tls.problem
+    }
+}
+
 extension RequestOptions.TLS {
     /// What workers are told.
     var terms: TLSTerms {
@@ -39,7 +54,7 @@ extension RequestOptions.TLS {
     }
 
     /// What is wrong with it, or nil.
-    var problem: String? {
+    fileprivate var problem: String? {
         for pin in pins where pin.utf8.count != 44 || !pin.utf8.allSatisfy(Self.isBase64) {
             return "a pin is the base64 form of a SHA-256 digest, not \(pin.prefix(64).description.terminalSafe)"
         }

@@ -94,6 +94,8 @@ struct TLSArguments: ParsableArguments {
         try OptionText.check(maximumText, "--tls-max <version>") { MaximumTLS(argument: $0) != nil }
         try OptionText.check(certificateFormText, "--cert-type <form>") { Self.form($0) != nil }
         try OptionText.check(keyFormText, "--key-type <form>") { Self.form($0).map { $0 != .pkcs12 } ?? false }
+        try OptionText.check(ciphers, "--ciphers <list>") { !$0.isEmpty }
+        try OptionText.check(ciphers13, "--tls13-ciphers <list>") { !$0.isEmpty }
         try OptionText.check(pins, "--pinnedpubkey <file or digests>") {
             !$0.hasPrefix("sha256//") || Self.pins($0) != nil
         }

@@ -55,6 +55,18 @@ struct BlockedFileTests {
         }
     }
 
+    @Test("an empty name of a file is one that is not there, and the message says that it is empty")
+    func nameless() throws {
+        for (option, status) in [
+            ("--cert", 58), ("--key", 58), ("--cacert", 77), ("--proxy-cacert", 77), ("--pinnedpubkey", 90),
+        ] as [(String, Int32)] {
+            let run = try CommandRun([option, "", "https://127.0.0.1:1/"])
+            #expect(run.status == status && run.errors == "trawl: \(option): the file's name is empty\n", "\(option)")
+        }
+        let run = try CommandRun(["--capath", "", "https://127.0.0.1:1/"])
+        #expect(run.status == 77 && run.errors == "trawl: --capath: the directory's name is empty\n")
+    }
+
     @Test("a file that is not there ends a run with curl's status, and the message names the option")
     func missing() throws {
         let directory = try TemporaryDirectory()

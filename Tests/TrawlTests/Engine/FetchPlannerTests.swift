@@ -155,6 +155,25 @@ struct FetchPlannerTests {
         #expect(failure?.code == .badRequest && failure?.detail == "\(name) is negative")
     }
 
+    private static let empties: [(String, @Sendable (inout RequestOptions) -> Void)] = [
+        ("tls.caFile", { $0.tls.caFile = "" }), ("tls.caDirectory", { $0.tls.caDirectory = "" }),
+        ("tls.caData", { $0.tls.caData = [] }), ("tls.pinFile", { $0.tls.pinFile = "" }),
+        ("tls.ciphers", { $0.tls.ciphers = "" }), ("tls.ciphers13", { $0.tls.ciphers13 = "" }),
+        ("transport.proxyCAFile", { $0.transport.proxyCAFile = "" }),
+    ]
+
+    @Test("what says whom to trust and is empty is told, whatever else does", arguments: empties.indices)
+    func empty(index: Int) throws {
+        let (name, adjust) = Self.empties[index]
+        let failure = #expect(throws: FetchError.self) {
+            try terms {
+                $0.tls.pins = [String(repeating: "A", count: 44)]
+                adjust(&$0)
+            }
+        }
+        #expect(failure?.code == .badRequest && failure?.detail == "\(name) is empty")
+    }
+
     @Test("zero is no limit of time, no wait and no attempt")
     func zeros() throws {
         let zero = try terms {

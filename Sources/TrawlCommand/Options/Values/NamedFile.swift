@@ -15,6 +15,10 @@ struct NamedFile {
     /// Throws when it cannot be read, which would show only as a failed handshake, or is of another kind: at a pipe a
     /// worker would wait, and whatever else it does with it.
     func check() throws(CommandError) {
+        if path.isEmpty {
+            let kind = isDirectory ? "directory" : "file"
+            throw CommandError("\(option): the \(kind)'s name is empty", curlStatus: curlStatus)
+        }
         var info = stat()
         guard stat(path, &info) == 0, access(path, R_OK) == 0 else {
             throw CommandError(file: shown ?? path, errno, option: option, curlStatus: curlStatus)
