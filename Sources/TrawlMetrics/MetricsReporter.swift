@@ -37,7 +37,7 @@ public struct MetricsReporter: Sendable {
         while let snapshot = await coordinator.snapshotTakingTimes() {
             reported.report(snapshot)
             if Task.isCancelled { return }
-            try? await Task.sleep(for: interval)
+            try? await Task.sleep(forAnyTime: interval)
         }
         if let snapshot = await coordinator.lastSnapshot() { reported.report(snapshot) }
     }

@@ -1,5 +1,6 @@
 import Glibc
 import MetricsTestKit
+import TestSupport
 import Testing
 import Trawl
 import TrawlMetrics
@@ -64,6 +65,26 @@ struct WatchingProgramTests {
             let times = try system.expectTimer("trawl_fetch_duration_seconds").values
             #expect(times.count == 6 && times.contains { $0 >= 50_000_000 })
             #expect(try system.expectTimer("trawl_first_byte_seconds").values.count == 5)
+        }
+    }
+
+    @Test("between two reports there may be any time")
+    func eternity() async {
+        // What goes wrong ends the process.
+        await #expect(processExitsWith: .success) {
+            let system = TestMetrics()
+            let coordinator = try Coordinator(try testConfiguration(workers: 0))
+            let reporter = MetricsReporter(coordinator, every: Duration.seconds(Int64.max) * 8, factory: system)
+            let executor = AskingExecutor {}
+            let reporting = Task(executorPreference: executor) { await reporter.run() }
+            let isReported = await eventually {
+                system.meters(label: "trawl_fetches_in_flight").contains { !$0.values.isEmpty }
+            }
+            expectInChild(isReported, "nothing is reported")
+            while !executor.isIdle { await Task.yield() }
+            reporting.cancel()
+            await reporting.value
+            await coordinator.shutdown()
         }
     }
 

@@ -26,7 +26,7 @@ final class FirstAnswer<Value: Sendable>: Sendable {
         let timer = limit.map { limit in
             Task {
                 // Cancelled as soon as there is an answer.
-                if (try? await Task.sleep(for: limit)) != nil { answer.settle(nil) }
+                if (try? await Task.sleep(forAnyTime: limit)) != nil { answer.settle(nil) }
             }
         }
         defer {

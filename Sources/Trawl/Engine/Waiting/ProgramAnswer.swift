@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// Asks a program for a decision about a fetch.
 enum ProgramAnswer {
     /// What the program says, or what the fetch fails with: it threw, said nothing in time, or the asking task was
@@ -20,6 +22,8 @@ enum ProgramAnswer {
         }
         if let answer = await FirstAnswer.within(limit, answer) { return answer }
         guard let limit else { return .failure(FetchError(.cancelled, "", url: url)) }
-        return .failure(FetchError(.timeout, "no decision about \(subject) within \(limit)", url: url))
+        // One of more seconds than 64 bits hold has no description.
+        let shown = Duration.nanoseconds(limit.clampedNanoseconds)
+        return .failure(FetchError(.timeout, "no decision about \(subject) within \(shown)", url: url))
     }
 }
