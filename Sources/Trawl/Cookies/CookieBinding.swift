@@ -32,10 +32,13 @@ final class CookieBinding: Sendable {
         for cookie in options.cookies.manual where (try? ManualCookie(cookie.name, cookie.value)) == nil {
             return FetchError(.badRequest, "a cookie by hand has a name or value that no cookie may have")
         }
-        if case .named(let name) = options.cookies.jar, !(1...CookieTable.nameLimit).contains(name.utf8.count) {
-            return FetchError(.badRequest, "the name of a cookie jar has 1 to \(CookieTable.nameLimit) bytes")
-        }
-        return nil
+        return problem(of: options.cookies.jar)
+    }
+
+    /// What makes a jar impossible. In the store the empty name is that of the shared one.
+    static func problem(of jar: RequestOptions.Cookies.Jar) -> FetchError? {
+        guard case .named(let name) = jar, !(1...CookieTable.nameLimit).contains(name.utf8.count) else { return nil }
+        return FetchError(.badRequest, "the name of a cookie jar has 1 to \(CookieTable.nameLimit) bytes")
     }
 
     /// Nil when no cookie is ever sent or kept.

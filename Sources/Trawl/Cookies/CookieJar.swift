@@ -11,10 +11,13 @@ import TrawlURL
 /// Looking is done on the calling thread, which opens the store when that is not open yet. Changes of the store are
 /// made on a thread of their own; who is cancelled does not wait, and the change is made all the same. Once the
 /// coordinator is shut down, a jar of the store fails with ``FetchError/Code/shutDown``.
+///
+/// One that is named as none may be refuses both with ``FetchError/Code/badRequest``.
 public struct CookieJar: Sendable {
     private enum Place: Sendable {
         case store(StateShelf, jar: String)
         case memory(MemoryJar)
+        case impossible(FetchError)
     }
 
     private let place: Place
@@ -24,6 +27,10 @@ public struct CookieJar: Sendable {
     init(_ settings: CookieSettings, _ jar: RequestOptions.Cookies.Jar) {
         session = settings.state.sessionID.first
         hasStore = settings.state.directory != nil
+        if let problem = CookieBinding.problem(of: jar) {
+            place = .impossible(problem)
+            return
+        }
         switch jar {
         case .none: place = .memory(MemoryJar())
         case .shared where hasStore: place = .store(settings.state, jar: "")
@@ -60,6 +67,7 @@ public struct CookieJar: Sendable {
                     try stored.cookies(for: target, at: now)
                 }
             }.map { Cookie($0) }
+        case .impossible(let problem): throw problem
         }
     }
 
@@ -82,6 +90,7 @@ public struct CookieJar: Sendable {
             try await state.change { (store) throws(StoreError) in
                 try StoredCookies(store, jar: name).setInGroup(made, at: now)
             }
+        case .impossible(let problem): throw problem
         }
     }
 
@@ -144,6 +153,7 @@ public struct CookieJar: Sendable {
             return try await state.change { (store) throws(StoreError) in
                 try StoredCookies(store, jar: name).removeInGroup(where: condition)
             }
+        case .impossible(let problem): throw problem
         }
     }
 
@@ -201,6 +211,7 @@ public struct CookieJar: Sendable {
             switch place {
             case .memory(let jar): jar.changes
             case .store(let state, _): state.store()?.changes(of: .cookies)
+            case .impossible: nil
             }
         }
         let first = count()
@@ -220,8 +231,11 @@ public struct CookieJar: Sendable {
     /// Why the jar of the store could not be used, when it could not: then fetches went on without cookies, or cookies
     /// of theirs are lost. Also known after the coordinator's shutdown.
     public var problem: FetchError? {
-        if case .store(let state, _) = place { return state.problem }
-        return nil
+        switch place {
+        case .store(let state, _): state.problem
+        case .memory: nil
+        case .impossible(let problem): problem
+        }
     }
 
     // MARK: Parts
@@ -232,6 +246,7 @@ public struct CookieJar: Sendable {
         case .memory(let jar): return jar.withJar { $0.cookies(at: now) }
         case .store(let state, let name):
             return try stored(state, name) { (stored) throws(StoreError) in try stored.cookies(at: now) }
+        case .impossible(let problem): throw problem
         }
     }
 

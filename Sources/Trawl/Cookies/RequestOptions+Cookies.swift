@@ -35,7 +35,8 @@ extension RequestOptions {
         public enum Jar: Sendable, Hashable, Codable {
             /// That of the store, which all programs share that use it. Without a store it is in memory.
             case shared
-            /// One of that name in the store, at most 255 bytes. Without a store it is in memory.
+            /// One of that name in the store, 1 to 255 bytes; another name is ``FetchError/Code/badRequest``. Without a
+            /// store it is in memory.
             case named(String)
             /// One of that name in the coordinator's memory, gone with it.
             case memory(String)

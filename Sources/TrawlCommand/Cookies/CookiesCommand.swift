@@ -32,11 +32,11 @@ struct CookieJarArguments: ParsableArguments {
     @Option(
         name: .customLong("jar"), parsing: .unconditional,
         help: ArgumentHelp("The jar of this name in place of the shared one.", valueName: "name"))
-    var jar = ""
+    var jar: String?
 
     func validate() throws {
         if let store, store.isEmpty { throw ValidationError("--store: the directory's name is empty") }
-        if jar.utf8.count > 255 { throw ValidationError("--jar: a name has at most 255 bytes") }
+        if let jar, jar.isEmpty || jar.utf8.count > 255 { throw ValidationError("--jar: a name has 1 to 255 bytes") }
     }
 }
 
@@ -57,7 +57,7 @@ extension CookiesSubcommand {
     var makesStore: Bool { false }
 
     func execute() throws(CommandError) -> Int32 {
-        let cookies = try CookiesAtHand(jar.store, jar: jar.jar, makes: makesStore)
+        let cookies = try CookiesAtHand(jar.store, jar: jar.jar ?? "", makes: makesStore)
         defer { cookies.close() }
         return try execute(on: cookies)
     }

@@ -55,6 +55,36 @@ struct CookieJarTests {
         }
     }
 
+    @Test("a jar with a name that none may have is no other jar: it refuses everything", arguments: [true, false])
+    func impossibleNames(hasStore: Bool) async throws {
+        try await withScene { _ in
+            ScriptedOrigin.Answer()
+        } _: { scene in
+            try await scene.withCoordinator {
+                if !hasStore { $0.store = .none }
+            } _: { coordinator in
+                let cookie = Cookie("a", "1", domain: "127.0.0.1")
+                try await coordinator.cookies.set(cookie)
+                for name in ["", String(repeating: "n", count: 256)] {
+                    let jar = coordinator.cookies(in: .named(name))
+                    let calls: [@Sendable () async throws -> Void] = [
+                        { _ = try jar.cookies() }, { _ = try jar.cookies(for: "http://127.0.0.1/") },
+                        { _ = try jar.exportNetscape() }, { try await jar.set(Cookie("b", "2", domain: "127.0.0.1")) },
+                        { try await jar.set([]) }, { _ = try await jar.remove(cookie) },
+                        { _ = try await jar.removeAll() }, { _ = try await jar.removeAll(since: 0) },
+                        { _ = try await jar.removeAcceptedInSession() }, { _ = try await jar.importNetscape([]) },
+                    ]
+                    for (number, call) in calls.enumerated() {
+                        let error = await #expect(throws: FetchError.self) { try await call() }
+                        #expect(error?.code == .badRequest, "\(number)")
+                    }
+                    #expect(jar.problem?.code == .badRequest)
+                }
+                #expect(try coordinator.cookies.cookies().map(\.name) == ["a"])
+            }
+        }
+    }
+
     @Test("without a store, too, jars are apart: named ones, and those in memory")
     func apart() async throws {
         try await withScene { request in

@@ -102,4 +102,13 @@ struct CookieObjectTests {
             #expect(throws: (any Error).self, "\(arguments)") { try GetCommand.parse(arguments + ["http://h/"]) }
         }
     }
+
+    @Test("the shared jar has no name: who gives an empty one means another")
+    func names() throws {
+        #expect(try CookiesClearCommand.parse([]).jar.jar == nil)
+        #expect(try CookiesClearCommand.parse(["--jar", "j"]).jar.jar == "j")
+        for name in ["", String(repeating: "n", count: 256)] {
+            #expect(throws: (any Error).self) { try CookiesClearCommand.parse(["--jar", name]) }
+        }
+    }
 }
