@@ -5,7 +5,8 @@ extension Coordinator {
     ///
     /// - Parameters:
     ///   - data: Of ``FetchError/resumeData`` or ``Fetch/pause()``.
-    ///   - request: The request as it was made at first, when it had more than a URL; its URL is that of the data.
+    ///   - request: The request as it was made at first, when it had more than a URL. Its URL is that of the data, with
+    ///     the user and password of the one given when scheme, host and port of both are the same.
     ///   - options: How the body becomes a file. What has come is kept again, should it fail again.
     ///   - decisions: Who decides for this fetch, in place of ``Configuration/decisions``.
     public func start(
@@ -13,7 +14,7 @@ extension Coordinator {
         options: Destination.FileOptions = Destination.FileOptions(), decisions: (any FetchDecisions)? = nil
     ) -> Fetch {
         var request = request ?? Request(data.url)
-        request.url = data.url
+        request.url = FetchPlanner.url(of: data, for: request)
         var options = options
         options.keepsPart = true
         options.resumeData = data

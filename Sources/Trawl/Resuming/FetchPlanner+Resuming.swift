@@ -1,6 +1,20 @@
 import TrawlHTTP
+import TrawlURL
 
 extension FetchPlanner {
+    /// The URL at which a download goes on: that of its data, which have no user, with the user of the request that is
+    /// made again, where that is for the same origin (ASI-AUTH-01).
+    static func url(of data: ResumeData, for request: Request) -> String {
+        let parser = URLParser()
+        guard let given = try? parser.parse(request.url), let user = given.user,
+            let known = try? parser.parse(data.url), known.user == nil, known.origin == given.origin
+        else { return data.url }
+        func encoded(_ text: String) -> String { PercentEncoding.text(of: text.utf8) { _ in true } }
+        let password = given.password.map { ":" + encoded($0) } ?? ""
+        let rest = known.textWithFragment.dropFirst(known.scheme.count + 3)
+        return "\(known.scheme)://\(encoded(user))\(password)@\(rest)"
+    }
+
     /// A request as it has to be made so that its download can be gone on with, when that is wanted.
     ///
     /// - Throws: ``FetchError/Code/badRequest`` for one that asks for a part itself, ``FetchError/Code/resumeData``.

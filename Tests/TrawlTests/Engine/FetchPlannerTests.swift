@@ -26,6 +26,22 @@ struct FetchPlannerTests {
         return try planner.plan(Request("http://a.test/", options: options), into: .memory, wantsEvents: false).terms
     }
 
+    @Test(
+        "a download goes on at the URL of its data, with the user of a request for the same origin",
+        arguments: [
+            ("http://me:p%40w@a.test/x", "me", "p@w"), ("HTTP://me@A.test:80", "me", nil),
+            ("http://me:pw@a.test:81/", nil, nil), ("https://me:pw@a.test/", nil, nil),
+            ("http://me:pw@b.test/", nil, nil), ("http://a.test/", nil, nil), ("no URL", nil, nil),
+        ] as [(String, String?, String?)])
+    func resumedURL(url: String, user: String?, password: String?) throws {
+        let data = ResumeData(
+            url: "http://a.test/big?a=b#c", destination: "/x", partPath: "/.x", offset: 1, length: nil, validator: "v")
+        let plan = try planner.plan(
+            Request(FetchPlanner.url(of: data, for: Request(url))), into: .memory, wantsEvents: false)
+        #expect(plan.target.textWithFragment == data.url)
+        #expect(plan.target.user == user && plan.target.password == password)
+    }
+
     @Test("requests that differ in few ways share what follows from their options")
     func alternating() throws {
         func limited(_ limit: Int) throws -> FetchTerms { try terms { $0.redirects.limit = limit } }

@@ -35,6 +35,39 @@ struct ResumeTests {
         #expect(origin.seen().map { $0.fields["accept-encoding"] } == ["identity", "identity"])
     }
 
+    @Test("user and password of the URL are given again with the request, and to no other origin (ASI-AUTH-01)")
+    func userOfURL() async throws {
+        let origin = try ScriptedOrigin { request in
+            request.fields["authorization"] == ChallengingOrigin.basic("me", "p@w")
+                ? ResumeScene.Site().answer(request) : ChallengingOrigin.challenge()
+        }
+        defer { origin.stop() }
+        let directory = try TemporaryDirectory()
+        var request = Request("http://me:p%40w@127.0.0.1:\(origin.port)/a")
+        request.options.authentication.allowsClearText = true
+        // Then it is sent at once.
+        request.options.authentication.schemes = .basic
+        let first = request
+        let data: ResumeData = try await withTestCoordinator { coordinator in
+            let destination = Destination.file(directory.file("x"), options: ResumeScene.keeping)
+            let course = await ResumeScene.follow(coordinator.start(first, into: destination))
+            return try #require(course.error?.resumeData, "\(course)")
+        }
+        #expect(data.url == origin.url("/a"))
+        request.url = "http://me:p%40w@127.0.0.1:1/a"
+        request.options.authentication.whenRefused = .delivers
+        let other = request
+        // Another coordinator has another session.
+        try await withTestCoordinator { coordinator in
+            let refused = try await coordinator.start(resuming: data, as: other).response
+            #expect(refused.status == 401 && refused.file == nil)
+            #expect(origin.seen().map { $0.fields["authorization"] != nil } == [true, false])
+            let response = try await coordinator.start(resuming: data, as: first).response
+            #expect(response.status == 206 && response.url == data.url)
+            #expect(directory.content("x") == ResumeScene.content)
+        }
+    }
+
     @Test("a paused download is gone on with (ULS-LIFE-10)")
     func paused() async throws {
         let occasion = Occasion()
