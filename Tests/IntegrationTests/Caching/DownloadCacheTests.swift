@@ -255,6 +255,30 @@ struct DownloadCacheTests {
         }
     }
 
+    @Test(
+        "a fetch that is cancelled while the program decides is cancelled, and not out of time",
+        arguments: ["/moved", "/page"])
+    func cancelled(target: String) async throws {
+        let decisions = Silent()
+        try await withScene(
+            .inProcess,
+            adjust: {
+                $0.downloadCache = MemoryCache()
+                $0.decisions = decisions
+            }
+        ) {
+            $0.target == "/moved" ? ScriptedOrigin.Answer(302, "", [("Location", "/page")]) : page("one", to: $0)
+        } _: { scene, coordinator in
+            let url = scene.origin.url(target)
+            let fetching = Task { await failure(.cancelled) { try await coordinator.get(url) } }
+            let isAsked = await eventually { decisions.asked.withLock { $0 } == 1 }
+            #expect(isAsked)
+            fetching.cancel()
+            let error = await fetching.value
+            #expect(error?.url == url && error?.urlErrorCode == -999 && error?.legacyCode == 4)
+        }
+    }
+
     @Test("what is stale is served from it at once and validated once, with nobody waiting")
     func background() async throws {
         let cache = MemoryCache()
@@ -336,6 +360,28 @@ struct DownloadCacheTests {
                 #expect(response.source == (expected == 0 ? .cache : .network))
             }
             #expect(scene.targets == ["/a", "/a", "/b", "/b", "/a"])
+        }
+    }
+
+    /// Says nothing before the asking task is cancelled.
+    private struct Silent: FetchDecisions {
+        let asked = Locked(0)
+
+        private func wait() async {
+            asked.withLock { $0 += 1 }
+            try? await Task.sleep(for: .seconds(60))
+        }
+
+        func storing(
+            _ response: Response.ResponseHead, from url: String, proposal: StoringChoice
+        ) async -> StoringChoice? {
+            await wait()
+            return proposal
+        }
+
+        func redirect(_ proposal: RedirectProposal) async -> RedirectChoice {
+            await wait()
+            return .follow
         }
     }
 

@@ -21,7 +21,8 @@ enum ProgramAnswer {
             }
         }
         if let answer = await FirstAnswer.within(limit, answer) { return answer }
-        guard let limit else { return .failure(FetchError(.cancelled, "", url: url)) }
+        // The asking task is the caller's own where a fetch goes through a program's cache.
+        guard let limit, !Task.isCancelled else { return .failure(FetchError(.cancelled, "", url: url)) }
         // One of more seconds than 64 bits hold has no description.
         let shown = Duration.nanoseconds(limit.clampedNanoseconds)
         return .failure(FetchError(.timeout, "no decision about \(subject) within \(shown)", url: url))
