@@ -45,6 +45,8 @@ public final class Coordinator: Sendable {
     let callerCounts: CallerCounts
     /// What the engine leaves at its end.
     let last: LastSnapshot
+    /// What a metrics system has been told of it.
+    package let toldTotals = ToldTotals()
     /// Numbers of those who follow how many fetches there are.
     let activityNumbers = Atomic<UInt64>(0)
     /// Fetches with a handle so far.

@@ -18,7 +18,8 @@ public struct MetricsReporter: Sendable {
     private let interval: Duration
     private let factory: any MetricsFactory
 
-    /// A reporter that does nothing before it is run. One at a time for a coordinator.
+    /// A reporter that does nothing before it is run. One at a time for a coordinator; what it has told is told by no
+    /// later run, of whichever reporter and to whichever system.
     ///
     /// - Parameters:
     ///   - interval: How often the coordinator is asked, a tenth of a second at least. Between two times 16,384 durations are kept.
@@ -33,7 +34,7 @@ public struct MetricsReporter: Sendable {
 
     /// Reports until the task is cancelled or the coordinator has ended; what was counted by then is reported at last.
     public func run() async {
-        var reported = ReportedMetrics(factory)
+        var reported = ReportedMetrics(factory, coordinator.toldTotals)
         while let snapshot = await coordinator.snapshotTakingTimes() {
             reported.report(snapshot)
             if Task.isCancelled { return }

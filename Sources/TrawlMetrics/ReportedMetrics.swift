@@ -1,10 +1,12 @@
 import Metrics
+import Trawl
 import TrawlWatch
 
-/// What a metrics system has been told, so that it is told differences.
+/// The metrics of a run, and what was told of them, so that differences are told.
 struct ReportedMetrics {
     private let factory: any MetricsFactory
-    private var counters: [String: (counter: Counter, total: UInt64)] = [:]
+    private let told: ToldTotals
+    private var counters: [String: Counter] = [:]
     private let workers: [(state: StatusReport.Worker.State, meter: Meter)]
     private let inFlight: Meter
     private let waiting: Meter
@@ -13,8 +15,9 @@ struct ReportedMetrics {
     private let durations: Timer
     private let firstBytes: Timer
 
-    init(_ factory: any MetricsFactory) {
+    init(_ factory: any MetricsFactory, _ told: ToldTotals) {
         self.factory = factory
+        self.told = told
         workers = StatusReport.Worker.State.allCases.map { state in
             (state, Meter(label: "trawl_workers", dimensions: [("state", state.rawValue)], factory: factory))
         }
@@ -54,11 +57,9 @@ struct ReportedMetrics {
 
     private mutating func count(_ name: String, _ dimension: (String, String)?, _ total: UInt64) {
         let key = name + (dimension.map { "\0\($0.0)\0\($0.1)" } ?? "")
-        let known =
-            counters[key]
-            ?? (Counter(label: name, dimensions: dimension.map { [$0] } ?? [], factory: factory), 0)
-        let difference = total > known.total ? total - known.total : 0
-        if difference > 0 { known.counter.increment(by: Int64(clamping: difference)) }
-        counters[key] = (known.counter, max(total, known.total))
+        let counter = counters[key] ?? Counter(label: name, dimensions: dimension.map { [$0] } ?? [], factory: factory)
+        counters[key] = counter
+        let growth = told.growth(of: key, to: total)
+        if growth > 0 { counter.increment(by: Int64(clamping: growth)) }
     }
 }

@@ -88,6 +88,27 @@ struct WatchingProgramTests {
         }
     }
 
+    @Test("what a metrics system was told is not told again, whoever reports next")
+    func reportedAgain() async throws {
+        try await withOrigin { origin in
+            let system = TestMetrics()
+            try await withTestCoordinator(workers: 1) { coordinator in
+                let first = MetricsReporter(coordinator, every: .seconds(60), factory: system)
+                let second = MetricsReporter(coordinator, every: .seconds(60), factory: system)
+                var count: Int64 = 0
+                for (fetches, reporter) in [(4, first), (0, first), (0, second), (1, second), (1, first)] {
+                    for _ in 0..<fetches { _ = try await coordinator.send(Request(origin.url("/bytes/10"))) }
+                    count += Int64(fetches)
+                    // What was counted by then is reported all the same.
+                    let reporting = Task { await reporter.run() }
+                    reporting.cancel()
+                    await reporting.value
+                    #expect(system.counterTotal(label: "trawl_fetches_total") == count)
+                }
+            }
+        }
+    }
+
     @Test("what is sent counts while it is sent")
     func sending() async throws {
         let peer = try ScriptedPeer { connection, _ in
