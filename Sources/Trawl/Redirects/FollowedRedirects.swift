@@ -44,7 +44,7 @@ extension RunningFetch.Reply {
     /// from, and their statuses.
     var showsRedirectFields: Bool {
         switch self {
-        case .cell, .nobody: true
+        case .cell, .hop, .nobody: true
         case .queue, .driver: false
         }
     }

@@ -34,15 +34,8 @@ extension Supervisor {
         _ redirect: Redirect, to target: TargetURI, _ head: TrawlHTTP.ResponseHead, _ fetch: RunningFetch
     ) {
         turn(fetch, to: target, by: redirect, head)
-        // RFC 9110 §10.2.3: with a redirect it is the least time before the redirected request.
-        if configuration.politeness.respectsRetryAfter, head.fields.contains("Retry-After"),
-            let wait = RetryAfter.wait(
-                in: head.fields, now: WallClock.time(), longest: configuration.politeness.longestRetryAfter),
-            wait > .zero
-        {
-            return park(fetch, until: now.advanced(by: wait))
-        }
-        begin(fetch, front: true)
+        guard let wait = configuration.politeness.wait(after: head) else { return begin(fetch, front: true) }
+        park(fetch, until: now.advanced(by: wait))
     }
 
     /// Makes the next hop of a fetch the one that a redirect asks for; it is still to begin.
@@ -78,5 +71,18 @@ extension Supervisor {
         fetch.engine.mayJoin = true
         fetch.engine.joinsSame = false
         fetch.engine.access = .nothing
+    }
+}
+
+extension HostPoliteness {
+    /// How long after a redirect that has just come the request that it leads to begins; nil is at once.
+    ///
+    /// - Source: RFC 9110 §10.2.3: with a redirect `Retry-After` is the least time before the redirected request.
+    func wait(after redirect: TrawlHTTP.ResponseHead) -> Duration? {
+        guard respectsRetryAfter, redirect.fields.contains("Retry-After"),
+            let wait = RetryAfter.wait(in: redirect.fields, now: WallClock.time(), longest: longestRetryAfter),
+            wait > .zero
+        else { return nil }
+        return wait
     }
 }

@@ -52,14 +52,18 @@ struct HostPauseTests {
         }
     }
 
-    @Test("a redirect with Retry-After is followed when its time has come")
-    func redirect() async throws {
+    @Test(
+        "a redirect with Retry-After is followed when its time has come, also through a program's own cache",
+        arguments: [false, true])
+    func redirect(ownCache: Bool) async throws {
         let origin = try ScriptedOrigin { request in
             request.target == "/from"
                 ? .init(302, "", [("Location", "/to"), ("Retry-After", "1")]) : .init(200, "there")
         }
         defer { origin.stop() }
-        try await withTestCoordinator { coordinator in
+        try await withTestCoordinator {
+            if ownCache { $0.downloadCache = MemoryCache() }
+        } _: { coordinator in
             let start = ContinuousClock.now
             let text = try await coordinator.send(Request(origin.url("/from"))).text()
             #expect(text == "there")

@@ -200,7 +200,8 @@ struct FetchPlannerTests {
             $0.retry.delay = .zero
             $0.transport.idleLifetime = .zero
         }
-        #expect(zero.wholeLimit == nil && zero.retry == nil && zero.profile.inactivityTimeout == 0)
+        #expect(zero.resourceLimit == nil && zero.exchangeLimit == nil)
+        #expect(zero.retry == nil && zero.profile.inactivityTimeout == 0)
     }
 
     @Test("a limit of bandwidth is none when neither direction has one")

@@ -9,14 +9,13 @@ extension Coordinator {
     /// Fetches into memory.
     func send(_ request: Request, through cache: ProgramCache) async throws(FetchError) -> Response {
         var plan = try planner.plan(request, into: .memory, wantsEvents: false)
-        // Hops here are fetches of their own: the limits of the fetch are kept over all of them.
-        var deadline = plan.terms.wholeLimit.map { MonotonicClock.now().advanced(by: $0) }
+        let clock = FetchClock(plan.terms)
         let original = plan
         var redirects = FollowedRedirects()
         var metrics: [HopReport] = []
         var retryCount = 0
         while true {
-            var hop = try await ProgramCacheExchange(self, cache, plan, deadline).run()
+            var hop = try await ProgramCacheExchange(self, cache, plan, clock).run()
             metrics += hop.metrics
             retryCount += hop.retryCount
             (hop.metrics, hop.retryCount) = (metrics, retryCount)
@@ -32,7 +31,10 @@ extension Coordinator {
             let next = try planner.redirectTarget(redirect, from: target, plan.terms)
             let askedAt = MonotonicClock.now()
             let answer = await answer(to: redirect, to: next, hop.head, plan, original, redirects.count, cache)
-            deadline = deadline?.advanced(by: askedAt.duration(to: MonotonicClock.now()))
+            clock.giveBack(since: askedAt)
+            // Of what is stored it was waited for when it came.
+            let isNew = hop.source == .network || hop.source == .revalidated
+            clock.delayNextHop(by: isNew ? cache.politeness.wait(after: hop.head) : nil)
             switch answer {
             case .follow:
                 plan = plan.redirected(by: redirect, to: next, planner.following(plan.terms, to: next, from: target))
@@ -65,21 +67,13 @@ extension Coordinator {
 
     /// One exchange with the server, nothing stored and nothing followed.
     ///
-    /// - Parameter deadline: Of the whole fetch, earlier hops included.
+    /// - Parameter clock: Of the whole fetch, earlier hops included; nil when it is this hop alone.
     func fetchOnce(
-        _ plan: FetchPlan, with fields: FieldLines, until deadline: MonotonicInstant?
+        _ plan: FetchPlan, with fields: FieldLines, by clock: FetchClock?
     ) async throws(FetchError) -> Response {
-        var rest: Duration?
-        if let deadline {
-            let left = MonotonicClock.now().duration(to: deadline)
-            guard left > .zero else {
-                let limit = plan.terms.wholeLimit ?? .zero
-                throw FetchError(.timeout, "the fetch took longer than \(limit)", url: plan.target.text)
-            }
-            rest = left
-        }
         let outcome = OutcomeCell()
-        let running = RunningFetch(plan: plan.bare(with: fields, within: rest), reply: .cell(outcome))
+        let running = RunningFetch(
+            plan: plan.bare(with: fields), reply: clock.map { .hop(outcome, $0) } ?? .cell(outcome))
         submit(running)
         return try await answer(of: running, in: outcome)
     }
@@ -102,17 +96,13 @@ extension Coordinator {
 
 extension FetchPlan {
     /// The same, for one hop that uses no cache, follows nothing and leaves codings on.
-    fileprivate func bare(with fields: FieldLines, within limit: Duration?) -> FetchPlan {
+    fileprivate func bare(with fields: FieldLines) -> FetchPlan {
         var options = options
         options.caching.cache = .none
         options.redirects.mode = .manual
         options.contentDecoding = .off
         // They are among the fields.
         options.cookies.manual = []
-        if let limit {
-            options.timeLimits.resource = limit
-            options.timeLimits.exchange = .zero
-        }
         return FetchPlan(
             originalURL: originalURL, target: target, method: method, fields: fields, body: body, sink: .memory,
             fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)

@@ -10,6 +10,12 @@ import TrawlCache
 /// neither stored nor completed, and identical fetches at once are each sent: a program whose cache lies far away can
 /// join them itself.
 ///
+/// Redirects are followed in the task of the fetch, and for the engine each hop is a fetch of its own. The limits of
+/// time hold for all of them together, and what the cache takes counts. Attempts (``RequestOptions/retry``) and waits
+/// for the network (``RequestOptions/TimeLimits/connectivity``) are counted for each hop, and a further attempt begins
+/// with the hop that failed. Status and metrics count what the engine has fetched: each hop that was sent, and nothing
+/// that the cache answered.
+///
 /// Its methods are called in the task of the fetch, many at a time.
 ///
 /// - Source: ASIHTTPRequest's `ASICacheDelegate` (ASI-CACHE-26).

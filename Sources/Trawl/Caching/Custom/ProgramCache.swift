@@ -8,6 +8,7 @@ final class ProgramCache: Sendable {
     let rules: CacheRules
     let decisions: (any FetchDecisions)?
     let decisionTimeout: Duration
+    let politeness: HostPoliteness
     /// URLs that are validated with nobody waiting (RFC 5861 §3), at most so many.
     private let validations = Guarded(Set<String>())
     private static let mostValidations = 64
@@ -16,6 +17,7 @@ final class ProgramCache: Sendable {
         self.cache = cache
         decisions = configuration.decisions
         decisionTimeout = configuration.decisionTimeout
+        politeness = configuration.politeness
         var key = cache.secret ?? []
         if key.count < 16 { key = (0..<32).map { _ in .random(in: 0...255) } }
         let secrets = SecretTags(key: key)

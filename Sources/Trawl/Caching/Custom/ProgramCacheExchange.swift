@@ -46,7 +46,7 @@ struct ProgramCacheExchange {
     private let coordinator: Coordinator
     private let program: ProgramCache
     private let plan: FetchPlan
-    private let deadline: MonotonicInstant?
+    private let clock: FetchClock?
     private let binding: CacheBinding
     private let request: CacheRequest
 
@@ -54,11 +54,12 @@ struct ProgramCacheExchange {
     private var rules: CacheRules { program.rules }
     private var mayWrite: Bool { request.mayWrite && binding.allowsStoring && binding.mayServe(plan.target) }
 
-    init(_ coordinator: Coordinator, _ program: ProgramCache, _ plan: FetchPlan, _ deadline: MonotonicInstant?) {
+    /// - Parameter clock: Of the fetch that the hop is one of; nil where nobody waits for it.
+    init(_ coordinator: Coordinator, _ program: ProgramCache, _ plan: FetchPlan, _ clock: FetchClock?) {
         self.coordinator = coordinator
         self.program = program
         self.plan = plan
-        self.deadline = deadline
+        self.clock = clock
         binding = CacheBinding(coordinator.shelf, directory: nil, plan.options)
         let effective = EffectiveRequest(plan)
         request = binding.request(
@@ -134,7 +135,7 @@ struct ProgramCacheExchange {
         let sentAt = WallClock.time()
         let answer: Response
         do throws(FetchError) {
-            answer = try await coordinator.fetchOnce(plan, with: rules.fieldsToSend(request, sending), until: deadline)
+            answer = try await coordinator.fetchOnce(plan, with: rules.fieldsToSend(request, sending), by: clock)
         } catch {
             guard let chosen, error.code.isOutage,
                 let reuse = rules.fallback(request, chosen.response, after: .unreachable, at: WallClock.time())
@@ -206,10 +207,11 @@ struct ProgramCacheExchange {
         }
         var choice = StoringChoice(storage: binding.usesSession ? .session : .permanent)
         if let decisions = program.decisions {
-            let (proposal, url) = (choice, request.target.text)
+            let (proposal, url, askedAt) = (choice, request.target.text, MonotonicClock.now())
             let decided = await ProgramAnswer.about("storing", url, within: program.decisionTimeout) {
                 try await decisions.storing(Response.ResponseHead(head), from: url, proposal: proposal)
             }
+            clock?.giveBack(since: askedAt)
             guard let decided = try decided.get(), decided.metadata.count <= StoringChoice.longestMetadata else {
                 return
             }

@@ -79,7 +79,7 @@ final class RunningFetch: @unchecked Sendable {
         engine.decisions = nil
         channel?.post(.ended(.failure(error)))
         switch reply {
-        case .cell(let outcome): outcome.resolve(.failure(error))
+        case .cell(let outcome), .hop(let outcome, _): outcome.resolve(.failure(error))
         case .queue(let queue, let tag): queue.post([answer(tag: tag, .failure(error))])
         // A driver hands its fetches over on the supervisor's own thread: none comes too late.
         case .driver, .nobody: break
@@ -90,12 +90,17 @@ final class RunningFetch: @unchecked Sendable {
     enum Reply {
         /// Callers that wait for this one fetch.
         case cell(OutcomeCell)
+        /// A caller whose fetch consists of several such, with the clock of all of them.
+        case hop(OutcomeCell, FetchClock)
         /// A thread that takes the answers of many.
         case queue(AnswerQueue, tag: UInt64)
         /// The driver, which knows the fetch by this number.
         case driver(tag: UInt64)
         /// Nobody waits for it.
         case nobody
+
+        /// The clock that goes on from hop to hop, where each is a fetch of its own.
+        var clock: FetchClock? { if case .hop(_, let clock) = self { clock } else { nil } }
     }
 
     /// What is large and rarely there is an object of its own, so that a fetch is no larger than the blocks that

@@ -14,10 +14,29 @@ extension Supervisor {
     /// How long a turn may take before the rest of it does not count.
     static let longestTurn = Duration.seconds(1)
 
-    /// A limit, in nanoseconds, runs from now on.
-    mutating func limitTime(of fetch: RunningFetch, to limit: UInt64) {
+    /// The limit of the whole fetch runs from now on, or as before in an earlier hop of the same.
+    mutating func limitWhole(_ fetch: RunningFetch, until known: MonotonicInstant?) {
+        guard let limit = fetch.plan.terms.resourceLimit else { return }
+        if let known { return limitTime(of: fetch, to: limit, until: known) }
+        let deadline = instant(after: limit)
+        limitTime(of: fetch, to: limit, until: deadline)
+    }
+
+    /// The exchange that an earlier hop of the same fetch began goes on.
+    mutating func goOnExchanging(_ fetch: RunningFetch, until deadline: MonotonicInstant?) {
+        fetch.engine.isExchanging = true
+        guard let deadline, let limit = fetch.plan.terms.exchangeLimit else { return }
+        limitTime(of: fetch, to: limit, until: deadline)
+    }
+
+    /// When a limit, in nanoseconds, is over that runs from now on.
+    private func instant(after limit: UInt64) -> MonotonicInstant {
         let (end, overflow) = now.nanoseconds.addingReportingOverflow(limit)
-        let deadline = MonotonicInstant(nanoseconds: overflow ? .max : end)
+        return MonotonicInstant(nanoseconds: overflow ? .max : end)
+    }
+
+    /// A limit, in nanoseconds, holds until then, unless an earlier one does.
+    private mutating func limitTime(of fetch: RunningFetch, to limit: UInt64, until deadline: MonotonicInstant) {
         if let earlier = fetch.engine.deadline, earlier <= deadline { return }
         fetch.engine.deadline = deadline
         fetch.engine.limit = .nanoseconds(Int64(clamping: limit))
@@ -29,7 +48,13 @@ extension Supervisor {
     mutating func startExchange(of fetch: RunningFetch) {
         if !fetch.engine.isExchanging {
             fetch.engine.isExchanging = true
-            if let limit = fetch.plan.terms.exchangeLimit { limitTime(of: fetch, to: limit) }
+            var end: MonotonicInstant?
+            if let limit = fetch.plan.terms.exchangeLimit {
+                let deadline = instant(after: limit)
+                limitTime(of: fetch, to: limit, until: deadline)
+                end = deadline
+            }
+            fetch.reply.clock?.exchangeBegan(until: end)
         }
         for key in fetch.engine.followers {
             if let follower = fetches[key], !follower.engine.isExchanging { startExchange(of: follower) }
@@ -39,6 +64,7 @@ extension Supervisor {
     /// No exchange runs until the next lease: what holds is the limit of the whole fetch.
     mutating func endExchange(of fetch: RunningFetch, wholeDeadline: MonotonicInstant?) {
         fetch.engine.isExchanging = false
+        fetch.reply.clock?.exchangeEnded()
         fetch.engine.deadline = wholeDeadline
         fetch.engine.limit = .nanoseconds(Int64(clamping: fetch.plan.terms.resourceLimit ?? 0))
         // The first entry is too early where time was given back.
@@ -76,7 +102,7 @@ extension Supervisor {
         // What workers were given to end a lease, or themselves.
         for (key, time) in cancelling { cancelling[key] = time.advanced(by: pause) }
         for case let link? in pool.links { link.lostAt = link.lostAt?.advanced(by: pause) }
-        for fetch in fetches.all where fetch.engine.stoppedAt == nil { fetch.engine.postpone(by: pause) }
+        for fetch in fetches.all where fetch.engine.stoppedAt == nil { fetch.postpone(by: pause) }
     }
 
     /// The clock of a fetch stands from now on: its limits do not count what others take their time for.
@@ -93,11 +119,19 @@ extension Supervisor {
 
     /// Gives time back to a fetch that was not its own: it waited for a decision, for memory, or for its caller.
     private mutating func giveBack(_ pause: Duration, to fetch: RunningFetch) {
-        fetch.engine.postpone(by: pause)
+        fetch.postpone(by: pause)
         if let deadline = fetch.engine.deadline { deadlines.insert(fetch.engine.key, deadline: deadline) }
         guard let wait = fetch.engine.networkWait, wait.since != nil else { return }
         wait.giveBack(pause, at: now)
         networkWaits.insert(fetch.engine.key, until: wait.end)
+    }
+}
+
+extension RunningFetch {
+    /// Moves all its deadlines, those of the hops that follow it included.
+    fileprivate func postpone(by pause: Duration) {
+        engine.postpone(by: pause)
+        reply.clock?.giveBack(pause)
     }
 }
 

@@ -20,7 +20,8 @@ extension Supervisor {
         } else if !mayStillValidate(fetch) {
             return conclude(fetch, .shutDown(url: fetch.plan.target.text))
         }
-        if let limit = fetch.plan.terms.resourceLimit { limitTime(of: fetch, to: limit) }
+        let clock = fetch.reply.clock?.reading
+        limitWhole(fetch, until: clock?.wholeDeadline)
         if let policy = fetch.plan.terms.retry, !fetch.isForNobody {
             fetch.engine.retries = Attempts(policy, wholeDeadline: fetch.engine.deadline)
         }
@@ -28,9 +29,12 @@ extension Supervisor {
             fetch.engine.networkWait = NetworkWait(
                 limit: fetch.plan.terms.networkLimit, wholeDeadline: fetch.engine.deadline)
         }
+        if let clock, clock.isExchanging { goOnExchanging(fetch, until: clock.exchangeDeadline) }
         if fetch.plan.wantsEvents { observed.insert(fetch.engine.key) }
         if fetch.control?.isHeld == true { suspend(fetch) }
-        begin(fetch, front: false)
+        if let time = clock?.nextBeginning, time > now { return park(fetch, until: time) }
+        // Whose exchange runs has had its turn.
+        begin(fetch, front: fetch.engine.isExchanging)
     }
 
     mutating func enqueue(_ fetch: RunningFetch, front: Bool) {

@@ -141,7 +141,7 @@ extension Supervisor {
         fetch.engine.decisions = nil
         fetch.channel?.post(.ended(result))
         switch fetch.reply {
-        case .cell(let outcome): outcome.resolve(result)
+        case .cell(let outcome), .hop(let outcome, _): outcome.resolve(result)
         case .queue(let queue, let tag):
             answers.add(fetch.answer(tag: tag, result), for: queue)
         case .driver(let tag):

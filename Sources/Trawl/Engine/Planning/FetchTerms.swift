@@ -113,12 +113,6 @@ final class FetchTerms: Sendable {
         networkLimit = options.timeLimits.connectivity > .zero ? options.timeLimits.connectivity : nil
     }
 
-    /// The shorter of both limits, for who does not tell waiting from the rest.
-    var wholeLimit: Duration? {
-        let limits = [resourceLimit, exchangeLimit].compactMap { $0 }
-        return limits.min().map { .nanoseconds(Int64(clamping: $0)) }
-    }
-
     /// Whether requests go to an origin without a proxy. What a script will say is not known yet, and taken for one.
     func isDirect(to origin: Origin) -> Bool {
         (proxies?.rules ?? cookieSettings.proxies).choice(for: origin) == .direct
