@@ -6,7 +6,8 @@ public struct FetchError: Error, Sendable, Hashable {
     public var code: Code { content.code }
     /// What a person needs to act: the limit, the phase, the path. Never a credential or a body.
     public var detail: String { content.detail }
-    /// The failure beneath, when there is one.
+    /// The failure beneath, when there is one: an `errno` where no connection could be made, to the server or to its
+    /// proxy, or a file or a call of this process failed; a CURLcode where a transfer failed otherwise.
     public var cause: SystemFailure? { content.cause }
     /// The URL of the hop that failed, without user information; nil when none was made.
     public var url: String? { content.url }

@@ -135,6 +135,16 @@ struct FaultTests {
         #expect(try worker.fetch("/x", named("CONNECT")).failure?.kind == .malformedRequest)
     }
 
+    @Test("what failed on a connection is not put down to an address that was tried before")
+    func otherAddress() throws {
+        let worker = try TestCoordinator()
+        // libcurl knows ::1 for it too, where nobody listens, and tries that first.
+        let base = try OriginProcess.shared.get().base.replacing("127.0.0.1", with: "localhost")
+        let failure = try worker.fetch(base + "/close").failure
+        #expect(failure?.kind == .connectionLost)
+        #expect(failure?.curlCode == 52 && failure?.systemError == 0, "\(String(describing: failure))")
+    }
+
     @Test("a hop whose URL libcurl reads as another origin's than it was made for is refused")
     func otherOrigin() throws {
         let worker = try TestCoordinator()

@@ -118,7 +118,8 @@ extension HopFailure {
         case .hostNotFound: true
         // Of names, the time for a connection is also that of a resolver that does not answer.
         case .connectTimedOut: metrics.nameResolved == 0
-        case .cannotConnect: isUnreachable
+        // CURLE_INTERFACE_FAILED: the address, or the interface, that connections are to come from is not there.
+        case .cannotConnect: isUnreachable || curlCode == 45
         // CURLE_COULDNT_RESOLVE_PROXY, and not for want of a thread.
         case .proxy: isUnreachable || (curlCode == 5 && systemError != EAGAIN)
         case .tlsHandshake, .tlsUntrusted, .tlsCertificateDate, .tlsHostMismatch, .tlsClientCertificate, .inactive,

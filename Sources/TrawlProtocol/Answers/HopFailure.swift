@@ -68,7 +68,8 @@ package struct HopFailure: Error, Sendable, Hashable {
     package var kind: Kind
     /// libcurl's result code, 0 when it was not libcurl.
     package var curlCode: UInt32
-    /// `errno`, 0 when there was none.
+    /// `errno`: why no connection could be made, to the server or to its proxy, or a file or the request's body not be
+    /// used. 0 for all else, of which `curlCode` tells more.
     package var systemError: Int32
     /// Whether bytes of the request may have reached the server.
     package var requestSent: Bool

@@ -19,14 +19,16 @@ extension Transfer {
             var text = errorText
             let kind = CurlFailure.kind(result, text, easy: easy.raw, hasHead: head != nil)
             if text.isEmpty { text = String(cString: curl_easy_strerror(result)) }
+            // libcurl keeps that of the last call of a socket that failed, such as of an address before the one that
+            // was connected to: it is the reason only where no connection was made, to the server or to its proxy.
             var error = 0
-            _ = ccurl_get_long(easy.raw, CURLINFO_OS_ERRNO, &error)
+            if result == CURLE_COULDNT_CONNECT { _ = ccurl_get_long(easy.raw, CURLINFO_OS_ERRNO, &error) }
             failure = HopFailure(
                 kind, curlCode: result.rawValue, systemError: Int32(truncatingIfNeeded: error), detail: text)
             if CurlFailure.isLackOfThread(result, text) { Self.lackThread(&failure) }
             if let ofProxy = proxyFailure(insteadOf: failure, result) { return ofProxy }
             // No server's fault.
-            if kind == .cannotConnect, error == 0, connections.openFailure != 0 {
+            if result == CURLE_COULDNT_CONNECT, error == 0, connections.openFailure != 0 {
                 failure.systemError = connections.openFailure
                 failure.detail = "\(SystemError(errno: failure.systemError, call: "socket"))"
             }

@@ -39,6 +39,15 @@ struct NetworkWaitTests {
         #expect(await scene.status("dead") == 6)
     }
 
+    @Test("a fetch that is to come from an address waits until that is there")
+    func interface() async throws {
+        let scene = try NetworkScene()
+        try scene.start("bound", ["--wait-for-network", "0", "--interface", NetworkScene.address, Self.url])
+        #expect(await eventually { scene.text("bound.err").contains("waiting for it") })
+        try scene.connect()
+        #expect(await scene.status("bound") == 0)
+    }
+
     @Test("it waits so long and no longer, and hosts of this machine never do")
     func limits() async throws {
         let scene = try NetworkScene()

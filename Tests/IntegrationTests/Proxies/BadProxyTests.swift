@@ -99,6 +99,19 @@ struct BadProxyTests {
         #expect(run.status == 56, "\(run.errors)")
     }
 
+    @Test("a proxy at the second of its addresses has answered, and a trouble of its own is tried again")
+    func secondAddress() throws {
+        let peer = try ScriptedPeer { connection, number in
+            _ = connection.readHead()
+            connection.send("HTTP/1.1 \(number == 1 ? 503 : 403) No\r\nContent-Length: 0\r\n\r\n")
+        }
+        defer { peer.stop() }
+        // libcurl knows ::1 for it too, where nobody listens, and tries that first.
+        let run = try CommandRun(
+            ["-x", "localhost:\(peer.port)", "--retry", "1", "--retry-delay", "0.01", "https://origin.test/"])
+        #expect(run.status == 56 && run.errors.contains("it answered CONNECT with 403"), "\(run.errors)")
+    }
+
     @Test("a head without an end is cut off", arguments: ["X: y\r\n", "x"])
     func endlessHead(piece: String) async throws {
         let sent = Guarded(0)
