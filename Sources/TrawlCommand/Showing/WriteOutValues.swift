@@ -35,8 +35,12 @@ struct WriteOutValues: Sendable {
         }.name
     }
 
-    /// What the hops took, also of a fetch that failed.
-    private var hops: [HopReport] { response?.metrics ?? error?.metrics ?? [] }
+    /// What the hops of the last attempt took, also of a fetch that failed. In curl each attempt is a transfer of its
+    /// own.
+    private var hops: [HopReport] {
+        let all = response?.metrics ?? error?.metrics ?? []
+        return all.filter { $0.attempt == all.last?.attempt }
+    }
 
     /// The bytes of the last body as they were transferred, content codings still on; of one that was stored, and of
     /// which nothing was transferred, as they are given out.
@@ -46,7 +50,6 @@ struct WriteOutValues: Sendable {
     }
 
     func text(_ variable: WriteOut.Variable) -> String {
-        let last = hops.last
         switch variable {
         case .contentType: return lastHead?.fields["Content-Type"] ?? ""
         case .errorMessage: return message.isEmpty ? error?.detail ?? "" : message
@@ -59,8 +62,8 @@ struct WriteOutValues: Sendable {
         case .numberOfFields: return String(lastHead?.fields.count ?? 0)
         case .numberOfRedirects: return String(response?.redirects.count ?? redirects)
         case .redirectURL: return lastHead.flatMap(redirectURL) ?? ""
-        case .remoteAddress: return last?.remoteAddress.map { Self.address($0).host } ?? ""
-        case .remotePort: return last?.remoteAddress.map { Self.address($0).port } ?? "0"
+        case .remoteAddress: return hops.last?.remoteAddress.map { Self.address($0).host } ?? ""
+        case .remotePort: return hops.last?.remoteAddress.map { Self.address($0).port } ?? "0"
         case .scheme: return lastURL.prefix { $0 != ":" }.uppercased()
         case .sizeDownload: return String(size)
         case .sizeHeader: return String(headLength ?? lastHead.map { HeadText.bytes($0).count } ?? 0)
@@ -69,12 +72,12 @@ struct WriteOutValues: Sendable {
         case .source: return response?.source.rawValue ?? ""
         case .speedDownload: return String(speed(size))
         case .speedUpload: return String(speed(hops.last?.bodyBytesSent ?? 0))
-        case .timeAppConnect: return Self.seconds(last?.secured ?? .zero)
-        case .timeConnect: return Self.seconds(last?.connected ?? .zero)
-        case .timeNameLookup: return Self.seconds(last?.nameResolved ?? .zero)
-        case .timePretransfer: return Self.seconds(last?.requestSent ?? .zero)
-        case .timeRedirect: return Self.seconds(redirectTime)
-        case .timeStartTransfer: return Self.seconds(redirectTime + (last?.firstByte ?? .zero))
+        case .timeAppConnect: return sum { $0.secured }
+        case .timeConnect: return sum { $0.connected }
+        case .timeNameLookup: return sum { $0.nameResolved }
+        case .timePretransfer: return sum { $0.requestSent }
+        case .timeRedirect: return Self.seconds(hops.dropLast().reduce(.zero) { $0 + $1.ended })
+        case .timeStartTransfer: return sum { $0.firstByte }
         case .timeTotal: return Self.seconds(total)
         case .url: return url
         case .urlEffective: return lastURL
@@ -86,8 +89,10 @@ struct WriteOutValues: Sendable {
         lastHead?.fields.withFirst(name) { value -> [UInt8] in value.map { [UInt8]($0) } ?? [] } ?? []
     }
 
-    private var redirectTime: Duration {
-        hops.dropLast().reduce(.zero) { $0 + $1.ended }
+    /// Seconds until something happened, over all hops, as curl adds them up: each counts from its own start, and one
+    /// where it did not happen adds nothing.
+    private func sum(_ phase: (HopReport) -> Duration?) -> String {
+        Self.seconds(hops.reduce(.zero) { $0 + (phase($1) ?? .zero) })
     }
 
     /// Bytes a second.

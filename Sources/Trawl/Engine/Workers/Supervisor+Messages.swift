@@ -360,7 +360,7 @@ extension Supervisor {
         fetch.engine.metrics.append(
             HopReport(
                 url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
-                version: head?.version.text ?? "", slot: link.slot, metrics: end.metrics))
+                version: head?.version.text ?? "", slot: link.slot, attempt: fetch.attempts, metrics: end.metrics))
     }
 
     mutating func response(

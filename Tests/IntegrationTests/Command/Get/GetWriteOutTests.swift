@@ -28,6 +28,28 @@ struct GetWriteOutTests {
         }
     }
 
+    @Test("-w has the times of the connection, on whichever hop it was made")
+    func timesOfRedirects() async throws {
+        try await withOrigin { origin in
+            let format = "%{num_connects} %{time_connect} %{time_namelookup}"
+            let run = try CommandRun(["-s", "-L", "-o", "/dev/null", "-w", format, origin.url("/redirect/1")])
+            let values = run.text.split(separator: " ").compactMap { Double($0) }
+            // The second hop goes by the connection of the first.
+            #expect(values.count == 3 && values[0] == 1 && values[1] > 0 && values[2] > 0, "\(run.text) \(run.errors)")
+        }
+    }
+
+    @Test("-w is about the last attempt, and not about those before it")
+    func retries() throws {
+        let origin = try ScriptedOrigin { seen in .init(seen.number == 1 ? 503 : 200, "") }
+        defer { origin.stop() }
+        let format = "%{http_code} %{time_redirect} %{size_request}"
+        let again = ["--no-cache", "--retry", "1", "--retry-delay", "0.01"]
+        let run = try CommandRun(again + ["-s", "-o", "/dev/null", "-w", format, origin.url()])
+        let sent = origin.seen().last.map { $0.head.count + 4 } ?? 0
+        #expect(origin.seen().count == 2 && run.text == "200 0.000000 \(sent)", "\(run.text) \(run.errors)")
+    }
+
     @Test("-w counts the bytes of a body as they were transferred, and those of one that was cut off")
     func transferred() throws {
         // gzip of a hundred times the letter a, as zlib has it.
