@@ -19,6 +19,8 @@ final class EventChannel: FetchEventSink {
         var sent: [SentRequest] = []
         /// The response that was no answer.
         var refused: Response.ResponseHead?
+        /// When the turn of the latest attempt came.
+        var exchangeStart: MonotonicInstant?
         var isFinished = false
     }
 
@@ -122,6 +124,11 @@ final class EventChannel: FetchEventSink {
 
     /// The head of the response that made the fetch fail.
     var refusedHead: Response.ResponseHead? { state.withLock { $0.refused } }
+
+    func exchangeBegan(at now: MonotonicInstant) { state.withLock { $0.exchangeStart = now } }
+
+    /// When the turn of the latest attempt came; nil when none has.
+    var exchangeStart: MonotonicInstant? { state.withLock { $0.exchangeStart } }
 
     private static func add(_ event: FetchEvent, to state: inout State) {
         var last = state.waiting.count - 1

@@ -1,4 +1,5 @@
 import TrawlFrontier
+package import TrawlHTTP
 
 /// The handle of a fetch that runs, or waits in a queue.
 ///
@@ -160,6 +161,10 @@ public final class Fetch: Sendable {
     /// The head of the response that made the fetch fail, such as a redirect that may not be followed; nil when it
     /// failed otherwise. Known at the end.
     package var refusedHead: Response.ResponseHead? { channel.refusedHead }
+
+    /// When the turn of the latest attempt came, from which on ``RequestOptions/TimeLimits/exchange`` counts; nil when
+    /// none has.
+    package var exchangeStart: MonotonicInstant? { channel.exchangeStart }
 
     fileprivate func nextEvent() async -> FetchEvent? {
         let event = await channel.next()

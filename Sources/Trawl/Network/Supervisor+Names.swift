@@ -60,7 +60,7 @@ extension Supervisor {
 
     private mutating func failUnresolved(_ fetch: RunningFetch, _ failure: HopFailure) {
         if triesAgain(after: failure, status: nil, fetch) { return }
-        release(fetch, .fail(failure, HopMetrics(), proxyStatus: nil))
+        release(fetch, .fail(failure, HopMetrics(), nil))
         answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
     }
 }

@@ -55,6 +55,11 @@ final class QueueRun: FetchEventSink {
 
     func recordRefused(_ head: Response.ResponseHead) { handle?.recordRefused(head) }
 
+    func exchangeBegan(at now: MonotonicInstant) {
+        guard !isForSize else { return }
+        handle?.exchangeBegan(at: now)
+    }
+
     func measured(_ progress: FetchProgress, at now: MonotonicInstant) {
         guard !isForSize else { return }
         handle?.measured(progress, at: now)

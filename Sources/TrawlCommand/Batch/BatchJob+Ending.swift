@@ -136,13 +136,14 @@ extension BatchJob {
     ) {
         var values = WriteOutValues(
             url: UserInformation.removed(from: fetch.request.url), method: templates.method(of: fetch.request),
-            exitCode: failure?.curlCode ?? 0,
-            total: fetch.started.duration(to: now))
+            exitCode: failure?.curlCode ?? 0, total: fetch.notes?.exchangeStart?.duration(to: now) ?? .zero)
         switch result {
-        case .success(let response): values.response = response
+        case .success(let response):
+            values.response = response
+            values.message = failure?.message ?? ""
         case .failure(let error): values.error = error
         }
-        values.message = failure?.message ?? ""
+        if let notes = fetch.notes { values.seen = notes.seen }
         values.fileName = (plan.files == .new ? file ?? fetch.path : fetch.path).map {
             LocalPath.placed($0, in: plan.shownDirectory)
         }

@@ -81,6 +81,7 @@ extension BatchJob {
     private mutating func prepare(
         _ fetch: FetchInFlight, _ target: TargetURI, _ template: RequestTemplate, _ tag: UInt64
     ) throws(FetchError) -> PreparedFetch {
+        if plan.writeOut != nil { fetch.notes = FetchNotes() }
         let destination: ManyDestination
         switch plan.files {
         case .none: destination = .discard
@@ -95,15 +96,16 @@ extension BatchJob {
             fetch.path = unused
             // A link is followed, a pipe written to, what may not be written to left alone: as with a file of `-o`.
             guard LocalPath.isReplaceable(absolute(unused)) else {
-                return try coordinator.prepare(target, template, intoFile: absolute(unused), tag: tag)
+                return try coordinator.prepare(
+                    target, template, intoFile: absolute(unused), tag: tag, notes: fetch.notes)
             }
             destination = .file(unused, .replace)
         case .named:
             let name = fetch.request.out ?? ""
             fetch.path = name
-            return try coordinator.prepare(target, template, intoFile: absolute(name), tag: tag)
+            return try coordinator.prepare(target, template, intoFile: absolute(name), tag: tag, notes: fetch.notes)
         }
-        return coordinator.prepare(target, template, into: destination, tag: tag)
+        return coordinator.prepare(target, template, into: destination, tag: tag, notes: fetch.notes)
     }
 
     private mutating func refuse(_ bad: BadLine, _ line: Int, _ isAgain: Bool) {

@@ -125,7 +125,7 @@ struct BatchPlan {
         failsAfterRetries = false
         writeOut = plan.writeOut
         summarizes = false
-        // Nothing is opened, and no time of a fetch runs, before its turn has come.
+        // Nothing is opened before its turn may have come.
         lookAhead = plan.parallel
         scratch = ScratchPlaces(results: nil, output: plan.directory)
         setsLinesAside = false

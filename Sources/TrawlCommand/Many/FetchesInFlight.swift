@@ -21,6 +21,8 @@ final class FetchInFlight {
     var originNumber: OriginShares.Number = -1
     /// The file asked for in the latest attempt.
     var path: String?
+    /// What happens to its fetch, where `-w` is to tell.
+    var notes: FetchNotes?
 
     /// - Parameter keepsTerms: Whether what the line says beside its URL is needed once its fetch is made. A long body
     ///   is in a memory file then.

@@ -12,6 +12,7 @@ extension SingleFetch {
     mutating func handle(
         _ event: FetchEvent, of fetch: Fetch, _ result: inout Result<Response, FetchError>?, names: inout FileNames
     ) {
+        seen.note(event)
         switch event {
         // Of the network the console is told, once for all.
         case .started, .resumedAtOffset, .waitingForConnectivity:
@@ -25,17 +26,11 @@ extension SingleFetch {
         case .interim(let head):
             show(head, of: fetch)
         case .authenticating(let report, let head):
-            self.head = head
             show(head, of: fetch)
             if plan.report.verbose { console.write(HeadText.lines(report)) }
         case .retrying(let attempt):
-            head = nil
-            hasAnswer = false
-            headLength = 0
             if plan.report.verbose { console.write(HeadText.lines(attempt)) }
         case .redirected(let hop):
-            head = hop.head
-            redirects += 1
             show(hop.head, of: fetch)
         case .head(let head):
             take(head, of: fetch, &names)
@@ -58,8 +53,6 @@ extension SingleFetch {
 
     /// The head of the response that is the answer: its body is refused, gets its place, or is not waited for.
     private mutating func take(_ head: Response.ResponseHead, of fetch: Fetch, _ names: inout FileNames) {
-        self.head = head
-        hasAnswer = true
         if plan.dropsErrorBodies, head.status >= 400 {
             show(head, of: fetch)
             refuse(fetch, "the response's status is \(head.status)", ExitStatus.Curl.httpError)
@@ -106,8 +99,8 @@ extension SingleFetch {
         switch ended {
         case .failure:
             // No event has it: nothing follows from it but the failure.
-            if !hasAnswer, let refused = fetch.refusedHead {
-                head = refused
+            if !seen.hasAnswer, let refused = fetch.refusedHead {
+                seen.noteRefused(refused)
                 show(refused, of: fetch)
             }
         case .success(let response):
@@ -118,10 +111,8 @@ extension SingleFetch {
 
     private mutating func show(_ head: Response.ResponseHead, of fetch: Fetch) {
         if plan.report.verbose { console.write(HeadText.lines(head, prefix: "< ")) }
-        if heads == nil, !plan.writesHeads, plan.writeOut == nil { return }
-        let bytes = HeadText.bytes(head)
-        headLength += bytes.count
-        writeHead(bytes, HeadText.lines(head, prefix: ""), of: fetch)
+        if heads == nil, !plan.writesHeads { return }
+        writeHead(HeadText.bytes(head), HeadText.lines(head, prefix: ""), of: fetch)
     }
 
     /// Writes the fields behind a body beneath those before it, as curl does.

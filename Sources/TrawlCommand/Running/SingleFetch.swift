@@ -21,16 +21,10 @@ struct SingleFetch {
     var path: String?
     /// The file's name as it was given, once it is known.
     var fileName: String?
-    /// The last that came of a response: the answer's, a redirect's or a challenge's.
-    var head: Response.ResponseHead?
+    /// What has come of heads.
+    var seen = SeenHeads()
     /// What the attempt under way sends, where that is shown.
     var sent: SentRequest?
-    /// Whether the head of the response that is the answer was told.
-    var hasAnswer = false
-    /// The bytes of all heads, where somebody asks for heads or values.
-    var headLength = 0
-    /// Those followed.
-    var redirects = 0
     var received: UInt64 = 0
     /// Why the fetch was ended by this side, with its exit code.
     var refusal: (message: String, code: Int32)?
@@ -73,7 +67,6 @@ struct SingleFetch {
         progress.state.withLock {
             $0 = .single(.init(name: FileName.ofURL(request.url), received: 0, expected: nil))
         }
-        let start = MonotonicClock.now()
         var result: Result<Response, FetchError>?
         let fetch = coordinator.start(request, into: destination)
         announce(fetch)
@@ -82,10 +75,10 @@ struct SingleFetch {
         let code = settle(result)
         var values = WriteOutValues(
             url: UserInformation.removed(from: request.url), method: request.effectiveMethod.name, exitCode: code,
-            total: start.duration(to: MonotonicClock.now()))
+            total: fetch.exchangeStart?.duration(to: MonotonicClock.now()) ?? .zero)
         if case .success(let response) = result { values.response = response }
         if case .failure(let error) = result { values.error = error }
-        (values.head, values.redirects, values.headLength) = (head, redirects, headLength)
+        values.seen = seen
         values.message = refusal?.message ?? ""
         values.fileName = fileName.map { LocalPath.placed($0, in: plan.shownDirectory) }
         if !outputIsClosed {

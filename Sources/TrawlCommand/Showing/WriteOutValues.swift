@@ -11,18 +11,14 @@ struct WriteOutValues: Sendable {
     var exitCode: Int32
     /// What went wrong, when it is no error of the library.
     var message = ""
-    /// From the start of the fetch to its end.
+    /// From when the turn of the last attempt came to the end of the fetch; zero when it never did.
     var total: Duration
     var fileName: String?
-    /// The last head that came where there is no response, as of one that was refused.
-    var head: Response.ResponseHead?
-    /// The bytes of all heads of the fetch; nil where they were not counted.
-    var headLength: Int?
-    /// The redirects that were followed where there is no response.
-    var redirects = 0
+    /// What came of heads, also where there is no response.
+    var seen = SeenHeads()
 
     /// The head of the response, or the last one without it.
-    private var lastHead: Response.ResponseHead? { response?.head ?? head }
+    private var lastHead: Response.ResponseHead? { response?.head ?? seen.head }
 
     /// Where the last hop went.
     private var lastURL: String { response?.url ?? error?.url ?? url }
@@ -60,13 +56,13 @@ struct WriteOutValues: Sendable {
         case .method: return lastMethod
         case .numberOfConnects: return String(hops.count { $0.connection != nil && !$0.reusedConnection })
         case .numberOfFields: return String(lastHead?.fields.count ?? 0)
-        case .numberOfRedirects: return String(response?.redirects.count ?? redirects)
+        case .numberOfRedirects: return String(response?.redirects.count ?? seen.redirects)
         case .redirectURL: return lastHead.flatMap(redirectURL) ?? ""
         case .remoteAddress: return hops.last?.remoteAddress.map { Self.address($0).host } ?? ""
         case .remotePort: return hops.last?.remoteAddress.map { Self.address($0).port } ?? "0"
         case .scheme: return lastURL.prefix { $0 != ":" }.uppercased()
         case .sizeDownload: return String(size)
-        case .sizeHeader: return String(headLength ?? lastHead.map { HeadText.bytes($0).count } ?? 0)
+        case .sizeHeader: return String(seen.length)
         case .sizeRequest: return String(hops.reduce(UInt64(0)) { $0 &+ $1.bytesSent &- $1.bodyBytesSent })
         case .sizeUpload: return String(hops.last?.bodyBytesSent ?? 0)
         case .source: return response?.source.rawValue ?? ""

@@ -33,23 +33,26 @@ struct WriteOutTests {
     func refused() {
         var values = values
         values.error = FetchError(.tooManyRedirects, "more than 1 redirects", url: "https://h/2")
-        values.redirects = 1
+        let head = Response.ResponseHead(
+            TrawlHTTP.ResponseHead(status: 302, version: .http1_1, reason: "", fields: FieldLines()))
+        values.seen.note(.redirected(.init(url: "http://h/", status: 302, location: "https://h/2", head: head)))
         let text = written(WriteOut("%{url_effective} %{scheme} %{num_redirects} %{http_code}"), values).output
-        #expect(text == "https://h/2 HTTPS 1 000")
+        #expect(text == "https://h/2 HTTPS 1 302")
     }
 
-    @Test("the head that ended the fetch counts, and heads are counted where they were seen")
+    @Test("the head that ended the fetch counts, and the bytes of all heads")
     func heads() throws {
         var values = values
         var fields = FieldLines()
         try fields.append("Location", "/next")
-        values.head = Response.ResponseHead(
+        let head = Response.ResponseHead(
             TrawlHTTP.ResponseHead(status: 302, version: .http1_0, reason: "", fields: fields))
+        values.seen.note(.head(head))
         let format = WriteOut("%{http_version} %{redirect_url} %{size_header}")
         // The status line, the field line and the empty one.
         #expect(written(format, values).output == "1 http://h/next 33")
-        values.headLength = 90
-        #expect(written(format, values).output == "1 http://h/next 90")
+        values.seen.note(.interim(head))
+        #expect(written(format, values).output == "1 http://h/next 66")
     }
 
     /// A hop of so many microseconds until each of its phases.
@@ -87,8 +90,8 @@ struct WriteOutTests {
         try Array("Content-Type".utf8).withUnsafeBytes { name in
             try value.withUnsafeBytes { try fields.append(name: name, value: $0) }
         }
-        values.head = Response.ResponseHead(
-            TrawlHTTP.ResponseHead(status: 200, version: .http1_1, reason: "", fields: fields))
+        let head = TrawlHTTP.ResponseHead(status: 200, version: .http1_1, reason: "", fields: fields)
+        values.seen.note(.head(Response.ResponseHead(head)))
         let format = WriteOut("%{content_type}%header{content-type}")
         #expect(format.bytes(values).output == value + value)
         let safe = format.bytes(values, escapes: (true, true)).output

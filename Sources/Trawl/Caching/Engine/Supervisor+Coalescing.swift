@@ -110,8 +110,8 @@ extension Supervisor {
         case goAlone
         /// It ended without a result that says anything to others: one takes its place.
         case promote
-        /// It failed, after so long and with this status of a proxy, if it was one that answered: so would they.
-        case fail(HopFailure, HopMetrics, proxyStatus: UInt16?)
+        /// It failed, after so long and in spite of this head, or with that of the proxy that failed: so would they.
+        case fail(HopFailure, HopMetrics, TrawlHTTP.ResponseHead?)
     }
 
     /// A fetch others may wait for has come to an end of its hop.
@@ -148,9 +148,9 @@ extension Supervisor {
                 follower.engine.mayJoin = false
                 enqueue(follower, front: true)
                 noteUnshared(fetch)
-            case .fail(let failure, let metrics, let proxyStatus):
+            case .fail(let failure, let metrics, let head):
                 if isShared(failure, fetch, follower) {
-                    share(failure, metrics, proxyStatus, with: follower)
+                    share(failure, metrics, head, with: follower)
                 } else {
                     follower.engine.hasSeenFailure = true
                     begin(follower, front: true)
@@ -162,10 +162,12 @@ extension Supervisor {
     /// A fetch that waited for another one fails as that did: with attempts left it makes the next of its own, and
     /// where the network is missing it waits for it, if its options say so.
     private mutating func share(
-        _ failure: HopFailure, _ metrics: HopMetrics, _ proxyStatus: UInt16?, with follower: RunningFetch
+        _ failure: HopFailure, _ metrics: HopMetrics, _ head: TrawlHTTP.ResponseHead?, with follower: RunningFetch
     ) {
+        let isOfProxy = failure.kind == .proxy
         if waitsForNetwork(after: failure, metrics, follower) { return }
-        if triesAgain(after: failure, status: proxyStatus, follower) { return }
+        if triesAgain(after: failure, status: isOfProxy ? head?.status : nil, follower) { return }
+        if let head, !isOfProxy { follower.channel?.recordRefused(Response.ResponseHead(head)) }
         answer(follower, with: .failure(FetchError(failure, fetch: follower)))
     }
 

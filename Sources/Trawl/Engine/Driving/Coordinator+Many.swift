@@ -27,9 +27,10 @@ extension Coordinator {
     ///   - destination: Where the body goes.
     ///   - tag: Comes back with the answer.
     ///   - answers: Where the answer goes; nil is the driver that is running.
+    ///   - notes: Is told what the answer does not have; nil for nobody. The answer's head may come with that alone.
     package func prepare(
         _ target: TargetURI, _ template: RequestTemplate, into destination: ManyDestination, tag: UInt64,
-        answers: AnswerQueue? = nil
+        answers: AnswerQueue? = nil, notes: (any FetchEventSink)? = nil
     ) -> PreparedFetch {
         let sink: FetchPlan.Target
         var path: String?
@@ -45,22 +46,25 @@ extension Coordinator {
             body: template.body, sink: sink, fileOptions: template.fileOptions, path: path,
             terms: planner.beginning(template.terms, at: target), wantsEvents: false)
         return PreparedFetch(
-            running: RunningFetch(plan: plan, reply: answers.map { .queue($0, tag: tag) } ?? .driver(tag: tag)))
+            running: RunningFetch(
+                plan: plan, reply: answers.map { .queue($0, tag: tag) } ?? .driver(tag: tag), channel: notes))
     }
 
     /// Makes a fetch of a template into a file at any path, for the driver that is running: opened here, also beneath an
     /// output directory, as what a link leads to, a pipe or a device. It stays open until the fetch is over.
     ///
+    /// - Parameter notes: Is told what the answer does not have; nil for nobody.
     /// - Throws: When the file cannot be made.
     package func prepare(
-        _ target: TargetURI, _ template: RequestTemplate, intoFile path: String, tag: UInt64
+        _ target: TargetURI, _ template: RequestTemplate, intoFile path: String, tag: UInt64,
+        notes: (any FetchEventSink)? = nil
     ) throws(FetchError) -> PreparedFetch {
         let opened = try OpenedDestination(path: path, replaces: template.fileOptions.replaces, resuming: nil)
         let plan = FetchPlan(
             originalURL: target.textWithFragment, target: target, method: template.method, fields: template.fields,
             body: template.body, sink: .opened(opened), fileOptions: template.fileOptions, path: path,
             terms: planner.beginning(template.terms, at: target), wantsEvents: false)
-        return PreparedFetch(running: RunningFetch(plan: plan, reply: .driver(tag: tag)))
+        return PreparedFetch(running: RunningFetch(plan: plan, reply: .driver(tag: tag), channel: notes))
     }
 
     /// Lets a driver work, and blocks the calling thread until it is done.

@@ -48,6 +48,7 @@ extension Supervisor {
     mutating func startExchange(of fetch: RunningFetch) {
         if !fetch.engine.isExchanging {
             fetch.engine.isExchanging = true
+            fetch.channel?.exchangeBegan(at: now)
             var end: MonotonicInstant?
             if let limit = fetch.plan.terms.exchangeLimit {
                 let deadline = instant(after: limit)

@@ -304,9 +304,7 @@ extension Supervisor {
             noteName(failure, fetch)
             if waitsForNetwork(after: failure, end.metrics, fetch) { return }
             if triesAgain(after: failure, status: head?.status, fetch) { return }
-            let proxyStatus = end.isProxyFailure ? head?.status : nil
-            release(
-                fetch, failure.kind.isForAll ? .fail(failure, end.metrics, proxyStatus: proxyStatus) : .promote)
+            release(fetch, failure.kind.isForAll ? .fail(failure, end.metrics, head) : .promote)
             if let head, !end.isProxyFailure { fetch.channel?.recordRefused(Response.ResponseHead(head)) }
             answer(fetch, with: .failure(FetchError(failure, fetch: fetch)))
         case .complete(let delivery):

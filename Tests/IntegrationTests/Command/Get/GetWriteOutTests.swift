@@ -17,6 +17,10 @@ struct GetWriteOutTests {
         #expect(ended.status == 47 && ended.text == origin.url("/3"), "\(ended.errors)")
         let run = try CommandRun(arguments + ["-w", "%{size_header}", origin.url("/1")])
         #expect(run.text == directory.content("h").map { String($0.count) }, "\(run.errors)")
+        let files = ["-o", directory.file("a"), "-o", directory.file("b")]
+        let both = try CommandRun(
+            ["-s", "--no-cache", "-L", "-w", "%{size_header} "] + files + [origin.url("/1"), origin.url("/1")])
+        #expect(both.text == "\(run.text) \(run.text) ", "\(both.errors)")
     }
 
     @Test("-w knows where a redirect leads, the scheme as curl has it, and connections made")
@@ -43,11 +47,29 @@ struct GetWriteOutTests {
     func retries() throws {
         let origin = try ScriptedOrigin { seen in .init(seen.number == 1 ? 503 : 200, "") }
         defer { origin.stop() }
-        let format = "%{http_code} %{time_redirect} %{size_request}"
-        let again = ["--no-cache", "--retry", "1", "--retry-delay", "0.01"]
+        let format = "%{http_code} %{time_redirect} %{size_request}|%{time_total}|%{time_starttransfer}"
+        let again = ["--no-cache", "--retry", "1", "--retry-delay", "1"]
         let run = try CommandRun(again + ["-s", "-o", "/dev/null", "-w", format, origin.url()])
         let sent = origin.seen().last.map { $0.head.count + 4 } ?? 0
-        #expect(origin.seen().count == 2 && run.text == "200 0.000000 \(sent)", "\(run.text) \(run.errors)")
+        let values = run.text.split(separator: "|")
+        #expect(origin.seen().count == 2 && values.first == "200 0.000000 \(sent)", "\(run.text) \(run.errors)")
+        // The wait before it is not its time.
+        let times = values.dropFirst().compactMap { Double($0) }
+        #expect(times.count == 2 && times[0] < times[1] + 1, "\(run.text)")
+    }
+
+    @Test("%{time_total} of -w begins when the turn of a fetch has come")
+    func turns() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let arguments = ["-s", "--no-cache", "--per-host", "1", "-w", "%{time_total} %{time_starttransfer} "]
+            let files = ["-o", directory.file("a"), "-o", directory.file("b")]
+            let run = try CommandRun(arguments + files + [origin.url("/delay/1000"), origin.url("/bytes/1")])
+            let times = run.text.split(separator: " ").compactMap { Double($0) }
+            try #require(run.status == 0 && times.count == 4, "\(run.text) \(run.errors)")
+            // The second one waits for the first one, which takes a second.
+            #expect(times[1] >= 1 && times[2] < times[3] + 1, "\(run.text)")
+        }
     }
 
     @Test("-w counts the bytes of a body as they were transferred, and those of one that was cut off")
@@ -161,6 +183,26 @@ struct GetWriteOutTests {
                 let run = try CommandRun(
                     arguments + ["-s", "-o", "/dev/null", "-w", "%{http_code} %{num_redirects}", origin.url(target)])
                 #expect(run.status == status && run.text == text, "\(target): \(run.text) \(run.errors)")
+            }
+        }
+    }
+
+    @Test("-w has the same values for several URLs as for one, also of fetches that fail")
+    func several() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let format = "%{http_code} %{num_redirects} [%{redirect_url}] %{exitcode} %{errormsg}\n"
+            let cases: [(arguments: [String], target: String, status: String)] = [
+                (["-f"], "/status/404?body=no", "404 0"), (["--max-filesize", "10"], "/bytes/1000", "200 0"),
+                (["-L", "--max-redirs", "1"], "/redirect/3", "302 1"),
+                (["-L"], "/redirect-to?url=ftp://127.0.0.1/", "302 0"),
+            ]
+            for (arguments, target, status) in cases {
+                let (options, url) = (arguments + ["-s", "-w", format], origin.url(target))
+                let one = try CommandRun(options + ["-o", directory.file("a"), url])
+                #expect(one.text.hasPrefix(status) && one.status != 0, "\(target): \(one.text) \(one.errors)")
+                let both = try CommandRun(options + ["-o", directory.file("a"), "-o", directory.file("b"), url, url])
+                #expect(both.text == one.text + one.text, "\(target): \(both.text) \(both.errors)")
             }
         }
     }
