@@ -159,11 +159,11 @@ struct HostileFrameTests {
         #expect(throws: FrameError.reservedBits) { try workerMessages(bytes) }
     }
 
-    @Test("reserved bits of a lease's flags are refused", arguments: [0x80, 0xC0] as [UInt8])
+    @Test("reserved bits of a lease's flags are refused", arguments: [1, 0x80, 0xC0] as [UInt8])
     func flags(bit: UInt8) {
         let lease = Lease(id: 1, profile: 1, progressIndex: 0, method: .get, url: "", fields: FieldLines())
         var bytes = frame(CoordinatorMessage.lease(lease))
-        bytes[WireProtocol.headerLength + 16] |= bit
+        bytes[WireProtocol.headerLength + 17] |= bit
         #expect(throws: FrameError.reservedBits) { try coordinatorMessages(bytes) }
     }
 

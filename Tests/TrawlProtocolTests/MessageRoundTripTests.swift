@@ -37,7 +37,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [12, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [13, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -54,8 +54,8 @@ struct MessageRoundTripTests {
         lease.trusted = .verified([8, 9])
         lease.counted = CountedOrigin(number: 5, most: 6)
         let payload: [UInt8] =
-            little(UInt64(1)) + little(UInt32(2)) + little(UInt16(3)) + [0, 0b11_0000, 0] + little(UInt64(4))
-            + little(UInt16(1)) + [3, 0, 0, 0] + Array("GET".utf8) + [1, 0, 0, 0] + Array("u".utf8)
+            little(UInt64(1)) + little(UInt32(2)) + little(UInt16(3)) + [0, 0b11_0000, 0, 0, 0]
+            + little(UInt64(4)) + little(UInt16(1)) + [3, 0, 0, 0] + Array("GET".utf8) + [1, 0, 0, 0] + Array("u".utf8)
             + [9, 0, 0, 0] + [1, 0, 2, 0, 0, 0] + Array("Abc".utf8) + [0] + [3] + [0, 0, 0, 0] + [0]
             + [5] + little(UInt32(1 | 2 << 10 | 1023 << 20))
             + [6] + [1, 0, 0, 0, 0x68] + [1, 0] + [1] + [1, 0, 0, 0, 0x75] + [1, 0, 0, 0, 0x70] + [0, 0, 0, 0]
@@ -81,7 +81,7 @@ struct MessageRoundTripTests {
             roots: [WorkerRoot(path: "/p", device: 6, inode: 7)], followsConnections: true)
         let numbers: [UInt8] = little(UInt32(2)) + little(UInt32(3)) + little(UInt32(4)) + little(UInt32(5))
         let roots: [UInt8] = [1, 0, 0, 0] + [2, 0, 0, 0, 0x2F, 0x70] + little(UInt64(6)) + little(UInt64(7))
-        let greeting: [UInt8] = Array("TRWL".utf8) + [12, 0] + [1, 0, 0, 0, 0x62] + numbers + roots + [1]
+        let greeting: [UInt8] = Array("TRWL".utf8) + [13, 0] + [1, 0, 0, 0, 0x62] + numbers + roots + [1]
         #expect(frame(CoordinatorMessage.hello(hello)) == frame(kind: 1, greeting))
     }
 
@@ -111,12 +111,14 @@ struct MessageRoundTripTests {
         }
     }
 
-    @Test("a lease that drops the bodies of errors says so by the flag 16,384")
-    func droppedErrors() throws {
+    @Test(
+        "a lease that drops the bodies of errors says so by the flag 16,384, or 32,768 for those that may pass",
+        arguments: [(.dropsErrorBodies, 0x40), (.dropsPassingErrors, 0x80)] as [(LeaseOptions, UInt8)])
+    func droppedErrors(option: LeaseOptions, bit: UInt8) throws {
         var lease = Lease(id: 1, profile: 2, progressIndex: 3, method: .get, url: "u", fields: FieldLines())
         var bytes = frame(CoordinatorMessage.lease(lease))
-        bytes[WireProtocol.headerLength + 16] |= 0x40
-        lease.options.insert(.dropsErrorBodies)
+        bytes[WireProtocol.headerLength + 16] |= bit
+        lease.options.insert(option)
         #expect(frame(CoordinatorMessage.lease(lease)) == bytes)
         #expect(try coordinatorMessages(bytes) == [.lease(lease)])
     }

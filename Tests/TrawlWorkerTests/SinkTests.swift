@@ -166,6 +166,26 @@ struct SinkTests {
         #expect(scratch.content("x") == Array("several".utf8))
     }
 
+    @Test("file: the body of a failure that may pass, and of no other, is dropped when the lease says so")
+    func droppedPassingErrors() throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        func outcome(_ status: Int) throws -> HopOutcome {
+            try worker.fetch("/status/\(status)?body=gone", .get) {
+                $0.sink = .file(root: 0, path: "\(status)", collision: .fail)
+                $0.options.insert(.savesErrorBodies)
+                $0.options.insert(.dropsPassingErrors)
+            }.end.outcome
+        }
+        for status in [408, 429, 500, 502, 503, 504] {
+            #expect(try outcome(status) == .complete(.discarded(length: 4)), "\(status)")
+        }
+        for status in [300, 400, 404, 501] {
+            #expect(try outcome(status) == .complete(.file(length: 4)), "\(status)")
+        }
+        #expect(scratch.names == ["300", "400", "404", "501"])
+    }
+
     @Test("descriptor: the bytes are in the file that came with the lease")
     func descriptor() throws {
         let worker = try TestCoordinator()

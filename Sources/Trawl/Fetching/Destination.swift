@@ -41,6 +41,8 @@ public enum Destination: Sendable, Hashable {
         public var resumeData: ResumeData?
         /// Whether the body of a response of 400 or more is dropped: little of it is read.
         package var dropsErrorBodies = false
+        /// Whether that of a failure that may pass is, one of the statuses for which fetches are tried again.
+        package var dropsPassingErrors = false
         /// Whether the name that a response suggests takes the place of the path's last part. Only beneath an output
         /// directory, and where a name that is taken gets a number.
         package var namesFromDisposition = false

@@ -22,8 +22,7 @@ extension BatchJob {
     private mutating func finish(_ tag: UInt64, _ result: Result<Response, FetchError>, attempts: Int) {
         let fetch = table[tag]
         switch result {
-        case .success(let response):
-            if isGivenUp(response) { removeFile(of: response) }
+        case .success: break
         case .failure(let error):
             // Nothing was wrong but that too many files were open or no thread was left, which may pass.
             if error.isShortage, fetch.shortages < Self.mostShortages {
@@ -47,15 +46,6 @@ extension BatchJob {
         guard plan.failsAfterRetries else { return false }
         // What nobody said will not be said otherwise.
         return response.source != .generated && plan.template.options.retry.mayPass(status: response.status)
-    }
-
-    /// The body of such a response is not what the request was for. A file that was there already stays: a record, or
-    /// that of another run, may name it. In a run that goes on, requests in flight may take it over meanwhile: there it
-    /// goes at the end, when no record names it.
-    private mutating func removeFile(of response: Response) {
-        guard let file = response.file, !response.hasAdoptedFile, let root = plan.root?.root else { return }
-        root.refresh(at: now.nanoseconds)
-        if names.adoptsFiles { spares.add(file, in: root) } else { root.remove(file) }
     }
 
     /// The file of a response, this request's own.

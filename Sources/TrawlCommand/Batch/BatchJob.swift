@@ -57,7 +57,7 @@ struct BatchJob {
         names = FileNames(plan.naming, source, namesFromHeads: plan.namesFromHeads)
         templates = try RequestTemplates(
             plan.template, on: coordinator, dropsErrorBodies: plan.dropsErrorBodies,
-            namesFromHeads: plan.namesFromHeads)
+            dropsPassingErrors: plan.failsAfterRetries, namesFromHeads: plan.namesFromHeads)
         progress = ProgressDisplay(
             plan.report.progressKind(onTerminal: Terminal.isTerminal(STDERR_FILENO), sharesTerminal: false),
             bytesInFlight: { coordinator.bytesInFlight })

@@ -35,7 +35,8 @@ struct BatchPlan {
     let failsOnErrorStatus: Bool
     /// Whether the body of such a response is dropped.
     let dropsErrorBodies: Bool
-    /// Whether a status for which requests are tried again is a failure when no try is left.
+    /// Whether a status for which requests are tried again is a failure when no try is left. The body of such a
+    /// response is dropped: it is not what the request was for, and no record names it.
     let failsAfterRetries: Bool
     let writeOut: WriteOut?
     /// Whether a line at the end tells what became of it all.

@@ -8,24 +8,30 @@ final class RequestTemplates {
     private let base: Request
     private let coordinator: Coordinator
     private let dropsErrorBodies: Bool
+    private let dropsPassingErrors: Bool
     private let namesFromHeads: Bool
     /// For requests that say nothing of their own.
     private let plain: RequestTemplate
 
     /// - Parameters:
     ///   - dropsErrorBodies: Whether bodies of responses of 400 or more are dropped.
+    ///   - dropsPassingErrors: Whether those of failures that may pass are.
     ///   - namesFromHeads: Whether responses name their files.
     init(
-        _ base: Request, on coordinator: Coordinator, dropsErrorBodies: Bool, namesFromHeads: Bool = false
+        _ base: Request, on coordinator: Coordinator, dropsErrorBodies: Bool, dropsPassingErrors: Bool = false,
+        namesFromHeads: Bool = false
     ) throws(CommandError) {
         self.base = base
         self.coordinator = coordinator
         self.dropsErrorBodies = dropsErrorBodies
+        self.dropsPassingErrors = dropsPassingErrors
         self.namesFromHeads = namesFromHeads
         do throws(FetchError) {
             plain = try coordinator.template(
                 of: base,
-                files: Self.files(for: base, dropsErrorBodies: dropsErrorBodies, namesFromHeads: namesFromHeads))
+                files: Self.files(
+                    for: base, dropsErrorBodies: dropsErrorBodies, dropsPassingErrors: dropsPassingErrors,
+                    namesFromHeads: namesFromHeads))
         } catch {
             throw CommandError(FailureText.of(error))
         }
@@ -44,7 +50,8 @@ final class RequestTemplates {
         return try coordinator.template(
             of: whole,
             files: Self.files(
-                for: whole, dropsErrorBodies: dropsErrorBodies, namesFromHeads: namesFromHeads && !isNamed),
+                for: whole, dropsErrorBodies: dropsErrorBodies, dropsPassingErrors: dropsPassingErrors,
+                namesFromHeads: namesFromHeads && !isNamed),
             sharingBodyOf: own?.body == nil ? plain : nil)
     }
 
@@ -59,7 +66,7 @@ final class RequestTemplates {
     }
 
     private static func files(
-        for request: Request, dropsErrorBodies: Bool, namesFromHeads: Bool
+        for request: Request, dropsErrorBodies: Bool, dropsPassingErrors: Bool, namesFromHeads: Bool
     ) -> Destination.FileOptions {
         var files = Destination.FileOptions()
         // What has no body by its method (RFC 9110 §9.3.2) is no empty file either.
@@ -67,6 +74,7 @@ final class RequestTemplates {
         // Others than those of 2xx and of redirects that are followed are bodies like any.
         files.savesErrorBodies = true
         files.dropsErrorBodies = dropsErrorBodies
+        files.dropsPassingErrors = dropsPassingErrors
         files.namesFromDisposition = namesFromHeads
         return files
     }

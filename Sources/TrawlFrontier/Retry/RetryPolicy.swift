@@ -1,3 +1,5 @@
+import TrawlHTTP
+
 /// Whether, and when, an attempt that failed is made again: the rules of `--retry` and its companions.
 ///
 /// An attempt is a whole one as the caller sees it, redirects and challenges included. What the engine does again on
@@ -114,11 +116,7 @@ package struct RetryPolicy: Sendable, Hashable {
 
     /// Whether another attempt may come to another status.
     package func mayPass(_ status: UInt16) -> Bool {
-        // RFC 9110 §15.5.9 (408) and §15.6.1, .3 to .5 (5xx), RFC 6585 §4 (429): those that curl takes too.
-        switch status {
-        case 408, 429, 500, 502, 503, 504: true
-        default: retriesAllErrors && failsOnErrorStatus && status >= 400
-        }
+        ResponseHead.mayPass(status) || retriesAllErrors && failsOnErrorStatus && status >= 400
     }
 
     private func mayPass(_ failure: Failure) -> Bool {

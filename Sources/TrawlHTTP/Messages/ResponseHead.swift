@@ -36,6 +36,16 @@ package struct ResponseHead: Sendable, Hashable {
     /// Whether more heads of the same exchange follow (RFC 9110 §15.2); 101 is final for a client that upgrades.
     package var isInterim: Bool { status < 200 && status != 101 }
 
+    /// Whether a status is one of a failure that may pass: another attempt may come to another.
+    ///
+    /// - Source: RFC 9110 §15.5.9 (408) and §15.6.1, .3 to .5 (5xx), RFC 6585 §4 (429): those that curl takes too.
+    package static func mayPass(_ status: UInt16) -> Bool {
+        switch status {
+        case 408, 429, 500, 502, 503, 504: true
+        default: false
+        }
+    }
+
     /// The announced length of the body, or nil when there is none or it is not a number.
     ///
     /// - Source: RFC 9110 §8.6; several equal values count as one, different ones as none.

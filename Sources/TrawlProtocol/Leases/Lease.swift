@@ -63,8 +63,8 @@ package struct Lease: Sendable, Hashable {
             block.store(progressIndex, at: 12)
             block.store(heads.rawValue, at: 14)
             block.store(options.rawValue | (part > 0 ? Self.partBit : 0), at: 15)
-            block.store(timeout, at: 17)
-            block.store(originLength, at: 25)
+            block.store(timeout, at: 19)
+            block.store(originLength, at: 27)
         }
         writer.write(method.name)
         writer.write(url)
@@ -96,7 +96,7 @@ package struct Lease: Sendable, Hashable {
     static func read(from reader: inout WireReader, knownFields: FieldLines) throws(FrameError) -> Lease {
         let block = try reader.block(numbersLength)
         guard let heads = HeadDelivery(rawValue: block[14]) else { throw .invalid(.heads) }
-        let bits = block.integer(at: 15, as: UInt16.self)
+        let bits = block.integer(at: 15, as: UInt32.self)
         guard bits & ~(LeaseOptions.all.rawValue | partBit) == 0 else { throw .reservedBits }
         let method = try reader.method()
         let url = try reader.text()
@@ -128,17 +128,17 @@ package struct Lease: Sendable, Hashable {
         return Lease(
             id: block.integer(at: 0, as: UInt64.self), profile: block.integer(at: 8, as: UInt32.self),
             progressIndex: block.integer(at: 12, as: UInt16.self), method: method, url: url,
-            originLength: block.integer(at: 25, as: UInt16.self), fields: fields, body: body, sink: sink, heads: heads,
-            timeout: block.integer(at: 17, as: UInt64.self), options: LeaseOptions(rawValue: bits & ~partBit),
+            originLength: block.integer(at: 27, as: UInt16.self), fields: fields, body: body, sink: sink, heads: heads,
+            timeout: block.integer(at: 19, as: UInt64.self), options: LeaseOptions(rawValue: bits & ~partBit),
             cache: cache, limits: limits, proxy: proxy, asksNobody: asksNobody, trusted: trusted, login: login,
             identity: identity, counted: counted, part: part)
     }
 
     /// Bytes of everything before the method.
-    private static let numbersLength = 27
+    private static let numbersLength = 29
 
     /// Beside the options in a frame: that a part follows.
-    private static let partBit: UInt16 = 4096
+    private static let partBit: UInt32 = 4096
 }
 
 extension Lease {

@@ -1,9 +1,9 @@
 /// What a worker does and leaves alone on a hop, each of it a yes or no.
 package struct LeaseOptions: OptionSet, Sendable, Hashable {
     /// The bits, as they are in a frame.
-    package let rawValue: UInt16
+    package let rawValue: UInt32
     /// Options of their bits.
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The body of a response other than 2xx goes to a file sink too; else it is kept in memory.
     package static let savesErrorBodies = LeaseOptions(rawValue: 1)
@@ -35,8 +35,10 @@ package struct LeaseOptions: OptionSet, Sendable, Hashable {
     package static let sendsOnce = LeaseOptions(rawValue: 8192)
     /// The body of a response of 400 or more is dropped, wherever others go.
     package static let dropsErrorBodies = LeaseOptions(rawValue: 16_384)
+    /// The body of a response of a failure that may pass is dropped, wherever others go; see `ResponseHead.mayPass`.
+    package static let dropsPassingErrors = LeaseOptions(rawValue: 32_768)
 
-    static let all = LeaseOptions(rawValue: 0x6FFF)
+    static let all = LeaseOptions(rawValue: 0xEFFF)
 
     /// Whether all of these are among them. By the bits, since a set's own way is generic and this is asked of each hop.
     package func contains(_ options: LeaseOptions) -> Bool { rawValue & options.rawValue == options.rawValue }

@@ -159,7 +159,9 @@ extension Transfer {
 
     /// Whether the body is dropped whatever becomes of the response.
     private func isUnwanted(_ head: ResponseHead) -> Bool {
-        lease.options.contains(.dropsErrorBodies) && head.status >= 400
+        guard head.status >= 400 else { return false }
+        return lease.options.contains(.dropsErrorBodies)
+            || lease.options.contains(.dropsPassingErrors) && ResponseHead.mayPass(head.status)
     }
 
     /// Whether a head asks who we are (RFC 9110 §15.5.2, §15.5.8).

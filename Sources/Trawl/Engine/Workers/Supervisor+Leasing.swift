@@ -165,6 +165,7 @@ extension Supervisor {
         let files = fetch.plan.fileOptions
         lease.options.set(.savesErrorBodies, files.savesErrorBodies)
         lease.options.set(.dropsErrorBodies, files.dropsErrorBodies)
+        lease.options.set(.dropsPassingErrors, files.dropsPassingErrors)
         lease.options.set(.createsEmptyFile, files.createsEmptyFile)
         lease.options.set(.syncsFile, files.syncs)
         lease.options.set(.namesFromDisposition, files.namesFromDisposition)

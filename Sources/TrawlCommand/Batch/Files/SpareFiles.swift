@@ -1,7 +1,7 @@
 import TrawlPlatform
 
 /// Files of this run that go at its end, when no request in flight can take them over any more: those under names that
-/// records of an earlier run have, which have got another name, and those of requests that were given up.
+/// records of an earlier run have, which have got another name.
 struct SpareFiles {
     /// So many are remembered; more of them stay.
     private static let most = 4096

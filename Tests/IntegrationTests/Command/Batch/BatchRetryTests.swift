@@ -127,7 +127,39 @@ struct BatchRetryTests {
         }
     }
 
-    @Test("the file of a request that is given up stays where another one has taken it over, in a run that goes on")
+    @Test("a request that is given up has no file at any time, whatever becomes of the run", arguments: [false, true])
+    func noFile(goesOn: Bool) async throws {
+        let (isDown, release) = (Locked(true), Occasion())
+        let origin = try ScriptedOrigin { seen in
+            if seen.target == "/slow" { release.wait() }
+            let isBusy = isDown.withLock { $0 }
+            return isBusy ? ScriptedOrigin.Answer(503, "busy") : ScriptedOrigin.Answer(200, seen.target)
+        }
+        defer {
+            release.open()
+            origin.stop()
+        }
+        let bed = try BatchBed()
+        if goesOn { try bed.directory.put("results", []) }
+        let targets = (0..<10).map { "/page/\($0)" } + ["/slow"]
+        try bed.putList(targets.map { origin.url($0) })
+        let arguments = ["--retry", "1", "--retry-delay", "0.01", "-j", "16", "--per-host", "16"]
+        let run = try bed.start(arguments)
+        #expect(await eventually { bed.recordCount() == 10 || !run.isRunning })
+        #expect(try bed.files().isEmpty)
+        let workers = ProcessTree.children(of: run.pid)
+        run.signal(SIGKILL)
+        #expect(await eventually { !run.isRunning && !workers.contains(where: ProcessTree.isRunning) })
+        isDown.withLock { $0 = false }
+        release.open()
+        let again = try bed.run(arguments + ["--retry-failed"])
+        #expect(again.status == 0, "\(again.errors)")
+        let host = "127.0.0.1_\(origin.port)"
+        #expect(try bed.files() == targets.map { host + $0 }.sorted())
+        for target in targets { #expect(bed.directory.content("out/" + host + target) == Array(target.utf8)) }
+    }
+
+    @Test("requests that are given up leave the names to others that want them, in a run that goes on")
     func takenOver() throws {
         let origin = try ScriptedOrigin { seen in
             ScriptedOrigin.Answer(seen.target.hasPrefix("/busy") ? 503 : 404, "no")
@@ -149,6 +181,7 @@ struct BatchRetryTests {
             #expect(bed.directory.content("out/" + file) == Array("no".utf8), "\(file)")
         }
         #expect(records.count { $0.status == 404 && $0.file != nil } == 100)
+        #expect(try bed.files().count == 100)
     }
 
     @Test("bad lines behind a good one are bad lines, however many, and the rest of the list is fetched")
