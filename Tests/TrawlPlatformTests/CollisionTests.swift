@@ -125,6 +125,66 @@ struct CollisionTests {
         #expect(made.isSubset(of: ["x.40", "x.100", "x.101", "x.102"]))
     }
 
+    @Test("a name that is reserved is passed by, whether something has it or not")
+    func reserved() throws {
+        for namesParts in [false, true] {
+            let directory = try TemporaryDirectory()
+            let root = try OutputRoot(path: directory.path, namesParts: namesParts)
+            func publish(_ path: String, unless isReserved: @escaping (String) -> Bool) throws -> String {
+                let part = try root.createPart(for: path)
+                try withBytes("same") { try part.write($0) }
+                try part.publish(numberedFrom: 0, adoptsIdentical: true, sync: false, unless: isReserved)
+                return part.path
+            }
+            mkdir(directory.file("h"), 0o777)
+            directory.put("h/x", "same")
+            directory.put("h/x.1", "other")
+            let reserved: Set<String> = ["h/x", "h/x.2"]
+            for _ in 0..<2 {
+                let path = try publish("h/x") { reserved.contains($0) }
+                #expect(path == "h/x.3")
+            }
+            #expect(try directory.names(in: "h") == ["x", "x.1", "x.3"])
+            // Many of them in few steps.
+            let many = Set((0..<500).map { $0 == 0 ? "y" : "y.\($0)" })
+            var questions = 0
+            let found = try publish("y") { path in
+                questions += 1
+                return many.contains(path)
+            }
+            #expect(found == "y.500" && questions < 100, "\(questions)")
+        }
+    }
+
+    @Test("a file gets its name with one number, or none")
+    func oneNumber() throws {
+        let directory = try TemporaryDirectory()
+        for (index, root) in try roots(directory).enumerated() {
+            let name = "h/x\(index)"
+            func part(_ content: String) throws -> PartFile {
+                let part = try root.createPart(for: name)
+                try withBytes(content) { try part.write($0) }
+                return part
+            }
+            let first = try part("1")
+            let isFirst = try first.publish(number: 0, sync: false)
+            #expect(isFirst && first.path == name)
+            let second = try part("2")
+            let isTaken = try !second.publish(number: 0, sync: false)
+            #expect(isTaken && second.path == name && directory.content(name) == "1")
+            let isSecond = try second.publish(number: 7, sync: true)
+            #expect(isSecond && second.path == name + ".7" && directory.content(name + ".7") == "2")
+            // No name is cut for a number.
+            let long = String(repeating: "n", count: 254 - index)
+            let third = try root.createPart(for: long)
+            let isCut = try third.publish(number: 12, sync: false)
+            #expect(!isCut && third.path == long)
+            third.discard()
+        }
+        #expect(try directory.names(in: "h") == ["x0", "x0.7", "x1", "x1.7"])
+        #expect(try directory.names() == ["h"])
+    }
+
     @Test("a name that would get too long is cut between characters")
     func longNames() throws {
         let directory = try TemporaryDirectory()

@@ -191,6 +191,8 @@ struct HostileFrameTests {
     func paths(path: String) {
         let end = LeaseEnd(lease: 1, outcome: .complete(.file(length: 1, name: path)))
         #expect(throws: FrameError.invalid(.path)) { try workerMessages(frame(WorkerMessage.ended(end))) }
+        let unnamed = LeaseEnd(lease: 1, outcome: .complete(.unnamed(length: 1, name: path)))
+        #expect(throws: FrameError.invalid(.path)) { try workerMessages(frame(WorkerMessage.ended(unnamed))) }
     }
 
     @Test("a path is told in one way, and is UTF-8")
@@ -207,7 +209,7 @@ struct HostileFrameTests {
         #expect(throws: FrameError.invalid(.path)) { try workerMessages(frame(kind: 20, start + [0xC3, 0x28])) }
     }
 
-    @Test("a collision of an unknown kind is refused", arguments: [4, 0xFF] as [UInt8])
+    @Test("a collision of an unknown kind is refused", arguments: [5, 0xFF] as [UInt8])
     func collisions(kind: UInt8) {
         let sink: [UInt8] = little(UInt64(1)) + [1, 2, 0, 0] + little(UInt32(1)) + [0x61] + [kind]
         #expect(throws: FrameError.invalid(.collision)) { try coordinatorMessages(frame(kind: 4, sink)) }

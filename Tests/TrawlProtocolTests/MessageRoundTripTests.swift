@@ -37,7 +37,7 @@ struct MessageRoundTripTests {
         #expect(frame(CoordinatorMessage.cancel(lease: 0x0102)) == [8, 0, 0, 0, 5, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0])
         #expect(
             frame(WorkerMessage.ready(Ready(build: "b", segmentLayout: 2, processID: 3)))
-                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [13, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
+                == [19, 0, 0, 0, 16, 0, 0, 0] + Array("TRWL".utf8) + [14, 0] + [1, 0, 0, 0, 0x62] + [2, 0, 0, 0] + [
                     3, 0, 0, 0,
                 ])
         var fields = FieldLines()
@@ -74,6 +74,19 @@ struct MessageRoundTripTests {
             frame(WorkerMessage.data(lease: 9, [1, 2])) == frame(kind: 19, little(UInt64(9)) + [2, 0, 0, 0, 1, 2]))
     }
 
+    @Test("a file that its coordinator is to name comes with its descriptor")
+    func unnamed() {
+        let answer = HeadDisposition.redirectBody(.file(root: 7, path: "p", collision: .onlyNumber(5)))
+        let sink: [UInt8] = [2, 7, 0] + [1, 0, 0, 0, 0x70] + [4] + little(UInt32(5))
+        #expect(
+            frame(CoordinatorMessage.answer(lease: 1, answer)) == frame(kind: 4, little(UInt64(1)) + [1] + sink))
+        let end = frame(WorkerMessage.ended(LeaseEnd(lease: 1, outcome: .complete(.unnamed(length: 6, name: "d/p")))))
+        #expect(end[5] == 1)
+        #expect(
+            Array(end.dropFirst(WireProtocol.headerLength + 8).prefix(16))
+                == [8] + little(UInt64(6)) + [3, 0, 0, 0] + Array("d/p".utf8))
+    }
+
     @Test("a greeting names each root with its device and inode")
     func greeting() {
         let hello = Hello(
@@ -81,7 +94,7 @@ struct MessageRoundTripTests {
             roots: [WorkerRoot(path: "/p", device: 6, inode: 7)], followsConnections: true)
         let numbers: [UInt8] = little(UInt32(2)) + little(UInt32(3)) + little(UInt32(4)) + little(UInt32(5))
         let roots: [UInt8] = [1, 0, 0, 0] + [2, 0, 0, 0, 0x2F, 0x70] + little(UInt64(6)) + little(UInt64(7))
-        let greeting: [UInt8] = Array("TRWL".utf8) + [13, 0] + [1, 0, 0, 0, 0x62] + numbers + roots + [1]
+        let greeting: [UInt8] = Array("TRWL".utf8) + [14, 0] + [1, 0, 0, 0, 0x62] + numbers + roots + [1]
         #expect(frame(CoordinatorMessage.hello(hello)) == frame(kind: 1, greeting))
     }
 

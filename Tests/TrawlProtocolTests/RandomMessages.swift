@@ -207,6 +207,7 @@ extension FileCollision {
     static func random(using random: inout SeededGenerator) -> FileCollision {
         random.pick([
             .replace, .fail, .failUnlessIdentical, .number(from: random.integer(), adoptsIdentical: random.bool()),
+            .onlyNumber(random.integer()),
         ])
     }
 }
@@ -227,6 +228,7 @@ extension LeaseEnd {
                     .file(
                         length: length, name: random.pick(["a", "ä/b.1", "..c/d%2Fe", ".../x"]),
                         isAdopted: random.bool())),
+                .complete(.unnamed(length: length, name: random.pick([nil, "a", "ä/b.1"]))),
                 .complete(.descriptor(length: length)), .complete(.streamed(length: length)), .failed(failure),
                 .givenUp(requestSent: random.bool(), kept: length, isPassed: random.bool()),
             ]))

@@ -100,6 +100,37 @@ struct SinkTests {
         #expect(scratch.names == ["a", "a.1", "a/x", "a/x%2Fy", "a/x.1", "a/x.2", "a/x.5"])
     }
 
+    @Test("file: with one number alone it has just that name, or none and comes along")
+    func onlyNumber() throws {
+        let scratch = try Scratch()
+        let worker = try TestCoordinator(roots: [scratch.path])
+        func exchange(
+            _ path: String, _ size: Int, number: UInt32 = 0, query: String = "", options: LeaseOptions = []
+        ) throws -> Exchange {
+            try worker.fetch("/bytes/\(size)" + query) {
+                $0.sink = .file(root: 0, path: path, collision: .onlyNumber(number))
+                $0.options.formUnion(options)
+            }
+        }
+        #expect(try exchange("a/x", 10).end.outcome == .complete(.file(length: 10)))
+        #expect(try exchange("a/x", 20, number: 3).end.outcome == .complete(.file(length: 20, name: "a/x.3")))
+        // Taken, by the same bytes too.
+        for (size, number) in [(10, 0), (30, 0), (100_000, 3)] as [(Int, UInt32)] {
+            let taken = try exchange("a/x", size, number: number)
+            #expect(taken.end.outcome == .complete(.unnamed(length: UInt64(size))) && taken.body == stream(size))
+        }
+        let empty = try exchange("a/x", 0, options: .createsEmptyFile)
+        #expect(empty.end.outcome == .complete(.unnamed(length: 0)))
+        // Another path or name than was asked for.
+        #expect(try exchange("a/x/y", 40).end.outcome == .complete(.unnamed(length: 40)))
+        let field = "?field=Content-Disposition:%20attachment%3B%20filename%3Dz"
+        let suggested = try exchange("a/y", 50, query: field, options: .namesFromDisposition)
+        #expect(suggested.end.outcome == .complete(.unnamed(length: 50, name: "a/z")) && suggested.body == stream(50))
+        let unnamed = try exchange("a/y", 60, options: .namesFromDisposition)
+        #expect(unnamed.end.outcome == .complete(.file(length: 60)))
+        #expect(scratch.names == ["a", "a/x", "a/x.3", "a/y"])
+    }
+
     @Test(
         "file: paths that lead out of the root, and roots that do not exist",
         arguments: ["../x", "/x", "a/../../x", ""])

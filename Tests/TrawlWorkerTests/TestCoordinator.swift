@@ -206,6 +206,9 @@ final class TestCoordinator {
                     exchange.wasSealed = MemoryFile.isFullySealed(descriptors[0])
                     exchange.body = [UInt8](repeating: 0, count: Int(length))
                     #expect(pread(descriptors[0], &exchange.body, exchange.body.count, 0) == Int(length))
+                case .complete(.unnamed(let length, _)):
+                    exchange.body = [UInt8](repeating: 0, count: Int(length))
+                    #expect(pread(descriptors[0], &exchange.body, exchange.body.count, 0) == Int(length))
                 case .complete(.streamed): exchange.body = exchange.streamed
                 case .complete, .failed, .givenUp: break
                 }

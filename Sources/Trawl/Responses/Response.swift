@@ -16,8 +16,8 @@ public struct Response: Sendable {
     public var body: ResponseBody { content.body }
     /// The path of the file that was written; nil when none was.
     public var file: String? { content.file }
-    /// Whether that file was there already, with the same bytes: it may be another's.
-    package var hasAdoptedFile: Bool { content.hasAdoptedFile }
+    /// The body in a file that its receiver has to name; nil when there is no such file.
+    package var unnamed: UnnamedBody? { content.unnamed }
     /// The URL the response is from, with its fragment and without user information.
     public var url: String { content.url }
     /// The URL that was asked for first.
@@ -77,16 +77,16 @@ public struct Response: Sendable {
         let authentication: AuthenticationReport?
         let proxyAuthentication: AuthenticationReport?
         let retryCount: Int
-        let hasAdoptedFile: Bool
+        let unnamed: UnnamedBody?
 
         init(
             head: TrawlHTTP.ResponseHead, body: ResponseBody, file: String?, url: String, originalURL: String,
             redirects: [RedirectHop], interim: [ResponseHead], trailers: Fields, receivedLength: UInt64,
             source: Source, metrics: HopReports, defaultCharset: String,
             authentication: AuthenticationReport? = nil, proxyAuthentication: AuthenticationReport? = nil,
-            retryCount: Int = 0, hasAdoptedFile: Bool = false
+            retryCount: Int = 0, unnamed: UnnamedBody? = nil
         ) {
-            self.hasAdoptedFile = hasAdoptedFile
+            self.unnamed = unnamed
             self.retryCount = retryCount
             self.authentication = authentication
             self.proxyAuthentication = proxyAuthentication

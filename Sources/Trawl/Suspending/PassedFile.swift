@@ -1,9 +1,10 @@
 import Glibc
-import TrawlPlatform
+package import TrawlPlatform
 
-/// A file with the first bytes of a body, which a worker has left for the next one.
-final class PassedFile: Sendable {
-    let descriptor: Descriptor
+/// A file without a name, with a body or the first bytes of one, which a worker has handed over.
+package final class PassedFile: Sendable {
+    /// The open file.
+    package let descriptor: Descriptor
     let length: UInt64
 
     /// Takes over what came with a frame; nil when it is no file of that length. What is of no use is closed.
@@ -13,8 +14,7 @@ final class PassedFile: Sendable {
         descriptor = Descriptor(adopting: first)
         self.length = length
         var info = stat()
-        guard length > 0, fstat(first, &info) == 0, info.st_mode & S_IFMT == S_IFREG,
-            UInt64(clamping: info.st_size) == length
+        guard fstat(first, &info) == 0, info.st_mode & S_IFMT == S_IFREG, UInt64(clamping: info.st_size) == length
         else { return nil }
     }
 }

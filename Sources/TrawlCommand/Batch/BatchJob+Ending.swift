@@ -1,3 +1,4 @@
+import Glibc
 import Trawl
 import TrawlHTTP
 import TrawlPlatform
@@ -50,26 +51,26 @@ extension BatchJob {
 
     /// The file of a response, this request's own.
     ///
-    /// A run that goes on takes over files of the same bytes that no record names. Where several requests want one name
-    /// and get the same bytes, one may have taken over another's, which was recorded a moment ago: then it gets a copy.
-    /// A file that was made just now under the name of an earlier run's record, since the file of that was taken away,
-    /// gets another name.
+    /// In a run that goes on, a file that could not have the name asked for is named here, where the names of records are
+    /// known. A file that is there with the same bytes, and that no record names, is taken over in its place; where that
+    /// is of another request whose end has not come yet, that one gets a copy.
     private mutating func ownFile(of response: Response) throws(SystemError) -> String? {
-        guard let file = response.file, names.adoptsFiles, let root = plan.root?.root else { return response.file }
+        guard names.adoptsFiles, let root = plan.root?.root else { return response.file }
         root.refresh(at: now.nanoseconds)
-        var own = file
-        var isAnothers = response.hasAdoptedFile
-        while source.wasRecorded(file: own) {
-            let (name, number) = names.unrecorded(after: own)
-            let part: PartFile
-            // Of two ends of one file, that of the request which took it over may come first.
-            if isAnothers || source.isOfThisRun(file: own) {
-                part = try FileCopy.copy(own, in: root, to: name, from: number)
+        let own: String
+        if let body = response.unnamed {
+            let part = try FileCopy.part(of: body, in: root)
+            let number = names.firstUnrecorded(of: part.path)
+            own = try name(part, from: number)
+        } else if let file = response.file {
+            if source.wasRecorded(file: file) {
+                let (row, number) = names.unrecorded(after: file)
+                own = try name(FileCopy.part(copying: file, for: row, in: root), from: number)
             } else {
-                part = try FileCopy.link(own, in: root, to: name, from: number)
-                spares.add(own, in: root)
+                own = file
             }
-            (own, isAnothers) = (part.path, part.isAdopted)
+        } else {
+            return nil
         }
         do throws(SystemError) {
             try source.record(file: own)
@@ -77,6 +78,13 @@ extension BatchJob {
             breakOff("file names cannot be remembered: no scratch file: \(SystemError.reason(error.errno))")
         }
         return own
+    }
+
+    /// Gives a file the first name that is free and no record's, from that with a number on.
+    private func name(_ part: PartFile, from number: UInt32) throws(SystemError) -> String {
+        let source = source
+        try part.publish(numberedFrom: number, adoptsIdentical: true, sync: false) { source.wasRecorded(file: $0) }
+        return part.path
     }
 
     /// A request is over, and none of those in flight any more: it is counted, told and recorded.
@@ -89,8 +97,14 @@ extension BatchJob {
             do throws(SystemError) {
                 file = isGivenUp ? nil : try ownFile(of: response)
             } catch {
-                let message = "\((response.file ?? "").terminalSafe): \(SystemError.reason(error.errno))"
-                if error.isOfTheWholeOutput {
+                let path = response.file ?? response.unnamed?.path ?? ""
+                let message = "\(path.terminalSafe): \(SystemError.reason(error.errno))"
+                // None of that is about the request, which the next run does again.
+                if let obstacle = plan.root?.obstacle {
+                    leavesRequests = true
+                    return breakOff("\(plan.directory.terminalSafe): \(SystemError.reason(obstacle))")
+                }
+                if error.isOfTheWholeOutput || error.errno == EMFILE || error.errno == ENFILE {
                     leavesRequests = true
                     return breakOff(message)
                 }

@@ -25,7 +25,6 @@ struct BatchJob {
     /// How many fetches wait to be tried again.
     private(set) var waiting = 0
     var outputs: BatchOutputs
-    var spares = SpareFiles()
     var messages: BatchMessages
     var tally = RunTally()
     private var lookAhead: LookAhead
@@ -169,13 +168,6 @@ struct BatchJob {
     private mutating func checkOutputs() {
         if tally.outputIsClosed || tally.outputIsBroken { return }
         if let failure = outputs.failure(at: now) { outputFailed(failure) }
-    }
-
-    /// To be called when nothing is in flight any more.
-    mutating func removeSpares() {
-        guard let root = plan.root?.root else { return }
-        let source = source
-        spares.remove(in: root) { source.isOfThisRun(file: $0) }
     }
 
     /// To be called when the outputs were given their time: what is not written by now is left for another run.

@@ -65,7 +65,6 @@ final class BatchRun: FetchDriver {
         coordinator.run(run)
         run.job.progress.finish()
         coordinator.shutdownBlocking(grace: .zero)
-        run.job.removeSpares()
         RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
         results?.finish(stopping, attention)
         printer?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }

@@ -166,16 +166,11 @@ final class RequestSource {
 
     /// A file of this name is this run's now.
     func record(file name: String) throws(SystemError) {
-        try finished.insert(fileName: name, isOfThisRun: true)
+        try finished.insert(fileName: name)
     }
 
     /// Whether a record named this file: one of an earlier run, or of this one if it was told.
     func wasRecorded(file name: String) -> Bool {
         finished.contains(fileName: name)
-    }
-
-    /// Whether this run was told that it names this file.
-    func isOfThisRun(file name: String) -> Bool {
-        finished.containsOfThisRun(fileName: name)
     }
 }

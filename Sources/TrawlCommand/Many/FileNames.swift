@@ -6,8 +6,9 @@ import TrawlProtocol
 /// The names of files for requests, and what becomes of names that are taken.
 ///
 /// In a batch the file system decides whether a name is free, when the file is complete; here is no list of names. In a
-/// run that goes on with another's results, a file of the same bytes that no record names is what that run left when it
-/// was killed between the file and its record: it is taken over.
+/// run that goes on with another's results, names of records are not free, whatever is there; and a file of the same
+/// bytes that no record names is what that run left when it was killed between the file and its record: it is taken
+/// over.
 ///
 /// Bound to one thread.
 struct FileNames {
@@ -37,7 +38,6 @@ struct FileNames {
         of fetch: FetchInFlight, _ target: TargetURI
     ) throws(FetchError) -> (path: String, collision: FileCollision) {
         let request = fetch.request
-        let adopts = source.isResumed
         let path: String
         if let out = request.out {
             path = out
@@ -48,17 +48,20 @@ struct FileNames {
                 throw FetchError(.badRequest, error.reason, url: target.text)
             }
         }
-        if namesFromHeads, request.out == nil {
-            return (path, .number(from: 0, adoptsIdentical: adopts))
-        }
+        // A worker does not know which other names are records'.
+        if source.isResumed { return (path, .onlyNumber(firstUnrecorded(of: path))) }
+        if namesFromHeads, request.out == nil { return (path, .number(from: 0, adoptsIdentical: false)) }
+        return (path, .number(from: hints[FileNameKey(path)] ?? 0, adoptsIdentical: false))
+    }
+
+    /// The first number with which no record has the name, in a run that goes on; 0 is the name alone.
+    mutating func firstUnrecorded(of path: String) -> UInt32 {
         let hint = hints[FileNameKey(path)] ?? 0
         var number = hint
-        if source.isResumed {
-            while source.wasRecorded(file: Self.numbered(path, number)) { number += 1 }
-            // Those are looked at once, however many requests want the name.
-            if number > hint { remember(path, number) }
-        }
-        return (path, .number(from: number, adoptsIdentical: adopts))
+        while source.wasRecorded(file: Self.numbered(path, number)) { number += 1 }
+        // Those are looked at once, however many requests want the name.
+        if number > hint { remember(path, number) }
+        return number
     }
 
     /// A name no other request of this run got, for a file that replaces an earlier one: `name`, `name.1`, `name.2`.

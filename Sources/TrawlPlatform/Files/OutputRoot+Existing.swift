@@ -21,42 +21,6 @@ extension OutputRoot {
         return try Self.open(name, in: directory)
     }
 
-    /// Removes a file; what is not there, or cannot be removed, is left alone.
-    package func remove(_ relativePath: String) {
-        do throws(OutputError) {
-            let (directory, name) = try place(of: relativePath)
-            _ = name.withUnsafeBytes { withCString($0) { cplatform_unlinkat(directory.descriptor.rawValue, $0) } }
-        } catch {
-            return
-        }
-    }
-
-    /// Which file it is.
-    package func identity(of relativePath: String) throws(OutputError) -> FileIdentity {
-        let file = try open(relativePath)
-        do throws(SystemError) {
-            return try FileIdentity(of: file)
-        } catch {
-            throw .system(error)
-        }
-    }
-
-    /// Opens a file that has its name, to give it another in the same directory beside that one: a hard link.
-    ///
-    /// - Parameters:
-    ///   - relativePath: The name it has, below the root.
-    ///   - other: The one it is to get.
-    package func reopen(_ relativePath: String, for other: String) throws(OutputError) -> PartFile {
-        let (directory, name) = try place(of: relativePath)
-        let nameStart = try other.withBytes { (bytes) throws(OutputError) in try OutputPath(checking: bytes) }.nameStart
-        guard relativePath.utf8.dropLast(name.count).elementsEqual(other.utf8.prefix(nameStart)) else {
-            throw .invalidPath
-        }
-        return PartFile(
-            directory: directory, path: other, nameStart: nameStart, file: try Self.open(name, in: directory),
-            temporaryName: nil)
-    }
-
     /// The directory a file is in, which is not made for it, and its name there.
     private func place(of relativePath: String) throws(OutputError) -> (directory: OpenDirectory, name: [UInt8]) {
         let checked = try relativePath.withBytes { (bytes) throws(OutputError) in try OutputPath(checking: bytes) }

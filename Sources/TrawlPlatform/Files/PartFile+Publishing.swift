@@ -50,38 +50,57 @@ extension PartFile {
     ///   - first: The first number tried; 0 is the name alone.
     ///   - adoptsIdentical: Whether a regular file of the same bytes under a name that is tried counts as this one.
     ///   - sync: Whether content and name must survive a loss of power when this returns.
+    ///   - isReserved: Whether a path is another's, whatever is there: then it counts as taken.
     /// - Throws: `EEXIST` when no free name was found. After an error the file can only be discarded.
-    package func publish(numberedFrom first: UInt32, adoptsIdentical: Bool, sync: Bool) throws(SystemError) {
+    package func publish(
+        numberedFrom first: UInt32, adoptsIdentical: Bool, sync: Bool, unless isReserved: ((String) -> Bool)? = nil
+    ) throws(SystemError) {
         try prepare(sync: sync)
         var number = UInt64(first)
         var left = Self.linearTries
         for _ in 0..<Self.mostTries {
-            let result = try appear(numbered: number)
-            var isNamed = result != -EEXIST
-            if isNamed {
-                _ = try check(result, Self.linkCall)
-            } else if adoptsIdentical {
-                isNamed = try adopt(numbered(number), sync: sync)
+            var isNamed = false
+            if try !isAnothers(number, isReserved) {
+                let result = try appear(numbered: number)
+                isNamed = result != -EEXIST
+                if isNamed {
+                    _ = try check(result, Self.linkCall)
+                } else if adoptsIdentical {
+                    isNamed = try adopt(numbered(number), sync: sync)
+                }
             }
             if !isNamed {
                 number += 1
                 left -= 1
                 if left > 0 { continue }
                 left = Self.linearTries
-                let free = try numberAfterTaken(number)
+                let free = try numberAfterTaken(number, isReserved)
                 // What is looked for was made late, so it has one of the last numbers.
                 number = adoptsIdentical ? max(number, free - min(free, UInt64(left) - 1)) : free
                 continue
             }
-            if number > 0 {
-                let name = try numbered(number)
-                path = path.withBytes { path in
-                    String(decoding: path[..<nameStart] + name, as: UTF8.self)
-                }
-            }
+            path = try fullPath(numbered: number)
             return try finish(sync: sync)
         }
         throw SystemError(errno: EEXIST, call: "link")
+    }
+
+    /// Gives the file its name with one number, where nothing has that and nothing has to be cut for it; ``path`` tells
+    /// it.
+    ///
+    /// - Parameters:
+    ///   - number: 0 is the name alone.
+    ///   - sync: Whether content and name must survive a loss of power when this returns.
+    /// - Returns: Whether it has the name. Otherwise the file has none, and may still get one.
+    package func publish(number: UInt32, sync: Bool) throws(SystemError) -> Bool {
+        try prepare(sync: sync)
+        guard number == 0 || fits(UInt64(number)) else { return false }
+        let result = try appear(numbered: UInt64(number))
+        if result == -EEXIST { return false }
+        _ = try check(result, Self.linkCall)
+        path = try fullPath(numbered: UInt64(number))
+        try finish(sync: sync)
+        return true
     }
 
     // MARK: - Appearing
@@ -195,6 +214,24 @@ extension PartFile {
 
     // MARK: - Numbers
 
+    /// The path with a number; 0 is the path as it is.
+    private func fullPath(numbered number: UInt64) throws(SystemError) -> String {
+        if number == 0 { return path }
+        let name = try numbered(number)
+        return path.withBytes { String(decoding: $0[..<nameStart] + name, as: UTF8.self) }
+    }
+
+    /// Whether the name with a number is another's, whatever is there.
+    private func isAnothers(_ number: UInt64, _ isReserved: ((String) -> Bool)?) throws(SystemError) -> Bool {
+        guard let isReserved else { return false }
+        return isReserved(try fullPath(numbered: number))
+    }
+
+    /// Whether the whole name has room for a number.
+    private func fits(_ number: UInt64) -> Bool {
+        path.utf8.count + ".\(number)".utf8.count <= min(nameStart + OutputPath.longestName, OutputPath.longestPath)
+    }
+
     /// The name with a number, cut so that it fits; 0 is the name as it is.
     private func numbered(_ number: UInt64) throws(SystemError) -> [UInt8] {
         try path.withBytes { (path) throws(SystemError) in
@@ -209,22 +246,25 @@ extension PartFile {
     }
 
     /// A number that is free while the one before it is taken, found in doubling steps and then between the last two.
-    private func numberAfterTaken(_ first: UInt64) throws(SystemError) -> UInt64 {
+    private func numberAfterTaken(
+        _ first: UInt64, _ isReserved: ((String) -> Bool)?
+    ) throws(SystemError) -> UInt64 {
         var (taken, free) = (first - 1, first)
         var step: UInt64 = 1
-        while try isTaken(free) {
+        while try isTaken(free, isReserved) {
             taken = free
             step *= 2
             free += step
         }
         while free - taken > 1 {
             let middle = taken + (free - taken) / 2
-            if try isTaken(middle) { taken = middle } else { free = middle }
+            if try isTaken(middle, isReserved) { taken = middle } else { free = middle }
         }
         return free
     }
 
-    private func isTaken(_ number: UInt64) throws(SystemError) -> Bool {
+    private func isTaken(_ number: UInt64, _ isReserved: ((String) -> Bool)?) throws(SystemError) -> Bool {
+        if try isAnothers(number, isReserved) { return true }
         let name = try numbered(number)
         let size = name.withUnsafeBytes { name in
             withCString(name) { cplatform_regular_size_at(directory.descriptor.rawValue, $0) }

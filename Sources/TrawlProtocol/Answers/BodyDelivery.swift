@@ -11,6 +11,9 @@ package enum BodyDelivery: Sendable, Hashable {
     ///   - name: Its path relative to the root when it is not the one the lease named; never leading out.
     ///   - isAdopted: Whether it was there already, with the same bytes, and may be another's.
     case file(length: UInt64, name: String? = nil, isAdopted: Bool = false)
+    /// In a file without a name, which is to get one beneath the lease's root; its descriptor came with the frame.
+    /// - Parameter name: The path it is to have when it is not the one the lease named; never leading out.
+    case unnamed(length: UInt64, name: String? = nil)
     /// In the descriptor the lease brought.
     case descriptor(length: UInt64)
     /// Sent as `data` frames.
@@ -19,8 +22,8 @@ package enum BodyDelivery: Sendable, Hashable {
     /// Decoded bytes of the body.
     package var length: UInt64 {
         switch self {
-        case .discarded(let length), .memory(let length), .file(let length, _, _), .descriptor(let length),
-            .streamed(let length):
+        case .discarded(let length), .memory(let length), .file(let length, _, _), .unnamed(let length, _),
+            .descriptor(let length), .streamed(let length):
             length
         case .inline(let bytes): UInt64(bytes.count)
         }

@@ -16,7 +16,7 @@ package enum HopOutcome: Sendable, Hashable {
     /// How many descriptors travel with the frame.
     var descriptorCount: Int {
         switch self {
-        case .complete(.memory), .givenUp(_, _, isPassed: true): 1
+        case .complete(.memory), .complete(.unnamed), .givenUp(_, _, isPassed: true): 1
         case .complete, .failed, .givenUp: 0
         }
     }
@@ -37,6 +37,10 @@ package enum HopOutcome: Sendable, Hashable {
             writer.write(length)
             writer.write(name ?? "")
             writer.write(isAdopted)
+        case .complete(.unnamed(let length, let name)):
+            writer.write(UInt8(8))
+            writer.write(length)
+            writer.write(name ?? "")
         case .complete(.descriptor(let length)):
             writer.write(UInt8(4))
             writer.write(length)
@@ -72,6 +76,7 @@ package enum HopOutcome: Sendable, Hashable {
         case 7:
             self = .givenUp(
                 requestSent: try reader.bool(), kept: try reader.uint64(), isPassed: try reader.bool())
+        case 8: self = .complete(.unnamed(length: try reader.uint64(), name: try reader.relativePath()))
         default: throw .invalid(.outcome)
         }
     }

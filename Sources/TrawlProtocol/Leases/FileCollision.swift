@@ -12,6 +12,10 @@ package enum FileCollision: Sendable, Hashable {
     ///   - from: The first number that is tried; 0 is the name alone.
     ///   - adoptsIdentical: Whether a file of the same bytes that is met on the way counts as this one.
     case number(from: UInt32, adoptsIdentical: Bool)
+    /// It gets its name with this number, 0 being the name alone. Where that is taken, or the file would get another path
+    /// than the one asked for, it gets none and comes to the coordinator, which names it: it may know of names that are
+    /// another's although nothing has them.
+    case onlyNumber(UInt32)
 }
 
 extension FileCollision {
@@ -24,6 +28,9 @@ extension FileCollision {
             writer.write(first)
             writer.write(adoptsIdentical)
         case .failUnlessIdentical: writer.write(UInt8(3))
+        case .onlyNumber(let number):
+            writer.write(UInt8(4))
+            writer.write(number)
         }
     }
 
@@ -33,6 +40,7 @@ extension FileCollision {
         case 1: self = .fail
         case 2: self = .number(from: try reader.uint32(), adoptsIdentical: try reader.bool())
         case 3: self = .failUnlessIdentical
+        case 4: self = .onlyNumber(try reader.uint32())
         default: throw .invalid(.collision)
         }
     }

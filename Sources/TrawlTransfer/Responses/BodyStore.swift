@@ -170,7 +170,10 @@ final class BodyStore {
             guard length > 0 || makesEmpty else { return (.discarded(length: 0), nil) }
             try flush()
             let part = try openPart()
-            try publish(part, collision, sync: sync)
+            let isInPlace = isAsked && part.path == path
+            guard try publish(part, collision, isInPlace: isInPlace, sync: sync) else {
+                return (.unnamed(length: length, name: isAsked ? nil : path), try copy(of: part))
+            }
             let name = isAsked && part.path == path ? nil : part.path
             return (.file(length: length, name: name, isAdopted: part.isAdopted), nil)
         case .descriptor:
@@ -181,7 +184,11 @@ final class BodyStore {
         }
     }
 
-    private func publish(_ part: PartFile, _ collision: FileCollision, sync: Bool) throws(HopFailure) {
+    /// - Parameter isInPlace: Whether the path is still the one the lease named.
+    /// - Returns: Whether the file has a name; otherwise the coordinator gives it one.
+    private func publish(
+        _ part: PartFile, _ collision: FileCollision, isInPlace: Bool, sync: Bool
+    ) throws(HopFailure) -> Bool {
         fileCalls.begin()
         defer { fileCalls.end() }
         do throws(SystemError) {
@@ -191,10 +198,21 @@ final class BodyStore {
             case .failUnlessIdentical: try part.publish(replacing: false, adoptsIdentical: true, sync: sync)
             case .number(let first, let adoptsIdentical):
                 try part.publish(numberedFrom: first, adoptsIdentical: adoptsIdentical, sync: sync)
+            case .onlyNumber(let number):
+                guard isInPlace else { return false }
+                return try part.publish(number: number, sync: sync)
             }
+            return true
         } catch {
             throw Self.failure(error)
         }
+    }
+
+    /// The open file of a part, close-on-exec, which belongs to the caller.
+    private func copy(of part: PartFile) throws(HopFailure) -> Int32 {
+        let copy = fcntl(part.rawValue, F_DUPFD_CLOEXEC, 3)
+        if copy < 0 { throw Self.failure(SystemError(errno: errno, call: "fcntl")) }
+        return copy
     }
 
     /// Goes on behind bytes that an earlier lease of the hop left, right after the place was chosen.
@@ -310,8 +328,11 @@ final class BodyStore {
         fileCalls.begin()
         defer { fileCalls.end() }
         do {
-            var detours = false
-            if case .number = collision { detours = true }
+            let detours =
+                switch collision {
+                case .number, .onlyNumber: true
+                case .replace, .fail, .failUnlessIdentical: false
+                }
             let made = try root.createPart(for: path, detours: detours)
             part = made
             return made

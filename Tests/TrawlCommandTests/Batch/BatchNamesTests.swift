@@ -44,14 +44,16 @@ struct BatchNamesTests {
         #expect(try names.name(of: own, ownTarget) == ("d/e", .number(from: 0, adoptsIdentical: false)))
     }
 
-    @Test("a run that goes on passes recorded names over and takes files over that no record names")
+    @Test("a run that goes on asks for the first name that no record has, and for no other")
     func resumed() throws {
         var (names, source) = try names((0..<30).map { record($0 == 0 ? "a" : "a.\($0)", $0) }.joined())
         let (a, target) = try fetch("http://h/x/a")
-        #expect(try names.name(of: a, target) == ("a", .number(from: 30, adoptsIdentical: true)))
+        #expect(try names.name(of: a, target) == ("a", .onlyNumber(30)))
         #expect(source.wasRecorded(file: "a.29") && !source.wasRecorded(file: "a.30"))
         try source.record(file: "a.30")
-        #expect(try names.name(of: a, target) == ("a", .number(from: 31, adoptsIdentical: true)))
+        #expect(try names.name(of: a, target) == ("a", .onlyNumber(31)))
+        let other = names.firstUnrecorded(of: "b")
+        #expect(other == 0)
     }
 
     @Test(
@@ -129,13 +131,16 @@ struct BatchNamesTests {
 
     @Test("where a response names the file, nothing is known of the name before")
     func fromHeads() throws {
-        var (names, _) = try names(record("a", 1), fromHeads: true)
+        var (fresh, _) = try names(nil, fromHeads: true)
         let (a, target) = try fetch("http://h/x/a")
-        #expect(try names.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: true)))
-        names.collided("a", became: "a.7")
-        #expect(try names.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: true)))
+        #expect(try fresh.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: false)))
+        fresh.collided("a", became: "a.7")
+        #expect(try fresh.name(of: a, target) == ("a", .number(from: 0, adoptsIdentical: false)))
+        // Of the name that it has when the response has none, it is known.
+        var (resumed, _) = try names(record("a", 1), fromHeads: true)
+        #expect(try resumed.name(of: a, target) == ("a", .onlyNumber(1)))
         let (own, ownTarget) = try fetch("http://h/x/y", out: "a")
-        #expect(try names.name(of: own, ownTarget) == ("a", .number(from: 1, adoptsIdentical: true)))
+        #expect(try resumed.name(of: own, ownTarget) == ("a", .onlyNumber(1)))
     }
 
     @Test("where earlier files are replaced, a name that was given is given again with a number")

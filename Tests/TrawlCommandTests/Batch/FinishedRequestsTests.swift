@@ -124,14 +124,4 @@ struct FinishedRequestsTests {
         #expect(finished.take(RequestKey(url: "a", out: nil)) == nil)
         #expect(finished.take(RequestKey(bytes: "a".utf8)) == nil)
     }
-
-    @Test("a file's name is one of this run or of an earlier one")
-    func names() throws {
-        var finished = FinishedRequests(in: ScratchPlaces(["/tmp"]))
-        #expect(!finished.containsOfThisRun(fileName: "a"))
-        try finished.insert(fileName: "earlier")
-        try finished.insert(fileName: "now", isOfThisRun: true)
-        #expect(finished.contains(fileName: "earlier") && finished.contains(fileName: "now"))
-        #expect(finished.containsOfThisRun(fileName: "now") && !finished.containsOfThisRun(fileName: "earlier"))
-    }
 }

@@ -101,6 +101,6 @@ package enum ManyDestination: Sendable, Hashable {
     /// Nowhere.
     case discard
     /// Into a file beneath the first of ``Configuration/outputDirectories``; the path is relative to it.
-    /// ``Response/file`` says which it became, relative too.
+    /// ``Response/file`` says which it became, relative too, or `Response.unnamed` that it is still to be named.
     case file(String, FileCollision)
 }

@@ -221,7 +221,7 @@ extension FileCollision {
         switch self {
         case .number(let first, _): .number(from: first, adoptsIdentical: true)
         case .fail, .failUnlessIdentical: .failUnlessIdentical
-        case .replace: .replace
+        case .replace, .onlyNumber: self
         }
     }
 }

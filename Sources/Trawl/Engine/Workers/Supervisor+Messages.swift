@@ -156,9 +156,9 @@ extension Supervisor {
         if case .givenUp(let wasSent, let kept, _) = end.outcome {
             return gaveUp(end, wasSent: wasSent, kept: kept, descriptors, from: link)
         }
-        let memory = takeMemory(descriptors)
+        let body = CarriedBody(descriptors, of: end)
         // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
-        if let fetch = fetch(of: end.lease, from: link), let reason = violation(in: end, memory, fetch) {
+        if let fetch = fetch(of: end.lease, from: link), let reason = violation(in: end, body, fetch) {
             refuse(link, reason)
             return false
         }
@@ -179,7 +179,7 @@ extension Supervisor {
         case .accept: break
         }
         fetch.engine.isRepeated = false
-        settle(fetch, end, memory, from: link)
+        settle(fetch, end, body, from: link)
         pool.slots[link.slot].completedLease()
         return true
     }
@@ -214,25 +214,8 @@ extension Supervisor {
         return redirect(of: head, fetch) == nil
     }
 
-    /// Maps the memory file that came with an end, and closes whatever came.
-    mutating func takeMemory(_ descriptors: [Int32]) -> Result<MappedBytes, MemoryFileError>? {
-        var result: Result<MappedBytes, MemoryFileError>?
-        for number in descriptors {
-            let descriptor = Descriptor(adopting: number)
-            guard result == nil else { continue }
-            do throws(MemoryFileError) {
-                result = .success(try MappedBytes(descriptor, limit: .max))
-            } catch {
-                result = .failure(error)
-            }
-        }
-        return result
-    }
-
     /// What in the end of a hop makes no sense; nil when it can be accepted.
-    mutating func violation(
-        in end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, _ fetch: RunningFetch
-    ) -> String? {
+    mutating func violation(in end: LeaseEnd, _ body: CarriedBody, _ fetch: RunningFetch) -> String? {
         if case .failed(let failure) = end.outcome { return violation(in: failure, fetch) }
         guard case .complete(let delivery) = end.outcome else { return nil }
         guard let status = fetch.status(at: end) else { return "an end without a head" }
@@ -247,20 +230,25 @@ extension Supervisor {
         case .discarded, .inline: return nil
         case .memory(let count):
             // That it cannot be mapped is our own trouble.
-            if case .failure(.system) = memory { return nil }
-            guard case .success(let mapped) = memory, UInt64(mapped.count) == count else {
+            if case .failure(.system) = body.memory { return nil }
+            guard case .success(let mapped) = body.memory, UInt64(mapped.count) == count else {
                 return "a memory file that is not acceptable"
             }
             return count > fetch.plan.terms.profile.memoryBytes ? "a body above its limit" : nil
         case .file(_, let name, let isAdopted):
-            guard case .rooted(_, _, let collision) = fetch.plan.sink else { return "a file nobody asked for" }
+            guard case .rooted(_, let path, let collision) = fetch.plan.sink else { return "a file nobody asked for" }
             // A hop that is done again may find the file of its first worker, whatever it is to do with others.
-            var mayAdopt = fetch.engine.hasLostWorker
-            if case .number(_, true) = collision { mayAdopt = true }
-            if isAdopted, !mayAdopt { return "a file that was there before" }
-            if name == nil { return nil }
-            if case .number = collision { return nil }
-            return "a file of a name nobody asked for"
+            if isAdopted, !fetch.engine.hasLostWorker { return "a file that was there before" }
+            let isAsked =
+                switch collision {
+                case .number: true
+                case .onlyNumber(let number): name == (number == 0 ? nil : "\(path).\(number)")
+                case .replace, .fail, .failUnlessIdentical: name == nil
+                }
+            return isAsked ? nil : "a file of a name nobody asked for"
+        case .unnamed:
+            guard case .rooted(_, _, .onlyNumber) = fetch.plan.sink else { return "a file nobody asked for" }
+            return body.file == nil ? "a file of another length" : nil
         case .descriptor:
             guard case .opened(let destination) = fetch.plan.sink else { return "a file nobody asked for" }
             if let part = fetch.engine.resumable, part.offset > 0, status != 206 { return "no rest, behind a part" }
@@ -280,7 +268,7 @@ extension Supervisor {
     }
 
     mutating func settle(
-        _ fetch: RunningFetch, _ end: LeaseEnd, _ memory: Result<MappedBytes, MemoryFileError>?, from link: WorkerLink
+        _ fetch: RunningFetch, _ end: LeaseEnd, _ body: CarriedBody, from link: WorkerLink
     ) {
         let head = fetch.head(at: end)
         note(end, head, of: fetch, from: link)
@@ -323,14 +311,14 @@ extension Supervisor {
             revalidateIfWanted(fetch, end.cache)
             // Most are none, and the question is not for free.
             guard (300..<400).contains(head.status) else {
-                return answer(fetch, with: response(fetch, head, end, delivery, memory))
+                return answer(fetch, with: response(fetch, head, end, delivery, body))
             }
             switch redirect(of: head, fetch) {
             case .follow(let redirect, let target): follow(redirect, to: target, head, fetch)
             case .refuse(let error):
                 fetch.channel?.recordRefused(Response.ResponseHead(head))
                 answer(fetch, with: .failure(error))
-            case nil: answer(fetch, with: response(fetch, head, end, delivery, memory))
+            case nil: answer(fetch, with: response(fetch, head, end, delivery, body))
             }
         }
     }
@@ -363,7 +351,7 @@ extension Supervisor {
 
     mutating func response(
         _ fetch: RunningFetch, _ head: TrawlHTTP.ResponseHead, _ end: LeaseEnd, _ delivery: BodyDelivery,
-        _ memory: Result<MappedBytes, MemoryFileError>?
+        _ body: CarriedBody
     ) -> Result<Response, FetchError> {
         let part = fetch.engine.resumable
         var head = head
@@ -372,7 +360,7 @@ extension Supervisor {
         if let part, part.hides(head), let first = part.head { (head, passed) = (first, part.passed) }
         var storage = ResponseBody.Storage.bytes([])
         var file: String?
-        var hasAdoptedFile = false
+        var unnamed: UnnamedBody?
         let length: UInt64
         do throws(FetchError) {
             switch delivery {
@@ -381,11 +369,15 @@ extension Supervisor {
                 storage = .bytes(bytes)
                 length = UInt64(bytes.count)
             case .memory(let count):
-                storage = try Self.storage(memory, fetch)
+                storage = try Self.storage(body.memory, fetch)
                 length = count
-            case .file(let count, let name, let isAdopted):
+            case .file(let count, let name, _):
                 file = name ?? fetch.plan.path
-                hasAdoptedFile = isAdopted
+                length = count
+            case .unnamed(let count, let name):
+                if let passed = body.file, let path = name ?? fetch.plan.path {
+                    unnamed = UnnamedBody(path: path, file: passed)
+                }
                 length = count
             case .descriptor(let count):
                 file = try Self.publish(count, of: fetch, status: head.status)
@@ -409,7 +401,7 @@ extension Supervisor {
                     defaultCharset: fetch.plan.terms.options.defaultCharset,
                     authentication: fetch.engine.authentication?.server?.report,
                     proxyAuthentication: fetch.engine.authentication?.proxy?.report,
-                    retryCount: fetch.engine.retries?.failed ?? 0, hasAdoptedFile: hasAdoptedFile)))
+                    retryCount: fetch.engine.retries?.failed ?? 0, unnamed: unnamed)))
     }
 
     /// The body that came in a memory file.

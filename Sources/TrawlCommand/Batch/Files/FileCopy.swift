@@ -1,51 +1,46 @@
 import Glibc
+import Trawl
 import TrawlPlatform
 
-/// Files of an output directory under another name: the first free one of a row, `NAME.4`, `NAME.5` and so on, or that
-/// of a file there with the same bytes.
+/// Files of an output directory with the bytes of others, complete but for their names.
 enum FileCopy {
-    /// Copies a file; the copy appears when it is complete.
+    /// The file of a response that has no name yet.
+    ///
+    /// Where unfinished files have names it is a copy, for which the caller waits.
+    static func part(of body: UnnamedBody, in root: OutputRoot) throws(SystemError) -> PartFile {
+        let part: PartFile
+        do throws(OutputError) {
+            part = try root.createPart(for: body.path, detours: true)
+        } catch {
+            throw plain(error)
+        }
+        if part.rawValueToPassOn == nil {
+            try fill(part, from: body.file.descriptor.rawValue)
+        } else {
+            try part.goOn(in: body.file.descriptor.duplicated(atLeast: 3))
+        }
+        return part
+    }
+
+    /// A copy of a file.
     ///
     /// The caller waits for it: what is copied is what many URLs answer with, such as an error page.
     ///
     /// - Parameters:
     ///   - file: Relative to `root`, as all names are.
-    ///   - name: The row's.
-    ///   - number: The first of the row that may be the copy's.
-    static func copy(
-        _ file: String, in root: OutputRoot, to name: String, from number: UInt32
-    ) throws(SystemError) -> PartFile {
+    ///   - name: What it is to be called, with a number or without.
+    static func part(copying file: String, for name: String, in root: OutputRoot) throws(SystemError) -> PartFile {
         do throws(OutputError) {
             let source = try root.open(file)
             let part = try root.createPart(for: name)
-            return try published(part, from: number, filledFrom: source.rawValue)
-        } catch {
-            throw plain(error)
-        }
-    }
-
-    /// Gives a file another name beside the one it has; where there are no hard links it is copied.
-    static func link(
-        _ file: String, in root: OutputRoot, to name: String, from number: UInt32
-    ) throws(SystemError) -> PartFile {
-        do throws(OutputError) {
-            return try published(try root.reopen(file, for: name), from: number)
-        } catch {
-            return try copy(file, in: root, to: name, from: number)
-        }
-    }
-
-    /// - Parameter source: What is to be in the file; nil when it is there.
-    private static func published(
-        _ part: PartFile, from number: UInt32, filledFrom source: Int32? = nil
-    ) throws(OutputError) -> PartFile {
-        do throws(SystemError) {
-            if let source { try fill(part, from: source) }
-            try part.publish(numberedFrom: number, adoptsIdentical: true, sync: false)
+            do throws(SystemError) {
+                try fill(part, from: source.rawValue)
+            } catch {
+                throw OutputError.system(error)
+            }
             return part
         } catch {
-            part.discard()
-            throw .system(error)
+            throw plain(error)
         }
     }
 
@@ -58,11 +53,14 @@ enum FileCopy {
 
     private static func fill(_ part: PartFile, from source: Int32) throws(SystemError) {
         var chunk = [UInt8](repeating: 0, count: 256 << 10)
+        // Whoever wrote it shares the place where it stands.
+        var place: off_t = 0
         while true {
-            let count = read(source, &chunk, chunk.count)
+            let count = pread(source, &chunk, chunk.count, place)
             if count == 0 { return }
-            if count < 0, errno != EINTR { throw SystemError(errno: errno, call: "read") }
+            if count < 0, errno != EINTR { throw SystemError(errno: errno, call: "pread") }
             guard count > 0 else { continue }
+            place += count
             try chunk.span.withUnsafeBytes { bytes throws(SystemError) in
                 try part.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
             }

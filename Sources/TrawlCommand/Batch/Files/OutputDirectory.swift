@@ -5,7 +5,7 @@ import TrawlPlatform
 /// Who moves it moves the run's files along; who removes it, or takes the right to write away, has ended the run: every
 /// further request would fail, and no later run would do it again.
 final class OutputDirectory {
-    /// For files that this process makes and removes there. Bound to one thread at a time.
+    /// For files that this process makes there. Bound to one thread at a time.
     let root: OutputRoot
 
     /// Opens an existing directory to which this process may add files.

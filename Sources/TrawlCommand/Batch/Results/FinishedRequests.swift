@@ -68,24 +68,14 @@ struct FinishedRequests {
     }
 
     /// A record names this file.
-    ///
-    /// - Parameter isOfThisRun: Whether it is not one of an earlier run.
-    mutating func insert(fileName: String, isOfThisRun: Bool = false) throws(SystemError) {
-        // No file failed: that place is free for those of this run.
-        try insert(Self.key(ofFile: fileName), isOfThisRun ? .failed : .fetched)
+    mutating func insert(fileName: String) throws(SystemError) {
+        try insert(Self.key(ofFile: fileName), .fetched)
     }
 
     /// Whether a record names this file.
     func contains(fileName: String) -> Bool {
         guard used > 0 else { return false }
-        let entry = entries[place(of: Self.key(ofFile: fileName))]
-        return entry.fetched != 0 || entry.failed != 0
-    }
-
-    /// Whether a record of this run names this file.
-    func containsOfThisRun(fileName: String) -> Bool {
-        guard used > 0 else { return false }
-        return entries[place(of: Self.key(ofFile: fileName))].failed != 0
+        return entries[place(of: Self.key(ofFile: fileName))].fetched != 0
     }
 
     private static func key(ofFile name: String) -> RequestKey {

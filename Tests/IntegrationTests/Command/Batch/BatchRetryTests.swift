@@ -97,6 +97,38 @@ struct BatchRetryTests {
         }
     }
 
+    @Test("a name of an earlier record is no other file's at any time, whatever becomes of the run")
+    func takenAwayAndKilled() async throws {
+        let release = Occasion()
+        let origin = try ScriptedOrigin { seen in
+            if seen.target == "/slow" { release.wait() }
+            return ScriptedOrigin.Answer(200, seen.target, [("Content-Disposition", "attachment; filename=report")])
+        }
+        defer {
+            release.open()
+            origin.stop()
+        }
+        let bed = try BatchBed()
+        try bed.putList([origin.url("/first")])
+        #expect(try bed.run(["-O", "-J"]).status == 0)
+        rename(bed.directory.file("out/report"), bed.directory.file("elsewhere"))
+        try bed.putList(["/first", "/a", "/b", "/slow"].map { origin.url($0) })
+        let run = try bed.start(["-O", "-J"])
+        #expect(await eventually { bed.recordCount() == 3 || !run.isRunning })
+        #expect(try bed.files() == ["report.1", "report.2"])
+        let workers = ProcessTree.children(of: run.pid)
+        run.signal(SIGKILL)
+        #expect(await eventually { !run.isRunning && !workers.contains(where: ProcessTree.isRunning) })
+        release.open()
+        let again = try bed.run(["-O", "-J"])
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(try bed.files() == ["report.1", "report.2", "report.3"])
+        for record in try bed.records().dropFirst() {
+            let target = "/" + (record.url?.split(separator: "/").last ?? "")
+            #expect(bed.directory.content("out/" + (record.file ?? "")) == Array(target.utf8))
+        }
+    }
+
     @Test("a run that goes on sends each request once, however many want one name and get the same bytes")
     func sameBytes() async throws {
         let bed = try BatchBed()
