@@ -54,18 +54,16 @@ extension BatchJob {
     /// In a run that goes on, a file that could not have the name asked for is named here, where the names of records are
     /// known. A file that is there with the same bytes, and that no record names, is taken over in its place; where that
     /// is of another request whose end has not come yet, that one gets a copy.
-    private mutating func ownFile(of response: Response) throws(SystemError) -> String? {
+    private mutating func ownFile(of response: Response, _ fetch: FetchInFlight) throws(SystemError) -> String? {
         guard names.adoptsFiles, let root = plan.root?.root else { return response.file }
         root.refresh(at: now.nanoseconds)
         let own: String
         if let body = response.unnamed {
-            let part = try FileCopy.part(of: body, in: root)
-            let number = names.firstUnrecorded(of: part.path)
-            own = try name(part, from: number)
+            own = try name(FileCopy.part(of: body, in: root))
         } else if let file = response.file {
             if source.wasRecorded(file: file) {
-                let (row, number) = names.unrecorded(after: file)
-                own = try name(FileCopy.part(copying: file, for: row, in: root), from: number)
+                // A name does not say which digits at its end are a number: what was asked for has none.
+                own = try name(FileCopy.part(copying: file, for: fetch.path ?? file, in: root))
             } else {
                 own = file
             }
@@ -80,10 +78,11 @@ extension BatchJob {
         return own
     }
 
-    /// Gives a file the first name that is free and no record's, from that with a number on.
-    private func name(_ part: PartFile, from number: UInt32) throws(SystemError) -> String {
+    /// Gives a file the first name of its row that is free and no record's: its own, or that with a number.
+    private mutating func name(_ part: PartFile) throws(SystemError) -> String {
+        let first = names.firstUnrecorded(of: part.path)
         let source = source
-        try part.publish(numberedFrom: number, adoptsIdentical: true, sync: false) { source.wasRecorded(file: $0) }
+        try part.publish(numberedFrom: first, adoptsIdentical: true, sync: false) { source.wasRecorded(file: $0) }
         return part.path
     }
 
@@ -95,7 +94,7 @@ extension BatchJob {
         case .success(let response):
             let isGivenUp = isGivenUp(response)
             do throws(SystemError) {
-                file = isGivenUp ? nil : try ownFile(of: response)
+                file = isGivenUp ? nil : try ownFile(of: response, fetch)
             } catch {
                 let path = response.file ?? response.unnamed?.path ?? ""
                 let message = "\(path.terminalSafe): \(SystemError.reason(error.errno))"

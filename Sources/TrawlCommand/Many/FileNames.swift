@@ -20,7 +20,6 @@ struct FileNames {
     /// Whether responses name their files: then nothing is known of a name before its response.
     private let namesFromHeads: Bool
     private var hints: [FileNameKey: UInt32] = [:]
-    private var recorded = RecordedRows()
 
     init(_ naming: NameRule, _ source: RequestSource, namesFromHeads: Bool) {
         self.naming = naming
@@ -91,24 +90,6 @@ struct FileNames {
         else { return }
         // In a run that goes on, numbers that were passed over may be of files to be taken over.
         if !source.isResumed { remember(path, number &+ 1) }
-    }
-
-    /// The next name of the row of `file` that no record has, as the row's name and the number in it.
-    mutating func unrecorded(after file: String) -> (name: String, number: UInt32) {
-        let (name, first) = Self.next(after: file)
-        let source = source
-        let number = recorded.firstUnrecorded(of: name, from: first) { number in
-            source.wasRecorded(file: Self.numbered(name, number))
-        }
-        return (name, number)
-    }
-
-    /// What comes after a name in the row of `NAME`, `NAME.1`, …: the name without its number, and the next one.
-    static func next(after file: String) -> (name: String, number: UInt32) {
-        guard let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")),
-            let number = UInt32(file.utf8[file.utf8.index(after: dot)...]), number < 1_000_000
-        else { return (file, 1) }
-        return (String(file[..<dot]), number + 1)
     }
 
     private mutating func remember(_ path: String, _ number: UInt32) {

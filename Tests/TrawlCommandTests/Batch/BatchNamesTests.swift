@@ -57,66 +57,17 @@ struct BatchNamesTests {
     }
 
     @Test(
-        "of a name that is another's, the next one is known",
-        arguments: [
-            ("a", "a", 1), ("a.7", "a", 8), ("a.html", "a.html", 1), ("a.99999999", "a.99999999", 1), ("a.", "a.", 1),
-        ]
-    )
-    func next(file: String, name: String, number: UInt32) {
-        #expect(FileNames.next(after: file) == (name, number))
-    }
-
-    @Test("of a name that many requests want, each number is looked up once")
-    func copies() {
-        var rows = RecordedRows()
-        var recorded: Set<UInt32> = []
-        var lookups = 0
-        for expected in 1...UInt32(10_000) {
-            let number = rows.firstUnrecorded(of: "x", from: 1) { number in
-                lookups += 1
-                return recorded.contains(number)
-            }
-            #expect(number == expected)
-            recorded.insert(number)
+        "digits at the end of a name are its own, and no number",
+        arguments: ["v1.2", "lodash/4.17.20", "scan.007", "a.", "a.html", "a.999999"])
+    func digits(name: String) throws {
+        var (names, source) = try names(record(name, 0) + record("a.7", 1))
+        let (own, target) = try fetch("http://h/x", out: name)
+        for number in 1..<UInt32(40) {
+            let next = names.firstUnrecorded(of: name)
+            #expect(next == number)
+            #expect(try names.name(of: own, target) == (name, .onlyNumber(number)))
+            try source.record(file: "\(name).\(number)")
         }
-        #expect(lookups < 20_001)
-        // From a number within the row, too; of another row nothing is known.
-        let inRow = rows.firstUnrecorded(of: "x", from: 500) { $0 == 10_000 }
-        #expect(inRow == 10_001)
-        let ofAnother = rows.firstUnrecorded(of: "y", from: 1) { $0 == 1 }
-        #expect(ofAnother == 2)
-    }
-
-    @Test("a number without a record is found below those that are known")
-    func gaps() {
-        var rows = RecordedRows()
-        var recorded: Set<UInt32> = [1, 2, 4, 5, 6, 8]
-        func found(from first: UInt32) -> UInt32 {
-            rows.firstUnrecorded(of: "x", from: first) { recorded.contains($0) }
-        }
-        #expect(found(from: 4) == 7)
-        #expect(found(from: 1) == 3)
-        #expect(found(from: 5) == 7)
-        #expect(found(from: 8) == 9)
-        // What is recorded in between joins them.
-        recorded.insert(3)
-        #expect(found(from: 1) == 7)
-        recorded.insert(7)
-        #expect(found(from: 1) == 9)
-    }
-
-    @Test("a run that goes on copies to the next name without a record, however often a name is wanted")
-    func unrecorded() throws {
-        var (names, source) = try names(record("x", 0) + record("x.1", 1))
-        for number in 2..<UInt32(40) {
-            let found = names.unrecorded(after: "x")
-            #expect(found == ("x", number))
-            try source.record(file: "x.\(number)")
-        }
-        let behind = names.unrecorded(after: "x.20")
-        #expect(behind == ("x", 40))
-        let other = names.unrecorded(after: "y.20")
-        #expect(other == ("y", 21))
     }
 
     @Test("names of other bytes are other names, also when they are one text to Unicode")

@@ -147,6 +147,27 @@ struct BatchRetryTests {
         }
     }
 
+    @Test("a file whose name ends in digits gets a number behind them, in a run that goes on", arguments: 0..<5)
+    func digits(round: Int) throws {
+        let bed = try BatchBed()
+        let origin = try ScriptedOrigin { _ in ScriptedOrigin.Answer(200, "page") }
+        defer { origin.stop() }
+        try bed.directory.put("results", [])
+        // All get the same bytes.
+        let versions = (20...24).map { origin.url("/lodash/4.17.\($0)") }
+        try bed.putList(versions.flatMap { [$0, $0] } + [origin.url("/scan.007"), origin.url("/scan.007")])
+        let run = try bed.run(["-j", "16", "--per-host", "16"])
+        #expect(run.status == 0, "\(run.errors)")
+        let host = "127.0.0.1_\(origin.port)/"
+        let names = (20...24).map { "lodash/4.17.\($0)" } + ["scan.007"]
+        #expect(try bed.files() == names.flatMap { [host + $0, host + $0 + ".1"] }.sorted())
+        #expect(bed.recordCount() == 12)
+        for record in try bed.records() {
+            let target = String(record.url?.dropFirst(origin.url("/").count) ?? "")
+            #expect(record.file == host + target || record.file == host + target + ".1", "\(record.members)")
+        }
+    }
+
     @Test("requests for heads make no files")
     func heads() async throws {
         let bed = try BatchBed()
