@@ -60,7 +60,8 @@ extension PartFile {
         var left = Self.linearTries
         for _ in 0..<Self.mostTries {
             var isNamed = false
-            if try !isAnothers(number, isReserved) {
+            let isAnothers = try isAnothers(number, isReserved)
+            if !isAnothers {
                 let result = try appear(numbered: number)
                 isNamed = result != -EEXIST
                 if isNamed {
