@@ -12,7 +12,7 @@ extension Supervisor {
         guard fetch.engine.terms.asksForIdentity, fetch.engine.target.scheme == "https" else { return true }
         let origin = fetch.engine.target.origin
         if let chosen = programQuestions.chosen(for: origin) {
-            if let chosen { fetch.engine.terms = fetch.engine.terms.identified(by: chosen) }
+            if let chosen { fetch.engine.terms = planner.identified(fetch.engine.terms, by: chosen) }
             return true
         }
         // What never goes out shows nothing.

@@ -56,6 +56,29 @@ struct FetchPlannerTests {
         #expect(try limited(1) !== one)
     }
 
+    @Test("the terms of hops are made once, and let go of with those that they come from")
+    func formsOfTerms() throws {
+        func hops(_ limit: Int) throws -> [FetchTerms] {
+            let first = try terms {
+                $0.redirects.limit = limit
+                $0.tls.identity = ClientIdentity(file: "/a.pem")
+            }
+            let here = try planner.target(of: "https://a.test/", first)
+            let other = planner.following(first, to: try planner.target(of: "https://b.test/", first), from: here)
+            let chosen = planner.identified(other, by: ClientIdentity(file: "/b.pem"))
+            #expect(planner.following(chosen, to: here, from: here).options.tls.identity == nil)
+            return [first, other, chosen]
+        }
+        let (once, again) = (try hops(1), try hops(1))
+        #expect(zip(once, again).allSatisfy { $0 === $1 })
+        #expect(once.map(\.options.tls.identity?.file) == ["/a.pem", nil, "/b.pem"])
+        weak let first = try hops(2)[0]
+        weak let other = try hops(2)[1]
+        #expect(first != nil && other != nil)
+        for limit in 3..<9 { _ = try hops(limit) }
+        #expect(first == nil && other == nil)
+    }
+
     @Test("a worker makes files beneath an output directory whose paths are made of names, this process all others")
     func outputPaths() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("trawl-plans-\(UUID())").path

@@ -24,13 +24,21 @@ final class FetchPlanner: Sendable {
     let secureHosts: SecureHosts
     private let usesHSTS: Bool
 
-    /// Terms, and the reading of the netrc file that they were made with.
-    private struct KnownTerms: Sendable {
+    /// Terms, the reading of the netrc file that they were made with, and their forms for hops. A form keeps its base, so
+    /// that no base may keep its forms.
+    private final class KnownTerms: Sendable {
         let terms: FetchTerms
         let netrc: UInt64?
+        let forms = Guarded<[FetchTerms.Form: FetchTerms]>([:])
+
+        init(_ terms: FetchTerms, netrc: UInt64?) {
+            self.terms = terms
+            self.netrc = netrc
+        }
     }
 
     private static let mostTerms = 4
+    private static let mostForms = 1024
 
     init(configuration: Configuration, shelf: CacheShelf, cookies: CookieSettings, state: StateShelf) {
         self.shelf = shelf
@@ -41,7 +49,7 @@ final class FetchPlanner: Sendable {
         userAgent = configuration.userAgent ?? UserAgent.generated(locale: configuration.locale)
         roots = configuration.outputDirectories.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         plainFields = Self.withDefaults(FieldLines(), userAgent: userAgent, codings: Self.allCodings, omitting: [])
-        latestTerms = Guarded([KnownTerms(terms: FetchTerms(.default, shelf, cookies, askable), netrc: nil)])
+        latestTerms = Guarded([KnownTerms(FetchTerms(.default, shelf, cookies, askable), netrc: nil)])
     }
 
     /// The plan of a request.
@@ -103,7 +111,7 @@ final class FetchPlanner: Sendable {
         let terms = FetchTerms(options, shelf, cookies, askable, netrc: netrc?.netrc)
         latestTerms.withLock { latest in
             if latest.count >= Self.mostTerms { latest.removeLast() }
-            latest.insert(KnownTerms(terms: terms, netrc: netrc?.number), at: 0)
+            latest.insert(KnownTerms(terms, netrc: netrc?.number), at: 0)
         }
         return terms
     }
@@ -147,12 +155,33 @@ final class FetchPlanner: Sendable {
 
     /// The terms of a fetch's first hop.
     func beginning(_ terms: FetchTerms, at target: TargetURI) -> FetchTerms {
-        terms.beginning(at: target, isStrict: isStrict(target))
+        form(terms.formForFirstHop(to: target, isStrict: isStrict(target)), of: terms)
     }
 
     /// The terms of the hop a redirect leads to.
     func following(_ terms: FetchTerms, to target: TargetURI, from here: TargetURI) -> FetchTerms {
-        terms.following(to: target, from: here, isStrict: isStrict(target))
+        form(terms.formForNextHop(to: target, from: here, isStrict: isStrict(target)), of: terms)
+    }
+
+    /// The terms of a hop for whose origin a program chose a client certificate.
+    func identified(_ terms: FetchTerms, by identity: ClientIdentity) -> FetchTerms {
+        form(terms.form(identifiedBy: identity), of: terms)
+    }
+
+    private func form(_ form: FetchTerms.Form, of terms: FetchTerms) -> FetchTerms {
+        if form == terms.form { return terms }
+        let base = terms.base
+        guard let known = latestTerms.withLock({ latest in latest.first { $0.terms === base } }) else {
+            return terms.remade(in: form)
+        }
+        return known.forms.withLock { forms in
+            if let made = forms[form] { return made }
+            let made = terms.remade(in: form)
+            // A program may choose another certificate for each origin.
+            if forms.count >= Self.mostForms { forms.removeAll() }
+            forms[form] = made
+            return made
+        }
     }
 
     /// Whether a host's certificate has to be right, whatever the caller or the program say (RFC 6797 §8.4, §12.1).

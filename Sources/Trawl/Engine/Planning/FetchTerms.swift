@@ -44,18 +44,16 @@ final class FetchTerms: Sendable {
     let neverLoads: Bool
     /// What a request tells the caches on its way.
     let reload: TrawlCache.CachePolicy.Reload
+    /// Which form of its base these are, for hops with less or other rights; the first form is the options as given.
+    let form: Form
+    private let ownBase: FetchTerms?
     private let shelf: CacheShelf
     private let cookieSettings: CookieSettings
     private let askable: AuthenticationTerms.Askable
-    /// What these are a form of, for hops with less or other rights; nil when they are the options as given.
-    private let base: FetchTerms?
-    private let form: Form
     private let isBoundToHosts: Bool
-    private let forms = Guarded<[Form: FetchTerms]>([:])
-    private static let mostForms = 1024
 
     /// What of the options holds for a hop: some of them are bound to hosts.
-    private struct Form: Hashable {
+    struct Form: Hashable {
         /// Which of the client certificates by host.
         var identity: String?
         /// The one that a program chose for the hop's origin.
@@ -78,7 +76,7 @@ final class FetchTerms: Sendable {
         _ options: RequestOptions, _ shelf: CacheShelf, _ cookieSettings: CookieSettings,
         _ askable: AuthenticationTerms.Askable, _ netrc: Netrc?, base: FetchTerms?, _ form: Form
     ) {
-        self.base = base
+        ownBase = base
         self.form = form
         isBoundToHosts = options.tls.isBoundToHosts
         self.options = options
@@ -127,49 +125,43 @@ final class FetchTerms: Sendable {
         FetchTerms(options, shelf, cookieSettings, askable, netrc: authentication.netrc)
     }
 
-    /// The terms of a fetch's first hop.
-    func beginning(at target: TargetURI, isStrict: @autoclosure () -> Bool) -> FetchTerms {
-        guard isBoundToHosts else { return self }
-        let base = base ?? self
-        return base.form(Form(identity: base.options.tls.identityKey(for: target), isStrict: isStrict()))
+    /// The terms as they were given.
+    var base: FetchTerms { ownBase ?? self }
+
+    /// What of them holds for a fetch's first hop.
+    func formForFirstHop(to target: TargetURI, isStrict: @autoclosure () -> Bool) -> Form {
+        guard isBoundToHosts else { return form }
+        return Form(identity: base.options.tls.identityKey(for: target), isStrict: isStrict())
     }
 
-    /// The terms of the hop that a redirect leads to. What was left behind does not come back.
-    func following(
+    /// What of them holds for the hop that a redirect leads to. What was left behind does not come back.
+    func formForNextHop(
         to target: TargetURI, from here: TargetURI, isStrict: @autoclosure () -> Bool
-    ) -> FetchTerms {
-        let base = base ?? self
-        guard base.isBoundToHosts else { return self }
-        return base.form(
-            Form(
-                identity: base.options.tls.identityKey(for: target),
-                hasLeftOrigin: form.hasLeftOrigin || target.origin != here.origin,
-                hasLeftHost: form.hasLeftHost || target.host != here.host, isStrict: isStrict()))
+    ) -> Form {
+        guard base.isBoundToHosts else { return form }
+        return Form(
+            identity: base.options.tls.identityKey(for: target),
+            hasLeftOrigin: form.hasLeftOrigin || target.origin != here.origin,
+            hasLeftHost: form.hasLeftHost || target.host != here.host, isStrict: isStrict())
     }
 
-    /// These terms with a client certificate for the origin of this hop alone: what follows it begins without.
-    func identified(by identity: ClientIdentity) -> FetchTerms {
-        var identified: Form = self.form
+    /// The same with a client certificate for the origin of this hop alone: what follows it begins without.
+    func form(identifiedBy identity: ClientIdentity) -> Form {
+        var identified = form
         identified.chosen = identity
-        return (base ?? self).form(identified)
+        return identified
     }
 
-    private func form(_ form: Form) -> FetchTerms {
-        if form == self.form { return self }
-        return forms.withLock { forms in
-            if let known = forms[form] { return known }
-            var options = options
-            if form.hasLeftOrigin { options.tls.identity = nil }
-            if let key = form.identity { options.tls.identity = options.tls.identities[key] }
-            if let chosen = form.chosen { options.tls.identity = chosen }
-            if form.hasLeftHost || form.isStrict { options.tls.verification = .full }
-            if form.isStrict { options.tls.question = .never }
-            let terms = FetchTerms(
-                options, shelf, cookieSettings, askable, authentication.netrc, base: self, form)
-            // A program may choose another certificate for each origin.
-            if forms.count >= Self.mostForms { forms.removeAll() }
-            forms[form] = terms
-            return terms
-        }
+    /// Makes another form of the same base.
+    func remade(in form: Form) -> FetchTerms {
+        let base = base
+        if form == base.form { return base }
+        var options = base.options
+        if form.hasLeftOrigin { options.tls.identity = nil }
+        if let key = form.identity { options.tls.identity = options.tls.identities[key] }
+        if let chosen = form.chosen { options.tls.identity = chosen }
+        if form.hasLeftHost || form.isStrict { options.tls.verification = .full }
+        if form.isStrict { options.tls.question = .never }
+        return FetchTerms(options, shelf, cookieSettings, askable, authentication.netrc, base: base, form)
     }
 }
