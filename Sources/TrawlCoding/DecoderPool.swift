@@ -67,24 +67,13 @@ package final class DecoderPool {
     }
 }
 
-/// Output buffers shared by the decoders of a pool: one for each depth of layers, made when first needed.
+/// The output buffer shared by the decoders of a pool.
 final class DecoderScratch {
-    static let bufferSize = 64 << 10
-
-    private var buffers: [UnsafeMutableRawBufferPointer] = []
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
     /// Set while a decoder runs: a second one inside its callback would overwrite the first one's bytes.
     var isInUse = false
 
     deinit {
-        for buffer in buffers {
-            buffer.deallocate()
-        }
-    }
-
-    func buffer(at depth: Int) -> UnsafeMutableRawBufferPointer {
-        while buffers.count <= depth {
-            buffers.append(.allocate(byteCount: Self.bufferSize, alignment: 64))
-        }
-        return buffers[depth]
+        buffer.deallocate()
     }
 }

@@ -202,6 +202,63 @@ struct ContentDecoderTests {
         }
     }
 
+    /// Decodes a body that comes in two pieces, in steps of so many bytes.
+    private func steps(
+        _ body: [UInt8], _ codings: [ContentCoding], atMost most: Int, cut: Int, limits: DecodingLimits = .default
+    ) throws -> (bytes: [UInt8], isBounded: Bool) {
+        let pool = DecoderPool()
+        let decoder = try pool.take(for: codings, limits: limits)
+        defer { pool.give(decoder) }
+        var (bytes, isBounded): ([UInt8], Bool) = ([], true)
+        for piece in pieces(of: body, at: [cut]) {
+            var rest = piece
+            repeat {
+                let before = bytes.count
+                let taken = try rest.withUnsafeBytes { input in
+                    try decoder.decode(input, atMost: most) { bytes += $0 }
+                }
+                rest = rest.dropFirst(taken)
+                if bytes.count - before > most { isBounded = false }
+            } while !rest.isEmpty || decoder.hasMore
+        }
+        try decoder.finish()
+        return (bytes, isBounded)
+    }
+
+    @Test("a decoder stops after so many bytes, and goes on without input", arguments: bodies.indices)
+    func steps(index: Int) throws {
+        let (_, codings, body) = Self.bodies[index]
+        for most in [1, 100, 5000, 1 << 20] {
+            for cut in [0, 1, body.count / 2, body.count] {
+                let result = try steps(body, codings, atMost: most, cut: cut)
+                #expect(result.bytes == Vectors.text && result.isBounded, "\(most) bytes, cut at \(cut)")
+            }
+        }
+    }
+
+    @Test("what unfolds to much behind what does not comes in steps as well")
+    func bombBehindPrefix() throws {
+        var random = SeededGenerator(seed: 11)
+        let prefix = (0..<1 << 20).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let members = deflated(prefix, .gzip) + deflated(repeating: DecodingLimitsTests.megabyte, times: 16, .gzip)
+        let bodies: [([ContentCoding], [UInt8])] = [([.gzip], members), ([.gzip, .gzip], deflated(members, .gzip))]
+        for (codings, body) in bodies {
+            let result = try steps(body, codings, atMost: 64 << 10, cut: body.count / 2)
+            #expect(result.isBounded && result.bytes.count == 17 << 20)
+        }
+        let limits = DecodingLimits(ratio: .max)
+        let decoder = try DecoderPool().take(for: [.brotli], limits: limits)
+        var (count, rest) = (0, Vectors.brotliBomb[...])
+        for _ in 0..<100 {
+            let before = count
+            let taken = try rest.withUnsafeBytes { input in
+                try decoder.decode(input, atMost: 64 << 10) { count += $0.count }
+            }
+            rest = rest.dropFirst(taken)
+            #expect(count - before <= 64 << 10 && (decoder.hasMore || !rest.isEmpty))
+        }
+    }
+
     @Test("a receiver that refuses ends the decoding for good")
     func refusal() throws {
         let decoder = try DecoderPool().take(for: [.gzip])

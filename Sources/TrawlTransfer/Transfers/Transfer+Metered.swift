@@ -7,8 +7,8 @@ import TrawlProtocol
 /// body where its length is known, else for some more than is needed. libcurl keeps what it has read meanwhile and
 /// reads no more, so that the server is held up too.
 extension Transfer {
-    /// Coded bytes that are decoded at a time at most: deflate makes a thousand bytes of one.
-    private static let longestSlice = 1024
+    /// What a step of decoding brings at most.
+    private static let step = 128 << 10
     /// The most that is asked for beyond what is needed, for a body of unknown length.
     private static let mostAhead: UInt64 = 4 << 20
 
@@ -40,13 +40,10 @@ extension Transfer {
     /// Whether what is decoded next may be kept. How much that is shows when it is there.
     var mayDecode: Bool { decoder == nil || store.length < room || mayKeep(1) }
 
-    /// How many coded bytes are decoded at a time when what they unfold to is to fit what room there is: a few of a
-    /// body that unfolds to much.
-    func meteredSlice(atMost longest: Int) -> Int {
-        guard room < .max, store.isMemory, let decoder else { return longest }
-        let ratio = decoder.encodedBytes == 0 ? 64 : max(1, decoder.decodedBytes / decoder.encodedBytes)
-        let left = Int(clamping: room - min(room, store.length))
-        return min(longest, Self.longestSlice, max(left / ratio, 256))
+    /// What the next step of decoding may bring: what there is room for, and a byte more, which shows that more comes.
+    var longestStep: Int {
+        guard room < .max, store.isMemory else { return Self.step }
+        return Int(min(UInt64(Self.step), room - min(room, store.length) + 1))
     }
 
     /// There is room for so many more bytes.

@@ -8,10 +8,8 @@ import TrawlProtocol
 extension Transfer {
     /// How much of a body that nobody wants is read to keep its connection.
     static let drained: UInt64 = 64 << 10
-    /// Decoded bytes after which a transfer lets the others go on.
+    /// Unfolded bytes after which a transfer lets the others go on.
     private static let share = 4 << 20
-    /// How much of a coded body is decoded at a time when each step may run out of credit.
-    private static let slice = 1 << 10
 
     /// The final head is complete.
     ///
@@ -312,7 +310,8 @@ extension Transfer {
         chooseDecoder(head)
     }
 
-    /// Takes bytes of the wire, as far as credit reaches; the rest is held.
+    /// Takes bytes of the wire, or stored ones: their framing at once, since it says whether the connection can be used
+    /// again, and their content as far as credit, room and this turn's share reach. The rest of it is held.
     ///
     /// - Returns: False when the transfer is over; `failure` or `endsEarly` says why.
     func process(_ piece: UnsafeRawBufferPointer) -> Bool {
@@ -321,47 +320,67 @@ extension Transfer {
             endsEarly = true
             return false
         }
-        guard let taken = take(piece) else { return false }
-        if taken < piece.count { held.append(UnsafeRawBufferPointer(rebasing: piece[taken...])) }
+        // Stored bytes have no transfer coding.
+        guard chunks != nil, source == nil else { return take(piece) }
+        var input = piece
+        do throws(ChunkError) {
+            while let run = try chunks?.next(in: &input) {
+                guard take(run) else { return false }
+            }
+        } catch {
+            // What libcurl would have said of it.
+            failure = HopFailure(
+                .malformedResponse, curlCode: CURLE_RECV_ERROR.rawValue, detail: "the chunked body is damaged: \(error)"
+            )
+            return false
+        }
+        if let chunks, chunks.excess > 0 {
+            // libcurl ends the response at the same byte but forgets that there were more.
+            easy.forbidReuse()
+            connection?.isSpoiled = true
+        }
         return true
     }
 
-    /// Takes of what is held, as far as credit reaches.
+    /// Takes content, behind what is held.
+    private func take(_ content: UnsafeRawBufferPointer) -> Bool {
+        if let left = missing, source == nil {
+            guard content.count <= left else {
+                failure = HopFailure(.malformedResponse, detail: "more bytes than the Content-Range says")
+                return false
+            }
+            missing = left - UInt64(content.count)
+        }
+        bodyBytes += UInt64(content.count)
+        if let keeper {
+            keeper.write(content)
+            if !isUnshared, !keeper.takesBytes { tellUnshared() }
+        }
+        guard let decoder else { return deliver(content) }
+        var taken = 0
+        if !isBackedUp {
+            guard let count = decode(content, by: decoder) else { return false }
+            taken = count
+        }
+        if taken < content.count { held.append(UnsafeRawBufferPointer(rebasing: content[taken...])) }
+        return true
+    }
+
+    /// Whether content that has come is to be decoded yet.
+    var isUndecoded: Bool { !held.isEmpty || (decoder?.hasMore ?? false) }
+
+    /// Takes of what is held, as far as credit, room and this turn's share reach.
     ///
     /// - Returns: As `process`.
     func processHeld() -> Bool {
+        guard let decoder else { return true }
         let bytes = held
-        guard let taken = bytes.withUnsafeBytes({ take($0) }) else {
+        guard let taken = bytes.withUnsafeBytes({ decode($0, by: decoder) }) else {
             held.removeAll()
             return false
         }
         held.removeFirst(taken)
         return true
-    }
-
-    /// Takes bytes of the wire, as far as credit, room and this turn's share reach.
-    ///
-    /// - Returns: How many; nil when the transfer is over.
-    private func take(_ piece: UnsafeRawBufferPointer) -> Int? {
-        guard decoder != nil || (store.isStream && chunks != nil && source == nil) else {
-            return consume(piece) ? piece.count : nil
-        }
-        var taken = 0
-        while taken < piece.count, pending.isEmpty {
-            guard !hasHadItsShare else {
-                isPostponed = true
-                loop.postpone(self)
-                return taken
-            }
-            guard mayDecode else { return failure == nil ? taken : nil }
-            var length = piece.count - taken
-            if decoder != nil {
-                length = min(length, meteredSlice(atMost: store.isStream ? Self.slice : 4 * Self.slice))
-            }
-            guard consume(UnsafeRawBufferPointer(rebasing: piece[taken..<taken + length])) else { return nil }
-            taken += length
-        }
-        return taken
     }
 
     /// Whether the connection broke within a body that nobody wants, as of a redirect that is followed: the head is all of
@@ -384,54 +403,38 @@ extension Transfer {
         return decodedInTurn >= Self.share
     }
 
-    /// Takes the transfer coding off, which stored bytes do not have.
-    private func consume(_ piece: UnsafeRawBufferPointer) -> Bool {
-        guard chunks != nil, source == nil else { return decode(piece) }
-        var input = piece
-        do throws(ChunkError) {
-            while let run = try chunks?.next(in: &input) {
-                guard decode(run) else { return false }
+    /// Takes the content codings off, as far as credit, room and this turn's share reach.
+    ///
+    /// - Returns: How many bytes were taken; nil when the transfer is over, and `failure` says why.
+    private func decode(_ content: UnsafeRawBufferPointer, by decoder: ContentDecoder) -> Int? {
+        var taken = 0
+        while taken < content.count || decoder.hasMore, pending.isEmpty {
+            guard !hasHadItsShare else {
+                postpone()
+                return taken
             }
-        } catch {
-            // What libcurl would have said of it.
-            failure = HopFailure(
-                .malformedResponse, curlCode: CURLE_RECV_ERROR.rawValue, detail: "the chunked body is damaged: \(error)"
-            )
-            return false
+            guard mayDecode else { return failure == nil ? taken : nil }
+            let unfolded = decoder.unfoldedBytes
+            let rest = UnsafeRawBufferPointer(rebasing: content[taken...])
+            do throws(DecodingError) {
+                let count = try decoder.decode(rest, atMost: longestStep) { (decoded) throws(DecodingError) in
+                    guard deliver(decoded) else { throw .refused }
+                }
+                taken += count
+            } catch {
+                if failure == nil { failure = failure(of: error) }
+                return nil
+            }
+            decodedInTurn += decoder.unfoldedBytes - unfolded
         }
-        if let chunks, chunks.excess > 0 {
-            // libcurl ends the response at the same byte but forgets that there were more.
-            easy.forbidReuse()
-            connection?.isSpoiled = true
-        }
-        return true
+        return taken
     }
 
-    /// Takes the content codings off.
-    private func decode(_ piece: UnsafeRawBufferPointer) -> Bool {
-        if let left = missing, source == nil {
-            guard piece.count <= left else {
-                failure = HopFailure(.malformedResponse, detail: "more bytes than the Content-Range says")
-                return false
-            }
-            missing = left - UInt64(piece.count)
-        }
-        bodyBytes += UInt64(piece.count)
-        if let keeper {
-            keeper.write(piece)
-            if !isUnshared, !keeper.takesBytes { tellUnshared() }
-        }
-        guard let decoder else { return deliver(piece) }
-        do throws(DecodingError) {
-            try decoder.decode(piece) { (decoded) throws(DecodingError) in
-                decodedInTurn += decoded.count
-                guard deliver(decoded) else { throw .refused }
-            }
-            return true
-        } catch {
-            if failure == nil { failure = failure(of: error) }
-            return false
-        }
+    /// Leaves the rest for the next turn.
+    func postpone() {
+        guard !isPostponed else { return }
+        isPostponed = true
+        loop.postpone(self)
     }
 
     /// Hands decoded bytes to where they go.

@@ -116,8 +116,7 @@ extension Transfer {
             }
             guard decoder == nil ? mayKeep(0) : mayDecode else { return failure == nil }
             guard !hasHadItsShare else {
-                isPostponed = true
-                loop.postpone(self)
+                postpone()
                 return true
             }
             do throws(HopFailure) {

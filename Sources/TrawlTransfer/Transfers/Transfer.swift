@@ -159,7 +159,7 @@ final class Transfer {
     var readsOn = false
     /// Decoded bytes that credit did not reach for.
     @Unchecked var pending = WaitingBytes()
-    /// Bytes of the wire not decoded yet because of `pending`.
+    /// Content that is not decoded yet: for want of credit, room or a turn, or because of `pending`.
     @Unchecked var held = WaitingBytes()
     /// Bytes of the wire that libcurl had kept and that there is no room for yet; see `Transfer+Kept`.
     @Unchecked var kept = WaitingBytes()
@@ -174,7 +174,7 @@ final class Transfer {
     var awaitsRoom = false
     /// Whether the loop will come back to it for `held`; its clocks go on meanwhile.
     var isPostponed = false
-    /// Decoded bytes of the turn `decodedTurn`.
+    /// Unfolded bytes of the turn `decodedTurn`.
     var decodedInTurn = 0
     var decodedTurn: UInt64 = 0
     /// Takes the coded body while it is delivered.
@@ -385,7 +385,7 @@ final class Transfer {
     var awaitsAnswer: Bool { !questions.isEmpty }
 
     /// Whether bytes of the body still have to leave, or to be kept.
-    var isBackedUp: Bool { !pending.isEmpty || !held.isEmpty || awaitsRoom || awaitsMemory }
+    var isBackedUp: Bool { !pending.isEmpty || isUndecoded || awaitsRoom || awaitsMemory }
 
     /// What came over the wire before the body: heads, and bodies whose place another response took.
     var bytesBeforeBody: UInt64 { UInt64(heads.bytes) + replacedBytes }
@@ -405,7 +405,7 @@ final class Transfer {
         } else if !pending.isEmpty {
             streamOn()
         }
-        if pending.isEmpty, !awaitsRoom, !held.isEmpty, !processHeld() {
+        if pending.isEmpty, !awaitsRoom, isUndecoded, !processHeld() {
             conclude(CURLE_WRITE_ERROR)
             return
         }
