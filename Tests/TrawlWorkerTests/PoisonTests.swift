@@ -31,6 +31,25 @@ struct PoisonTests {
         }
     }
 
+    @Test("it is seen as it comes, though the body before it waits for its reader")
+    func behindWaiting() throws {
+        let worker = try TestCoordinator()
+        let before = try worker.fetch("/bytes/100")
+        #expect(before.end.metrics.connection == 1)
+        let waiting = try worker.lease("/poison/chunked-gzip") { $0.sink = .stream(credit: 1) }
+        worker.send(.lease(waiting))
+        guard case .data(waiting.id, let first)? = try worker.next()?.0 else {
+            Issue.record("no data")
+            return
+        }
+        #expect(first == [0])
+        let other = try worker.fetch("/bytes/100")
+        #expect(other.body == stream(100) && other.end.metrics.connection != 1)
+        worker.send(.credit(lease: waiting.id, bytes: 100_000))
+        let rest = try worker.collect(waiting.id)
+        #expect(rest.failure == nil && rest.streamed.count == 999_999)
+    }
+
     @Test("many transfers at once stay clean")
     func many() throws {
         let worker = try TestCoordinator(leases: 16)

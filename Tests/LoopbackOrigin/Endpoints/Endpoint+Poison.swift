@@ -49,6 +49,20 @@ extension Endpoint {
                 "6\r\nclean\n\r\n0\r\n\r\n"
             }
         },
+        "chunked-gzip": { (exchange) throws(ConnectionEnd) in
+            let size = try exchange.query.int("size", 1_000_000, in: 0...(64 << 20))
+            let body = Deflate.gzip(Deflate.lastZeros(size), crc: CRC32.ofZeros(size), size: size)
+            var head = exchange.head()
+            head.field("Content-Encoding", "gzip")
+            head.field("Transfer-Encoding", "chunked")
+            head.end()
+            head.append(Array("\(String(body.count, radix: 16))\r\n".utf8))
+            head.append(body)
+            head.append(Array("\r\n0\r\n\r\n".utf8))
+            head.append(poisonBytes)
+            try exchange.connection.write(head.bytes)
+            return exchange.after
+        },
         "304": { (exchange) throws(ConnectionEnd) in
             try exchange.poisoned(304) { $0.field("ETag", "\"poison\"") }
         },
