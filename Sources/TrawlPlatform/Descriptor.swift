@@ -40,6 +40,12 @@ package struct Descriptor: ~Copyable, Sendable {
         if result < 0, result != -EINTR { throw SystemError(errno: -result, call: "close") }
     }
 
+    /// Has the file system say what it would on closing: on a network that is when it finds no room for what was written.
+    /// Many say so once, to the first who closes the file, in whichever process.
+    package static func flush(_ number: Int32) throws(SystemError) {
+        _ = try check(cplatform_flush(number), "close")
+    }
+
     /// Another descriptor of the same open file, close-on-exec, with a number of at least `minimum`.
     package func duplicated(atLeast minimum: Int32) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cplatform_dup_above(rawValue, minimum), "fcntl"))

@@ -11,6 +11,8 @@ extension PartFile {
     /// - Throws: After an error the file can only be discarded.
     package func keep() throws(SystemError) -> String {
         precondition(!isOver, "a file is published, kept or discarded once")
+        // Who goes on with it goes by its length, which is of use only where all of it is there.
+        try Descriptor.flush(rawValue)
         let name = try keptName()
         isOver = true
         isKept = true

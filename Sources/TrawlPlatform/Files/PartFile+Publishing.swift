@@ -111,7 +111,7 @@ extension PartFile {
         guard let number = file?.rawValue else { return }
         if sync { _ = try check(cplatform_fsync(number), "fsync") }
         // Network file systems report a full disk only on closing. The file stays open for its lock.
-        if temporaryName != nil { _ = try check(cplatform_flush(number), "close") }
+        if temporaryName != nil { try Descriptor.flush(number) }
     }
 
     private func finish(sync: Bool) throws(SystemError) {

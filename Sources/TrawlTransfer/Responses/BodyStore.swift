@@ -21,6 +21,7 @@ final class BodyStore {
     static let gathered = WireProtocol.maximumInlineBody
 
     private let fileCalls: FileCalls
+    private let flushFile: (Int32) throws(SystemError) -> Void
     @exclusivity(unchecked)
     private var place = Place.discard
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -31,6 +32,8 @@ final class BodyStore {
     private var memory: MemoryFile?
     @exclusivity(unchecked)
     private var descriptor: Descriptor?
+    /// Where in the descriptor's file this body begins.
+    private var start: off_t = 0
     @exclusivity(unchecked)
     private var paced: PacedDescriptor?
     /// Decoded bytes taken in.
@@ -40,9 +43,12 @@ final class BodyStore {
     /// How long the body will be, where that is known: a body that comes in one piece need not be gathered.
     var expectedLength: UInt64?
 
-    /// - Parameter fileCalls: Is told when a file makes its thread wait.
-    init(_ fileCalls: FileCalls) {
+    /// - Parameters:
+    ///   - fileCalls: Is told when a file makes its thread wait.
+    ///   - flush: Has a file system say what it would on closing.
+    init(_ fileCalls: FileCalls, flush: @escaping (Int32) throws(SystemError) -> Void = Descriptor.flush) {
         self.fileCalls = fileCalls
+        flushFile = flush
     }
 
     deinit {
@@ -92,6 +98,7 @@ final class BodyStore {
             paced = PacedDescriptor(descriptor)
             place = .paced
         } else {
+            start = lseek(descriptor.rawValue, 0, SEEK_CUR)
             self.descriptor = consume descriptor
             place = .descriptor
         }
@@ -178,6 +185,7 @@ final class BodyStore {
             return (.file(length: length, name: name, isAdopted: part.isAdopted), nil)
         case .descriptor:
             try flush()
+            try settle()
             return (.descriptor(length: length), nil)
         case .paced:
             return (.descriptor(length: length), nil)
@@ -248,7 +256,10 @@ final class BodyStore {
         do throws(HopFailure) {
             try flush()
             switch place {
-            case .discard, .stream, .paced, .descriptor: return (length - min(length, UInt64(waiting)), nil)
+            case .discard, .stream, .paced: return (length - min(length, UInt64(waiting)), nil)
+            case .descriptor:
+                try settle()
+                return (length, nil)
             case .memory, .file:
                 let file = memory == nil ? part?.rawValueToPassOn : memory?.descriptor.rawValue
                 guard length > 0, let file else { return (0, nil) }
@@ -260,9 +271,24 @@ final class BodyStore {
         }
     }
 
-    /// Drops what there is; nothing is left behind.
+    /// Drops what there is; nothing is left behind, but in the file of another process what was written there.
     func abandon() {
+        if case .descriptor = place { try? settle() }
         reset()
+    }
+
+    /// Learns what the file system has to say of the descriptor's file, before it closes: nobody else is told. Of what
+    /// was lost there nothing stays, for nobody to go on behind it.
+    private func settle() throws(HopFailure) {
+        guard let number = descriptor?.rawValue else { return }
+        fileCalls.begin()
+        defer { fileCalls.end() }
+        do throws(SystemError) {
+            try flushFile(number)
+        } catch {
+            if start >= 0 { _ = ftruncate(number, start) }
+            throw Self.failure(error)
+        }
     }
 
     private func reset() {
