@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import TrawlHTTP
 import TrawlPlatform
@@ -95,6 +96,87 @@ struct TransferLoopTests {
                 transfer.lastFull = loop.now &- 2_000_000_000
             }
         }
+    }
+
+    /// A loop whose transfers reach the origin, and who takes what it has to say.
+    private final class Running {
+        let segment: SharedSegment
+        let output: TransferOutput
+        let loop: TransferLoop
+        private var incoming = IncomingFrames()
+        /// Nobody sends on it.
+        private var control: [Int32] = [-1, -1]
+        private(set) var leases: UInt64 = 0
+
+        init() throws {
+            try #require(GlobalLibcurl.isReady)
+            let segment = try SharedSegment.create(workers: 1, transfersPerWorker: 16)
+            let output = TransferOutput()
+            let loop = try #require(
+                TransferLoop(leases: 16, roots: [], segment: segment, slot: 0, output: output))
+            loop.define(TransferProfile(), number: 1)
+            self.segment = segment
+            self.output = output
+            self.loop = loop
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            let made = socketpair(AF_UNIX, kind, 0, &control)
+            try #require(made == 0)
+        }
+
+        deinit {
+            for descriptor in control where descriptor >= 0 { close(descriptor) }
+        }
+
+        func begin(_ target: String, _ method: HTTPMethod = .get, _ adjust: (inout Lease) -> Void) throws {
+            leases += 1
+            let url = try OriginProcess.shared.get().base + target
+            var lease = Lease(
+                id: leases, profile: 1, progressIndex: UInt16(leases % 16), method: method, url: url,
+                fields: FieldLines())
+            adjust(&lease)
+            try loop.begin(lease, descriptors: [])
+        }
+
+        func turn() {
+            _ = loop.wait(control: control[0], wantsToWrite: false, milliseconds: output.frames.isEmpty ? 50 : 0)
+            loop.turn()
+        }
+
+        /// Takes so many bytes of it at most.
+        func take(_ most: Int) throws -> [WorkerMessage] {
+            let count = output.frames.withNextStretch { bytes, _ in
+                let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(most))
+                return incoming.fill(minimum: max(part.count, 1)) { room in
+                    room.copyMemory(from: part)
+                    return part.count
+                }
+            }
+            for descriptor in output.frames.sent(count) { close(descriptor) }
+            loop.relieve()
+            var messages: [WorkerMessage] = []
+            while let found = try incoming.next(WorkerMessage.init) { messages.append(found.message) }
+            return messages
+        }
+    }
+
+    @Test("of a stream that unfolds to much, little waits beyond its credit")
+    func unfoldingStream() throws {
+        let running = try Running()
+        try running.begin("/gzip-bomb?size=6000000") { $0.sink = .stream(credit: 1) }
+        let transfer = try #require(running.loop.activeTransfers.first)
+        while transfer.pending.isEmpty, running.loop.activeCount > 0 { running.turn() }
+        #expect(transfer.pending.count > 0)
+        var (received, most) = (0, 0)
+        while running.loop.activeCount > 0 || !running.output.frames.isEmpty {
+            most = max(most, transfer.pending.count)
+            for message in try running.take(1 << 20) {
+                guard case .data(let lease, let bytes) = message else { continue }
+                received += bytes.count
+                running.loop.credit(lease, bytes: 64 << 10)
+            }
+            if running.loop.activeCount > 0 { running.turn() }
+        }
+        #expect(received == 6_000_000 && most <= 128 << 10)
     }
 
     @Test("a limit has a place for each 4 KiB/s, and what nothing comes of gives its place to others")
