@@ -80,6 +80,8 @@ package final class TransferLoop {
     var transfersInMulti = 0
     /// Whether transfers wait for a pipe or terminal to take more; found out anew at each wait.
     var someAwaitRoom = false
+    /// Where in `active` stands who goes on first when the output has room again.
+    private var nextRelieved = 0
     /// Counts turns, so that a transfer knows when its share is a new one.
     private(set) var turnNumber: UInt64 = 0
 
@@ -352,11 +354,21 @@ package final class TransferLoop {
         unfinished.append(transfer)
     }
 
-    /// Lets transfers go on when enough of `output` has been sent.
+    /// Lets transfers go on when enough of `output` has been sent. A few may fill it again, so those behind them are
+    /// the first the next time.
     package func relieve() {
         guard output.isCongested, output.frames.count <= TransferOutput.highWater / 2 else { return }
         output.isCongested = false
-        for transfer in active { transfer.pump() }
+        // The list gets shorter by those that end.
+        let transfers = active
+        let start = nextRelieved < transfers.count ? nextRelieved : 0
+        for offset in transfers.indices {
+            let place = (start + offset) % transfers.count
+            transfers[place].pump()
+            guard output.isCongested else { continue }
+            nextRelieved = place + 1
+            return
+        }
     }
 
     /// A transfer is over.

@@ -179,6 +179,25 @@ struct TransferLoopTests {
         #expect(received == 6_000_000 && most <= 128 << 10)
     }
 
+    @Test("behind a full control socket transfers go on in turns")
+    func relief() throws {
+        let running = try Running()
+        for _ in 0..<16 { try running.begin("/endless") { $0.sink = .stream(credit: 256 << 10) } }
+        var received: [UInt64: Int] = [:]
+        var total = 0
+        while total < 64 << 20, running.loop.activeCount == 16 {
+            running.turn()
+            for message in try running.take(256 << 10) {
+                guard case .data(let lease, let bytes) = message else { continue }
+                received[lease, default: 0] += bytes.count
+                total += bytes.count
+                running.loop.credit(lease, bytes: UInt32(bytes.count))
+            }
+        }
+        let least = received.count == 16 ? received.values.min() ?? 0 : 0
+        #expect(running.loop.activeCount == 16 && least > total / 16 / 8)
+    }
+
     @Test("a limit has a place for each 4 KiB/s, and what nothing comes of gives its place to others")
     func places() throws {
         var line = try Line([0: 14_800])
