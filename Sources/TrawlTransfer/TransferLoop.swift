@@ -80,6 +80,8 @@ package final class TransferLoop {
     var transfersInMulti = 0
     /// Whether transfers wait for a pipe or terminal to take more; found out anew at each wait.
     var someAwaitRoom = false
+    /// How often libcurl has been let work, in which it begins what it was given.
+    private(set) var rounds: UInt64 = 0
     /// Where in `active` stands who goes on first when the output has room again.
     private var nextRelieved = 0
     /// Counts turns, so that a transfer knows when its share is a new one.
@@ -292,6 +294,7 @@ package final class TransferLoop {
             for transfer in waiting { transfer.continueDecoding() }
         }
         var running: Int32 = 0
+        rounds &+= 1
         _ = curl_multi_perform(multi, &running)
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {

@@ -198,6 +198,25 @@ struct TransferLoopTests {
         #expect(running.loop.activeCount == 16 && least > total / 16 / 8)
     }
 
+    @Test("one that is cancelled before libcurl begins it has cost nothing")
+    func cancelledUnbegun() throws {
+        let running = try Running()
+        var messages: [WorkerMessage] = []
+        try running.begin("/bytes/10", .post) { $0.body = .inline([UInt8](repeating: 1, count: 10_000)) }
+        while running.loop.activeCount > 0 { running.turn() }
+        let sent = running.segment.worker(0).bytesOut
+        #expect(sent >= 10_000)
+        try running.begin("/bytes/10") { _ in }
+        running.loop.cancel(running.leases)
+        #expect(running.loop.activeCount == 0 && running.segment.worker(0).bytesOut == sent)
+        while !running.output.frames.isEmpty { messages += try running.take(1 << 20) }
+        guard case .ended(let end)? = messages.last else {
+            Issue.record("no end")
+            return
+        }
+        #expect(end.lease == running.leases && end.metrics == HopMetrics())
+    }
+
     @Test("a limit has a place for each 4 KiB/s, and what nothing comes of gives its place to others")
     func places() throws {
         var line = try Line([0: 14_800])

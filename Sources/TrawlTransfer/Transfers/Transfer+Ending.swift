@@ -171,7 +171,7 @@ extension Transfer {
         }
         let end = LeaseEnd(
             lease: lease.id, outcome: outcome, head: isHeadSent ? nil : head ?? refusalOfTunnel, trailers: fields,
-            decoded: decoded, cache: cache, metrics: wasInMulti ? metrics() : HopMetrics())
+            decoded: decoded, cache: cache, metrics: wasBegun ? metrics() : HopMetrics())
         settleBandwidth(end.metrics)
         resetResponse()
         clearLogin()
@@ -190,6 +190,9 @@ extension Transfer {
             loop.retire(self, with: consume end, descriptor: descriptor, after: commit, and: changes)
         }
     }
+
+    /// Whether libcurl has begun the request. Until then what it says is of the one before, whose handle it was.
+    private var wasBegun: Bool { givenInRound.map { $0 < loop.rounds } ?? false }
 
     /// Closes what came with the lease.
     func closeDescriptors() {

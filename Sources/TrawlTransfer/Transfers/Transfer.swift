@@ -66,8 +66,8 @@ final class Transfer {
     var awaitsBandwidth: BandwidthWait?
     /// When it began, or as much as a turn is for was there last, by the monotonic clock.
     var lastFull: UInt64 = 0
-    /// Whether libcurl has had the request in hand.
-    var wasInMulti = false
+    /// The loop's count of rounds when libcurl was given the request first; nil before.
+    var givenInRound: UInt64?
     /// Whether the request went out once more for a connection that was used before.
     var isRepeated = false
     /// Whether a 417 said that the request is not to ask before it sends its body.
@@ -249,7 +249,7 @@ final class Transfer {
         isCharged = false
         reservation = Connection.Traffic()
         awaitsBandwidth = nil
-        wasInMulti = false
+        givenInRound = nil
         isRepeated = false
         goesUnasked = false
         self.progress = progress
@@ -318,7 +318,7 @@ final class Transfer {
             return
         }
         isInMulti = true
-        wasInMulti = true
+        if givenInRound == nil { givenInRound = loop.rounds }
         loop.transfersInMulti += 1
     }
 
