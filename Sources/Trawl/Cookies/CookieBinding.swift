@@ -110,6 +110,8 @@ final class CookieBinding: Sendable {
         var field: [UInt8]?
         /// How often the jar had changed, as far as is known, when it was looked up.
         var changes: UInt64?
+        /// Until when it is right by the times of the cookies in it, if nobody changes the jar; nil without any.
+        var until: WallTime?
     }
 
     /// What goes along with a request.
@@ -121,14 +123,14 @@ final class CookieBinding: Sendable {
         case .memory(let jar):
             // Asked first, here and below: what changes meanwhile is seen the next time.
             let changes = jar.changes
-            let field = jar.field(
+            let (field, until) = jar.selected(
                 for: target, trustsLoopback: trustsLoopback(target), manual: manual, at: WallClock.time())
-            return Selection(field: field, changes: changes)
+            return Selection(field: field, changes: changes, until: until)
         case .store(let state, let name):
             guard let store = state.store() else { return Selection(field: Self.field(of: manual)) }
             let changes = store.changes(of: .cookies)
-            let found = remembered(for: target, in: store, at: changes, name, manual)
-            return Selection(field: found ?? Self.field(of: manual), changes: changes)
+            let (found, until) = remembered(for: target, in: store, at: changes, name, manual)
+            return Selection(field: found ?? Self.field(of: manual), changes: changes, until: until)
         }
     }
 
@@ -137,16 +139,16 @@ final class CookieBinding: Sendable {
         manual.isEmpty ? nil : ManualCookie.field(of: manual)
     }
 
-    /// As above, from the store or from what it said lately; nil when nothing is stored, or it cannot be read.
+    /// As above, from the store or from what it said lately; no field when nothing is stored, or it cannot be read.
     ///
     /// - Parameter changes: The jar's count; nil when that cannot be known, and then nothing said lately counts.
     private func remembered(
         for target: TargetURI, in store: StateStore, at changes: UInt64?, _ jar: String, _ manual: [ManualCookie]
-    ) -> [UInt8]? {
-        if let changes, changes == 0 || isEmpty(at: changes) { return nil }
+    ) -> (field: [UInt8]?, until: WallTime?) {
+        if let changes, changes == 0 || isEmpty(at: changes) { return (nil, nil) }
         let now = WallClock.time()
         if let changes, manual.isEmpty, let known = fields.entry(for: target.origin, at: changes, now) {
-            return known.field
+            return (known.field, known.until)
         }
         return stored(for: target, in: store, at: changes, jar, manual, now)
     }
@@ -154,7 +156,7 @@ final class CookieBinding: Sendable {
     private func stored(
         for target: TargetURI, in store: StateStore, at changes: UInt64?, _ jar: String, _ manual: [ManualCookie],
         _ now: WallTime
-    ) -> [UInt8]? {
+    ) -> (field: [UInt8]?, until: WallTime?) {
         var stale: [CookieRecord] = []
         var isEmpty = false
         var isForAllPaths = false
@@ -192,7 +194,7 @@ final class CookieBinding: Sendable {
             } completion: { _ in
             }
         }
-        return found ?? nil
+        return (found ?? nil, steadyUntil)
     }
 
     private func isEmpty(at changes: UInt64) -> Bool {

@@ -10,12 +10,15 @@ final class MemoryJar: Sendable {
     /// How often it changed.
     var changes: UInt64 { jar.withLock { $0.generation } }
 
-    /// The value of the `Cookie` field of a request; nil when there is nothing to say.
-    func field(
+    /// The value of the `Cookie` field of a request, nil when there is nothing to say; and until when that is right by
+    /// the times of the cookies in it, nil without any.
+    func selected(
         for target: TargetURI, trustsLoopback: Bool, manual: [ManualCookie], at now: WallTime
-    ) -> [UInt8]? {
+    ) -> (field: [UInt8]?, steadyUntil: WallTime?) {
         jar.withLock { jar in
-            CookieTarget.with(target, trustsLoopback: trustsLoopback) { jar.field(for: $0, manual: manual, at: now) }
+            CookieTarget.with(target, trustsLoopback: trustsLoopback) {
+                jar.selected(for: $0, manual: manual, at: now)
+            }
         }
     }
 

@@ -237,14 +237,22 @@ package struct CookieJar: Sendable {
     package mutating func field(
         for target: CookieTarget, manual: [ManualCookie] = [], at now: WallTime
     ) -> [UInt8]? {
+        selected(for: target, manual: manual, at: now).field
+    }
+
+    /// The same, and when one of the cookies in it ends, or was to be noted as used (`CookieSelection.steadyUntil`).
+    package mutating func selected(
+        for target: CookieTarget, manual: [ManualCookie], at now: WallTime
+    ) -> (field: [UInt8]?, steadyUntil: WallTime?) {
         var selection = CookieSelection(for: target, at: now)
         var stale: [(group: Int, place: Int)] = []
         offer(to: &selection, for: target) { group, place, cookie in
             if CookieRules.isWorthTouching(cookie, at: now) { stale.append((group, place)) }
         }
         let field = selection.field(manual: manual, limit: limits.fieldLength)
+        let steadyUntil = selection.steadyUntil
         for use in stale { groups[use.group].cookies[use.place].touch(at: now) }
-        return field
+        return (field, steadyUntil)
     }
 
     /// The cookies that go along with a request, in the order in which they are sent.

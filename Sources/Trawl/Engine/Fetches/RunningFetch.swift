@@ -127,8 +127,9 @@ final class RunningFetch: @unchecked Sendable {
         var isSettled = false
         /// Whether the request's own URL goes by `https`, although it was planned by `http`.
         var isHomeSecured = false
-        /// The count of the jar's changes when it was settled.
+        /// The count of the jar's changes when it was settled, and until when that is right by the cookies' own times.
         var settledChanges: UInt64?
+        var settledUntil = EffectiveRequest.Settled.unlimited
         /// The count of the changes of the session's credentials when it was settled what the hop says.
         var settledCredentials: UInt64 = 0
         /// Whether a redirect has led to another origin than that of the request.

@@ -1,4 +1,5 @@
 import TrawlHTTP
+import TrawlPlatform
 import TrawlSession
 
 /// What goes on the wire for one hop: what the caller asked for, and what is known of the user there.
@@ -47,35 +48,48 @@ struct EffectiveRequest {
         return !asked.contains("Cookie")
     }
 
-    /// The fields of the hop, and how often the jar had changed when they were settled.
-    func settled() -> (fields: FieldLines, changes: UInt64?) {
-        var (fields, changes): (FieldLines, UInt64?) = (asked, nil)
-        if let cookies = terms.cookies { (fields, changes) = withCookies(of: cookies) }
-        if let credentials { fields.setCredentials(credentials) }
-        return (fields, changes)
+    /// What was settled of a hop, and as of when.
+    struct Settled {
+        /// The fields of the hop.
+        var fields: FieldLines
+        /// How often the jar had changed, as far as is known.
+        var changes: UInt64?
+        /// Until when they are right by the times of the cookies in them.
+        var until = Settled.unlimited
+
+        /// No time of a cookie matters.
+        static let unlimited = WallTime(milliseconds: .max)
+    }
+
+    /// The fields of the hop as they are now.
+    func settled() -> Settled {
+        var settled = terms.cookies.map { withCookies(of: $0) } ?? Settled(fields: asked)
+        if let credentials { settled.fields.setCredentials(credentials) }
+        return settled
     }
 
     /// Cookies by hand come first, those of a field line before those of the options; then the jar's (ASI-COOK-02).
     /// There is one field line (RFC 6265bis §5.8.1).
-    private func withCookies(of cookies: CookieBinding) -> (fields: FieldLines, changes: UInt64?) {
+    private func withCookies(of cookies: CookieBinding) -> Settled {
         var manual = sendsManual ? cookies.manual : []
         let hasLines = asked.contains("Cookie")
         if hasLines {
             // What no cookie may hold is the caller's business, and stays alone.
-            guard let lines = cookieLines else { return (asked, cookies.changes) }
+            guard let lines = cookieLines else { return Settled(fields: asked, changes: cookies.changes) }
             manual = lines + manual
         }
         let selection = cookies.selection(for: target, manual: manual)
-        guard let field = selection.field else { return (asked, selection.changes) }
-        var fields = asked
-        if hasLines { fields.removeAll("Cookie") }
+        var settled = Settled(
+            fields: asked, changes: selection.changes, until: selection.until ?? Settled.unlimited)
+        guard let field = selection.field else { return settled }
+        if hasLines { settled.fields.removeAll("Cookie") }
         field.withUnsafeBytes { field in
             let name: StaticString = "Cookie"
             let nameBytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
             // Neither name nor any part of a cookie can be refused.
-            try? fields.append(name: nameBytes, value: field)
+            try? settled.fields.append(name: nameBytes, value: field)
         }
-        return (fields, selection.changes)
+        return settled
     }
 
     /// The `Cookie` field lines of the request's own, those without a value left out; nil when one of them holds what
@@ -98,18 +112,24 @@ extension Supervisor {
     /// Settles what goes on the wire for the next hop of a fetch.
     func settleRequest(of fetch: RunningFetch) {
         let effective = EffectiveRequest(fetch)
-        (fetch.engine.sent, fetch.engine.settledChanges) = effective.settled()
+        let settled = effective.settled()
+        fetch.engine.sent = settled.fields
+        (fetch.engine.settledChanges, fetch.engine.settledUntil) = (settled.changes, settled.until)
         fetch.engine.isSettled = true
         // Nobody else asks for it.
         if fetch.engine.terms.cache != nil { fetch.engine.sharesCookies = effective.sharesCookies }
     }
 
-    /// Settles it before a hop is leased unless that is done; and once more when cookies changed while the hop waited
-    /// for its turn, so that it sees those of fetches that ended in that time.
+    /// Settles it before a hop is leased unless that is done; and once more when cookies changed or ended while the hop
+    /// waited for its turn, so that it sees those of fetches that ended in that time, and none that is over.
     func settleRequestAgain(of fetch: RunningFetch) {
         if fetch.engine.isSettled {
             guard let cookies = fetch.plan.terms.cookies else { return }
-            if let changes = cookies.changes, changes == fetch.engine.settledChanges { return }
+            if let changes = cookies.changes, changes == fetch.engine.settledChanges,
+                WallClock.time() < fetch.engine.settledUntil
+            {
+                return
+            }
         }
         settleRequest(of: fetch)
     }
