@@ -33,6 +33,38 @@ struct DownloadCacheTimeTests {
         }
     }
 
+    @Test("a response is as old as since its request went out, with such a cache and without", arguments: [true, false])
+    func ages(ownCache: Bool) async throws {
+        let held = Occasion()
+        try await withScene(
+            .inProcess,
+            adjust: {
+                $0.connectionsPerHost = 1
+                if ownCache { $0.downloadCache = MemoryCache() }
+            }
+        ) { request in
+            if request.target == "/held" { held.wait() }
+            return page("there", "max-age=600", to: request)
+        } _: { scene, coordinator in
+            defer { held.open() }
+            let first = Task { try await coordinator.get(scene.origin.url("/held")) }
+            let isHeld = await eventually { scene.count == 1 }
+            #expect(isHeld)
+            let second = Task { try await coordinator.get(scene.origin.url("/next")) }
+            let waits = await eventually { await coordinator.status()?.waiting == 1 }
+            #expect(waits)
+            // That long its request is not sent.
+            try await Task.sleep(for: .seconds(5))
+            held.open()
+            _ = try await first.value
+            _ = try await second.value
+            let again = try await coordinator.get(scene.origin.url("/next"))
+            #expect(summary(again) == "cache 200 there" && scene.count == 2)
+            let age = try #require(again.fields["Age"].flatMap { Int($0) })
+            #expect(age < 5)
+        }
+    }
+
     @Test("no clock runs while the program decides, with such a cache and without", arguments: [true, false])
     func clocks(ownCache: Bool) async throws {
         let decisions = Hesitant()

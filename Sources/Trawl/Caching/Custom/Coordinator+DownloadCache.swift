@@ -67,13 +67,16 @@ extension Coordinator {
 
     /// One exchange with the server, nothing stored and nothing followed.
     ///
-    /// - Parameter clock: Of the whole fetch, earlier hops included; nil when it is this hop alone.
+    /// - Parameters:
+    ///   - fields: Those of the hop, without cookies of the jar or the options: these are settled when its turn comes.
+    ///   - clock: Of the whole fetch, earlier hops included; nil when it is this hop alone.
+    ///   - note: Told what is sent.
     func fetchOnce(
-        _ plan: FetchPlan, with fields: FieldLines, by clock: FetchClock?
+        _ plan: FetchPlan, with fields: FieldLines, by clock: FetchClock?, noting note: ExchangeNote
     ) async throws(FetchError) -> Response {
         let outcome = OutcomeCell()
         let running = RunningFetch(
-            plan: plan.bare(with: fields), reply: clock.map { .hop(outcome, $0) } ?? .cell(outcome))
+            plan: plan.bare(with: fields), reply: clock.map { .hop(outcome, $0) } ?? .cell(outcome), channel: note)
         submit(running)
         return try await answer(of: running, in: outcome)
     }
@@ -101,8 +104,6 @@ extension FetchPlan {
         options.caching.cache = .none
         options.redirects.mode = .manual
         options.contentDecoding = .off
-        // They are among the fields.
-        options.cookies.manual = []
         return FetchPlan(
             originalURL: originalURL, target: target, method: method, fields: fields, body: body, sink: .memory,
             fileOptions: fileOptions, path: nil, terms: terms.changed(to: options), wantsEvents: false)

@@ -48,7 +48,8 @@ struct ProgramCacheExchange {
     private let plan: FetchPlan
     private let clock: FetchClock?
     private let binding: CacheBinding
-    private let request: CacheRequest
+    /// As it was when the hop began, and with the cookies that went out once there is an answer.
+    private var request: CacheRequest
 
     private var cache: any DownloadCache { program.cache }
     private var rules: CacheRules { program.rules }
@@ -65,6 +66,15 @@ struct ProgramCacheExchange {
         request = binding.request(
             plan.method, plan.target, effective.settled().fields, sharesCookies: effective.sharesCookies,
             hasBody: plan.body != .none, program.rules)
+    }
+
+    /// The same for a request that went out, whose cookies may have changed while it waited for its turn.
+    private func sent(_ fields: FieldLines) -> ProgramCacheExchange {
+        var sent = self
+        sent.request = binding.request(
+            plan.method, plan.target, request.fields.withCookies(of: fields),
+            sharesCookies: EffectiveRequest(plan).sharesCookies, hasBody: plan.body != .none, rules)
+        return sent
     }
 
     func run() async throws(FetchError) -> Hop {
@@ -132,10 +142,11 @@ struct ProgramCacheExchange {
     // MARK: - Asking the server
 
     private func send(_ sending: Sending, _ chosen: Chosen?) async throws(FetchError) -> Hop {
-        let sentAt = WallClock.time()
+        let note = ExchangeNote()
         let answer: Response
         do throws(FetchError) {
-            answer = try await coordinator.fetchOnce(plan, with: rules.fieldsToSend(request, sending), by: clock)
+            let fields = rules.fieldsToSend(request, sending).withCookies(of: plan.fields)
+            answer = try await coordinator.fetchOnce(plan, with: fields, by: clock, noting: note)
         } catch {
             guard let chosen, error.code.isOutage,
                 let reuse = rules.fallback(request, chosen.response, after: .unreachable, at: WallClock.time())
@@ -143,6 +154,24 @@ struct ProgramCacheExchange {
             return stored(chosen, chosen.response, reuse)
         }
         let now = WallClock.time()
+        // There is an answer to nothing but what was sent.
+        guard let sent = note.sent else { return .nothing }
+        // From the first byte of the request on it may have been made (RFC 9111 §4.2.3).
+        let connecting = answer.metrics.last?.requestSent ?? .zero
+        let sentAt = min(now, sent.at.advanced(byMilliseconds: Int64(connecting.clampedMilliseconds)))
+        return try await self.sent(sent.fields).conclude(sending, chosen, answer, sentAt: sentAt, now: now)
+    }
+
+    /// What a hop comes to by what was answered.
+    private func conclude(
+        _ sending: Sending, _ chosen: Chosen?, _ answer: Response, sentAt: WallTime, now: WallTime
+    ) async throws(FetchError) -> Hop {
+        var chosen = chosen
+        if let asked = chosen, !isFor(request, asked) {
+            // It was asked about with other cookies than it is for.
+            if answer.status == 304 { return try await sendPlain(at: now) }
+            chosen = nil
+        }
         if let chosen {
             switch rules.conclude(
                 request, sending, stored: chosen.response, answer.packageHead, requestTime: sentAt, responseTime: now)
@@ -159,13 +188,25 @@ struct ProgramCacheExchange {
             // Parts are not kept here, so there is none to complete.
             case .completed, .repeatPlain:
                 if mayWrite { await cache.remove([chosen.entry.id], for: chosen.entry.url) }
-                guard case .send(let plain) = rules.lookup(request, stored: nil, at: now) else { return .nothing }
-                return try await send(plain, nil)
+                return try await sendPlain(at: now)
             case .handOn, .replace: break
             }
         }
         try await keep(answer, sending, chosen, sentAt: sentAt, now: now)
         return with(answer, Hop(head: answer.packageHead, body: answer.body.bytes, source: .network))
+    }
+
+    /// Asks once more, about nothing that is stored.
+    private func sendPlain(at now: WallTime) async throws(FetchError) -> Hop {
+        guard case .send(let plain) = rules.lookup(request, stored: nil, at: now) else { return .nothing }
+        return try await send(plain, nil)
+    }
+
+    /// Whether an entry may answer a request.
+    private func isFor(_ request: CacheRequest, _ chosen: Chosen) -> Bool {
+        chosen.entry.record.withUnsafeBytes {
+            (try? StoredView($0))?.isSelected(by: request, tag: rules.tag) ?? false
+        }
     }
 
     private func with(_ answer: Response, _ hop: Hop) -> Hop {
@@ -257,5 +298,17 @@ struct ProgramCacheExchange {
         let beginning = request.target.origin.keyStart
         await cache.removeEntries { $0.hasPrefix(beginning) }
         return true
+    }
+}
+
+extension FieldLines {
+    /// These lines with the `Cookie` lines of others in the place of their own.
+    fileprivate func withCookies(of other: FieldLines) -> FieldLines {
+        var fields = self
+        fields.removeAll("Cookie")
+        var cookies = other
+        cookies.removeAll { !FieldSyntax.equalIgnoringCase($0, "Cookie") }
+        fields.append(contentsOf: cookies)
+        return fields
     }
 }
