@@ -12,14 +12,23 @@ final class LoopClock {
     /// no transfer pays for it.
     @exclusivity(unchecked)
     private(set) var running: UInt64 = 0
+    /// Nanoseconds that it left out.
+    @exclusivity(unchecked)
+    private(set) var lost: UInt64 = 0
 
     /// How long a turn may take before the rest of it does not count.
     private static let longestTurn: UInt64 = 1_000_000_000
 
     /// A turn begins.
     func advance() {
-        let time = MonotonicClock.now().nanoseconds
-        running &+= min(time &- now, Self.longestTurn)
+        pass(to: MonotonicClock.now().nanoseconds)
+    }
+
+    /// A turn begins at that time of the monotonic clock.
+    func pass(to time: UInt64) {
+        let counted = min(time &- now, Self.longestTurn)
+        running &+= counted
+        lost &+= time &- now &- counted
         now = time
     }
 }

@@ -53,6 +53,8 @@ package final class TransferLoop {
     /// Leases whose responses will not be stored, to be told unless they end in this turn.
     @Unchecked private var unshared: ContiguousArray<UInt64> = []
     private var lastTick: UInt64 = 0
+    /// What the clock had lost when transfers were given it last.
+    private var lostTime: UInt64 = 0
     /// When the first limit of a lease's time may be met, on the running clock.
     private var nextLimit = UInt64.max
     /// Transfers that had their share of this turn and have more to decode.
@@ -292,6 +294,10 @@ package final class TransferLoop {
             let waiting = unfinished
             unfinished.removeAll(keepingCapacity: true)
             for transfer in waiting { transfer.continueDecoding() }
+        }
+        if clock.lost != lostTime {
+            lostTime = clock.lost
+            for transfer in active { transfer.makeUpForLostTime() }
         }
         var running: Int32 = 0
         rounds &+= 1

@@ -53,10 +53,7 @@ final class ResolvedProfile {
         case .ipv4: easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
         case .ipv6: easy.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
         }
-        // 0 would be libcurl's default of five minutes.
-        easy.set(
-            CURLOPT_CONNECTTIMEOUT_MS,
-            profile.connectTimeout == 0 ? Int(Int32.max) : Int(min(profile.connectTimeout, UInt32(Int32.max))))
+        limitConnecting(of: easy)
         // For how long an idle connection is kept is ours to say, since a server may name a longer time than the request:
         // see `Transfer.leave`.
         easy.set(CURLOPT_MAXAGE_CONN, Int(Int32.max))
@@ -70,5 +67,14 @@ final class ResolvedProfile {
         easy.set(CURLOPT_INTERFACE, profile.interface.isEmpty ? nil : profile.interface)
         _ = ccurl_set_pointer(easy.raw, CURLOPT_CONNECT_TO, connectTo)
         easy.profile = self
+    }
+
+    /// Sets how long a connection may take to be made, of which libcurl gives each address a part.
+    ///
+    /// - Parameter lost: Milliseconds that have passed since it began and do not count.
+    func limitConnecting(of easy: EasyHandle, lost: UInt64 = 0) {
+        // 0 would be libcurl's default of five minutes.
+        let limit = profile.connectTimeout == 0 ? .max : UInt64(profile.connectTimeout).addingClamping(lost)
+        easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(limit, UInt64(Int32.max))))
     }
 }

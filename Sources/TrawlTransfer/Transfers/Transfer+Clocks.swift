@@ -79,6 +79,14 @@ extension Transfer {
             detail: "no connection for \(Duration.milliseconds(limit))")
     }
 
+    /// Gives the making of its connection the time that was lost meanwhile: libcurl goes by a clock that does not rest.
+    func makeUpForLostTime() {
+        guard isInMulti, clock.lost != lostBefore else { return }
+        profile.limitConnecting(of: easy, lost: (clock.lost &- lostBefore) / 1_000_000)
+        // The next that uses the handle has all options set anew.
+        easy.profile = nil
+    }
+
     /// Has libcurl look for what it has read of a silent stream of HTTP/2.
     ///
     /// Where many streams share a connection, 7.88 can read the end of one and not come back to it before the connection

@@ -74,6 +74,8 @@ final class Transfer {
     var goesUnasked = false
     var startedAt: UInt64 = 0
     var lastActivity: UInt64 = 0
+    /// The time that the clock had lost when libcurl got the request.
+    var lostBefore: UInt64 = 0
     /// When libcurl was last made to look for what it has read of the stream.
     var lastNudge: UInt64 = 0
     var restingSince: UInt64?
@@ -300,12 +302,15 @@ final class Transfer {
         shape.freshConnect = true
         shape.forbidReuse = !mayKeepConnection
         easy.apply(shape)
+        // It may have been longer for the first time.
+        profile.limitConnecting(of: easy)
         enterMulti()
     }
 
     /// Gives the request to libcurl.
     func enterMulti() {
         lastActivity = clock.running
+        lostBefore = clock.lost
         guard ccurl_forget_line(easy.raw) != 0 else {
             failure = HopFailure(.internalError, detail: "libcurl cannot use this handle again")
             end(CURLE_OK)

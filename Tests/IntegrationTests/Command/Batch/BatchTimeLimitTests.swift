@@ -74,4 +74,33 @@ struct BatchTimeLimitTests {
             #expect(try bed.records().map(\.status) == [200])
         }
     }
+
+    @Test("nor does it for a connection that was being made")
+    func stoppedConnecting() async throws {
+        let bed = try BatchBed()
+        let hasBegun = Locked(false)
+        let goesOn = Occasion()
+        let peer = try ScriptedPeer { connection, _ in
+            // TLS has begun, and is broken off once the run goes on.
+            _ = connection.read(1)
+            hasBegun.withLock { $0 = true }
+            goesOn.wait()
+        }
+        defer { peer.stop() }
+        try bed.putList(["https://\(peer.place)/"])
+        let run = try bed.start(["--connect-timeout", "4"])
+        let begins = await eventually { hasBegun.withLock { $0 } }
+        #expect(begins)
+        let processes = ProcessTree.children(of: run.pid) + [run.pid]
+        for process in processes { kill(process, SIGSTOP) }
+        let areStopped = await eventually { processes.allSatisfy { ProcessTree.state(of: $0) == "T" } }
+        #expect(areStopped)
+        // Longer than the limit.
+        try await Task.sleep(for: .seconds(5))
+        for process in processes { kill(process, SIGCONT) }
+        goesOn.open()
+        #expect(run.exitStatus(within: 20_000) == 1, "\(bed.errors)")
+        let codes = try bed.records().map(\.code)
+        #expect(codes.count == 1 && codes != ["timeout"], "\(codes)")
+    }
 }
