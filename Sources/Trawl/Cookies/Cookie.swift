@@ -68,9 +68,9 @@ public struct Cookie: Sendable, Hashable {
         get { content.expiry?.milliseconds }
         set { content.expiry = newValue.map { WallTime(milliseconds: $0) } }
     }
-    /// When the first one of its name, domain and path was made, in milliseconds since 1970.
+    /// When the first one of its name, domain and path was made, in milliseconds since 1970; 0 for one out of no jar.
     public var created: Int64 { content.creation.milliseconds }
-    /// When it was last sent or set, to the hour, in milliseconds since 1970.
+    /// When it was last sent or set, to the hour, in milliseconds since 1970; 0 for one out of no jar.
     public var lastUsed: Int64 { content.lastAccess.milliseconds }
 
     /// What a cookie says about requests from other sites.
@@ -129,13 +129,22 @@ public enum CookieText {
 extension Response {
     /// The cookies that the response sets, from the network or stored, as far as the rules allow them; those that are
     /// over are left out (ASI-COOK-03).
+    ///
+    /// `Max-Age` counts from when the response came (RFC 6265bis §5.6.2), for what was stored by its `Age`.
     public var cookies: [Cookie] {
         guard let target = try? URLParser().parse(url) else { return [] }
-        return CookieTarget.with(target) { target in
+        let now = WallClock.time()
+        let cookies = CookieTarget.with(target) { target in
             CookieRules.cookies(
                 in: packageHead.fields, from: target, under: CookieConditions(suffixes: CookieSettings.suffixes),
-                at: WallClock.time()
-            ).map { Cookie($0) }
+                at: receivedAt)
         }
+        var left: [Cookie] = []
+        for var cookie in cookies where cookie.expiry.map({ $0 > now }) ?? true {
+            cookie.creation = WallTime(milliseconds: 0)
+            cookie.lastAccess = cookie.creation
+            left.append(Cookie(cookie))
+        }
+        return left
     }
 }

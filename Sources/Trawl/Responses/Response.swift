@@ -1,5 +1,6 @@
 import TrawlCoding
 package import TrawlHTTP
+import TrawlPlatform
 
 /// What a server answered, error statuses included.
 public struct Response: Sendable {
@@ -50,6 +51,8 @@ public struct Response: Sendable {
     public var proxyAuthentication: AuthenticationReport? { content.proxyAuthentication }
     /// The head in the form the rules use.
     var packageHead: TrawlHTTP.ResponseHead { content.head }
+    /// When it came from its server, as far as is known.
+    var receivedAt: WallTime { content.receivedAt }
     /// For ``text()``.
     var defaultCharset: String { content.defaultCharset }
 
@@ -78,14 +81,21 @@ public struct Response: Sendable {
         let proxyAuthentication: AuthenticationReport?
         let retryCount: Int
         let unnamed: UnnamedBody?
+        let receivedAt: WallTime
 
+        /// - Parameter receivedAt: When it came; nil is now, and for what was stored so long ago as its `Age`, made for
+        ///   it now, says.
         init(
             head: TrawlHTTP.ResponseHead, body: ResponseBody, file: String?, url: String, originalURL: String,
             redirects: [RedirectHop], interim: [ResponseHead], trailers: Fields, receivedLength: UInt64,
             source: Source, metrics: HopReports, defaultCharset: String,
             authentication: AuthenticationReport? = nil, proxyAuthentication: AuthenticationReport? = nil,
-            retryCount: Int = 0, unnamed: UnnamedBody? = nil
+            retryCount: Int = 0, unnamed: UnnamedBody? = nil, receivedAt: WallTime? = nil
         ) {
+            let isStored = source != .network && source != .generated
+            let age = isStored ? head.fields.first("Age").flatMap { Int64($0) } ?? 0 : 0
+            self.receivedAt =
+                receivedAt ?? WallClock.time().advanced(byMilliseconds: -max(0, age).multipliedClamping(by: 1000))
             self.unnamed = unnamed
             self.retryCount = retryCount
             self.authentication = authentication
