@@ -126,6 +126,21 @@ struct NetworkWaitTests {
         #expect(scene.text("results").isEmpty)
     }
 
+    @Test("time in which the run stood still is no waiting")
+    func stoodStill() async throws {
+        let scene = try NetworkScene()
+        try scene.start("stood", ["--wait-for-network", "4", Self.url])
+        let waits = await eventually { scene.text("stood.err").contains("waiting for it") }
+        #expect(waits)
+        try scene.network.run("kill -STOP $(pgrep -x trawl | head -1)")
+        // Longer than it waits; there is a network by the time it goes on.
+        try await Task.sleep(for: .seconds(5))
+        try scene.connect()
+        try scene.network.run("kill -CONT $(pgrep -x trawl | head -1)")
+        #expect(await scene.status("stood") == 0)
+        #expect(scene.text("stood.out") == "hello\n")
+    }
+
     @Test("a fetch that waits can be stopped")
     func stopped() async throws {
         let scene = try NetworkScene()

@@ -103,7 +103,10 @@ extension Supervisor {
         // What workers were given to end a lease, or themselves.
         for (key, time) in cancelling { cancelling[key] = time.advanced(by: pause) }
         for case let link? in pool.links { link.lostAt = link.lostAt?.advanced(by: pause) }
-        for fetch in fetches.all where fetch.engine.stoppedAt == nil { fetch.postpone(by: pause) }
+        for fetch in fetches.all where fetch.engine.stoppedAt == nil {
+            fetch.postpone(by: pause)
+            postponeNetworkWait(of: fetch, by: pause)
+        }
     }
 
     /// The clock of a fetch stands from now on: its limits do not count what others take their time for.
@@ -122,6 +125,11 @@ extension Supervisor {
     private mutating func giveBack(_ pause: Duration, to fetch: RunningFetch) {
         fetch.postpone(by: pause)
         if let deadline = fetch.engine.deadline { deadlines.insert(fetch.engine.key, deadline: deadline) }
+        postponeNetworkWait(of: fetch, by: pause)
+    }
+
+    /// The same for its wait for the network, if it waits.
+    private mutating func postponeNetworkWait(of fetch: RunningFetch, by pause: Duration) {
         guard let wait = fetch.engine.networkWait, wait.since != nil else { return }
         wait.giveBack(pause, at: now)
         networkWaits.insert(fetch.engine.key, until: wait.end)
