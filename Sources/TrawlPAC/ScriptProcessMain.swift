@@ -91,12 +91,13 @@ package enum ScriptProcessMain {
         }
     }
 
-    /// Asks the coordinator on the script's behalf. The alarm goes on while it does not answer: then it is gone. With
-    /// an answer it starts anew, since lookups do not count as the script's time.
+    /// Asks the coordinator on the script's behalf. The alarm rests meanwhile, since lookups do not count as the
+    /// script's time, and a coordinator that is stopped answers when it goes on: one that is gone ends the connection.
     private static let answer: cpac_ask = { _, kind, name, room, length in
         guard let name, let room, length > 0 else { return -1 }
         let control = WorkerProcess.controlNumber
         let question = [UInt8(truncatingIfNeeded: kind)] + Array(String(cString: name).utf8)
+        cpac_set_alarm(0)
         guard ScriptFrame(.lookup, question).write(to: control), let frame = receive(control), frame.kind == .answer,
             frame.text.count < length
         else { return -1 }

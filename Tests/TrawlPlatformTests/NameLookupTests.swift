@@ -37,6 +37,20 @@ struct NameLookupTests {
         }
     }
 
+    @Test("time in which the process was stopped is not the call's")
+    func stopped() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            // For longer than the limit, while the call is under way.
+            _ = system("(kill -STOP $PPID; sleep 4; kill -CONT $PPID) &")
+            let calls = BoundedCalls()
+            let answer = calls.run(within: .seconds(3)) {
+                for _ in 0..<100 { usleep(10_000) }
+                return "there"
+            }
+            exit(answer == "there" ? 0 : 1)
+        }
+    }
+
     @Test("a name stands for its addresses, an address for itself, and what is no name for nothing")
     func addresses() {
         #expect(NameLookup.addresses(of: "localhost", ipv4Only: true, within: .seconds(10)) == "127.0.0.1")

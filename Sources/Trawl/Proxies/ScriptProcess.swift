@@ -20,6 +20,8 @@ final class ScriptProcess {
     /// How long the script may reckon about one question, lookups of names not counted.
     static let longestRun = Duration.seconds(5)
     private static let longestLookup = Duration.seconds(3)
+    /// How much later than it should a wait may end without a stop.
+    private static let latest = Duration.seconds(1)
     /// Different lookups that one question may want. Each may cost seconds; one that is wanted again costs nothing.
     private static let mostLookups = 64
 
@@ -50,7 +52,8 @@ final class ScriptProcess {
             throw .cannotStart("\(error)")
         }
         do throws(Fault) {
-            switch try next(before: MonotonicClock.now().advanced(by: Self.longestRun)).kind {
+            var deadline = MonotonicClock.now().advanced(by: Self.longestRun)
+            switch try next(before: &deadline).kind {
             case .ready: return
             case .noEngine: throw .noEngine
             case .badScript: throw .badScript
@@ -74,7 +77,7 @@ final class ScriptProcess {
         // Scripts look up the host with each rule, and one question is to see one address throughout.
         var answers: [[UInt8]: [UInt8]] = [:]
         while true {
-            let frame = try next(before: deadline)
+            let frame = try next(before: &deadline)
             switch frame.kind {
             case .result: return String(decoding: frame.text, as: UTF8.self)
             case .failure: throw .threw
@@ -118,7 +121,10 @@ final class ScriptProcess {
         return Array((text ?? "").utf8)
     }
 
-    private func next(before deadline: MonotonicInstant) throws(Fault) -> ScriptFrame {
+    /// The next frame.
+    ///
+    /// - Parameter deadline: When the script has taken too long; later where this process was stopped meanwhile.
+    private func next(before deadline: inout MonotonicInstant) throws(Fault) -> ScriptFrame {
         var buffer = [UInt8](repeating: 0, count: 4 << 10)
         while true {
             do throws(ScriptFrame.BadFrame) {
@@ -126,11 +132,17 @@ final class ScriptProcess {
             } catch {
                 throw .died
             }
-            let now = MonotonicClock.now()
-            guard now < deadline else { throw .tookTooLong }
-            let milliseconds = Int32(clamping: (deadline.nanoseconds - now.nanoseconds) / 1_000_000 + 1)
+            let before = MonotonicClock.now()
+            let left = max(.zero, before.duration(to: deadline))
+            let milliseconds = left > .zero ? Int32(clamping: left.clampedNanoseconds / 1_000_000 + 1) : 0
             var watched = pollfd(fd: control.rawValue, events: Int16(POLLIN), revents: 0)
-            guard poll(&watched, 1, milliseconds) > 0 else { continue }
+            let found = poll(&watched, 1, milliseconds)
+            let now = MonotonicClock.now()
+            if before.duration(to: now) > left + Self.latest { deadline = now.advanced(by: left) }
+            guard found > 0 else {
+                if left == .zero { throw .tookTooLong }
+                continue
+            }
             let count = recv(control.rawValue, &buffer, buffer.count, 0)
             if count < 0, errno == EAGAIN || errno == EINTR { continue }
             guard count > 0 else { throw .died }

@@ -10,11 +10,11 @@ struct BoundedCalls: ~Copyable {
 
     private let abandoned = Abandoned()
 
-    /// What a call answers; nil when it says so, or does not end in time, or cannot begin.
+    /// What a call answers; nil when it says so, or does not end in time, or cannot begin. Time in which this process
+    /// was stopped does not count.
     ///
     /// - Parameter call: Runs on a thread of its own.
     func run(within limit: Duration, _ call: @escaping @Sendable () -> String?) -> String? {
-        let end = MonotonicClock.now().advanced(by: limit)
         guard abandoned.count < Self.mostAbandoned, let answer = try? Answer(abandoned) else { return nil }
         do throws(SystemError) {
             // Not joined: it frees itself when the call has ended.
@@ -22,7 +22,7 @@ struct BoundedCalls: ~Copyable {
         } catch {
             return nil
         }
-        return answer.wait(until: end)
+        return answer.wait(for: limit)
     }
 
     /// How many calls go on with nobody waiting.
@@ -41,6 +41,8 @@ struct BoundedCalls: ~Copyable {
             case given(String?)
             case abandoned
         }
+
+        private static let longestPart: Int64 = 250_000_000
 
         private let state = Guarded(State.awaited)
         private let wakeUp: WakeUp
@@ -61,12 +63,16 @@ struct BoundedCalls: ~Copyable {
             if isAwaited { wakeUp.signal() } else { abandoned.change(by: -1) }
         }
 
-        func wait(until end: MonotonicInstant) -> String? {
+        func wait(for limit: Duration) -> String? {
             var watched = pollfd(fd: wakeUp.rawValue, events: Int16(POLLIN), revents: 0)
+            var left = max(0, limit.clampedNanoseconds)
             while true {
-                let left = MonotonicClock.now().duration(to: end).clampedNanoseconds
-                let found = poll(&watched, 1, left > 0 ? Int32(clamping: (left + 999_999) / 1_000_000) : 0)
-                if found > 0 || found == 0 && left <= 0 || found < 0 && errno != EINTR { break }
+                // No more than a part counts at a time, so a stop counts as that much.
+                let part = min(left, Self.longestPart)
+                let began = MonotonicClock.now()
+                let found = poll(&watched, 1, Int32((part + 999_999) / 1_000_000))
+                if found > 0 || found == 0 && left == 0 || found < 0 && errno != EINTR { break }
+                left -= min(part, max(0, began.duration(to: MonotonicClock.now()).clampedNanoseconds))
             }
             return state.withLock { state in
                 if case .given(let text) = state { return text }
