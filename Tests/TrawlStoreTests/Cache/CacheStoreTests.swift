@@ -109,7 +109,11 @@ struct CacheStoreTests {
                 .append(NewRecord(digest: digest(number), header: [1], body: body, stored: now, asked: asked)))
         }
         #expect(store.perform(.removeAll(digest(1), answered: now)) == .removed(0))
-        #expect(try put(1, asked: now - 1) == .notDone(.overtaken))
+        let before = try put(1, asked: now - 1)
+        #expect(before == .notDone(.overtaken))
+        // The clock was set back in between.
+        let ahead = try put(1, asked: now + 3_600_000)
+        #expect(ahead == .notDone(.overtaken))
         #expect(store.found(1).isEmpty && scratch.blobFiles.isEmpty)
         for (number, asked) in [(1, now), (1, nil), (2, now - 1)] as [(Int, UInt64?)] {
             guard case .stored = try put(number, asked: asked) else {

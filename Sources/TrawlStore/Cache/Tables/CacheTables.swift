@@ -81,10 +81,11 @@ struct CacheTables {
     private func isOvertaken(_ record: NewRecord) -> Bool {
         guard let asked = record.asked else { return false }
         let removal = clock.lastRemoval(of: record.digest)
-        guard removal > asked else { return false }
-        // One that is still to come was noted by a clock that was wrong.
-        let now = UInt64(max(0, WallClock.time().milliseconds))
-        return removal <= now + UseClock.mostAhead
+        guard removal > 0 else { return false }
+        // What is still to come was noted by a clock that was wrong. Of a removal that says nothing; where it is the
+        // request, nobody knows which of the two came first.
+        let latest = UInt64(max(0, WallClock.time().milliseconds)) + UseClock.mostAhead
+        return removal <= latest && (removal > asked || asked > latest)
     }
 
     /// Puts a new record last in the row of a digest that has one, drops what it replaces and what is too many.
