@@ -21,6 +21,8 @@ struct HTTPDateTests {
             ("Fri, 31 Dec 1999 23:59:60 GMT", 946_684_800), ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799), ("Wednesday, 09-Nov-77 00:00:00 GMT", 247_881_600),
             ("Wednesday, 09-Nov-76 00:00:00 GMT", 3_372_105_600),
+            ("Saturday, 21-Nov-76 12:00:00 GMT", 3_373_185_600), ("Sunday, 21-Nov-76 12:00:01 GMT", 217_425_601),
+            ("Thursday, 31-Dec-76 00:00:00 GMT", 220_838_400),
         ] as [(String, Int64)])
     func strict(text: String, seconds: Int64) {
         #expect(parse(text) == seconds)

@@ -41,15 +41,13 @@ package enum HTTPDate {
             isGMT(text, start + 19), let day = number(text, start, 2), let month = month(text, start + 3),
             let year = number(text, start + 7, 2), let time = timeOfDay(text, start + 10)
         else { return nil }
-        return moment(fullYear(year, now), month, day, time)
-    }
-
-    /// A year of two digits that would lie more than 50 years ahead is past (RFC 9110 §5.6.7).
-    private static func fullYear(_ year: Int64, _ now: WallTime) -> Int64 {
-        let current = civil(fromDays: floorDivide(now.seconds, 86_400)).year
-        var full = floorDivide(current, 100) * 100 + year
-        if full > current + 50 { full -= 100 }
-        return full
+        // A moment more than 50 years ahead is past (RFC 9110 §5.6.7).
+        let today = civil(fromDays: floorDivide(now.seconds, 86_400))
+        let full = floorDivide(today.year, 100) * 100 + year
+        let limit = today.year + 50
+        let rest = now.seconds - floorDivide(now.seconds, 86_400) * 86_400
+        let isAhead = (full, month, day, time) > (limit, today.month, today.day, rest)
+        return moment(isAhead ? full - 100 : full, month, day, time)
     }
 
     /// A moment as `Sun, 06 Nov 1994 08:49:37 GMT`; moments outside the years 1 to 9999 become the nearest inside.
