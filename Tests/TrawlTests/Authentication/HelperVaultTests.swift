@@ -38,6 +38,18 @@ struct HelperVaultTests {
         }
     }
 
+    @Test("what a helper said while the process was stopped counts, however long that was")
+    func stopped() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            _ = system("(kill -STOP $PPID; sleep 4; kill -CONT $PPID) &")
+            let vault = HelperVault(
+                command: ["/bin/sh", "-c", "cat > /dev/null; sleep 1; echo username=me; echo password=pw"],
+                timeout: .seconds(3))
+            let found = await vault.credential(for: VaultItem(scheme: "https", host: "a.example", port: 443))
+            exit(found?.user == "me" && found?.secret == "pw" ? 0 : 1)
+        }
+    }
+
     @Test("the reason is that of the question, not that of another one before")
     func ownReason() async {
         let vault = HelperVault(

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -33,6 +34,19 @@ struct FirstAnswerTests {
                 }
                 #expect(answer == true)
             }
+        }
+    }
+
+    @Test("time in which the process was stopped is not the program's")
+    func stopped() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            _ = system("(kill -STOP $PPID; sleep 5; kill -CONT $PPID) &")
+            let answer = await FirstAnswer.within(.seconds(4)) {
+                // So much of it is left when the process goes on.
+                for _ in 0..<20 { try? await Task.sleep(for: .milliseconds(50)) }
+                return true
+            }
+            exit(answer == true ? 0 : 1)
         }
     }
 

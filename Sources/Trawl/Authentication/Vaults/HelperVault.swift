@@ -169,10 +169,12 @@ public struct HelperVault: CredentialVault, AnsweringVault {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             let rest = MonotonicClock.now().duration(to: deadline)
-            guard rest > .zero, answer.count <= longestAnswer else { return nil }
+            guard answer.count <= longestAnswer else { return nil }
             let events = Int16(POLLIN) | (sent < input.count ? Int16(POLLOUT) : 0)
             var watched = pollfd(fd: socket.rawValue, events: events, revents: 0)
-            if poll(&watched, 1, rest.pollMilliseconds) < 0, errno != EINTR { return nil }
+            // What is there counts, also where this process was stopped and comes too late.
+            let found = poll(&watched, 1, rest > .zero ? rest.pollMilliseconds : 0)
+            if found < 0 ? errno != EINTR : found == 0 && rest <= .zero { return nil }
             if watched.revents & Int16(POLLOUT) != 0 {
                 let count = input[sent...].withUnsafeBytes {
                     send(

@@ -18,7 +18,8 @@ final class FirstAnswer<Value: Sendable>: Sendable {
     /// program's code nothing runs on the thread of whoever cancels that, which may be the supervisor's. When it is
     /// cancelled before the question was put, nobody is asked.
     ///
-    /// - Parameter limit: nil waits for as long as it takes.
+    /// - Parameter limit: nil waits for as long as it takes. Time in which this process or the machine was stopped does
+    ///   not count.
     static func within(_ limit: Duration?, _ question: @escaping @Sendable () async -> Value) async -> Value? {
         if Task.isCancelled { return nil }
         let answer = FirstAnswer()
@@ -26,7 +27,7 @@ final class FirstAnswer<Value: Sendable>: Sendable {
         let timer = limit.map { limit in
             Task {
                 // Cancelled as soon as there is an answer.
-                if (try? await Task.sleep(forAnyTime: limit)) != nil { answer.settle(nil) }
+                if (try? await Task.sleep(forOwnTime: limit)) != nil { answer.settle(nil) }
             }
         }
         defer {
