@@ -10,6 +10,9 @@ package enum MonotonicClock {
     /// request.
     package static func coarse() -> MonotonicInstant { read(CLOCK_MONOTONIC_COARSE) }
 
+    /// Now by CLOCK_BOOTTIME, which goes on while the machine is suspended: for what others count meanwhile.
+    package static func sinceBoot() -> MonotonicInstant { read(CLOCK_BOOTTIME) }
+
     @inline(__always)
     private static func read(_ clock: clockid_t) -> MonotonicInstant {
         var time = timespec()

@@ -8,6 +8,9 @@ final class LoopClock {
     /// Nanoseconds of the monotonic clock at the beginning of this turn.
     @exclusivity(unchecked)
     private(set) var now = MonotonicClock.now().nanoseconds
+    /// The same by a clock that goes on while the machine is suspended, as those of servers do.
+    @exclusivity(unchecked)
+    private(set) var sinceBoot = MonotonicClock.sinceBoot().nanoseconds
     /// Nanoseconds in which the loop ran. It leaves out the time in which this process was stopped or starved, so that
     /// no transfer pays for it.
     @exclusivity(unchecked)
@@ -22,6 +25,7 @@ final class LoopClock {
     /// A turn begins.
     func advance() {
         pass(to: MonotonicClock.now().nanoseconds)
+        sinceBoot = MonotonicClock.sinceBoot().nanoseconds
     }
 
     /// A turn begins at that time of the monotonic clock.

@@ -324,7 +324,7 @@ package final class TransferLoop {
                 transfer.checkTimes()
                 if let limit = transfer.timeLimit { note(limit: limit) }
             }
-            if isTick { connections.closeStale(at: now) }
+            if isTick { connections.closeStale(at: clock.sinceBoot) }
         }
         if !connections.changed.isEmpty { tellConnections() }
     }

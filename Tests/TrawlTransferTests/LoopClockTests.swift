@@ -15,4 +15,12 @@ struct LoopClockTests {
         clock.pass(to: start + 31_500_000_001)
         #expect(clock.running == 1_500_000_001 && clock.lost == 30_000_000_000)
     }
+
+    @Test("the time since the boot has that of suspensions too")
+    func sinceBoot() {
+        let clock = LoopClock()
+        let before = clock.sinceBoot
+        clock.advance()
+        #expect(clock.sinceBoot >= before && clock.sinceBoot >= clock.now)
+    }
 }

@@ -38,8 +38,9 @@ final class Connection {
     var countsForNobody = true
     /// Transfers that it carries.
     var users = 0
-    /// When it was left by the last of them, and until when it may stay so, in nanoseconds of the monotonic clock.
+    /// When it was left by the last of them, in nanoseconds of the monotonic clock.
     var idleSince: UInt64 = 0
+    /// Until when it may stay so, by `LoopClock.sinceBoot`.
     var idleUntil: UInt64 = 0
     /// Whom the proxy on its other end takes us for; 0 is nobody, or there is no proxy.
     var identity: UInt64 = 0

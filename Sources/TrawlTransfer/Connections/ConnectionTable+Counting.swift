@@ -31,7 +31,7 @@ extension ConnectionTable {
 
     /// Ends those whose time is over, and, of those that count for an origin, those that the server has closed.
     ///
-    /// - Parameter now: Nanoseconds of the monotonic clock.
+    /// - Parameter now: Nanoseconds by `LoopClock.sinceBoot`.
     func closeStale(at now: UInt64) {
         for index in open.indices.reversed() where open[index].isIdle {
             let connection = open[index]

@@ -184,7 +184,7 @@ extension Transfer {
     private func isFit(_ connection: Connection) -> Bool {
         // What carries others is in use, and what has come is for HTTP/2's frames to say.
         if connection.isHTTP2, connection.users > 0 { return true }
-        if connection.isSpoiled || clock.now >= connection.idleUntil { return false }
+        if connection.isSpoiled || clock.sinceBoot >= connection.idleUntil { return false }
         if connection.isHTTP2 { return true }
         // One that was made for a limit stays slow without it, and one that was made without takes too much.
         if connection.buffer != limits?.buffer ?? 0 { return false }

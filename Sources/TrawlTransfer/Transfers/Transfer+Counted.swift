@@ -40,7 +40,7 @@ extension Transfer {
         isUser = false
         connection.users -= 1
         connection.idleSince = clock.now
-        connection.idleUntil = clock.now &+ idleSeconds * 1_000_000_000
+        connection.idleUntil = clock.sinceBoot &+ idleSeconds * 1_000_000_000
     }
 
     /// For how long the connection may be idle: as the server says in `Keep-Alive`, else as the request does, of which only
