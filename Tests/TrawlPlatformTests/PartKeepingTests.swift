@@ -16,6 +16,7 @@ struct PartKeepingTests {
         let directory = try TemporaryDirectory()
         let path = try Self.kept(directory)
         #expect(path.hasPrefix(directory.file(".x.")) && path.hasSuffix(".partial"))
+        directory.age(String(path.dropFirst(directory.path.count + 1)))
         let root = try OutputRoot(path: directory.path)
         #expect(root.sweepParts() == 0)
         do {

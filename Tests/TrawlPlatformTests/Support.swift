@@ -37,6 +37,12 @@ final class TemporaryDirectory {
     func put(_ name: String, _ content: String) {
         _ = FileManager.default.createFile(atPath: file(name), contents: Data(content.utf8))
     }
+
+    /// Makes it look as if nobody had written to a file for two hours.
+    func age(_ name: String) {
+        let past = timespec(tv_sec: time(nil) - 7200, tv_nsec: 0)
+        #expect(utimensat(AT_FDCWD, file(name), [past, past], 0) == 0)
+    }
 }
 
 extension Poller {

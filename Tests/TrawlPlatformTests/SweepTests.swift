@@ -25,6 +25,7 @@ struct SweepTests {
             let names = try directory.names(in: "d")
             #expect(names.count == 1)
             #expect(names.allSatisfy { $0.hasPrefix(".x.") && $0.hasSuffix(".part") && $0.utf8.count == 21 })
+            for name in names { directory.age("d/" + name) }
             #expect(root.sweepParts() == 0)
             if publishes {
                 try part.publish(replacing: false, sync: true)
@@ -38,6 +39,22 @@ struct SweepTests {
         }
     }
 
+    @Test("what was written to within the hour stays: locks of other machines are not always seen")
+    func fresh() throws {
+        let directory = try TemporaryDirectory()
+        let root = try OutputRoot(path: directory.path, namesParts: true)
+        let part = try root.createPart(for: "x")
+        try withBytes("half") { try part.write($0) }
+        // What another machine sees of it where locks stay on theirs.
+        #expect(flock(part.rawValue, LOCK_UN) == 0)
+        #expect(root.sweepParts() == 0)
+        let names = try directory.names()
+        #expect(names.count == 1)
+        for name in names { directory.age(name) }
+        #expect(root.sweepParts() == 1)
+        part.discard()
+    }
+
     @Test("a sweep stays on its file system")
     func otherSystem() throws {
         let directory = try TemporaryDirectory()
@@ -45,7 +62,7 @@ struct SweepTests {
         let device = try OutputRoot(path: directory.path).identity().device
         for (system, removed) in [(device &+ 1, 0), (device, 1)] {
             let opened = open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            #expect(OutputRoot.sweep(opened, on: system, depth: 0) == removed)
+            #expect(OutputRoot.sweep(opened, on: system, unwrittenSince: .max, depth: 0) == removed)
         }
         #expect(try directory.names() == [])
     }
@@ -55,6 +72,7 @@ struct SweepTests {
         let directory = try TemporaryDirectory()
         let outside = try TemporaryDirectory()
         outside.put(leftover, "")
+        outside.age(leftover)
         mkdir(directory.file("a"), 0o777)
         mkdir(directory.file("a/b"), 0o777)
         symlink(outside.path, directory.file("link"))
@@ -63,12 +81,16 @@ struct SweepTests {
             "page.abcdefghijk27.part", ".page.abcdefghijk27.parts", ".page_abcdefghijk27.part",
         ]
         for folder in ["", "a/", "a/b/"] {
-            for name in others + [leftover] { directory.put(folder + name, "x") }
+            for name in others + [leftover] {
+                directory.put(folder + name, "x")
+                directory.age(folder + name)
+            }
         }
         symlink("page.html", directory.file(".link.abcdefghijk27.part"))
         mkdir(directory.file(".directory.abcdefghijk27.part"), 0o777)
         let root = try OutputRoot(path: directory.path)
         let part = try OutputRoot(path: directory.path, namesParts: true).createPart(for: "a/held")
+        for name in try directory.names(in: "a") where name.hasPrefix(".held.") { directory.age("a/" + name) }
         #expect(root.sweepParts() == 3)
         #expect(root.sweepParts() == 0)
         #expect(try directory.names(in: "a/b") == others.sorted())
@@ -88,7 +110,9 @@ struct SweepTests {
             part.discard()
         }
         let root = try OutputRoot(path: directory.path, namesParts: true)
-        #expect(try directory.names().count == 1)
+        let names = try directory.names()
+        #expect(names.count == 1)
+        for name in names { directory.age(name) }
         #expect(root.sweepParts() == 1)
         #expect(try directory.names() == [])
     }
@@ -97,9 +121,13 @@ struct SweepTests {
     func race() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path
+        let device = try OutputRoot(path: path).identity().device
         let sweeper = try NamedThread.start(name: "sweeper") {
-            guard let root = try? OutputRoot(path: path) else { return }
-            while access(path + "/stop", F_OK) != 0 { root.sweepParts() }
+            while access(path + "/stop", F_OK) != 0 {
+                // Of any age: the locks alone are to hold.
+                let opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                _ = OutputRoot.sweep(opened, on: device, unwrittenSince: .max, depth: 0)
+            }
         }
         let root = try OutputRoot(path: path, namesParts: true)
         for index in 0..<300 {
