@@ -33,6 +33,17 @@ struct ScratchPlacesTests {
         #expect(full.asked == ["a", "b"] && full.error == ENOSPC)
     }
 
+    @Test(
+        "the next is asked where a file cannot be mapped, and not for want of memory or descriptors",
+        arguments: [
+            (ENODEV, true), (EINVAL, true), (ENOSYS, true), (EOPNOTSUPP, true), (ENOMEM, false), (EMFILE, false),
+            (EDQUOT, false), (EIO, false),
+        ] as [(Int32, Bool)])
+    func unmapped(number: Int32, asksNext: Bool) {
+        let answer = asked(ScratchPlaces(["a", "b"]), failing: [number])
+        #expect(answer.asked == (asksNext ? ["a", "b"] : ["a"]) && answer.error == (asksNext ? nil : number))
+    }
+
     @Test("they are beside the results, with the bodies, and where scratch files are")
     func directories() {
         let failing = [Int32](repeating: EACCES, count: 5)

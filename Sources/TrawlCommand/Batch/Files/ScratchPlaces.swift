@@ -1,9 +1,15 @@
 import Glibc
 import TrawlPlatform
 
-/// Where the scratch files of a run are made: in the first of some directories in which files can be made at all.
+/// Where the scratch files of a run are made: in the first of some directories in which they can be made at all.
 struct ScratchPlaces {
     private let directories: [String]
+
+    /// What the system says where no file can be made, or none that can be mapped for writing: direct_io of FUSE, 9p
+    /// without a cache.
+    private static let unfit: Set<Int32> = [
+        EACCES, EPERM, EROFS, ENOENT, ENODEV, EINVAL, ENOSYS, EOPNOTSUPP,
+    ]
 
     /// - Parameter directories: At least one.
     init(_ directories: [String]) { self.directories = directories }
@@ -32,7 +38,7 @@ struct ScratchPlaces {
             do throws(SystemError) {
                 return try make(directory)
             } catch {
-                guard [EACCES, EPERM, EROFS, ENOENT].contains(error.errno) else { throw error }
+                guard Self.unfit.contains(error.errno) else { throw error }
             }
         }
         return try make(directories.last ?? "/tmp")
