@@ -175,6 +175,7 @@ struct BatchJob {
         // However short the run was.
         now = now.advanced(by: .seconds(2))
         checkOutputs()
+        if let failure = outputs.close() { outputFailed(failure) }
         if !outputs.isOver { tally.wasStopped = true }
     }
 

@@ -204,6 +204,29 @@ struct ResultsFileTests {
         }
     }
 
+    // In a process of its own, whose descriptors it closes.
+    @Test("what closing the file says is asked at the end")
+    func closing() async throws {
+        let directory = try ScratchDirectory()
+        let path: String = directory.path + "/results"
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let outputs = BatchOutputs(try ResultsFile(path), nil)
+            guard outputs.close() == nil else { exit(1) }
+            var (named, open) = (stat(), stat())
+            stat(path, &named)
+            // What cannot be closed stands for what was not stored.
+            for number in 3..<256 as Range<Int32> where fstat(number, &open) == 0 && open.st_ino == named.st_ino {
+                if open.st_dev == named.st_dev { close(number) }
+            }
+            guard case .broken(let message) = outputs.close(), message.hasSuffix("/results: Bad file descriptor") else {
+                exit(2)
+            }
+            // The end of the object would close a number that is no longer its own.
+            exit(0)
+        }
+        withExtendedLifetime(directory) {}
+    }
+
     @Test("a device without room says so, and is no earlier run's")
     func fullDevice() throws {
         let file = try ResultsFile("/dev/full")

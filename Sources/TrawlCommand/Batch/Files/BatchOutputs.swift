@@ -65,6 +65,17 @@ struct BatchOutputs {
         }
     }
 
+    /// When nothing more comes: what the end alone tells.
+    func close() -> Failure? {
+        guard let results else { return nil }
+        do throws(SystemError) {
+            try results.flush()
+            return nil
+        } catch {
+            return Self.failure(error, results.name, ofClosed: .resultsClosed)
+        }
+    }
+
     private static func failure(_ error: SystemError, _ name: String, ofClosed closed: Failure) -> Failure {
         error.errno == EPIPE ? closed : .broken("\(name): \(SystemError.reason(error.errno))")
     }

@@ -104,6 +104,12 @@ final class ResultsFile {
         thread?.finish(stopping, wokenBy: attention.rawValue) { attention.drain() }
     }
 
+    /// To be called when nothing more comes: network file systems report a full disk only on closing. It stays open for
+    /// its lock.
+    func flush() throws(SystemError) {
+        if isRegular { try descriptor.duplicated(atLeast: 3).close() }
+    }
+
     /// Appends whole records.
     ///
     /// - Throws: After an error the file ends with the last record that was written whole.
