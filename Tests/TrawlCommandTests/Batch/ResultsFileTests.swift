@@ -40,6 +40,29 @@ struct ResultsFileTests {
         #expect(!file.isInPlace(at: at(12)))
     }
 
+    // In a process of its own, which ceases to be root.
+    @Test("a file that cannot be looked for now is not gone")
+    func unreachable() async throws {
+        let directory = try ScratchDirectory()
+        let path: String = directory.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            func at(_ seconds: UInt64) -> MonotonicInstant { MonotonicInstant(nanoseconds: seconds * 1_000_000_000) }
+            let file = try ResultsFile(path + "/results")
+            let user = geteuid()
+            chmod(path, 0)
+            if user == 0 { seteuid(65534) }
+            var info = stat()
+            guard stat(path + "/results", &info) != 0, errno == EACCES else { exit(1) }
+            let isInPlace = file.isInPlace(at: at(10))
+            if user == 0 { seteuid(0) }
+            chmod(path, 0o700)
+            guard isInPlace, file.isInPlace(at: at(11)) else { exit(2) }
+            unlink(path + "/results")
+            if file.isInPlace(at: at(12)) { exit(3) }
+        }
+        withExtendedLifetime(directory) {}
+    }
+
     @Test("records are appended after those that are there")
     func appends() throws {
         let directory = try ScratchDirectory()
