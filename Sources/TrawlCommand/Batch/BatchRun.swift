@@ -31,6 +31,10 @@ final class BatchRun: FetchDriver {
         if let results, results.cutOff > 0 {
             console.note("\(results.name): the last record was not complete; its \(results.cutOff) bytes are gone")
         }
+        if let results, let number = results.missingLock {
+            let reason = SystemError.reason(number)
+            console.note("\(results.name): cannot be locked (\(reason)); no other run may write to it meanwhile")
+        }
         sweepParts(plan)
         let source = try source(plan, list, results, console)
         signals.begin()

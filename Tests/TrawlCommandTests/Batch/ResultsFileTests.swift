@@ -89,6 +89,25 @@ struct ResultsFileTests {
         withExtendedLifetime(first) {}
     }
 
+    @Test("where the file system has no locks it is used without one", arguments: [ENOSYS, ENOLCK, EOPNOTSUPP])
+    func noLocks(number: Int32) throws {
+        let directory = try ScratchDirectory()
+        let path = directory.path + "/results"
+        #expect(try ResultsFile(path).missingLock == nil)
+        let file = try ResultsFile(path) { _ in number }
+        #expect(file.missingLock == number)
+        try file.append(records([#"{"v":1}"#]))
+        #expect(directory.text("results") == #"{"v":1}"# + "\n")
+    }
+
+    @Test("a lock that fails in another way is named")
+    func brokenLock() throws {
+        let directory = try ScratchDirectory()
+        let error = #expect(throws: CommandError.self) { try ResultsFile(directory.path + "/results") { _ in EIO } }
+        #expect(error?.status == ExitStatus.cannotCreate)
+        #expect(error?.message.hasSuffix("/results: cannot be locked: Input/output error") == true)
+    }
+
     @Test("an empty file that was there is an earlier run's, which may have left files")
     func empty() throws {
         let directory = try ScratchDirectory()

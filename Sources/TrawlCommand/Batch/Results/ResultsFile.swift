@@ -17,6 +17,9 @@ final class ResultsFile {
     /// What was cut off the end when the file was opened, in bytes.
     private(set) var cutOff: Int64 = 0
 
+    /// Why it could not be locked, as `errno`, where the file system has no locks; nil when it is locked or needs none.
+    private(set) var missingLock: Int32?
+
     /// Whether an earlier run made the file: it may have left files, be it that no record of theirs was written.
     let isOfEarlierRun: Bool
 
@@ -29,7 +32,11 @@ final class ResultsFile {
     private var thread: OutputThread<[UInt8]>?
 
     /// Opens or makes the file, locks it and mends its end. `-` is standard output, which is only written to.
-    init(_ path: String) throws(CommandError) {
+    ///
+    /// - Parameter lock: Locks an open file: zero, or `errno`.
+    init(
+        _ path: String, lock: (Int32) -> Int32 = { flock($0, LOCK_EX | LOCK_NB) == 0 ? 0 : errno }
+    ) throws(CommandError) {
         self.path = path
         let isStandardOutput = LocalPath.isStandardOutput(path)
         name = isStandardOutput ? "standard output" : path.terminalSafe
@@ -56,11 +63,14 @@ final class ResultsFile {
         isOfEarlierRun = isRegular && !isNew && !isStandardOutput
         guard isKnown else { throw Self.failure(name, errno) }
         guard !isStandardOutput, isRegular else { return }
-        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
-            if errno == EWOULDBLOCK {
-                throw CommandError("\(name): in use by another run", status: ExitStatus.cannotCreate)
-            }
-            throw Self.failure(name, errno)
+        switch lock(number) {
+        case 0: break
+        case EWOULDBLOCK: throw CommandError("\(name): in use by another run", status: ExitStatus.cannotCreate)
+        // The file system has none, or nobody who keeps them.
+        case let failure where [ENOSYS, ENOLCK, EOPNOTSUPP].contains(failure): missingLock = failure
+        case let failure:
+            throw CommandError(
+                "\(name): cannot be locked: \(SystemError.reason(failure))", status: ExitStatus.cannotCreate)
         }
         // Looked at again: another run may have written until it let go of the lock.
         guard fstat(number, &info) == 0 else { throw Self.failure(name, errno) }
