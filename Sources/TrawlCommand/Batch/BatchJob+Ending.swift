@@ -11,7 +11,7 @@ extension BatchJob {
         let curlCode: Int32
     }
 
-    /// Seconds that a request waits for descriptors or a thread before the run is given up.
+    /// Seconds that a request waits for descriptors, memory or a thread before the run is given up.
     private static let mostShortages = 10
 
     /// Deals with the answers of a turn.
@@ -25,7 +25,7 @@ extension BatchJob {
         switch result {
         case .success: break
         case .failure(let error):
-            // Nothing was wrong but that too many files were open or no thread was left, which may pass.
+            // Nothing was wrong but that too many files were open, or no memory or thread was left, which may pass.
             if error.isShortage, fetch.shortages < Self.mostShortages {
                 fetch.shortages += 1
                 shortages.insert(tag, at: now.advanced(by: .seconds(1)))

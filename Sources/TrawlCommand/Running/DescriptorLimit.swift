@@ -55,14 +55,14 @@ enum DescriptorLimit {
 }
 
 extension FetchError {
-    /// Whether a worker, or the whole system, had too many files open, or no thread to look a name up: neither the
-    /// server's fault nor the request's.
+    /// Whether a worker, or the whole system, had too many files open, no memory for a socket, or no thread to look a
+    /// name up: neither the server's fault nor the request's.
     var isShortage: Bool {
         guard case .system(let number) = cause else { return false }
         switch number {
         case EMFILE, ENFILE: return true
-        // pthread_create(3), "ERRORS".
-        case EAGAIN: return code == .cannotConnect || code == .proxy
+        // socket(2), connect(2) and pthread_create(3), "ERRORS".
+        case ENOBUFS, ENOMEM, EAGAIN: return code == .cannotConnect || code == .proxy
         default: return false
         }
     }
