@@ -77,6 +77,15 @@ int32_t cplatform_link_open(int32_t fd, int32_t directory, const char *name) {
     return 0;
 }
 
+int32_t cplatform_can_link_open(int32_t fd) {
+    if (linkat(fd, "", AT_FDCWD, "/", AT_EMPTY_PATH) == 0 || errno == EEXIST) {
+        return 1;
+    }
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, AT_FDCWD, "/", AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST;
+}
+
 int32_t cplatform_fsync(int32_t fd) {
     return fsync(fd) == 0 ? 0 : -errno;
 }

@@ -52,6 +52,8 @@ int32_t cplatform_linkat(int32_t directory, const char *from, const char *to);
 int32_t cplatform_openat_unnamed(int32_t directory, uint32_t mode);
 /// Gives an open file a name; never replaces one.
 int32_t cplatform_link_open(int32_t fd, int32_t directory, const char *name);
+/// 1 when the system finds an open file to give it a name, else 0. The name asked for is "/", which is taken.
+int32_t cplatform_can_link_open(int32_t fd);
 int32_t cplatform_fsync(int32_t fd);
 /// dup(2) and close(2) of the copy: what closing would report, while the file stays open.
 int32_t cplatform_flush(int32_t fd);

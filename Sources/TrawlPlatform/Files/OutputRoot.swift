@@ -40,7 +40,7 @@ package final class OutputRoot {
     package init(_ directory: consuming Descriptor, syncsDirectories: Bool = false, namesParts: Bool = false) {
         root = OpenDirectory(directory)
         self.syncsDirectories = syncsDirectories
-        self.namesParts = namesParts
+        self.namesParts = namesParts || !UnnamedFile.canBeNamed
         recent = RecentDirectories(capacity: RecentDirectories.usualCapacity)
     }
 

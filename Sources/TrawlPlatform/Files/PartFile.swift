@@ -3,10 +3,11 @@ import Glibc
 
 /// A file being written in its destination's directory, without a name until it is complete.
 ///
-/// So a killed process leaves nothing behind. File systems that have no unnamed files get a temporary name beside the
-/// destination's, locked while the file is written. It ends by `publish`, which makes it appear complete under its own
-/// name, or by `discard`; one that is let go of is discarded. It belongs to one thread at a time, and lends nothing
-/// that it changes meanwhile, so it does without checks of exclusive access.
+/// So a killed process leaves nothing behind. Where the file system has no unnamed files, or the process cannot
+/// name them later, it has a temporary name beside the destination's, and is locked while it is written. It ends by
+/// `publish`, which makes it appear complete under its own name, or by `discard`; one that is let go of is discarded.
+/// It belongs to one thread at a time, and lends nothing that it changes meanwhile, so it does without checks of
+/// exclusive access.
 package final class PartFile {
     let directory: OpenDirectory
     /// Where the file will be, and from `publish` on where it is: relative to its root, or absolute.
@@ -42,7 +43,8 @@ package final class PartFile {
     ///
     /// - Parameter isNamed: Whether it gets a temporary name even where it could do without.
     static func create(
-        in directory: OpenDirectory, path: String, nameStart: Int, mode: UInt32, isNamed: Bool = false
+        in directory: OpenDirectory, path: String, nameStart: Int, mode: UInt32,
+        isNamed: Bool = !UnnamedFile.canBeNamed
     ) throws(SystemError) -> PartFile {
         let number = directory.descriptor.rawValue
         if !isNamed {

@@ -59,6 +59,10 @@ package final class BlobDirectory: Sendable {
 
     /// Makes a file for a body whose digest is not known yet.
     func makeSpool() throws(SystemError) -> SpoolFile {
+        guard UnnamedFile.canBeNamed else {
+            refresh()
+            return try makeNamedSpool()
+        }
         var unnamed = cblob_open_unnamed(root.rawValue, 0o400)
         // In a directory that is gone that fails for one reason or another.
         if unnamed < 0, refresh() { unnamed = cblob_open_unnamed(root.rawValue, 0o400) }

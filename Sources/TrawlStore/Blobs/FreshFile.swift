@@ -15,7 +15,7 @@ struct FreshFile: ~Copyable {
         path = directory + "/" + name
         let place = try BlobDirectory.adopt(
             cblob_openat(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY, 0), "openat")
-        let unnamed = cblob_open_unnamed(place.rawValue, 0o600)
+        let unnamed = UnnamedFile.canBeNamed ? cblob_open_unnamed(place.rawValue, 0o600) : -EOPNOTSUPP
         switch unnamed {
         case -EOPNOTSUPP, -EISDIR, -EINVAL, -ENOSYS:
             let part = Self.partName(of: path)
