@@ -90,6 +90,8 @@ extension BatchJob {
     mutating func end(_ fetch: FetchInFlight, _ result: Result<Response, FetchError>) {
         var failure: Failure?
         var file: String?
+        // What the record tells.
+        var outcome = result
         switch result {
         case .success(let response):
             let isGivenUp = isGivenUp(response)
@@ -108,6 +110,8 @@ extension BatchJob {
                     return breakOff(message)
                 }
                 failure = Failure(message: message, curlCode: ExitStatus.Curl.writeError)
+                // As where a worker could not give the file its name.
+                outcome = .failure(FetchError(.file, message, cause: .system(error.errno)))
             }
             if let file, let path = fetch.path, file != path { names.collided(path, became: file) }
             tally.bytes = tally.bytes.addingClamping(response.receivedLength)
@@ -130,7 +134,7 @@ extension BatchJob {
         ResultRecord(
             fetch: fetch, file: file, isSuccess: failure == nil, time: time,
             elapsed: (now.nanoseconds - fetch.started.nanoseconds) / 1000
-        ).write(result, to: &outputs.records)
+        ).write(outcome, to: &outputs.records)
     }
 
     /// Prints what `-w` asks for, at the end of this turn.

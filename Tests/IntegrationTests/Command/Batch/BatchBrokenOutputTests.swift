@@ -93,6 +93,29 @@ struct BatchBrokenOutputTests {
         }
     }
 
+    @Test("a file that cannot be given its name when a run goes on has a record that says why, as in a first run")
+    func unnamed() async throws {
+        let bed = try BatchBed()
+        // No number fits behind it: the path is as long as one may be, and its last name has one byte.
+        let name = String(repeating: "d", count: 255)
+        let folder = (Array(repeating: name, count: 15) + [String(name.dropLast(2))]).joined(separator: "/")
+        try await withOrigin { origin in
+            try bed.putList([10, 11].map { origin.url("/bytes/\($0)") + "\t\(folder)/x" })
+            for goesOn in [false, true] {
+                if goesOn { try bed.directory.put("results", []) }
+                let run = try bed.run(["-j", "1", "--no-cache"])
+                #expect(run.status == 1, "\(run.errors)")
+                let records = try bed.records()
+                #expect(records.count == 2 && records.count { $0.isFetched == true } == 1)
+                let failed = try #require(records.first { $0.isFetched == false })
+                #expect(failed.code == "file" && failed.status == nil && failed.file == nil)
+                #expect(failed.message?.contains("File name too long") == true, "\(failed.members)")
+                // Deeper than one path can tell.
+                #expect(try shell("rm -rf \(bed.out.shellWord) \(bed.results.shellWord)") == 0)
+            }
+        }
+    }
+
     @Test("results that lie where no file can be made serve all the same, in this run and the next")
     func resultsWithoutDirectory() async throws {
         let bed = try BatchBed()
