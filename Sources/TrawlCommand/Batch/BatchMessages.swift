@@ -25,7 +25,8 @@ struct BatchMessages {
         if !hasResults || count <= Self.mostTold {
             console.failure(source.place(line) + message)
         } else if count == Self.mostTold + 1 {
-            console.note("more failures are told in the results alone")
+            // Wherever failures are told: whoever counts them is to know.
+            console.failure("more failures are told in the results alone")
         }
     }
 

@@ -29,6 +29,19 @@ struct BatchOutputTests {
         }
     }
 
+    @Test("failures beyond the hundredth are told of once, wherever failures are told", arguments: ["-q", "-sS", "-s"])
+    func manyFailures(option: String) async throws {
+        let bed = try BatchBed()
+        try await withOrigin { origin in
+            try bed.putList([origin.url("/bytes/1")] + (0..<102).map { "{\"bad\":\($0)}" })
+            let run = try bed.run(["--no-cache", option])
+            #expect(run.status == 1 && bed.recordCount() == 103)
+            let lines = run.errors.split(separator: "\n")
+            #expect(lines.count == (option == "-s" ? 0 : 101), "\(run.errors)")
+            #expect(option == "-s" || lines.last == "trawl: more failures are told in the results alone")
+        }
+    }
+
     @Test("failures of requests listed twice are done again as often as they failed")
     func failedTwice() async throws {
         let bed = try BatchBed()
