@@ -5,6 +5,7 @@ struct ProgressPace: Sendable {
     private var speed: Speed
     /// The most bytes of a list that were shown: a body that is over, or begun anew, takes nothing back.
     private var mostBytes: UInt64 = 0
+    private var moved = MovedBytes()
 
     init(at now: MonotonicInstant) {
         speed = Speed(at: now)
@@ -24,13 +25,41 @@ struct ProgressPace: Sendable {
     mutating func text(
         _ many: ProgressLine.Many, inFlight: UInt64, width: Int, hasBar: Bool, at now: MonotonicInstant
     ) -> String {
-        mostBytes = max(mostBytes, many.bytes &+ inFlight)
+        let sum = many.bytes &+ inFlight
+        mostBytes = max(mostBytes, sum)
+        moved.update(sum, at: now)
         var many = many
         many.bytes = mostBytes
         // What earlier runs did says nothing about how long the rest takes.
-        speed.update(bytes: many.bytes, fetches: many.done - many.skipped, at: now)
+        speed.update(bytes: moved.count, fetches: many.done - many.skipped, at: now)
         return ProgressLine.text(
             many, rate: speed.bytes, fetchRate: speed.fetches, width: width, hasBar: hasBar)
+    }
+}
+
+/// How many bytes came in all, by sums that may go back: for a moment when a body is over and not counted yet, for good
+/// when one is lost. What is lost came all the same, and so does what comes in its place.
+private struct MovedBytes: Sendable {
+    private(set) var count: UInt64 = 0
+    /// The sum up to which all is counted.
+    private var counted: UInt64 = 0
+    /// Since when sums are less than that, and the least of them.
+    private var fallen: (since: MonotonicInstant, to: UInt64)?
+
+    /// How long a body that is over is not counted at most.
+    private static let patience = Duration.seconds(1)
+
+    mutating func update(_ sum: UInt64, at now: MonotonicInstant) {
+        var from = counted
+        if sum < counted {
+            let (since, least) = fallen ?? (now, sum)
+            from = min(least, sum)
+            fallen = (since, from)
+            guard since.duration(to: now) >= Self.patience else { return }
+        }
+        fallen = nil
+        count &+= sum - from
+        counted = sum
     }
 }
 

@@ -36,6 +36,19 @@ struct ProgressPaceTests {
         #expect(second.hasPrefix("1/2  2.0M  "))
     }
 
+    @Test("what comes after many bytes in flight were lost has its rate")
+    func lost() {
+        var pace = ProgressPace(at: instant(0))
+        let many = ProgressLine.Many(done: 0, failed: 0, total: 2, bytes: 0)
+        var text = pace.text(many, inFlight: 900 << 20, width: 200, hasBar: false, at: instant(1000))
+        #expect(text == "0/2  900M  900M/s")
+        for second in 0...60 as ClosedRange<UInt64> {
+            text = pace.text(
+                many, inFlight: second * 10 << 20, width: 200, hasBar: false, at: instant((second + 2) * 1000))
+        }
+        #expect(text == "0/2  900M  10.0M/s")
+    }
+
     @Test("rates follow what changes, over about five seconds")
     func speed() {
         var speed = Speed(at: instant(0))
