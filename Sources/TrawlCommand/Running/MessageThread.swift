@@ -12,11 +12,12 @@ final class MessageThread: Sendable {
     private let isOver: WakeUp
     private let dropped = Guarded(0)
 
-    init() throws(SystemError) {
+    /// - Parameter descriptor: Where it writes, if not to standard error.
+    init(descriptor: Int32 = STDERR_FILENO) throws(SystemError) {
         let over = try WakeUp()
         isOver = over
         output = try OutputThread(mostLoad: LineWriter.mostLoad) {
-            LineWriter(descriptor: STDERR_FILENO)
+            LineWriter(descriptor: descriptor)
         } changed: {
             over.signal()
         }
@@ -25,16 +26,23 @@ final class MessageThread: Sendable {
     /// Hands over a text, or drops it when there is no room.
     func write(_ text: String) {
         guard output.hasRoom() else { return dropped.withLock { $0 += 1 } }
+        output.add(Array((takeNote() + text).utf8))
+    }
+
+    /// What is to be said of messages that were dropped, once.
+    private func takeNote() -> String {
         let count = dropped.withLock { dropped in
             defer { dropped = 0 }
             return dropped
         }
-        let note = count > 0 ? "trawl: \(count) messages were not read, and are lost\n" : ""
-        output.add(Array((note + text).utf8))
+        return count > 0 ? "trawl: \(count) messages were not read, and are lost\n" : ""
     }
 
     /// Nothing more comes: waits a moment for the reader.
     func finish() {
+        // Without room too: it is the last.
+        let note = takeNote()
+        if !note.isEmpty { output.add(Array(note.utf8)) }
         output.end()
         var poller = pollfd(fd: isOver.rawValue, events: Int16(POLLIN), revents: 0)
         while !output.isOver, poll(&poller, 1, Self.patience) > 0 { isOver.drain() }

@@ -69,6 +69,26 @@ struct OutputThreadTests {
         #expect(thread.failure?.errno == EPIPE && thread.isOver)
     }
 
+    @Test("messages that were dropped are counted at the end too, when nothing comes behind them")
+    func dropped() throws {
+        let pipe = try Pipe()
+        let messages = try MessageThread(descriptor: pipe.ends[1])
+        // Longer than what a pipe holds, so none is written before it is read; four fill what is kept.
+        let text = String(repeating: "x", count: 256 << 10)
+        for _ in 0..<7 { messages.write(text) }
+        let finisher = try NamedThread.start(name: "finisher") { messages.finish() }
+        #expect(pipe.read(4 * text.utf8.count, other: UInt8(ascii: "x")) == 0)
+        finisher.join()
+        let note = "trawl: 3 messages were not read, and are lost\n"
+        var poller = pollfd(fd: pipe.ends[0], events: Int16(POLLIN), revents: 0)
+        let ready = poll(&poller, 1, 30_000)
+        try #require(ready == 1)
+        var bytes = [UInt8](repeating: 0, count: 100)
+        let size = bytes.count
+        let count = Glibc.read(pipe.ends[0], &bytes, size)
+        #expect(count == note.utf8.count && String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == note)
+    }
+
     @Test("a reader that resets its socket has gone, as one that closes a pipe")
     func reset() throws {
         let ends = try connection()
