@@ -17,7 +17,9 @@ struct CacheTally: Equatable, Sendable {
         case .cache: hits += 1
         case .revalidated: validated += 1
         case .stale: stale += 1
-        default: misses += 1
+        case .network: misses += 1
+        // Nothing was stored, and nobody was asked.
+        case .generated: break
         }
     }
 
