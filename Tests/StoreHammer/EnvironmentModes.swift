@@ -1,6 +1,7 @@
 import CLMDB
 import Glibc
 import TestSupport
+import TrawlPlatform
 import TrawlStore
 
 /// What a child process does to an environment: `environment-MODE DIRECTORY …`. It says a line when it is where the
@@ -21,6 +22,7 @@ enum EnvironmentModes {
         case "environment-churn": try churn(directory, seed: numbers[0])
         case "environment-fill": try fill(directory, rows: numbers[0], mapSize: Int(numbers[1]))
         case "environment-limit": try limit(directory, bytes: numbers[0])
+        case "environment-addresses": try addresses(directory, mapSize: numbers[0])
         case "environment-fork": try fork(directory)
         case "environment-closed": try closedStreams(directory)
         case "environment-flips": try flips(arguments[2], directory, seed: numbers[0], rounds: numbers[1]..<numbers[2])
@@ -156,6 +158,57 @@ enum EnvironmentModes {
         }
         // Deleting needs a few pages only, which earlier deletions left.
         return "\(ending) \(committed > 10 ? "many" : "\(committed)")"
+    }
+
+    /// Says when it is ready; once another process made the mapping that large, and the file `grown`, this one has
+    /// addresses for one such mapping and not for two, and in the end for both.
+    private static func addresses(_ directory: String, mapSize: UInt64) throws {
+        var settings = settings(mapSize: 1 << 20)
+        settings.reopeningPause = .zero
+        let environment = try Environment.open(directory: directory, settings: settings)
+        try environment.write { transaction throws(StoreError) in try put(transaction, 1, version: 1) }
+        try environment.read { snapshot throws(StoreError) in _ = try snapshot.get(numbers, 1) }
+        say("ready")
+        while access(directory + "/grown", F_OK) != 0 { usleep(1000) }
+        let resource = __rlimit_resource_t(RLIMIT_AS.rawValue)
+        var limit = rlimit()
+        getrlimit(resource, &limit)
+        limit.rlim_cur = rlim_t(takenAddresses() + mapSize / 2 * 3)
+        setrlimit(resource, &limit)
+        var answers: [String] = []
+        func note(_ body: () throws(StoreError) -> Void) {
+            do throws(StoreError) {
+                try body()
+                answers.append("done")
+            } catch {
+                var isRefused = false
+                if case .system(let failure) = error { isRefused = failure.errno == ENOMEM }
+                answers.append(isRefused ? "no memory" : "\(error)")
+            }
+        }
+        for _ in 0..<3 {
+            note { () throws(StoreError) in
+                try environment.read { snapshot throws(StoreError) in _ = try snapshot.get(numbers, 1) }
+            }
+        }
+        note { () throws(StoreError) in
+            try environment.write { transaction throws(StoreError) in try put(transaction, 2, version: 1) }
+        }
+        say(answers.joined(separator: ", "))
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(resource, &limit)
+        let isThere = try environment.read { snapshot throws(StoreError) in try snapshot.get(numbers, 1) != nil }
+        say(isThere ? "there" : "lost")
+        environment.close()
+    }
+
+    /// Bytes of addresses this process has taken.
+    private static func takenAddresses() -> UInt64 {
+        guard let file = fopen("/proc/self/statm", "re") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, 256, file) != nil else { return 0 }
+        return strtoull(line, nil, 10) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     /// Uses the environment in a copy of the process, where that is refused.

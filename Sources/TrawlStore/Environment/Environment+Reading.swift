@@ -53,7 +53,6 @@ extension Environment {
     /// Brings a slot to the newest snapshot.
     private func begin(_ slot: UnsafeMutablePointer<ReaderSlot>) throws(StoreError) {
         if slot.pointee.checked != coarseSecond() { compareFiles(slot) }
-        if slot.pointee.generation != loadAcquire(shared.generation) { try bind(slot) }
         // A writer may commit again between LMDB's choice of a snapshot and our look at its meta page; it cannot do so
         // for long.
         for turn in 0..<100 {
@@ -106,6 +105,7 @@ extension Environment {
         let (opening, generation) = current.withLock { ($0.opening, loadAcquire(shared.generation)) }
         guard let opening else { throw .closed }
         enterLibrary(slot)
+        try opening.requireMap()
         var transaction: OpaquePointer?
         var code = mdb_txn_begin(opening.environment, nil, UInt32(MDB_RDONLY), &transaction)
         if code == MDB_READERS_FULL {
@@ -162,6 +162,8 @@ extension Environment {
     private func renew(_ slot: UnsafeMutablePointer<ReaderSlot>) throws(StoreError) {
         // `take` stored `entering` already, but only a store before this load orders it against the mover's.
         if loadOrdered(shared.isResizing) != 0 { enterLibrary(slot) }
+        // After that look: a move that failed has taken the opening with it.
+        if slot.pointee.generation != loadAcquire(shared.generation) { try bind(slot) }
         guard let transaction = slot.pointee.transaction else { throw .closed }
         var code = mdb_txn_renew(transaction)
         if code == 0 { return }
@@ -183,8 +185,10 @@ extension Environment {
         // This thread's own write has the size it needs.
         if writing.isMine { throw .from(MDB_MAP_RESIZED, "mdb_txn_renew", path: opening.dataPath) }
         storeOrdered(ReaderSlots.state(slot), ReaderSlot.open)
-        defer { enterLibrary(slot) }
         try writing.holding { () throws(StoreError) in try adoptSize(of: opening) }
+        enterLibrary(slot)
+        // Another thread may have lost it since.
+        try opening.requireMap()
     }
 
     /// Takes over the size that another process chose. Writing mutex, no write transaction of this process.
@@ -200,8 +204,14 @@ extension Environment {
     }
 
     /// Changes the size of LMDB's mapping. Writing mutex, no write transaction of this process.
+    ///
+    /// LMDB gives its mapping up before it asks for the new one. When that cannot be had the opening is let go of: the
+    /// files are as good as before, and the next read or write opens them again.
     func resize(_ opening: Opening, to size: Int) throws(StoreError) {
-        // A mapping that cannot be had leaves LMDB without one, so ours goes first.
+        try opening.requireMap()
+        // In the middle of a transaction, which LMDB left then, it refuses.
+        if opening.isBroken { throw .from(EINVAL, "mdb_env_set_mapsize", path: opening.dataPath) }
+        // Where ours cannot be had, LMDB keeps what it has.
         _ = try opening.map(pages: UInt64(size / PageLayout.size))
         storeOrdered(shared.isResizing, 1)
         defer { storeOrdered(shared.isResizing, 0) }
@@ -210,7 +220,9 @@ extension Environment {
         }
         let code = mdb_env_set_mapsize(opening.environment, size)
         if code == 0 { return }
-        opening.isBroken = true
+        // Before readers go on, so that none enters LMDB with it.
+        opening.noteMapLost()
+        retire(opening)
         throw .from(code, "mdb_env_set_mapsize", path: opening.dataPath)
     }
 

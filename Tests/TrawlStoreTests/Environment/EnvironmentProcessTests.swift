@@ -146,6 +146,27 @@ struct EnvironmentProcessTests {
         #expect(try environment.information().mapSize >= 32 << 20)
     }
 
+    @Test("who has no addresses for what others made larger opens the files anew, and nothing of them is lost")
+    func fewAddresses() throws {
+        let mapSize = 1 << 32
+        let child = try EnvironmentChild(["environment-addresses", scratch.environment, "\(mapSize)"])
+        #expect(child.line() == "ready")
+        var settings = Sample.settings()
+        settings.mapSize = mapSize
+        let environment = try Environment.open(directory: scratch.environment, settings: settings)
+        defer { environment.close() }
+        try environment.put(3, Array(repeating: 3, count: 4 << 20))
+        let before = try FileManager.default.attributesOfItem(atPath: scratch.data)[.systemFileNumber] as? Int
+        try Data().write(to: URL(fileURLWithPath: scratch.environment + "/grown"))
+        // What is opened anew is mapped as far as there are data.
+        #expect(child.line() == "no memory, done, done, done")
+        #expect(child.line() == "there")
+        #expect(child.wait() == 0)
+        let after = try FileManager.default.attributesOfItem(atPath: scratch.data)[.systemFileNumber] as? Int
+        #expect(before == after)
+        #expect(try environment.get(3)?.count == 4 << 20)
+    }
+
     @Test("a copy of the process made by fork is refused, and its parent goes on")
     func fork() throws {
         let child = try EnvironmentChild(["environment-fork", scratch.environment])

@@ -100,6 +100,7 @@ extension Opening {
 
     /// Begins a read transaction of LMDB, for who ends it.
     func beginRead() throws(StoreError) -> OpaquePointer {
+        try requireMap()
         var transaction: OpaquePointer?
         let code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
         guard code == 0, let transaction else { throw .fromReading(code, "mdb_txn_begin", path: dataPath) }

@@ -58,7 +58,7 @@ final class Opening: @unchecked Sendable {
     /// The first page of LMDB's lock file.
     private let lockPage: UnsafeMutableRawPointer?
     private let guarded = Guarded(Changing())
-    /// The pages the file is known to have, and whether somebody saw damage.
+    /// The pages the file is known to have, whether somebody saw damage, and whether LMDB has no mapping any more.
     private let words: UnsafeMutablePointer<UInt64>
 
     /// Opens files that were looked at and found fit. Inside `GuardFile.exclusively`.
@@ -71,8 +71,8 @@ final class Opening: @unchecked Sendable {
         self.isVerified = isVerified
         self.wasAlone = wasAlone
         dataPath = directory + "/data.mdb"
-        words = .allocate(capacity: 2)
-        words.initialize(repeating: 0, count: 2)
+        words = .allocate(capacity: 3)
+        words.initialize(repeating: 0, count: 3)
 
         var environment: OpaquePointer?
         let created = mdb_env_create(&environment)
@@ -228,6 +228,14 @@ final class Opening: @unchecked Sendable {
 
     /// Notes that something impossible was read, or that it was looked after.
     func setSuspect(_ isSuspect: Bool) { storeRelease(words + 1, isSuspect ? 1 : 0) }
+
+    /// Notes that LMDB has no mapping any more: from now on its handle can only be closed.
+    func noteMapLost() { storeRelease(words + 2, 1) }
+
+    /// Throws when LMDB has no mapping any more. Before it begins a transaction, where its mapping does not move.
+    func requireMap() throws(StoreError) {
+        if loadAcquire(words + 2) != 0 { throw .from(ENOMEM, "mdb_env_set_mapsize", path: dataPath) }
+    }
 
     /// The pages the data file has, as last asked.
     var filePages: UInt64 { loadAcquire(words) }
