@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 int32_t cblob_openat(int32_t directory, const char *path, int32_t flags, uint32_t mode) {
@@ -44,6 +45,24 @@ int32_t cblob_status(int32_t fd, int64_t *size, int64_t *changed, int64_t *links
 int32_t cblob_reserve(int32_t fd, int64_t size) {
     int result = posix_fallocate(fd, 0, (off_t)size);
     return result == 0 ? 0 : -result;
+}
+
+int32_t cblob_fault_room(const char *path, uint64_t *available, uint64_t *size) {
+    struct statfs system;
+    if (statfs(path, &system) != 0) {
+        return -errno;
+    }
+    switch ((uint32_t)system.f_type) {
+    case 0x9123683Eu: // btrfs
+    case 0xCA451A4Eu: // bcachefs
+    case 0x3434u:     // nilfs2
+        break;
+    default:
+        return 0;
+    }
+    *available = (uint64_t)system.f_bavail * (uint64_t)system.f_bsize;
+    *size = (uint64_t)system.f_blocks * (uint64_t)system.f_bsize;
+    return 1;
 }
 
 int32_t cblob_map(int32_t fd, size_t size, void **address) {

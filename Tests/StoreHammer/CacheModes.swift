@@ -15,6 +15,7 @@ enum CacheModes {
         case "cache-session": try session(arguments[1])
         case "cache-memory": try memory(arguments[1], mebibytes: Int(arguments[2]) ?? 0)
         case "cache-share": try share(arguments[1])
+        case "cache-crowd": try crowd(arguments[1])
         case "cache-limit": try limit(arguments[1], bytes: UInt(arguments[2]) ?? 0)
         default: return false
         }
@@ -140,6 +141,35 @@ enum CacheModes {
         }
         store.close()
         say("full")
+    }
+
+    /// Stores, has the disk filled with all that is stored on it, and goes on: reads, writes, opens and closes.
+    private static func crowd(_ directory: String) throws {
+        let store = try CacheStore.open(directory: directory)
+        for number in 0..<100 where put(number, CacheContent.body(number, 4000), in: store) != .stored(1) {
+            return say("not stored")
+        }
+        func find() -> String {
+            let use = store.read(CacheContent.digest(1)) { $0.record(at: 0)?.use }
+            if let use { store.used(use) }
+            return use == nil ? "miss" : "hit"
+        }
+        var answers = [find()]
+        let filler = open(directory + "/filler", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        var size = 1 << 20
+        let bytes = CacheContent.body(7, size)
+        while size >= 512 { if write(filler, bytes, size) < size { size /= 2 } }
+        // From now on a page has to have new space before it is written to.
+        sync()
+        // Who reads looks for room once a second.
+        sleep(2)
+        answers.append(find())
+        if case .stored? = put(200, CacheContent.body(200, 4000), in: store) { answers.append("stored") }
+        let other = try? CacheStore.open(directory: directory + "-other")
+        answers.append(other == nil ? "refused" : "opened")
+        store.close()
+        answers.append("closed")
+        say(answers.joined(separator: ", "))
     }
 
     /// Stores a long body, makes a file of it as a hit into a file does, and says how many of its pieces the two share.

@@ -51,6 +51,9 @@ int32_t cblob_status(int32_t fd, int64_t *size, int64_t *changed, int64_t *links
 
 /// posix_fallocate(3): `size` bytes from the start whose space on disk is reserved.
 int32_t cblob_reserve(int32_t fd, int64_t size);
+/// The bytes that are free on the file system of a path, and all it has: 1 where a write to a page that is mapped takes new
+/// space each time after the page went to the disk, whether it was reserved or not; 0, and no numbers, where it does not.
+int32_t cblob_fault_room(const char *path, uint64_t *available, uint64_t *size);
 /// mmap(2) of a file from its start, shared, for reading and writing.
 int32_t cblob_map(int32_t fd, size_t size, void **address);
 int32_t cblob_unmap(void *address, size_t size);

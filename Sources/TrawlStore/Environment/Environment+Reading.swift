@@ -27,6 +27,7 @@ extension Environment {
 
     private func enter() throws(StoreError) -> UnsafeMutablePointer<ReaderSlot> {
         if ForkMark.isCopy { throw .forked }
+        if loadRelaxed(shared.roomSeen) != UInt64(coarseSecond()) &+ 1 { try requireRoom() }
         let free = slots.take()
         let slot = if let free { free } else { try waitForSlot() }
         do throws(StoreError) {
@@ -71,6 +72,17 @@ extension Environment {
         guard let opening = slot.pointee.opening?.takeUnretainedValue() else { throw .closed }
         opening.setSuspect(true)
         throw opening.damaged(Damage(kind: .meta, page: slot.pointee.snapshot & 1))
+    }
+
+    /// Throws while there is no room for what is mapped. Before anything of it is touched: a read does, too.
+    func requireRoom() throws(StoreError) {
+        let second = coarseSecond()
+        guard let shortage = settings.findShortage(directory) else {
+            return storeRelease(shared.roomSeen, UInt64(second) &+ 1)
+        }
+        storeRelease(shared.roomSeen, 0)
+        current.withLock { $0.problem = shortage }
+        throw shortage
     }
 
     private func coarseSecond() -> Int {

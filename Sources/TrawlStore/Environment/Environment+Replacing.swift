@@ -114,6 +114,7 @@ extension Environment {
         precondition(settings.isRebuildable, "what lasts is not thrown away")
         if ForkMark.isCopy { throw .forked }
         try writing.holding { () throws(StoreError) in
+            try requireRoom()
             let turn = turn.withLock { $0 }
             guard turn.take(within: patience) else { throw .busy(path: directory, process: turn.holder) }
             defer { turn.give() }

@@ -40,6 +40,7 @@ extension Environment {
     ) throws(StoreError) -> (value: Value, wantsSync: Bool) {
         if ForkMark.isCopy { throw .forked }
         return try writing.holding { () throws(StoreError) in
+            try requireRoom()
             let turn = turn.withLock { $0 }
             guard turn.take(within: patience) else { throw .busy(path: directory, process: turn.holder) }
             defer { turn.give() }
@@ -194,6 +195,8 @@ extension Environment {
     ///
     /// For who is about to stop other processes, and then this one. Not from within a write.
     package func betweenWrites(patience: Duration, _ body: () -> Void) {
+        // Where nothing is written nobody has to be waited for.
+        if settings.findShortage(directory) != nil { return body() }
         turn.withLock { $0 }.holdBack(within: patience, body)
     }
 
@@ -222,6 +225,7 @@ extension Environment {
     @discardableResult
     package func releaseDeadReaders() throws(StoreError) -> Int {
         if ForkMark.isCopy { throw .forked }
+        try requireRoom()
         guard let opening = opening() else { throw .closed }
         var dead: Int32 = 0
         let code = mdb_reader_check(opening.environment, &dead)

@@ -59,6 +59,8 @@ package final class Environment: Sendable {
         var generation: UnsafeMutablePointer<UInt64> { words }
         /// 1 while LMDB's mapping moves.
         var isResizing: UnsafeMutablePointer<UInt64> { words + 8 }
+        /// One more than the second in which there was room for what is mapped; 0 when there was none.
+        var roomSeen: UnsafeMutablePointer<UInt64> { words + 9 }
     }
 
     private init(directory: String, place: FileIdentity, settings: EnvironmentSettings, opening: Opening) {
@@ -82,6 +84,7 @@ package final class Environment: Sendable {
     ///   environment anew when it comes to the same.
     package func isSound() throws(StoreError) -> Bool {
         if ForkMark.isCopy { throw .forked }
+        try requireRoom()
         guard let opening = opening() else { throw .closed }
         do throws(StoreError) {
             // LMDB's mapping, which it looks at then, moves only under this mutex. The walk uses one of our own.
@@ -237,8 +240,12 @@ package final class Environment: Sendable {
         for entry in registry.withLock({ $0 }) { entry.environment.turn.withLock { $0 }.goOn() }
     }
 
+    /// Those that were closed while nothing mapped might be touched, with what they had open.
+    private static let leftOpen = Guarded<[(Environment, Opening)]>([])
+
     private func finish() {
         let lockFile = writing.holding { () -> FileIdentity? in
+            let isShort = settings.findShortage(directory) != nil
             let opening = current.withLock { current in
                 current.isClosed = true
                 let opening = current.opening
@@ -247,10 +254,15 @@ package final class Environment: Sendable {
             }
             // Readers see that their slot is out of date, and then that the environment is closed.
             storeOrdered(shared.generation, UInt64.max)
-            releaseIdleSlots()
+            if !isShort { releaseIdleSlots() }
             guard let opening else { return current.withLock { $0.retired } }
             // A note that cannot be written costs a check at the next start; nobody can act on it now.
             try? opening.finish()
+            if isShort {
+                // LMDB's end writes to what is mapped, so that comes with the process's.
+                Environment.leftOpen.withLock { $0.append((self, opening)) }
+                return nil
+            }
             return opening.lockFile
         }
         // Without the mutex, for which a read that just begins may wait.

@@ -57,6 +57,8 @@ package final class StateStore: Sendable {
     /// Without them everything is looked up each time. Somebody may have removed the directory, or the whole store.
     private static func openWords(_ directory: String) -> ChangeWords? {
         try? StoreDirectory.make(directory)
+        // They are mapped, and those that are new are written to.
+        if MappedSpace.shortage(in: directory) != nil { return nil }
         return try? ChangeWords(in: directory, hasData: access(directory + "/data.mdb", F_OK) == 0)
     }
 

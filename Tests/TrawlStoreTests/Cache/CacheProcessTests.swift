@@ -140,6 +140,19 @@ struct CacheProcessTests {
         #expect(child.wait() == 0)
     }
 
+    @Test(
+        "where a page needs new space each time it is written to, a full disk makes misses, not a signal",
+        .enabled(if: OwnFileSystem.sharing.contains("btrfs"), "needs a file system of its own that shares blocks"))
+    func copiesOnWrite() throws {
+        let mount =
+            OwnFileSystem.making("btrfs", in: "$1")
+            + " >/dev/null 2>&1 || exit 9; exec \"$0\" cache-crowd \"$1/disk/cache\""
+        let child = try CacheChild(
+            program: "/usr/bin/unshare", ["-m", "sh", "-c", mount, try CacheChild.hammer(), scratch.path])
+        #expect(child.line() == "hit, miss, refused, closed")
+        #expect(child.wait() == 0)
+    }
+
     @Test("memory stays bounded, however long a body is, in and out")
     func memory() throws {
         mkdir(scratch.cache, 0o700)

@@ -34,6 +34,8 @@ package struct EnvironmentSettings: Sendable {
     package var openingPatience: Duration = .seconds(10)
     /// For so long nobody tries again to open files that were replaced and could not be opened.
     package var reopeningPause: Duration = .seconds(2)
+    /// Why nothing may be written where files of a directory are mapped: then nothing is read or written.
+    package var findShortage: @Sendable (_ directory: String) -> StoreError? = MappedSpace.shortage(in:)
     /// Names the boot of the machine; `nil` asks the kernel.
     package var bootIdentity: String?
 

@@ -10,6 +10,7 @@ extension Opening {
         directory: String, settings: EnvironmentSettings, isSuspect: Bool = false
     ) throws(StoreError) -> Opening {
         try prepareDirectory(directory, settings)
+        if let shortage = settings.findShortage(directory) { throw shortage }
         let boot = settings.boot()
         for _ in 0..<16 {
             let guardFile = try GuardFile(
