@@ -15,6 +15,30 @@ struct SharedSegmentTests {
         }
     }
 
+    @Test("where files may not be as long as it is, it is an error, and no signal ends the program")
+    func fileSizeLimit() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            var limit = rlimit()
+            getrlimit(resource, &limit)
+            let most = limit.rlim_cur
+            limit.rlim_cur = 4096
+            setrlimit(resource, &limit)
+            var found: SharedSegmentError?
+            do throws(SharedSegmentError) {
+                _ = try SharedSegment.create(workers: 8, transfersPerWorker: 64)
+            } catch {
+                found = error
+            }
+            limit.rlim_cur = most
+            setrlimit(resource, &limit)
+            #expect(found == .system(SystemError(errno: EFBIG, call: "ftruncate")))
+            var mask = sigset_t()
+            pthread_sigmask(SIG_BLOCK, nil, &mask)
+            #expect(sigismember(&mask, SIGXFSZ) == 0)
+        }
+    }
+
     @Test("what one mapping stores the other reads")
     func shared() throws {
         let ours = try SharedSegment.create(workers: 3, transfersPerWorker: 5)

@@ -58,6 +58,8 @@ package final class SharedSegment: @unchecked Sendable {
         guard let geometry = SegmentGeometry(workers: workers, transfersPerWorker: transfersPerWorker) else {
             throw .badGeometry
         }
+        let signal = FileSizeSignal()
+        defer { signal.release() }
         do {
             let descriptor = try MemoryFile.create("trawl-segment")
             _ = try check(cplatform_truncate(descriptor.rawValue, Int64(geometry.totalSize)), "ftruncate")

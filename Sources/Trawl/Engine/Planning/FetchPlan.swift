@@ -73,6 +73,8 @@ final class MemoryBody: Sendable {
     let count: Int
 
     init(_ bytes: [UInt8]) throws(SystemError) {
+        let signal = FileSizeSignal()
+        defer { signal.release() }
         let file = try MemoryFile(name: "trawl-request")
         let written: Result<Void, SystemError> = bytes.withUnsafeBytes { bytes in
             do throws(SystemError) {
