@@ -81,7 +81,7 @@ extension Environment {
             return storeRelease(shared.roomSeen, UInt64(second) &+ 1)
         }
         storeRelease(shared.roomSeen, 0)
-        current.withLock { $0.problem = shortage }
+        note(shortage)
         throw shortage
     }
 

@@ -24,10 +24,8 @@ extension Environment {
     /// Notes why the files could not be opened again. Writing mutex.
     private func noteFailure(_ error: StoreError) {
         let end = MonotonicClock.now().advanced(by: settings.reopeningPause)
-        current.withLock { current in
-            current.failure = (error, end)
-            if error != .closed { current.problem = error }
-        }
+        current.withLock { $0.failure = (error, end) }
+        note(error)
     }
 
     /// LMDB's locks belong to the process, so it never has the same files open twice. Where there are others by now,

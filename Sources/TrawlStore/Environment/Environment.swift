@@ -23,7 +23,7 @@ package final class Environment: Sendable {
         var isSuspect = false
         /// Why they could not be opened again, and until when nobody tries.
         var failure: (error: StoreError, until: MonotonicInstant)?
-        /// Why they could not be opened again the last time that they could not.
+        /// Why they could not be opened again, used or brought to the disk, the last time that they could not.
         var problem: StoreError?
     }
 
@@ -99,9 +99,15 @@ package final class Environment: Sendable {
         }
     }
 
-    /// Why the files could not be opened again after they were replaced or removed, when they once could not: then
-    /// something was not read or not written.
+    /// Why the files could not be opened again after they were replaced or removed, or not used, or why what was
+    /// committed did not come to the disk, when that happened: then something was not read or not kept.
     package var problem: StoreError? { current.withLock { $0.problem } }
+
+    /// Notes why something is not read or not kept.
+    func note(_ problem: StoreError) {
+        // What is closed, or let go of, has its reason already.
+        if problem != .closed { current.withLock { $0.problem = problem } }
+    }
 
     func opening() -> Opening? { current.withLock { $0.opening } }
 
@@ -256,6 +262,7 @@ package final class Environment: Sendable {
             storeOrdered(shared.generation, UInt64.max)
             if !isShort { releaseIdleSlots() }
             guard let opening else { return current.withLock { $0.retired } }
+            do throws(StoreError) { try opening.bringToDisk() } catch { note(error) }
             // A note that cannot be written costs a check at the next start; nobody can act on it now.
             try? opening.finish()
             if isShort {

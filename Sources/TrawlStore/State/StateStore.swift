@@ -76,14 +76,15 @@ package final class StateStore: Sendable {
             }
         }
         writes?.stop()
-        // Asked for when all is over.
-        if let problem = environment?.problem { state.withLock { $0.problem = $0.problem ?? problem } }
         environment?.close()
+        // Asked for when all is over; closing may bring the last to the disk, in vain.
+        if let problem = environment?.problem { state.withLock { $0.problem = $0.problem ?? problem } }
         // The directory may be removed now, and is not made anew for who asks what has changed.
         words.withLock { $0 = (nil, Self.never) }
     }
 
-    /// Why the environment could not be opened, or not opened again, when it could not.
+    /// Why the environment could not be opened, or not opened again, when it could not; or why something did not come
+    /// to the disk.
     package var problem: StoreError? {
         let (problem, environment) = state.withLock { ($0.problem, $0.environment) }
         return problem ?? environment?.problem

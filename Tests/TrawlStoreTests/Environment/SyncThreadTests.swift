@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import TrawlPlatform
 
@@ -70,8 +71,9 @@ struct SyncThreadTests {
         limits.syncDelay = .seconds(3600)
         let syncs = Guarded(0)
         let writes = try GroupedWrites.start(environment, limits: limits, frame: nil, name: "trawl-store") {
+            () throws(StoreError) in
             syncs.withLock { $0 += 1 }
-            return (try? environment.sync()) != nil
+            try environment.sync()
         }
         let committed = DispatchSemaphore(value: 0)
         let accepted = writes.submit { transaction throws(StoreError) in
@@ -86,5 +88,26 @@ struct SyncThreadTests {
         writes.stop()
         #expect(syncs.withLock { $0 } == 1)
         #expect(try environment.get(1) == [1])
+        #expect(environment.problem == nil)
+    }
+
+    @Test("what did not come to the disk at the end is told")
+    func fails() throws {
+        let scratch = try ScratchDirectory()
+        let environment = try Environment.open(
+            directory: scratch.environment, settings: Sample.settings(syncPolicy: .grouped))
+        defer { environment.close() }
+        let failure = StoreError.system(SystemError(errno: EIO, call: "fdatasync"))
+        let writes = try GroupedWrites.start(environment, limits: .init(), frame: nil, name: "trawl-store") {
+            () throws(StoreError) in
+            throw failure
+        }
+        _ = writes.submit { transaction throws(StoreError) in
+            transaction.requestSync()
+            try transaction.put(Sample.numbers, 1, [1])
+        } completion: { _ in
+        }
+        writes.stop()
+        #expect(environment.problem == failure)
     }
 }

@@ -162,12 +162,14 @@ extension Opening {
         hasNewVerdict = false
     }
 
+    /// Brings what this process committed to the disk, unless nobody or each commit did. Before `finish`.
+    func bringToDisk() throws(StoreError) {
+        guard settings.syncPolicy == .grouped, hasWritten, !isBroken else { return }
+        try succeed(mdb_env_sync(environment, 1), "mdb_env_sync")
+    }
+
     /// Brings this opening to its end: notes what the next opener may rely on. The caller drops it then.
     func finish() throws(StoreError) {
-        if settings.syncPolicy == .grouped, hasWritten, !isBroken {
-            let code = mdb_env_sync(environment, 1)
-            if code != 0 { throw .from(code, "mdb_env_sync", path: dataPath) }
-        }
         try guardFile.exclusively { () throws(StoreError) in
             guard try guardFile.isCurrent(), try isCurrent(), try guardFile.isLast() else { return }
             guard var note = guardFile.note() else { return }

@@ -112,17 +112,29 @@ package final class GroupedWrites: Sendable {
     package static func start(
         _ environment: Environment, limits: Limits = Limits(), frame: Frame? = nil, name: StaticString = "trawl-store"
     ) throws(StoreError) -> GroupedWrites {
-        try start(environment, limits: limits, frame: frame, name: name) { (try? environment.sync()) != nil }
+        try start(environment, limits: limits, frame: frame, name: name) { () throws(StoreError) in
+            try environment.sync()
+        }
     }
 
-    /// The same with what brings commits to the disk; false when the disk did not take it.
+    /// The same with what brings commits to the disk.
     static func start(
         _ environment: Environment, limits: Limits, frame: Frame?, name: StaticString,
-        sync: @escaping @Sendable () -> Bool
+        sync: @escaping @Sendable () throws(StoreError) -> Void
     ) throws(StoreError) -> GroupedWrites {
         precondition(limits.count > 0 && limits.waiting > 0 && limits.insisting > 0, "something must fit")
         let isSynced = environment.settings.syncPolicy == .grouped
-        let syncs = isSynced ? SyncThread(delay: limits.syncDelay, sync) : nil
+        let noting: @Sendable () -> Bool = {
+            do throws(StoreError) {
+                try sync()
+                return true
+            } catch {
+                // Also where a later try succeeds: the system forgets what it could not write once.
+                environment.note(error)
+                return false
+            }
+        }
+        let syncs = isSynced ? SyncThread(delay: limits.syncDelay, noting) : nil
         let writes = GroupedWrites(environment: environment, limits: limits, frame: frame, syncs: syncs)
         do {
             try syncs?.start()
