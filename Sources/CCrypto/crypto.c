@@ -64,13 +64,13 @@ static void load(void) {
     loaded = 1;
 }
 
-static int is_loaded(void) {
+int32_t ccrypto_is_loaded(void) {
     pthread_once(&once, load);
     return loaded;
 }
 
 int32_t ccrypto_hash(int32_t kind, const void *bytes, size_t count, uint8_t *hash) {
-    if (!is_loaded()) {
+    if (!ccrypto_is_loaded()) {
         return -1;
     }
     const void *type = kind == CCRYPTO_MD5          ? crypto.md5()
@@ -86,7 +86,7 @@ int32_t ccrypto_hash(int32_t kind, const void *bytes, size_t count, uint8_t *has
 
 int32_t ccrypto_seal(const uint8_t *key, const uint8_t *nonce, const void *context, size_t context_count,
                      const void *plain, size_t count, uint8_t *sealed) {
-    if (!is_loaded() || count > INT_MAX || context_count > INT_MAX) {
+    if (!ccrypto_is_loaded() || count > INT_MAX || context_count > INT_MAX) {
         return -1;
     }
     void *cipher = crypto.context_new();
@@ -105,7 +105,7 @@ int32_t ccrypto_seal(const uint8_t *key, const uint8_t *nonce, const void *conte
 
 int32_t ccrypto_open(const uint8_t *key, const uint8_t *nonce, const void *context, size_t context_count,
                      const uint8_t *sealed, size_t count, void *plain) {
-    if (!is_loaded() || count > INT_MAX || context_count > INT_MAX) {
+    if (!ccrypto_is_loaded() || count > INT_MAX || context_count > INT_MAX) {
         return -1;
     }
     void *cipher = crypto.context_new();
@@ -129,7 +129,8 @@ int32_t ccrypto_scrypt(const void *passphrase, size_t passphrase_count, const ui
                        uint64_t r, uint64_t p, uint8_t *key) {
     /* Room for 128 * r * (n + p + 2) bytes; without a bound of ours libcrypto refuses all above 32 MiB. */
     uint64_t room = 128 * r * (n + p + 32);
-    if (!is_loaded() || crypto.scrypt(passphrase, passphrase_count, salt, salt_count, n, r, p, room, key, 32) != 1) {
+    if (!ccrypto_is_loaded() ||
+        crypto.scrypt(passphrase, passphrase_count, salt, salt_count, n, r, p, room, key, 32) != 1) {
         return -1;
     }
     return 0;

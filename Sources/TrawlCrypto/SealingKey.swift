@@ -11,11 +11,17 @@ package final class SealingKey: Sendable {
     // Safe: written before anybody else has it, and again when nobody has.
     nonisolated(unsafe) private let bytes: UnsafeMutableRawBufferPointer
 
-    /// The key that a passphrase stands for, by scrypt (RFC 7914); nil when libcrypto refuses.
+    /// The costs a key may have.
+    package static let costs: ClosedRange<UInt8> = 10...22
+    /// Whether libcrypto is there, without which nothing is sealed or opened.
+    package static var isAvailable: Bool { ccrypto_is_loaded() != 0 }
+
+    /// The key that a passphrase stands for, by scrypt (RFC 7914); nil when libcrypto is missing, or has no memory for
+    /// it.
     ///
-    /// - Parameter cost: The exponent of N; 15 takes a tenth of a second and 32 MiB.
+    /// - Parameter cost: The exponent of N; 15 takes a tenth of a second and 32 MiB. None outside of `costs`.
     package init?(passphrase: String, salt: [UInt8], cost: UInt8) {
-        guard (10...22).contains(cost) else { return nil }
+        guard Self.costs.contains(cost) else { return nil }
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.size, alignment: 8)
         var passphrase = passphrase
         let status = passphrase.withUTF8 { text in

@@ -1,7 +1,7 @@
 /// Hashes, sealing and passphrase keys by libcrypto, which is loaded at the first use; see
 /// docs/decisions/0022-secrets-by-libcrypto.md.
 ///
-/// Every function gives zero or more, or -1 when libcrypto is missing or refuses.
+/// Every function but the first gives zero or more, or -1 when libcrypto is missing or refuses.
 #ifndef CCRYPTO_H
 #define CCRYPTO_H
 
@@ -11,6 +11,9 @@
 #define CCRYPTO_MD5 1
 #define CCRYPTO_SHA256 2
 #define CCRYPTO_SHA512_256 3
+
+/// Whether libcrypto is there.
+int32_t ccrypto_is_loaded(void);
 
 /// Writes the hash of `bytes` to `hash`, which has room for 32 bytes; its length.
 int32_t ccrypto_hash(int32_t kind, const void *bytes, size_t count, uint8_t *hash);

@@ -51,6 +51,14 @@ struct VaultTests {
         #expect(throws: SealedFileVault.Fault.wrongPassphrase) {
             try SealedFileVault(path: path, passphrase: "open sesame")
         }
+        // A cost that no vault of this version has.
+        for cost: UInt8 in [9, 23] {
+            bytes[8] = cost
+            try directory.put("vault", bytes)
+            #expect(throws: SealedFileVault.Fault.notAVault) {
+                try SealedFileVault(path: path, passphrase: "open sesame")
+            }
+        }
         try directory.put("vault", Array("short".utf8))
         #expect(throws: SealedFileVault.Fault.notAVault) { try SealedFileVault(path: path, passphrase: "x") }
     }

@@ -62,8 +62,9 @@ public final class SealedFileVault: CredentialVault, AnsweringVault {
         guard found.count >= Self.headerSize, found.starts(with: Self.magic) else { throw .notAVault }
         let header = Array(found[..<Self.headerSize])
         self.header = header
+        guard SealingKey.costs.contains(header[8]) else { throw .notAVault }
         guard let key = SealingKey(passphrase: passphrase, salt: Array(header.suffix(Self.saltSize)), cost: header[8])
-        else { throw .noCryptography }
+        else { throw SealingKey.isAvailable ? .system(ENOMEM) : .noCryptography }
         self.key = key
         _ = try entries(found)
     }
