@@ -6,15 +6,19 @@ import TrawlSession
 enum CookieObject {
     /// Why a line is no cookie.
     enum Failure: Error {
+        /// Also of a version whose members may mean something else.
         case syntax
         case refused(CookieRefusal)
     }
 
     /// The cookie of a line, perhaps one whose time is over; nil when that is so and the rules do not allow it.
+    ///
+    /// A line without a version is taken for one of this.
     static func read(
         _ line: UnsafeRawBufferPointer, at now: WallTime
     ) throws(Failure) -> CookieRecord? {
         var cookie = TrawlSession.Cookie(name: [], value: [], domain: "", creation: now)
+        var isKnown = true
         do throws(JSONError) {
             var reader = try JSONReader(line)
             try reader.beginObject()
@@ -24,6 +28,7 @@ enum CookieObject {
                     continue
                 }
                 switch try reader.text(of: key) {
+                case "v": isKnown = try reader.readNumber().double == 1
                 case "domain": cookie.domain = try reader.text(of: try reader.readString())
                 case "host_only": cookie.isHostOnly = try reader.readBool()
                 case "path": cookie.path = try reader.text(of: try reader.readString())
@@ -43,6 +48,7 @@ enum CookieObject {
         } catch {
             throw .syntax
         }
+        guard isKnown else { throw .syntax }
         do throws(CookieRefusal) {
             return try cookie.record(CookiesAtHand.suffixes, at: now)
         } catch {

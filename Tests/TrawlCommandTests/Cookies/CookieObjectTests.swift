@@ -53,6 +53,14 @@ struct CookieObjectTests {
         let nowhere = try read(#"{"domain":".com","name":"a","value":"b","expires":1}"#).get()
         let sound = try read(#"{"domain":"x.org","name":"a","value":"b","expires":null,"extra":[1]}"#).get()
         #expect(!over && !nowhere && sound)
+        // Another version may count in milliseconds.
+        for version in ["2", "0", "1.5", "\"1\""] {
+            #expect(throws: CookieObject.Failure.self, "\(version)") {
+                try read(#"{"v":\#(version),"domain":"x.org","name":"a","value":"b","expires":1795266000000}"#).get()
+            }
+        }
+        let isRead = try read(#"{"domain":"x.org","name":"a","value":"b","v":1}"#).get()
+        #expect(isRead)
         // Beyond what a time holds, in both directions.
         let past = try read(#"{"domain":"x.org","name":"a","value":"b","expires":-1e20}"#).get()
         let future = try read(#"{"domain":"x.org","name":"a","value":"b","expires":1e20}"#).get()
