@@ -31,6 +31,30 @@ struct MetaPage: Equatable, Sendable {
         else { throw Damage(kind: .meta, page: number) }
     }
 
+    /// The two pages of a new file, as LMDB writes them where the system's pages have 4 KiB.
+    static func fresh(mapSize: UInt64) -> [UInt8] {
+        var file = [UInt8](repeating: 0, count: 2 * PageLayout.size)
+        file.withUnsafeMutableBytes { file in
+            for number in 0..<2 {
+                let page = UnsafeMutableRawBufferPointer(rebasing: file[(number * PageLayout.size)...])
+                func set<Number: FixedWidthInteger & BitwiseCopyable>(_ value: Number, at offset: Int) {
+                    page.storeBytes(of: value, toByteOffset: offset, as: Number.self)
+                }
+                set(UInt64(number), at: 0)
+                set(PageLayout.meta, at: PageLayout.flags)
+                set(PageLayout.magic, at: PageLayout.metaMagic)
+                set(PageLayout.version, at: PageLayout.metaVersion)
+                set(mapSize, at: PageLayout.metaMapSize)
+                set(UInt32(PageLayout.size), at: PageLayout.metaFreeTable)
+                set(PageLayout.integerKeys, at: PageLayout.metaFreeTable + PageLayout.tableFlags)
+                set(PageLayout.noPage, at: PageLayout.metaFreeTable + PageLayout.tableRoot)
+                set(PageLayout.noPage, at: PageLayout.metaMainTable + PageLayout.tableRoot)
+                set(UInt64(1), at: PageLayout.metaLastPage)
+            }
+        }
+        return file
+    }
+
     /// The later of two meta pages, which together must look like a pair LMDB wrote.
     ///
     /// - Parameter pages: The first 8 KiB of the file.

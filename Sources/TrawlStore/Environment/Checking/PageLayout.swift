@@ -1,5 +1,5 @@
 /// LMDB's data file, format 1: numbers of its page headers, nodes and meta pages, as its `lmdb.h` library lays them out
-/// on a little-endian machine with 64-bit words and pages of 4 KiB.
+/// on a little-endian machine with 64-bit words. Pages have 4 KiB, whatever the system's have: we begin the file.
 enum PageLayout {
     static let size = 4096
     static let headerSize = 16
@@ -39,6 +39,10 @@ enum PageLayout {
     static let metaLastPage = 136
     static let metaTransaction = 144
     static let tableRecordSize = 48
+
+    // Offsets in a table's record.
+    static let tableFlags = 4
+    static let tableRoot = 40
 
     static let magic: UInt32 = 0xBEEF_C0DE
     static let version: UInt32 = 1

@@ -84,6 +84,7 @@ final class Opening: @unchecked Sendable {
             try Opening.refuseSecond(directory)
             try Opening.reserveReaders(directory, settings)
             lockPage = Opening.mapLockPage(directory)
+            try Opening.begin(dataPath, settings)
             try Opening.start(environment, directory, dataPath, settings)
             guard let file = try Opening.lockFile(in: directory) else {
                 throw .unusable(path: directory, reason: "is removed again and again")
@@ -106,6 +107,25 @@ final class Opening: @unchecked Sendable {
         var info = MDB_envinfo()
         mdb_env_info(environment, &info)
         _ = try map(pages: UInt64(info.me_mapsize / PageLayout.size))
+    }
+
+    /// Makes a data file that is not there yet, or empty, with pages of 4 KiB. LMDB would take the system's size, which
+    /// is larger on some machines, and keeps to that of a file it finds.
+    private static func begin(_ path: String, _ settings: EnvironmentSettings) throws(StoreError) {
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // `mdb_env_open` says what is wrong.
+        guard file >= 0 else { return }
+        // LMDB has no lock on this file, so closing it gives none away.
+        defer { Glibc.close(file) }
+        var facts = stat()
+        guard fstat(file, &facts) == 0, facts.st_size == 0 else { return }
+        let pages = MetaPage.fresh(mapSize: UInt64(settings.mapSize & ~4095))
+        let count = pwrite(file, pages, pages.count, 0)
+        if count == pages.count { return }
+        let number = count < 0 ? errno : ENOSPC
+        // What is empty is begun anew.
+        ftruncate(file, 0)
+        throw .from(SystemError(errno: number, call: "pwrite \(path)"))
     }
 
     private static func start(
