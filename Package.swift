@@ -148,7 +148,8 @@ let package = Package(
         .testTarget(
             name: "TrawlStoreTests",
             dependencies: [
-                "TestSupport", "TrawlStore", "TrawlSession", "TrawlPlatform", "TrawlHTTP", "CLMDB", "StoreHammer",
+                "TestSupport", "TrawlStore", "TrawlCache", "TrawlSession", "TrawlProtocol", "TrawlPlatform",
+                "TrawlHTTP", "CLMDB", "StoreHammer",
             ],
             swiftSettings: common),
         .testTarget(

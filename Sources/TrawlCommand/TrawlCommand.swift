@@ -21,7 +21,7 @@ struct TrawlCommand: ParsableCommand {
         commandName: "trawl",
         abstract: "Fetches URLs with a pool of worker processes.",
         discussion: "Without a subcommand, get is meant: trawl URL",
-        version: BuildIdentity.text,
+        version: BuildIdentity.name,
         subcommands: [
             GetCommand.self, BatchCommand.self, PipeCommand.self, CacheCommand.self, CookiesCommand.self,
             AuthCommand.self, StatusCommand.self, TopCommand.self,

@@ -2,7 +2,7 @@
 package struct Ready: Sendable, Hashable {
     /// The sender's `WireProtocol.version`.
     package var version: UInt16
-    /// The package's version and build; both sides must have the same.
+    /// `BuildIdentity.text`; both sides must have the same.
     package var build: String
     /// The layout version of the shared segment.
     package var segmentLayout: UInt32

@@ -7,7 +7,7 @@ package enum HostTable {
     package static let limit = 10_000
     /// Bytes of a row's content: version, flags, six that are zero, and when the host is forgotten.
     private static let length = 16
-    private static let version: UInt8 = 1
+    static let version: UInt8 = 1
     private static let includesSubdomains: UInt8 = 1
 
     /// All that can be read.

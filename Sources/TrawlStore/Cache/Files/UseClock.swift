@@ -16,7 +16,8 @@ import TrawlPlatform
 /// only.
 final class UseClock: @unchecked Sendable {
     private static let name = "uses"
-    private static let magic: UInt64 = 0x3273_6573_7574_7274
+    /// Its last letter counts the versions of the file.
+    static let magic: UInt64 = 0x3273_6573_7574_7274
     /// Bytes before the slots: magic, number of slots, clock, times of removals.
     static let headSize = 64 << 10
     /// More uses than there can be between two changes.

@@ -15,7 +15,8 @@ import TrawlPlatform
 /// the mutex only.
 final class WriterTurn: @unchecked Sendable {
     static let name = "writer"
-    private static let magic: UInt64 = 0x316e_7275_7472_7774
+    /// Its last letter counts the versions of the file.
+    static let magic: UInt64 = 0x316e_7275_7472_7774
     private static let size = 4096
 
     /// Magic, size of the mutex, process whose turn it is; the mutex begins at the second line of 64 bytes.
