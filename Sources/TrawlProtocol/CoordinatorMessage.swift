@@ -43,6 +43,7 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 payload.write(hello.leases)
                 WorkerRoot.write(hello.roots, to: &payload)
                 payload.write(hello.followsConnections)
+                payload.write(hello.countsConnections)
             }
         case .profile(let number, let profile):
             return writer.frame(.profile) { payload in
@@ -106,7 +107,8 @@ package enum CoordinatorMessage: Sendable, Hashable {
                 Hello(
                     version: version, build: try reader.text(), segmentLayout: try reader.uint32(),
                     slot: try reader.uint32(), generation: try reader.uint32(), leases: try reader.uint32(),
-                    roots: try WorkerRoot.read(from: &reader), followsConnections: try reader.bool()))
+                    roots: try WorkerRoot.read(from: &reader), followsConnections: try reader.bool(),
+                    countsConnections: try reader.bool()))
         case .profile:
             self = .profile(number: try reader.uint32(), try TransferProfile(from: &reader))
         case .lease:

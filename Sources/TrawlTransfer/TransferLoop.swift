@@ -52,6 +52,8 @@ package final class TransferLoop {
     @Unchecked private var usedIndexes: [Bool]
     /// Leases whose responses will not be stored, to be told unless they end in this turn.
     @Unchecked private var unshared: ContiguousArray<UInt64> = []
+    /// Whether the coordinator wants to know which connections that count were closed.
+    private let tellsConnections: Bool
     private var lastTick: UInt64 = 0
     /// What the clock had lost when transfers were given it last.
     private var lostTime: UInt64 = 0
@@ -104,21 +106,23 @@ package final class TransferLoop {
     ///   - roots: Directories beneath which files may be made, by the numbers leases use.
     ///   - slot: The worker's place in `segment`.
     ///   - tellsClosing: Whether connections that close while they are idle are told of.
+    ///   - tellsConnections: Whether it is told unasked how many connections to an origin are left.
     package convenience init?(
         leases: Int, roots: [OutputRoot], segment: SharedSegment, slot: Int, output: TransferOutput,
-        keeper: (any ResponseKeeper)? = nil, stateKeeper: (any StateKeeper)? = nil, tellsClosing: Bool = false
+        keeper: (any ResponseKeeper)? = nil, stateKeeper: (any StateKeeper)? = nil, tellsClosing: Bool = false,
+        tellsConnections: Bool = true
     ) {
         guard slot < segment.workers, leases <= segment.transfersPerWorker, let multi = curl_multi_init() else {
             return nil
         }
-        self.init(multi, leases, roots, segment, slot, output, keeper, stateKeeper, tellsClosing)
+        self.init(multi, leases, roots, segment, slot, output, keeper, stateKeeper, tellsClosing, tellsConnections)
     }
 
     /// Does not fail: what `deinit` frees is there from the first property on.
     private init(
         _ multi: UnsafeMutableRawPointer, _ leases: Int, _ roots: [OutputRoot], _ segment: SharedSegment, _ slot: Int,
         _ output: TransferOutput, _ keeper: (any ResponseKeeper)?, _ stateKeeper: (any StateKeeper)?,
-        _ tellsClosing: Bool
+        _ tellsClosing: Bool, _ tellsConnections: Bool
     ) {
         self.multi = multi
         self.output = output
@@ -128,6 +132,7 @@ package final class TransferLoop {
         self.leases = leases
         self.keeper = keeper
         self.stateKeeper = stateKeeper
+        self.tellsConnections = tellsConnections
         counters = segment.worker(slot)
         usedIndexes = [Bool](repeating: false, count: segment.transfersPerWorker)
         _ = ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(leases * 2, 16))
@@ -331,6 +336,7 @@ package final class TransferLoop {
 
     /// Connections were closed, and no end has told it.
     private func tellConnections() {
+        guard tellsConnections else { return connections.changed.removeAll() }
         for origin in connections.changed {
             output.send(.connections(origin: origin, open: connections.report(origin)))
         }

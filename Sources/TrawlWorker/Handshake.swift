@@ -77,7 +77,7 @@ struct Handshake {
             let loop = TransferLoop(
                 leases: Int(hello.leases), roots: try roots(of: hello), segment: attached, slot: Int(hello.slot),
                 output: output, keeper: CacheKeeper(commits: commits), stateKeeper: CookieKeeper(commits: commits),
-                tellsClosing: hello.followsConnections)
+                tellsClosing: hello.followsConnections, tellsConnections: hello.countsConnections)
         else { throw refusal("libcurl", SystemError(errno: ENOMEM, call: "curl_multi_init")) }
         commits.onCommit(loop.wakeUp)
         return loop

@@ -14,7 +14,7 @@ extension CoordinatorMessage {
                 Hello(
                     build: random.text(), segmentLayout: random.integer(), slot: random.integer(),
                     generation: random.integer(), leases: random.integer(), roots: roots(using: &random),
-                    followsConnections: random.bool()))
+                    followsConnections: random.bool(), countsConnections: random.bool()))
         case 1: .profile(number: random.integer(), .random(using: &random))
         case 2: .lease(.random(using: &random))
         case 3:

@@ -31,7 +31,10 @@ extension Supervisor {
     ///
     /// - Returns: False when it broke the rules and nothing more is to be read from it.
     mutating func told(of origin: UInt32, open: UInt16, from link: WorkerLink) -> Bool {
-        guard leases.told(origin, by: link.slot, open: Int(open)) else { return passesOver(from: link) }
+        guard leases.told(origin, by: link.slot, open: Int(open)) else {
+            // Each lease may have two closed before its end: that which it was to use, and that which it has used.
+            return passesOver(from: link, beside: 2 * leases.heldCount(of: link.slot))
+        }
         if toldSteps.contains(.connections) {
             let name = hosts.origin(of: origin)?.hostText ?? ""
             tell(.connections, "worker \(link.slot) has \(open) to \(name) left")

@@ -16,11 +16,13 @@ package struct Hello: Sendable, Hashable {
     package var roots: [WorkerRoot]
     /// Whether the coordinator wants to know when idle connections close.
     package var followsConnections: Bool
+    /// Whether it counts connections to origins, and wants to know when fewer are open than it was told last.
+    package var countsConnections: Bool
 
     /// A greeting of its parts, in this protocol's version unless told otherwise.
     package init(
         version: UInt16 = WireProtocol.version, build: String, segmentLayout: UInt32, slot: UInt32, generation: UInt32,
-        leases: UInt32, roots: [WorkerRoot], followsConnections: Bool = false
+        leases: UInt32, roots: [WorkerRoot], followsConnections: Bool = false, countsConnections: Bool = true
     ) {
         self.version = version
         self.build = build
@@ -30,5 +32,6 @@ package struct Hello: Sendable, Hashable {
         self.leases = leases
         self.roots = roots
         self.followsConnections = followsConnections
+        self.countsConnections = countsConnections
     }
 }

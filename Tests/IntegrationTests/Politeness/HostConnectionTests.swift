@@ -120,6 +120,26 @@ struct HostConnectionTests {
         }
     }
 
+    @Test("a worker that is alone says nothing of connections that close, which nobody else counts")
+    func aloneInSilence() async throws {
+        try await withOrigin(addresses: 9) { origin in
+            try await withTestCoordinator(workers: 1) {
+                $0.connectionsPerHost = 6
+                $0.tolerance.strayFrames = 0
+            } _: { coordinator in
+                // What is not idempotent fails when its worker is ended.
+                let slow = coordinator.start(Request(.post, origin.url("/delay/2000")))
+                for address in 2...9 {
+                    let url = origin.url("/close-idle?ms=300", address: address)
+                    let status = try await coordinator.send(Request(url)).status
+                    #expect(status == 200)
+                }
+                let status = try await slow.response.status
+                #expect(status == 200)
+            }
+        }
+    }
+
     @Test("tunnels through a proxy to places that requests name count for the host of the URL")
     func routedTunnels() async throws {
         let tunnels = Locked([String: Int]())

@@ -141,6 +141,20 @@ struct GarbageTests {
         }
     }
 
+    @Test("each lease that is held makes up for two words about connections that are no news")
+    func connectionNews() async throws {
+        let request = fakeRequest("/")
+        for (count, worker) in [("2", "0.1"), ("3", "0.2")] {
+            try await withFaultyWorkers(["connections-flood", count, "--generations", "1"]) { configuration in
+                configuration.tolerance.strayFrames = 0
+            } _: { coordinator in
+                let course = await follow(coordinator, request)
+                expectAnswered(course, request)
+                #expect(course.worker == worker)
+            }
+        }
+    }
+
     @Test("a file that is not as long as its worker says is not published", arguments: ["4000", "3", "0"])
     func fileLength(length: String) async throws {
         let directory = try TemporaryDirectory()

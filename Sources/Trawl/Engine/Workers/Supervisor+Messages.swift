@@ -128,10 +128,11 @@ extension Supervisor {
     }
 
     /// A frame that says nothing.
+    /// - Parameter allowance: How many are borne beside those that always are.
     /// - Returns: False when it was one too many.
-    mutating func passesOver(from link: WorkerLink) -> Bool {
+    mutating func passesOver(from link: WorkerLink, beside allowance: Int = 0) -> Bool {
         link.strayFrames += 1
-        guard link.strayFrames > configuration.tolerance.strayFrames else { return true }
+        guard link.strayFrames > configuration.tolerance.strayFrames + allowance else { return true }
         refuse(link, "frames of leases it does not hold, or of connections nobody counts")
         return false
     }

@@ -83,7 +83,8 @@ extension Supervisor {
         let hello = Hello(
             build: BuildIdentity.text, segmentLayout: SharedSegment.layoutVersion, slot: UInt32(link.slot),
             generation: link.generation, leases: UInt32(configuration.transfersPerWorker),
-            roots: roots, followsConnections: toldSteps.contains(.connections))
+            roots: roots, followsConnections: toldSteps.contains(.connections),
+            countsConnections: leases.workers > 1)
         _ = link.send(.hello(hello))
         pool.markDirty(link.slot)
     }
