@@ -4,8 +4,9 @@
 /// all of its length where that is known, else for some more each time. What it was granted it holds until its lease
 /// ends. What is handed over then counts until it is let go.
 ///
-/// - The eldest goes first. Younger ones pass it where they fit and it does not, up to one budget in all; then nothing
-///   passes, no lease is granted either, and what is held runs dry until the eldest fits.
+/// - The eldest goes first. Younger ones pass it where they fit and it does not, up to one budget in all; then none
+///   passes. Its turn comes as soon as those that are being received leave half the budget, however slow they are, and no
+///   lease is granted while what was handed over is all that stands in its way.
 /// - Bodies of unknown length can come to hold what the others wait for, each with a part. So all of them but the
 ///   eldest hold no more than half the budget; and when nothing is left that will be given back by itself, the eldest
 ///   of those that wait gets what it asks for, whatever the budget. So there is always one that goes to its end.
@@ -73,7 +74,15 @@ package struct MemoryBudget: Sendable {
     ///
     /// Short bodies go on beside one that fills the budget, as long as their reader takes them.
     package var admitsLease: Bool {
-        passed < limit && (held < limit || delivered < limit / 8)
+        (passed < limit || !isNext) && (held < limit || delivered < limit / 8)
+    }
+
+    /// Whether the eldest that waits has its turn as soon as what was handed over is let go: a body that takes hours
+    /// may stand in its way, too.
+    private var isNext: Bool {
+        guard let want = wants.first, let body = bodies[want.lease] else { return false }
+        var parts: Parts?
+        return mayHave(max(0, want.total - body.counted), body, isEldest: true, beside: 0, &parts)
     }
 
     /// The body of a held lease is to become longer than it may. Asked again before a grant, the new wish counts.
@@ -126,7 +135,7 @@ package struct MemoryBudget: Sendable {
             let want = wants[place]
             guard var body = bodies[want.lease] else { preconditionFailure("a wish without a lease") }
             let more = max(0, want.total - body.counted)
-            guard mayHave(more, body, isEldest: place == 0, &parts) else {
+            guard mayHave(more, body, isEldest: place == 0, beside: delivered, &parts) else {
                 place += 1
                 continue
             }
@@ -141,21 +150,24 @@ package struct MemoryBudget: Sendable {
         return grants
     }
 
-    /// - Parameter parts: What is known of bodies of unknown length since the last grant, in one look at all of them.
-    private func mayHave(_ more: Int, _ body: Body, isEldest: Bool, _ parts: inout Parts?) -> Bool {
+    /// - Parameters:
+    ///   - delivered: What was handed over and is not let go.
+    ///   - parts: What is known of bodies of unknown length since the last grant, in one look at all of them.
+    private func mayHave(
+        _ more: Int, _ body: Body, isEldest: Bool, beside delivered: Int, _ parts: inout Parts?
+    ) -> Bool {
         if !isEldest, passed >= limit { return false }
-        if held + more <= limit {
+        if received + delivered + more <= limit {
             if body.isWhole { return true }
             let known = parts ?? lookAtParts()
             parts = known
             if isEldest, known.eldest.map({ $0 >= body.age }) ?? true { return true }
             if known.held + more <= limit / 2 { return true }
         }
-        return isEldest && isStuck
+        guard isEldest, delivered <= limit / 8 else { return false }
+        // Nothing is left that is given back without another grant, but what is short; or what is left may take hours.
+        return wants.count == bodies.count || body.isWhole && passed >= limit && received < limit / 2
     }
-
-    /// Whether nothing is left that is given back without another grant, but what is short.
-    private var isStuck: Bool { delivered <= limit / 8 && wants.count == bodies.count }
 
     /// The bodies of unknown length.
     private struct Parts {

@@ -72,8 +72,10 @@ struct MemoryBudgetTests {
             budget.ended(lease(number))
         }
         #expect(passed == 10)
-        #expect(!budget.admitsLease)
+        // As long as the first is there, no lease less would help the second.
+        #expect(budget.admitsLease)
         budget.ended(lease(1))
+        #expect(!budget.admitsLease)
         #expect(budget.grants() == [grant(2, 890)])
         #expect(budget.admitsLease)
     }
@@ -134,15 +136,63 @@ struct MemoryBudgetTests {
         budget.wanted(lease(2), holding: 10, total: 20, isWhole: true)
         #expect(budget.grants() == [])
         #expect(budget.admitsLease)
-        // What is short passes it, up to one budget in all.
+        // What is short passes it, up to one budget in all, and on as long as its turn does not come by that.
         for _ in 0..<100 {
             budget.handedOver(10)
             budget.letGo(10)
         }
-        #expect(!budget.admitsLease)
+        #expect(budget.admitsLease)
         budget.ended(lease(1))
+        #expect(!budget.admitsLease)
         #expect(budget.grants() == [grant(2, 10)])
         #expect(budget.admitsLease)
+    }
+
+    @Test("a slow body with less than half of it stops neither a longer one for ever nor short ones at all")
+    func slow() {
+        var budget = budget()
+        budget.wanted(lease(1), holding: 10, total: 100, isWhole: false)
+        #expect(budget.grants() == [grant(1, 90)])
+        budget.wanted(lease(2), holding: 10, total: 1000, isWhole: true)
+        for _ in 0..<100 {
+            #expect(budget.grants() == [])
+            #expect(budget.admitsLease)
+            budget.handedOver(10)
+            budget.letGo(10)
+        }
+        #expect(!budget.admitsLease)
+        #expect(budget.grants() == [grant(2, 990)])
+        #expect(budget.held == 1100)
+        // Now it has to wait for the longer one.
+        budget.wanted(lease(1), holding: 100, total: 200, isWhole: false)
+        #expect(budget.grants() == [])
+        #expect(budget.admitsLease)
+        budget.ended(lease(2))
+        budget.handedOver(1000)
+        #expect(budget.grants() == [])
+        budget.letGo(1000)
+        #expect(budget.grants() == [grant(1, 100)])
+    }
+
+    @Test("a body that holds more lets the long ones wait, and short ones go on", arguments: [true, false])
+    func slowAndLong(isWhole: Bool) {
+        var budget = budget()
+        budget.wanted(lease(1), holding: 10, total: 600, isWhole: isWhole)
+        #expect(budget.grants() == [grant(1, 590)])
+        budget.wanted(lease(2), holding: 10, total: 1000, isWhole: true)
+        budget.wanted(lease(3), holding: 10, total: 20, isWhole: true)
+        #expect(budget.grants() == [grant(3, 10)])
+        budget.ended(lease(3))
+        for _ in 0..<1000 {
+            budget.handedOver(10)
+            budget.letGo(10)
+        }
+        budget.wanted(lease(3), holding: 10, total: 20, isWhole: true)
+        #expect(budget.grants() == [])
+        #expect(budget.admitsLease)
+        budget.ended(lease(1))
+        #expect(!budget.admitsLease)
+        #expect(budget.grants() == [grant(2, 990)])
     }
 
     @Test("the end of a lease that never asked changes nothing")

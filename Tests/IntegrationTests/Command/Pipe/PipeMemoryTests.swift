@@ -83,6 +83,32 @@ struct PipeMemoryTests {
         }
     }
 
+    @Test("a slow body of unknown length stops neither short ones nor one that does not fit beside it")
+    func slow() async throws {
+        let end = Occasion()
+        let trickling = try ScriptedOrigin { _ in
+            var answer = ScriptedOrigin.Answer(200, String(repeating: "x", count: 80_000))
+            answer.framing = .close
+            answer.rest = (Array("y".utf8), end)
+            return answer
+        }
+        defer { trickling.stop() }
+        try await withOrigin { origin in
+            let pipe = try started()
+            pipe.write(#"{"id":0,"url":"\#(trickling.url())"}"#)
+            #expect(await eventually { ProcessTree.bodies(of: pipe.pid) > 65_536 })
+            pipe.write(#"{"id":1,"url":"\#(origin.url("/bytes/1048576"))"}"#)
+            for id in 2..<82 { pipe.write(#"{"id":\#(id),"url":"\#(origin.url("/bytes/60000"))"}"#) }
+            var ids: Set<String> = []
+            while ids.count < 81, let answer = await pipe.next() { ids.insert(answer.id) }
+            #expect(ids == Set((1..<82).map { "\($0)" }))
+            end.open()
+            let answers = await pipe.finish()
+            #expect(answers["0"]?.body?.count == 80_001)
+            #expect(await pipe.exitStatus() == 0)
+        }
+    }
+
     @Test("bodies of the cache count, too")
     func stored() async throws {
         try await withOrigin { origin in
