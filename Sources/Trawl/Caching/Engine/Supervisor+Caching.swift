@@ -136,10 +136,13 @@ extension Supervisor {
 
     // MARK: - Hits
 
-    /// - Parameter standsIn: Whether it is served in the place of an answer that does not come.
+    /// - Parameters:
+    ///   - standsIn: Whether it is served in the place of an answer that does not come.
+    ///   - byWorker: Whether a worker may deliver it.
     /// - Returns: Whether the fetch goes on: it is a redirect that is followed, or cannot be decoded.
     private mutating func serve(
-        _ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch, standsIn: Bool = false
+        _ hit: StoredHit, from store: ResponseStore, to fetch: RunningFetch, standsIn: Bool = false,
+        byWorker: Bool = true
     ) -> Bool {
         if hit.reuse.revalidates, !revalidate(fetch, isAlike: hit.isValidatedAlike) {
             validateFirst(fetch)
@@ -165,7 +168,7 @@ extension Supervisor {
             _ = goOn(fetch)
             return false
         }
-        guard hit.isAtHand(for: fetch) else {
+        guard hit.isAtHand(for: fetch), let response = responseAtHand(to: hit, fetch, isLent: byWorker) else {
             if standsIn {
                 fetch.engine.standsIn = hit.reuse.source == .stale
                 takeWhatIsStored(fetch)
@@ -173,7 +176,6 @@ extension Supervisor {
             deliverByWorker(fetch)
             return false
         }
-        let response = StoredAnswers.response(to: hit, fetch.frame, fetch.plan.options)
         if case .failure(let error) = response, error.code == .decoding {
             // What cannot be decoded is fetched anew.
             fetch.engine.passesStoreOver = true
@@ -182,6 +184,29 @@ extension Supervisor {
         fetch.channel?.post(.head(Response.ResponseHead(hit.head)))
         answer(fetch, with: response)
         return false
+    }
+
+    /// The response of what is at hand.
+    ///
+    /// - Parameter isLent: Whether its body takes of the memory there is, if that is bounded.
+    /// - Returns: Nil where a worker is to deliver it, when there is room: the body gets longer than what needs no room
+    ///   beforehand, or those wait, too.
+    private func responseAtHand(
+        to hit: StoredHit, _ fetch: RunningFetch, isLent: Bool
+    ) -> Result<Response, FetchError>? {
+        var options = fetch.plan.options
+        let isDecoded = options.contentDecoding == .streaming && !hit.head.codingsToUndo.isEmpty
+        if let memory, isLent, hit.length > 0 {
+            guard memory.admitsLease else { return nil }
+            if isDecoded {
+                let longest = UInt64(WireProtocol.maximumInlineBody)
+                options.sizeLimits.memoryBytes = min(options.sizeLimits.memoryBytes, longest)
+            }
+        }
+        let response = StoredAnswers.response(to: hit, fetch.frame, options)
+        // One that is damaged is for the worker to find, too.
+        if memory != nil, isLent, case .failure(let error) = response, error.code == .decoding { return nil }
+        return response
     }
 
     private mutating func answerWithNothing(_ fetch: RunningFetch) {
@@ -215,7 +240,7 @@ extension Supervisor {
         else { return false }
         withdraw(fetch)
         release(fetch, .promote)
-        if serve(hit, from: store, to: fetch, standsIn: true) { begin(fetch, front: true) }
+        if serve(hit, from: store, to: fetch, standsIn: true, byWorker: byWorker) { begin(fetch, front: true) }
         // It may not be over, and its time is: what comes next is answered from the store, or not at all.
         if let deadline = fetch.engine.deadline, deadline <= now, fetches[fetch.engine.key] != nil {
             deadlines.insert(fetch.engine.key, deadline: deadline)

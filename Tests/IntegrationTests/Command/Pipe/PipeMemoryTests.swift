@@ -130,6 +130,32 @@ struct PipeMemoryTests {
         }
     }
 
+    @Test("short bodies of the cache count as long as they are decoded")
+    func storedCoded() async throws {
+        try await withOrigin { origin in
+            let directory = try TemporaryDirectory()
+            let target = "/gzip-bomb?size=3000000&field=Cache-Control:%20max-age=600"
+            let line = #"{"url":"\#(origin.url(target))","cache_policy":"force-cache"}"#
+            let first = try await PipeProcess.answers([line], ["--store", directory.path])
+            #expect(first.values.first?.status == 200)
+            let pipe = try started(["--store", directory.path])
+            let before = ProcessTree.anonymousMemory(of: pipe.pid)
+            async let writing: Void = pipe.write(Array(repeating: line, count: 30), ends: true)
+            let most = await peak(of: pipe, origin, atLeast: 3_000_000)
+            #expect(most < 12 << 20, "\(most)")
+            // A sanitizer keeps what is freed.
+            let grown = ProcessTree.anonymousMemory(of: pipe.pid) - before
+            #expect(grown < 40 << 20 || Sanitizer.isPresent, "\(grown)")
+            var count = 0
+            while let answer = await pipe.next() {
+                count += 1
+                #expect(answer.members["from_cache"] as? Bool == true && answer.body?.count == 3_000_000)
+            }
+            await writing
+            #expect(count == 30)
+        }
+    }
+
     @Test("the heads of redirects do not wait for the answer, however long they are")
     func redirectHeads() async throws {
         let end = Occasion()
