@@ -27,7 +27,7 @@ final class OrphanWatch: Sendable {
         }
 
         mutating func look() {
-            if pulse.beats(in: fileCalls.current) { line.beat() }
+            if pulse.beats(in: fileCalls.current) { line.beatForFile() }
         }
     }
 

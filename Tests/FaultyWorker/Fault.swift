@@ -114,6 +114,8 @@ enum Fault: String, CaseIterable {
     case scribble
     /// Never ends the lease, and is well otherwise.
     case never
+    /// Reads nothing for as many milliseconds as the value, as in a call on a file, then answers.
+    case fileCall = "file-call"
     /// Stops itself, heartbeat and all.
     case freeze
     /// Closes its end of the socket, answers nothing and lives on, heartbeat and all.

@@ -122,6 +122,12 @@ extension Session {
             if options.value > 0 { exit(Int32(options.value)) }
             answer(job)
         case .never: break
+        case .fileCall:
+            for _ in 0..<(options.value / 50) {
+                usleep(50_000)
+                beatForFile()
+            }
+            answer(job)
         case .freeze: raise(SIGSTOP)
         case .closeSocket:
             line.close()

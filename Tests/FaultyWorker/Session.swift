@@ -59,6 +59,11 @@ final class Session {
         if let segment, Int(hello.slot) < segment.workers { segment.worker(Int(hello.slot)).beat() }
     }
 
+    /// As the watch of a worker does that waits for a file.
+    func beatForFile() {
+        if let segment, Int(hello.slot) < segment.workers { segment.worker(Int(hello.slot)).beatForFile() }
+    }
+
     private func greet(_ hello: Hello) {
         self.hello = hello
         maker = FrameMaker(seed: options.seed &* 1_000_003 &+ UInt64(hello.slot) << 32 &+ UInt64(hello.generation))

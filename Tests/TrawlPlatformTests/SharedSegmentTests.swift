@@ -49,11 +49,15 @@ struct SharedSegmentTests {
 
         ours.worker(2).reset(generation: 9)
         theirs.worker(2).beat()
+        for _ in 0..<2 { theirs.worker(2).beatForFile() }
         theirs.worker(2).countIn(100)
         theirs.worker(2).countOut(7)
         let line = ours.worker(2)
         #expect([line.generation, line.heartbeat, line.bytesIn, line.bytesOut] == [9, 1, 100, 7])
+        #expect(line.fileBeats == 2)
         #expect(ours.worker(1).heartbeat == 0)
+        line.reset(generation: 10)
+        #expect([line.heartbeat, line.fileBeats, line.bytesIn, line.bytesOut] == [0, 0, 0, 0])
     }
 
     @Test("a progress line tells what a dead worker had done")

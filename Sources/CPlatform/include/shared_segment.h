@@ -1,4 +1,4 @@
-/// Layout 3 of the segment shared by coordinator and workers.
+/// Layout 4 of the segment shared by coordinator and workers.
 ///
 ///     header (64 bytes) | 2048 buckets | one line per worker slot | progress lines, worker by worker
 ///
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define CPLATFORM_SEGMENT_MAGIC 0x314745534c575254ULL  // "TRWLSEG1" in memory order
-#define CPLATFORM_SEGMENT_LAYOUT 3
+#define CPLATFORM_SEGMENT_LAYOUT 4
 #define CPLATFORM_SEGMENT_BUCKETS 2048
 #define CPLATFORM_SEGMENT_MAX_WORKERS 1024
 #define CPLATFORM_SEGMENT_MAX_TRANSFERS 4096
@@ -31,13 +31,13 @@ typedef struct {
     uint32_t transfers_per_worker;
     uint8_t reserved[28];            ///< zero
 } cplatform_segment_header;
-_Static_assert(sizeof(cplatform_segment_header) == 64, "one cache line; part of segment layout 3");
-_Static_assert(offsetof(cplatform_segment_header, total_size) == 8, "part of segment layout 3");
-_Static_assert(offsetof(cplatform_segment_header, layout) == 16, "part of segment layout 3");
-_Static_assert(offsetof(cplatform_segment_header, header_size) == 20, "part of segment layout 3");
-_Static_assert(offsetof(cplatform_segment_header, bucket_count) == 24, "part of segment layout 3");
-_Static_assert(offsetof(cplatform_segment_header, worker_slots) == 28, "part of segment layout 3");
-_Static_assert(offsetof(cplatform_segment_header, transfers_per_worker) == 32, "part of segment layout 3");
+_Static_assert(sizeof(cplatform_segment_header) == 64, "one cache line; part of segment layout 4");
+_Static_assert(offsetof(cplatform_segment_header, total_size) == 8, "part of segment layout 4");
+_Static_assert(offsetof(cplatform_segment_header, layout) == 16, "part of segment layout 4");
+_Static_assert(offsetof(cplatform_segment_header, header_size) == 20, "part of segment layout 4");
+_Static_assert(offsetof(cplatform_segment_header, bucket_count) == 24, "part of segment layout 4");
+_Static_assert(offsetof(cplatform_segment_header, worker_slots) == 28, "part of segment layout 4");
+_Static_assert(offsetof(cplatform_segment_header, transfers_per_worker) == 32, "part of segment layout 4");
 
 /// Bandwidth shared by all workers: one word, one compare-and-swap, so a killed worker leaves nothing locked.
 typedef struct {
@@ -47,18 +47,18 @@ typedef struct {
     _Atomic(uint64_t) is_joint;       ///< not 0: what this bucket would be charged goes to the one before it
     uint8_t reserved[32];
 } cplatform_bucket;
-_Static_assert(sizeof(cplatform_bucket) == 64, "one cache line; part of segment layout 3");
+_Static_assert(sizeof(cplatform_bucket) == 64, "one cache line; part of segment layout 4");
 
 /// One worker slot; written by its worker alone, except `generation`, which the coordinator sets before it starts one.
 typedef struct {
     _Alignas(64) _Atomic(uint64_t) heartbeat;      ///< counts up while the worker's loop turns
-    uint8_t unused[8];
+    _Atomic(uint64_t) file_beats;     ///< counts up while the worker's loop waits for the file of a body
     _Atomic(uint64_t) bytes_in;
     _Atomic(uint64_t) bytes_out;
     _Atomic(uint64_t) generation;     ///< which child is in the slot
     uint8_t reserved[24];
 } cplatform_worker_line;
-_Static_assert(sizeof(cplatform_worker_line) == 64, "one cache line; part of segment layout 3");
+_Static_assert(sizeof(cplatform_worker_line) == 64, "one cache line; part of segment layout 4");
 
 /// One running transfer; written by its worker alone.
 typedef struct {
@@ -71,7 +71,7 @@ typedef struct {
     _Atomic(uint64_t) bytes_decoded;  ///< of the body received, as it is delivered: after decoding
     uint8_t reserved[8];
 } cplatform_progress_line;
-_Static_assert(sizeof(cplatform_progress_line) == 64, "one cache line; part of segment layout 3");
+_Static_assert(sizeof(cplatform_progress_line) == 64, "one cache line; part of segment layout 4");
 
 /// Offsets of the words inside their lines, for the accessors below.
 enum {
@@ -81,6 +81,7 @@ enum {
     cplatform_bucket_joint = offsetof(cplatform_bucket, is_joint),
 
     cplatform_worker_heartbeat = offsetof(cplatform_worker_line, heartbeat),
+    cplatform_worker_file_beats = offsetof(cplatform_worker_line, file_beats),
     cplatform_worker_bytes_in = offsetof(cplatform_worker_line, bytes_in),
     cplatform_worker_bytes_out = offsetof(cplatform_worker_line, bytes_out),
     cplatform_worker_generation = offsetof(cplatform_worker_line, generation),

@@ -11,6 +11,8 @@ package struct SharedWorkerLine: @unchecked Sendable {
 
     /// Counts up while the worker's loop turns.
     package var heartbeat: UInt64 { load(cplatform_worker_heartbeat) }
+    /// Counts up while the worker's loop waits for the file of a body.
+    package var fileBeats: UInt64 { load(cplatform_worker_file_beats) }
     /// Bytes received since the worker started.
     package var bytesIn: UInt64 { load(cplatform_worker_bytes_in) }
     /// Bytes sent since the worker started.
@@ -20,6 +22,8 @@ package struct SharedWorkerLine: @unchecked Sendable {
 
     /// One turn of the worker's loop.
     package func beat() { add(cplatform_worker_heartbeat, 1) }
+    /// The worker's loop waits for a file.
+    package func beatForFile() { add(cplatform_worker_file_beats, 1) }
     /// More bytes received.
     package func countIn(_ bytes: UInt64) { add(cplatform_worker_bytes_in, bytes) }
     /// More bytes sent.
@@ -27,7 +31,10 @@ package struct SharedWorkerLine: @unchecked Sendable {
 
     /// Clears the line for a new child. By the coordinator, while no worker is in the slot.
     package func reset(generation: UInt64) {
-        for word in [cplatform_worker_heartbeat, cplatform_worker_bytes_in, cplatform_worker_bytes_out] {
+        for word in [
+            cplatform_worker_heartbeat, cplatform_worker_file_beats, cplatform_worker_bytes_in,
+            cplatform_worker_bytes_out,
+        ] {
             cplatform_store_relaxed(line + word, 0)
         }
         cplatform_store_relaxed(line + cplatform_worker_generation, generation)

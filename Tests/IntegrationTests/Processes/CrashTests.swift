@@ -146,6 +146,25 @@ struct CrashTests {
         }
     }
 
+    @Test("a worker that waits for a file is not ended for a cancel that it cannot read meanwhile")
+    func cancelDuringFileCall() async throws {
+        try await withFaultyWorkers(["file-call", "2000", "--on", "/slow", "--hold"]) { configuration in
+            configuration.tolerance.cancelGrace = .milliseconds(300)
+        } _: { coordinator in
+            let other = coordinator.start(fakeRequest("/other"))
+            let slow = coordinator.start(fakeRequest("/slow"))
+            var attempts = 0
+            for await event in slow.events {
+                guard case .attempt = event else { continue }
+                attempts += 1
+                other.cancel()
+            }
+            let response = try await slow.response
+            #expect(attempts == 1 && response.fields["X-Worker"] == "0.1")
+            await failure(.cancelled) { try await other.response }
+        }
+    }
+
     @Test("a worker whose heartbeat stops is ended, and its fetches are done again")
     func frozen() async throws {
         try await withFaultyWorkers(["freeze", "--generations", "1"]) { configuration in

@@ -273,9 +273,11 @@ extension Supervisor {
         for slot in pool.slots.indices {
             guard let link = pool.links[slot] else { continue }
             if link.memoryKillsAtStart == nil { link.memoryKillsAtStart = OutOfMemoryKills.count() ?? 0 }
+            let line = segment.worker(slot)
+            link.look(fileBeats: line.fileBeats, at: now)
             // A thread cannot be ended: one that is silent for a while goes on with what it has.
             if case .process = link.engine {
-                switch pool.slots[slot].tick(beat: segment.worker(slot).heartbeat, onTime: onTime, at: now) {
+                switch pool.slots[slot].tick(beat: line.heartbeat &+ line.fileBeats, onTime: onTime, at: now) {
                 case .kill:
                     leases.workerDraining(slot)
                     signal(slot, SIGKILL)
@@ -292,6 +294,11 @@ extension Supervisor {
             cancelling[key] = nil
             guard let fetch = fetches[key], let link = pool.links[fetch.engine.worker], case .process = link.engine
             else { continue }
+            // As long as it waits for a file it reads nothing: its time begins when it can.
+            if let end = link.waitedForFileAt?.advanced(by: configuration.tolerance.cancelGrace), end > now {
+                cancelling[key] = end
+                continue
+            }
             // Its place with its host and in the worker would be gone for ever.
             refuse(link, "it did not end a cancelled lease")
         }

@@ -6,7 +6,7 @@ package struct Tolerance: Sendable, Hashable {
     package var startDeadline = Duration.seconds(10)
     /// How long a heartbeat may stand still while the supervisor runs on time.
     package var heartbeatDeadline = Duration.seconds(30)
-    /// How long a worker may take to end a lease it was told to cancel.
+    /// How long a worker may take to end a lease it was told to cancel, beside the time for which it waits for a file.
     package var cancelGrace = Duration.seconds(30)
     /// Frames about leases the worker does not hold; each proper end of a lease makes up for one.
     ///

@@ -37,6 +37,9 @@ final class WorkerLink {
     var strayFrames = 0
     /// Since when the worker cannot be talked to, although it was not told to go.
     var lostAt: MonotonicInstant?
+    /// The last count of its beats that say that it waits for a file, and when that changed last.
+    private var fileBeats: UInt64 = 0
+    private(set) var waitedForFileAt: MonotonicInstant?
     /// The kernel's count of out-of-memory kills in this worker's first moments; nil before the first look.
     var memoryKillsAtStart: UInt64?
 
@@ -55,6 +58,13 @@ final class WorkerLink {
         case tooLong
         /// A descriptor cannot be duplicated.
         case system(SystemError)
+    }
+
+    /// Takes note of whether the worker waits for a file.
+    func look(fileBeats: UInt64, at now: MonotonicInstant) {
+        guard fileBeats != self.fileBeats else { return }
+        self.fileBeats = fileBeats
+        waitedForFileAt = now
     }
 
     /// Queues a message that brings no descriptor.
