@@ -23,7 +23,7 @@ package enum WorkerExit: Sendable, Hashable {
     package var isCrash: Bool {
         switch self {
         case .exited(let status):
-            return status != WorkerExitStatus.finished && status != WorkerExitStatus.cannotWork
+            return ![WorkerExitStatus.finished, WorkerExitStatus.shortage, WorkerExitStatus.cannotWork].contains(status)
         case .signalled(let signal):
             return LinuxSignal.isOwnFault(signal)
         case .outOfMemory, .unknown:
@@ -60,6 +60,8 @@ package enum KillReason: Sendable, Hashable {
 package enum WorkerExitStatus {
     /// Drained, or the control socket closed. Before the worker was ready this is a failed start all the same.
     package static let finished: Int32 = 0
+    /// `EX_OSERR`: it had no descriptor or memory for what it was sent.
+    package static let shortage: Int32 = 71
     /// `EX_CONFIG`: the protocol version, build or segment layout does not fit. The slot is retired at once.
     package static let cannotWork: Int32 = 78
 }

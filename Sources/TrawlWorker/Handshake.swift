@@ -126,7 +126,7 @@ struct Handshake {
             case .some: continue
             case .nothing: continue
             case .ended: return nil
-            case .broken: throw Refusal(status: Worker.Status.internalError)
+            case .broken, .short: throw Refusal(status: Worker.Status.internalError)
             }
         }
     }
@@ -138,7 +138,11 @@ struct Handshake {
 
 /// Reads the control socket.
 enum ControlReader {
-    enum Outcome { case some, nothing, ended, broken }
+    enum Outcome {
+        case some, nothing, ended, broken
+        /// What was sent could not be taken, for want of descriptors or memory in this process or its system.
+        case short
+    }
 
     /// One read of what is there.
     static func read(_ control: Int32, into incoming: inout IncomingFrames) -> Outcome {
@@ -158,7 +162,10 @@ enum ControlReader {
                 }
             }
         } catch {
-            outcome = .broken
+            switch error.errno {
+            case EMFILE, ENFILE, ENOMEM, ENOBUFS: outcome = .short
+            default: outcome = .broken
+            }
         }
         incoming.add(descriptors)
         return outcome

@@ -19,7 +19,8 @@ package enum Worker {
     ///   - isOwnProcess: Whether the process is a worker and nothing else, so that its limits and privileges may be
     ///     changed.
     /// - Returns: An exit status: 0 drained or end of the control socket; 65 frames that make no sense; 70 a failure of
-    ///   this program or its system, which may pass; 78 a coordinator of another version, or something that is not here.
+    ///   this program or its system, which may pass; 71 no descriptor or memory for what was sent; 78 a
+    ///   coordinator of another version, or something that is not here.
     package static func run(control: Int32, segment: Int32, isOwnProcess: Bool) -> Int32 {
         let control = Descriptor(adopting: control)
         let segment = Descriptor(adopting: segment)
@@ -62,6 +63,7 @@ package enum Worker {
         static let finished: Int32 = 0
         static let protocolViolation: Int32 = 65
         static let internalError: Int32 = 70
+        static let shortage: Int32 = 71
         static let cannotWork: Int32 = 78
     }
 

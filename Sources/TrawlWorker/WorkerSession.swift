@@ -60,6 +60,7 @@ struct WorkerSession {
         case .nothing: break
         // The coordinator is gone, and with it everyone who could want an answer.
         case .ended: throw End(status: Worker.Status.finished)
+        case .short: throw End(status: Worker.Status.shortage)
         case .broken: throw End(status: Worker.Status.internalError)
         }
     }

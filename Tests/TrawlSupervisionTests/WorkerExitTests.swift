@@ -16,7 +16,7 @@ struct WorkerExitTests {
     @Test(
         "exits that somebody asked for are no crashes",
         arguments: [1, 2, 3, 9, 10, 12, 14, 15, 34, 64].map { WorkerExit.signalled(signal: $0) } + [
-            .exited(status: 0), .exited(status: 78),
+            .exited(status: 0), .exited(status: 71), .exited(status: 78),
             .killedByUs(.startDeadline), .killedByUs(.shutdown), .killedByUs(.retired),
             .killedByUs(.shortage),
         ])

@@ -83,6 +83,19 @@ struct SessionTests {
         }
     }
 
+    @Test("a worker that has no descriptor for what comes with a lease says that it is not the lease's doing")
+    func shortageAtLease() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let worker = try TestCoordinator()
+            let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            let lease = try worker.lease("http://127.0.0.1:1/", .post) { $0.body = .descriptor(length: 1) }
+            var limit = rlimit(rlim_cur: 3, rlim_max: 3)
+            guard setrlimit(__rlimit_resource_t(7), &limit) == 0 else { exit(2) }
+            worker.send(.lease(lease), descriptors: [file])
+            _exit(worker.exitStatus() == 71 ? 0 : 1)
+        }
+    }
+
     @Test("a directory that has taken the place of the one that other workers write to")
     func otherRoot() throws {
         let scratch = try Scratch()

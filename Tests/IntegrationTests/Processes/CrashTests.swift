@@ -98,6 +98,16 @@ struct CrashTests {
         }
     }
 
+    @Test("nor is it that a worker had no descriptor for what it was sent")
+    func shortOfDescriptors() async throws {
+        try await withFaultyWorkers(["--generations", "3", "exit", "71"]) { coordinator in
+            let request = fakeRequest("/")
+            let course = await follow(coordinator, request)
+            expectAnswered(course, request)
+            #expect(course.attempts == 4)
+        }
+    }
+
     @Test("what a worker said before its end counts")
     func lastWords() async throws {
         // It answers the first lease and crashes at the second, so the answer and the end may be seen together.
