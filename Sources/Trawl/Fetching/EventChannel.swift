@@ -4,10 +4,15 @@ import TrawlPlatform
 /// The events of one fetch on their way to one reader.
 ///
 /// What waits here is bounded: pieces of a body by the credits the worker has, short ones being made one, progress by
-/// keeping only the latest, the rest by the limits on redirects and heads.
+/// keeping only the latest, attempts that failed by keeping the first ones and the latest, the rest by the limits on
+/// redirects and heads.
 final class EventChannel: FetchEventSink {
     /// Bytes of a piece that is made of several: as many as one that comes may have.
     private static let longestPiece = 64 << 10
+    /// Attempts that failed of which nobody has read, before the latest takes the place of the one before.
+    static let mostRetries = 100
+    /// Requests sent, the latest, that are kept at least.
+    static let mostSent = 1000
 
     private struct State {
         var waiting: [FetchEvent] = []
@@ -15,8 +20,11 @@ final class EventChannel: FetchEventSink {
         var reader: CheckedContinuation<FetchEvent?, Never>?
         /// The blocked thread that is the reader instead.
         var blocked: WakeUpGate?
-        /// The requests sent, in order of their attempts.
+        /// How many attempts that failed wait.
+        var retries = 0
+        /// The latest requests sent, in order of their attempts, and how many came before them.
         var sent: [SentRequest] = []
+        var forgotten = 0
         /// The response that was no answer.
         var refused: Response.ResponseHead?
         /// When the turn of the latest attempt came.
@@ -100,6 +108,7 @@ final class EventChannel: FetchEventSink {
             state.isFinished = true
             state.waiting = []
             state.first = 0
+            state.retries = 0
             return (state.reader.take(), state.blocked.take())
         }
         meter.silence()
@@ -109,12 +118,21 @@ final class EventChannel: FetchEventSink {
 
     func record(_ request: SentRequest) {
         meter.record(request)
-        state.withLock { $0.sent.append(request) }
+        state.withLock { state in
+            if state.sent.count >= 2 * Self.mostSent {
+                state.sent.removeFirst(Self.mostSent)
+                state.forgotten += Self.mostSent
+            }
+            state.sent.append(request)
+        }
     }
 
-    /// The request of an attempt, 1 for the first.
+    /// The request of an attempt, 1 for the first; nil for one that is not kept any more.
     func sent(attempt: Int) -> SentRequest? {
-        state.withLock { $0.sent.indices.contains(attempt - 1) ? $0.sent[attempt - 1] : nil }
+        state.withLock { state in
+            let index = attempt - 1 - state.forgotten
+            return state.sent.indices.contains(index) ? state.sent[index] : nil
+        }
     }
 
     /// Keeps the head of a response that makes the fetch fail, before the end is posted.
@@ -124,6 +142,9 @@ final class EventChannel: FetchEventSink {
 
     /// The head of the response that made the fetch fail.
     var refusedHead: Response.ResponseHead? { state.withLock { $0.refused } }
+
+    /// How many events wait, for tests.
+    var waitingCount: Int { state.withLock { $0.waiting.count - $0.first } }
 
     func exchangeBegan(at now: MonotonicInstant) { state.withLock { $0.exchangeStart = now } }
 
@@ -147,15 +168,38 @@ final class EventChannel: FetchEventSink {
             state.waiting[last] = .started
             piece += bytes
             state.waiting[last] = .data(piece)
-        case .started, .attempt, .forwarded, .interim, .authenticating, .waitingForConnectivity, .retrying, .redirected,
+        case .retrying:
+            if state.retries >= mostRetries, replaceRetry(with: event, in: &state) { return }
+            state.retries += 1
+            state.waiting.append(event)
+        case .started, .attempt, .forwarded, .interim, .authenticating, .waitingForConnectivity, .redirected,
             .head, .resumedAtOffset, .progress, .ended:
             state.waiting.append(event)
         }
     }
 
+    /// Puts an attempt that failed in the place of the one that waits, with all that is told of it.
+    ///
+    /// - Returns: Whether it could: bytes of a body stay.
+    private static func replaceRetry(with event: FetchEvent, in state: inout State) -> Bool {
+        var place = state.waiting.count - 1
+        while place >= state.first {
+            switch state.waiting[place] {
+            case .retrying:
+                state.waiting.removeSubrange((place + 1)...)
+                state.waiting[place] = event
+                return true
+            case .attempt, .forwarded, .interim, .authenticating, .redirected, .head, .progress: place -= 1
+            case .started, .waitingForConnectivity, .resumedAtOffset, .data, .ended: return false
+            }
+        }
+        return false
+    }
+
     private static func takeFirst(_ state: inout State) -> FetchEvent? {
         guard state.first < state.waiting.count else { return nil }
         let event = state.waiting[state.first]
+        if case .retrying = event { state.retries -= 1 }
         state.waiting[state.first] = .started
         state.first += 1
         if state.first == state.waiting.count {

@@ -17,7 +17,8 @@ public enum FetchEvent: Sendable {
     /// at most.
     case waitingForConnectivity
     /// An attempt failed in a way that may pass, and another one follows (``RequestOptions/retry``). Heads and
-    /// redirects that were told of before belong to the one that failed.
+    /// redirects that were told of before belong to the one that failed. Of more than a hundred that wait for their
+    /// reader the latest takes the place of the one before, with what was told of it.
     case retrying(FailedAttempt)
     /// A redirect is being followed.
     case redirected(Response.RedirectHop)

@@ -1,5 +1,9 @@
-/// The reports of a fetch's hops, in order: nearly always one, which needs no array then.
+/// The reports of a fetch's hops, in order: nearly always one, which needs no array then. Of very many the first and
+/// the latest are kept.
 struct HopReports: Sendable {
+    /// How many of the latest are kept at least.
+    static let mostLater = 1000
+
     private var first: HopReport?
     private var later: [HopReport] = []
 
@@ -15,6 +19,8 @@ struct HopReports: Sendable {
     var all: [HopReport] { first.map { [$0] + later } ?? [] }
 
     mutating func append(_ report: consuming HopReport) {
-        if first == nil { first = report } else { later.append(report) }
+        guard first != nil else { return first = report }
+        if later.count >= 2 * Self.mostLater { later.removeFirst(Self.mostLater) }
+        later.append(report)
     }
 }

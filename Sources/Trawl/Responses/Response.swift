@@ -44,6 +44,7 @@ public struct Response: Sendable {
     /// How many attempts failed before the one that led to this response (``RequestOptions/retry``).
     public var retryCount: Int { content.retryCount }
     /// What each hop took, in order: redirects come first, those of attempts that failed before those of later ones.
+    /// Of more than a thousand hops the first and the latest are kept.
     public var metrics: [HopReport] { content.metrics.all }
     /// Who the final request was made as towards the server; nil for nobody.
     public var authentication: AuthenticationReport? { content.authentication }

@@ -1,4 +1,6 @@
 import Testing
+import TrawlHTTP
+import TrawlProtocol
 
 @testable import Trawl
 
@@ -73,5 +75,54 @@ struct EventChannelTests {
         }
         for case .attempt(let number) in all(of: channel) { taken.append(number) }
         #expect(taken == Array(1...posted))
+    }
+
+    @Test("of attempts that fail without end, and that nobody reads of, few wait, and the latest is told")
+    func retries() {
+        let channel = EventChannel()
+        let target = TargetURI(
+            origin: Origin(scheme: "http", host: "h", port: 80), path: "/", query: nil, fragment: nil, user: nil,
+            password: nil, text: "http://h/")
+        let last = 10_000
+        channel.post(.started)
+        for number in 1...last {
+            channel.record(
+                SentRequest(
+                    method: .get, target: target, fields: FieldLines(), bodyLength: nil, passesCache: false))
+            channel.post(.attempt(number))
+            channel.post(progress(UInt64(number)))
+            channel.post(.retrying(FailedAttempt(number: number, status: 503, error: nil, delay: .seconds(1))))
+        }
+        #expect(channel.waitingCount <= 3 * EventChannel.mostRetries + 1)
+        #expect(channel.sent(attempt: 1) == nil && channel.sent(attempt: last + 1) == nil)
+        #expect(channel.sent(attempt: last) != nil && channel.sent(attempt: last - EventChannel.mostSent + 1) != nil)
+        var numbers: [Int] = []
+        for case .retrying(let failed) in all(of: channel) { numbers.append(failed.number) }
+        #expect(numbers == Array(1..<EventChannel.mostRetries) + [last])
+    }
+
+    @Test("bytes of a body are not lost to an attempt that fails")
+    func retriesBehindData() {
+        let channel = EventChannel()
+        for number in 1...EventChannel.mostRetries + 5 {
+            channel.post(.attempt(number))
+            channel.post(.data([1]))
+            channel.post(.retrying(FailedAttempt(number: number, status: 503, error: nil, delay: .seconds(1))))
+        }
+        var count = 0
+        for case .data(let piece) in all(of: channel) { count += piece.count }
+        #expect(count == EventChannel.mostRetries + 5)
+    }
+
+    @Test("of the reports of very many hops the first and the latest are kept")
+    func reports() {
+        var reports = HopReports()
+        for number in 1...10_000 {
+            reports.append(
+                HopReport(url: "http://h/\(number)", status: 503, version: "", slot: 0, metrics: HopMetrics()))
+        }
+        let all = reports.all
+        #expect(all.first?.url == "http://h/1" && all.last?.url == "http://h/10000")
+        #expect((HopReports.mostLater...2 * HopReports.mostLater + 1).contains(all.count))
     }
 }
