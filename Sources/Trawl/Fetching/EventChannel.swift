@@ -29,6 +29,7 @@ final class EventChannel: FetchEventSink {
         var refused: Response.ResponseHead?
         /// When the turn of the latest attempt came.
         var exchangeStart: MonotonicInstant?
+        var told = ToldHead()
         var isFinished = false
     }
 
@@ -36,12 +37,12 @@ final class EventChannel: FetchEventSink {
     /// How far the fetch has come.
     let meter = FetchMeter()
 
-    /// Adds an event. Nothing is added after the end.
+    /// Adds an event, unless it is a head that was told before. Nothing is added after the end.
     func post(_ event: FetchEvent) {
         meter.note(event)
         var blocked: WakeUpGate?
         let reader: CheckedContinuation<FetchEvent?, Never>? = state.withLock { state in
-            guard !state.isFinished else { return nil }
+            guard !state.isFinished, state.told.isNews(event) else { return nil }
             if case .ended = event { state.isFinished = true }
             blocked = state.blocked.take()
             if let reader = state.reader {

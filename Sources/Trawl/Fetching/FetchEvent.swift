@@ -22,7 +22,8 @@ public enum FetchEvent: Sendable {
     case retrying(FailedAttempt)
     /// A redirect is being followed.
     case redirected(Response.RedirectHop)
-    /// The head of the response that will be the answer.
+    /// The head of the response that will be the answer. Comes once: where a worker dies after it and the request is
+    /// made again, only a head with another status comes after it, and takes its place.
     case head(Response.ResponseHead)
     /// The rest of the body comes, behind so many bytes that were there (``ResumeData``). Before the first of them; not
     /// when the body comes as a whole.

@@ -35,12 +35,14 @@ final class QueueRun: FetchEventSink {
             case .attempt: state.attemptBegan(id)
             case .head(let head):
                 state.headCame(head, of: id)
-                if state.isFollowed(id) { state.readers.tell(.head(.init(id: id), head)) }
+                let isNews = state.runs[id]?.told.isNews(event) ?? true
+                if isNews, state.isFollowed(id) { state.readers.tell(.head(.init(id: id), head)) }
             case .redirected(let hop):
+                _ = state.runs[id]?.told.isNews(event)
                 if state.isFollowed(id) { state.readers.tell(.willRedirect(.init(id: id), hop)) }
             case .resumedAtOffset(let offset): state.goesOn(behind: Int64(clamping: offset), of: id)
-            case .started, .forwarded, .interim, .authenticating, .waitingForConnectivity, .retrying, .data, .progress,
-                .ended:
+            case .retrying: _ = state.runs[id]?.told.isNews(event)
+            case .started, .forwarded, .interim, .authenticating, .waitingForConnectivity, .data, .progress, .ended:
                 break
             }
         }

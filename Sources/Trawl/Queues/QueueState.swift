@@ -27,6 +27,7 @@ struct QueueState {
         /// Nil before it is handed over.
         var running: RunningFetch?
         var hop = HopShape()
+        var told = ToldHead()
         var decoded: Int64 = 0
         /// What was there before the hop in flight, which brings the rest.
         var base: Int64 = 0

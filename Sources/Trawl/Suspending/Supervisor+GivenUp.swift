@@ -40,6 +40,7 @@ extension Supervisor {
             answer(fetch, with: .failure(fetch.engine.ending ?? FetchError(.cancelled, "", url: url)))
         case .accept:
             if let head = end.head { fetch.engine.head = head }
+            if kept > 0 { tellHeldHead(of: fetch) }
             note(end, fetch.engine.head, of: fetch, from: link)
             if isForSuspension {
                 goOnLater(fetch, wasSent: wasSent, kept: kept, file)

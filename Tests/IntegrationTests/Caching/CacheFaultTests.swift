@@ -27,6 +27,23 @@ struct CacheFaultTests {
         }
     }
 
+    @Test("of an answer in place of a damaged one, its own head is told", arguments: Engine.allCases)
+    func headOfDamaged(engine: Engine) async throws {
+        try await withBytes(engine) { scene, coordinator in
+            let (target, wanted) = scene.targets[1]
+            _ = try await coordinator.get(target)
+            try scene.damage(wanted[..<100])
+            let fetch = coordinator.start(Request(target), into: .stream)
+            var heads: [Response.ResponseHead] = []
+            for await event in fetch.events {
+                if case .head(let head) = event { heads.append(head) }
+            }
+            let response = try await fetch.response
+            #expect(response.source == .network)
+            #expect(heads.count == 1 && heads.first?.fields == response.fields, "\(heads)")
+        }
+    }
+
     @Test(
         "damage behind the first part of a body never becomes part of an answer", arguments: Engine.allCases,
         Place.allCases)

@@ -104,6 +104,7 @@ struct ProgressTests {
             for await step in steps where step.moved < 0 { back.append(step.moved) }
             expectInChild(isHalf && isWhole, "half \(isHalf), whole \(isWhole)")
             expectInChild(back == [-4000] && words.contains("finished 200"), "\(back) \(words)")
+            expectInChild(words.count { $0 == "head 200" } == 1, "\(words)")
         }
     }
 

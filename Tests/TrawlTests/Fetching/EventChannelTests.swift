@@ -125,4 +125,29 @@ struct EventChannelTests {
         #expect(all.first?.url == "http://h/1" && all.last?.url == "http://h/10000")
         #expect((HopReports.mostLater...2 * HopReports.mostLater + 1).contains(all.count))
     }
+
+    @Test("a head that comes again is told once, and again where it is another answer's")
+    func heads() {
+        func head(_ status: UInt16) -> FetchEvent {
+            .head(
+                Response.ResponseHead(
+                    TrawlHTTP.ResponseHead(status: status, version: .http1_1, reason: "", fields: FieldLines())))
+        }
+        let channel = EventChannel()
+        for (attempt, status) in ([200, 200, 404, 404] as [UInt16]).enumerated() {
+            channel.post(.attempt(attempt + 1))
+            channel.post(head(status))
+        }
+        channel.post(.retrying(FailedAttempt(number: 1, status: nil, error: nil, delay: .zero)))
+        channel.post(.attempt(5))
+        channel.post(head(404))
+        let told = all(of: channel).compactMap { event -> Int? in
+            switch event {
+            case .attempt(let number): number
+            case .head(let head): head.status
+            default: nil
+            }
+        }
+        #expect(told == [1, 200, 2, 3, 404, 4, 5, 404])
+    }
 }

@@ -191,6 +191,8 @@ final class RunningFetch: @unchecked Sendable {
         /// response, and whether that is done.
         var sendsOnce = false
         var isRepeated = false
+        /// Whether the head is one of what is stored, and is told when something of the body has come.
+        var holdsHead = false
         /// Leases so far.
         var attempts = 0
         /// Attempts in the caller's sense, when there may be more than one.

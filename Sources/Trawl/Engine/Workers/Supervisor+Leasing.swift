@@ -93,6 +93,7 @@ extension Supervisor {
         fetch.engine.attempts += 1
         tell(.status, fetch, "sent to worker \(worker)")
         fetch.engine.head = nil
+        fetch.engine.holdsHead = false
         fetch.engine.isForwarded = false
         fetch.engine.interim = []
         fetch.engine.delivered = 0

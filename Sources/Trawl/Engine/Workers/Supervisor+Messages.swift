@@ -80,7 +80,11 @@ extension Supervisor {
         if fetch.channel != nil, !isTriedAgain, redirect(of: head, fetch) == nil, challenge == .deliver,
             fetch.engine.resumable?.hides(head) != true
         {
-            fetch.channel?.post(.head(Response.ResponseHead(head)))
+            if isStored {
+                fetch.engine.holdsHead = true
+            } else {
+                fetch.channel?.post(.head(Response.ResponseHead(head)))
+            }
         }
         if questions.contains(.storing) { askAboutStoring(head, lease, fetch) }
         guard questions.contains(.disposition) else { return true }
@@ -93,6 +97,14 @@ extension Supervisor {
         return true
     }
 
+    /// Tells the head of what is stored. Before any of its body has come that may turn out to be damaged, and another
+    /// answer takes its place.
+    func tellHeldHead(of fetch: RunningFetch) {
+        guard fetch.engine.holdsHead, let head = fetch.engine.head else { return }
+        fetch.engine.holdsHead = false
+        fetch.channel?.post(.head(Response.ResponseHead(head)))
+    }
+
     /// - Returns: False when there was no room for so many bytes.
     private mutating func take(_ bytes: [UInt8], _ fetch: RunningFetch, from link: WorkerLink) -> Bool {
         guard UInt64(bytes.count) <= fetch.engine.credit else {
@@ -101,6 +113,7 @@ extension Supervisor {
         }
         fetch.engine.credit -= UInt64(bytes.count)
         fetch.engine.delivered += UInt64(bytes.count)
+        tellHeldHead(of: fetch)
         fetch.channel?.post(.data(bytes))
         return true
     }
@@ -159,9 +172,12 @@ extension Supervisor {
         }
         let body = CarriedBody(descriptors, of: end)
         // Asked while the lease is held: when the worker is ended for this, the hop is lost with its others.
-        if let fetch = fetch(of: end.lease, from: link), let reason = violation(in: end, body, fetch) {
-            refuse(link, reason)
-            return false
+        if let fetch = fetch(of: end.lease, from: link) {
+            if let reason = violation(in: end, body, fetch) {
+                refuse(link, reason)
+                return false
+            }
+            if case .complete = end.outcome { tellHeldHead(of: fetch) }
         }
         guard let hop = takeEnd(end, from: link) else { return passesOver(end.lease, from: link) }
         guard let fetch = fetches[hop] else { return true }

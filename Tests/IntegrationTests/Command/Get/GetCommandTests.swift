@@ -118,6 +118,35 @@ struct GetCommandTests {
         }
     }
 
+    @Test("where its worker dies after the head, one head is written")
+    func oneHead() async throws {
+        let never = Occasion()
+        let origin = try ScriptedOrigin { seen in
+            var answer = ScriptedOrigin.Answer(200, "begun")
+            if seen.number == 1 {
+                answer.rest = (Array(" and ended".utf8), never)
+            } else {
+                answer.body += Array(" and ended".utf8)
+            }
+            return answer
+        }
+        defer {
+            never.open()
+            origin.stop()
+        }
+        let directory = try TemporaryDirectory()
+        let run = try ChildProcess(
+            try BuiltProducts.trawl(),
+            ["get", "-s", "--no-cache", "-D", directory.file("heads"), "-o", directory.file("body"), origin.url("/")])
+        #expect(await eventually { directory.content("heads")?.isEmpty == false })
+        for worker in ProcessTree.children(of: run.pid) { kill(worker, SIGKILL) }
+        #expect(run.exitStatus(within: 30_000) == 0)
+        #expect(origin.seen().count == 2)
+        #expect(directory.content("body") == Array("begun and ended".utf8))
+        let heads = String(decoding: directory.content("heads") ?? [], as: UTF8.self)
+        #expect(heads.components(separatedBy: "HTTP/1.1 200").count == 2, "\(heads)")
+    }
+
     @Test("stopped by the terminal, its worker stops too, and both go on together")
     func stopAndContinue() async throws {
         func state(_ pid: pid_t) -> Character? {
