@@ -16,8 +16,8 @@ public struct FetchError: Error, Sendable, Hashable {
     /// What is needed to go on with a download (``Destination/FileOptions/keepsPart``); nil when it cannot be gone on
     /// with.
     public var resumeData: ResumeData? { content.resumeData }
-    /// What the hops took, the one that failed included; of a fetch that was given up, those before. Two errors that
-    /// differ in that alone are equal.
+    /// What the hops took, the one that failed included; of a fetch that was given up, those before, and the one in
+    /// flight where its end was awaited. Two errors that differ in that alone are equal.
     package var metrics: [HopReport] { content.metrics.all }
 
     /// All of it, made once and shared by copies: most results hold none.

@@ -92,6 +92,13 @@ public final class Fetch: Sendable {
     /// by the time its worker hears of it. Files it was writing go.
     public func cancel() { Self.cancel(maker, control) }
 
+    /// Ends the fetch as ``cancel()`` does, but for the time of its end: the worker has stopped by then, and what the
+    /// hop in flight took is among the error's metrics.
+    package func cancelMeasured() {
+        control.noteCancelled(awaitsWorker: true)
+        cancel()
+    }
+
     private static func cancel(_ maker: Maker, _ control: FetchControl) {
         control.noteCancelled()
         switch maker {

@@ -10,6 +10,7 @@ final class FetchControl: Sendable {
         var priority: Double
         var awaitsTurn = false
         var isCancelled = false
+        var awaitsWorker = false
         var notes = Notes()
     }
 
@@ -60,7 +61,16 @@ final class FetchControl: Sendable {
         set { values.withLock { $0.awaitsTurn = newValue } }
     }
 
-    func noteCancelled() { values.withLock { $0.isCancelled = true } }
+    /// - Parameter awaitsWorker: Whether the answer is to come only when the worker has stopped.
+    func noteCancelled(awaitsWorker: Bool = false) {
+        values.withLock { values in
+            values.isCancelled = true
+            if awaitsWorker { values.awaitsWorker = true }
+        }
+    }
+
+    /// Whether it was cancelled so that what the hop in flight took is known at its end.
+    var awaitsWorker: Bool { values.withLock { $0.awaitsWorker } }
 
     var priority: Double {
         get { values.withLock { $0.priority } }

@@ -63,7 +63,7 @@ extension SingleFetch {
         if plan.wantsHeadsAlone, refusal == nil, !outputIsClosed {
             isEnough = true
             // With `-X`; otherwise it ends here anyway.
-            if plan.template.effectiveMethod != .head { fetch.cancel() }
+            if plan.template.effectiveMethod != .head { fetch.cancelMeasured() }
             return
         }
         setProgress(expected: head.fields["Content-Length"].flatMap { UInt64($0) })
@@ -194,7 +194,8 @@ extension SingleFetch {
 
     private mutating func refuse(_ fetch: Fetch, _ message: String, _ code: Int32) {
         if refusal == nil { refusal = (message, code) }
-        fetch.cancel()
+        // `-w` tells what the exchange took.
+        fetch.cancelMeasured()
     }
 
     private var versionAsked: String {

@@ -71,8 +71,9 @@ struct SingleFetch {
         let fetch = coordinator.start(request, into: destination)
         announce(fetch)
         while let event = fetch.nextEventBlocking() { handle(event, of: fetch, &result, names: &names) }
-        if isEnough, case .failure(let error) = result, error.code == .cancelled { result = nil }
-        let code = settle(result)
+        var outcome = result
+        if isEnough, case .failure(let error) = result, error.code == .cancelled { outcome = nil }
+        let code = settle(outcome)
         var values = WriteOutValues(
             url: UserInformation.removed(from: request.url), method: request.effectiveMethod.name, exitCode: code,
             total: fetch.exchangeStart?.duration(to: MonotonicClock.now()) ?? .zero)

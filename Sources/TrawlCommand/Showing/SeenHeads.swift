@@ -8,8 +8,8 @@ struct SeenHeads: Sendable {
     private(set) var hasAnswer = false
     /// The bytes of all of them, interim ones included.
     private(set) var length = 0
-    /// Redirects that were followed.
-    private(set) var redirects = 0
+    /// The statuses of the redirects that were followed.
+    private(set) var redirects: [Int] = []
 
     /// Something happened to the fetch.
     mutating func note(_ event: FetchEvent) {
@@ -19,7 +19,7 @@ struct SeenHeads: Sendable {
         case .authenticating(_, let head):
             take(head)
         case .redirected(let hop):
-            redirects += 1
+            redirects.append(hop.status)
             take(hop.head)
         case .head(let head):
             hasAnswer = true

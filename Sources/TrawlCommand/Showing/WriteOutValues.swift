@@ -25,9 +25,10 @@ struct WriteOutValues: Sendable {
 
     /// The method of the last hop: redirects may change it (RFC 9110 §15.4).
     private var lastMethod: String {
-        guard let first = Method(method), let redirects = response?.redirects else { return method }
-        return redirects.reduce(first) { method, redirect in
-            Redirect.next(after: UInt16(clamping: redirect.status), of: method, mode: .standard)?.0 ?? method
+        guard let first = Method(method) else { return method }
+        let statuses = response?.redirects.map(\.status) ?? seen.redirects
+        return statuses.reduce(first) { method, status in
+            Redirect.next(after: UInt16(clamping: status), of: method, mode: .standard)?.0 ?? method
         }.name
     }
 
@@ -56,7 +57,7 @@ struct WriteOutValues: Sendable {
         case .method: return lastMethod
         case .numberOfConnects: return String(hops.count { $0.connection != nil && !$0.reusedConnection })
         case .numberOfFields: return String(lastHead?.fields.count ?? 0)
-        case .numberOfRedirects: return String(response?.redirects.count ?? seen.redirects)
+        case .numberOfRedirects: return String(response?.redirects.count ?? seen.redirects.count)
         case .redirectURL: return lastHead.flatMap(redirectURL) ?? ""
         case .remoteAddress: return hops.last?.remoteAddress.map { Self.address($0).host } ?? ""
         case .remotePort: return hops.last?.remoteAddress.map { Self.address($0).port } ?? "0"

@@ -92,12 +92,14 @@ extension Supervisor {
     /// Ends a fetch before its hop is over: cancelled, out of time, shutdown.
     ///
     /// A worker that is to give a file its name may just have done so: it is asked to stop, and what it says to that is
-    /// the answer. So no file stays that nobody was told of.
+    /// the answer. So no file stays that nobody was told of. A caller may also want to know what the hop took.
     ///
     /// - Parameter waitsForWorker: Whether there is time for that.
     mutating func conclude(_ fetch: RunningFetch, _ error: FetchError, waitsForWorker: Bool = true) {
-        let isFile = fetch.plan.sink.isNamedByWorker || fetch.engine.resumable?.outlivesFetch == true
-        switch fetch.engine.life.concluded(waitsForWorker: waitsForWorker && isFile) {
+        let isAwaited =
+            fetch.plan.sink.isNamedByWorker || fetch.engine.resumable?.outlivesFetch == true
+            || fetch.control?.awaitsWorker == true
+        switch fetch.engine.life.concluded(waitsForWorker: waitsForWorker && isAwaited) {
         case .none: return
         case .answerAndWithdraw:
             withdraw(fetch)

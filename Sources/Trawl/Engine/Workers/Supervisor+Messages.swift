@@ -189,6 +189,7 @@ extension Supervisor {
             return true
         case .finish:
             if let error = fetch.engine.ending, !isResponse(end, fetch) {
+                note(end, fetch.head(at: end), of: fetch, from: link)
                 answer(fetch, with: .failure(error))
                 pool.slots[link.slot].completedLease()
                 return true

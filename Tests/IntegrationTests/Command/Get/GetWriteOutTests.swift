@@ -187,6 +187,34 @@ struct GetWriteOutTests {
         }
     }
 
+    @Test("-w knows the exchange that was ended at its head")
+    func endedAtHead() throws {
+        let never = Occasion()
+        let origin = try ScriptedOrigin { seen in
+            if seen.target == "/from" { return .init(303, "", [("Location", "/to")]) }
+            var answer = ScriptedOrigin.Answer(seen.target == "/missing" ? 404 : 200, "begun")
+            answer.rest = (Array(" and ended".utf8), never)
+            return answer
+        }
+        defer {
+            never.open()
+            origin.stop()
+        }
+        let directory = try TemporaryDirectory()
+        let start = ["-s", "--no-cache", "-o", directory.file("body"), "-w"]
+        let format = "%{http_code} %{num_connects} %{remote_ip} %{size_upload} %{method} %{url_effective}"
+        let failed = try CommandRun(start + [format, "-f", "-d", "a=1", origin.url("/missing")])
+        #expect(
+            failed.status == 22 && failed.text == "404 1 127.0.0.1 3 POST \(origin.url("/missing"))",
+            "\(failed.text) \(failed.errors)")
+        let heads = try CommandRun(start + [format, "-I", "-X", "GET", "-L", origin.url("/from")])
+        #expect(
+            heads.status == 0 && heads.text == "200 1 127.0.0.1 0 GET \(origin.url("/to"))",
+            "\(heads.text) \(heads.errors)")
+        let times = try CommandRun(start + ["%{time_starttransfer}", "-f", origin.url("/missing")])
+        #expect(Double(times.text).map { $0 > 0 } == true, "\(times.text) \(times.errors)")
+    }
+
     @Test("-w has the same values for several URLs as for one, also of fetches that fail")
     func several() async throws {
         try await withOrigin { origin in
