@@ -37,7 +37,7 @@ extension SingleFetch {
         case .data(let bytes):
             take(bytes, of: fetch)
         case .progress(let state):
-            if received == 0 { show(state, of: fetch) }
+            if received == 0 || isDecoded { show(state, of: fetch) }
         case .ended(let ended):
             result = ended
             take(ended, of: fetch)
@@ -66,13 +66,14 @@ extension SingleFetch {
             if plan.template.effectiveMethod != .head { fetch.cancelMeasured() }
             return
         }
+        isDecoded = head.fields["Content-Encoding"] != nil
         setProgress(expected: head.fields["Content-Length"].flatMap { UInt64($0) })
     }
 
     /// Bytes of the body.
     private mutating func take(_ bytes: [UInt8], of fetch: Fetch) {
         received += UInt64(bytes.count)
-        setProgress(expected: nil)
+        if !isDecoded { setProgress(expected: nil) }
         guard refusal == nil, !outputIsClosed, !isEnough else { return }
         if isBinaryForTerminal(bytes) {
             refuse(

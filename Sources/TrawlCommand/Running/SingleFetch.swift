@@ -26,6 +26,8 @@ struct SingleFetch {
     /// What the attempt under way sends, where that is shown.
     var sent: SentRequest?
     var received: UInt64 = 0
+    /// Whether the body comes without codings that its announced length has: progress is then that of the wire.
+    var isDecoded = false
     /// Why the fetch was ended by this side, with its exit code.
     var refusal: (message: String, code: Int32)?
     /// Takes the heads for `-D`.

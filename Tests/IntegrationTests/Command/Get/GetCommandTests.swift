@@ -147,6 +147,35 @@ struct GetCommandTests {
         #expect(heads.components(separatedBy: "HTTP/1.1 200").count == 2, "\(heads)")
     }
 
+    @Test("the progress of a body that is decoded is that of the bytes that come")
+    func progressOfCodedBody() async throws {
+        // gzip of a hundred times the letter a, as zlib has it.
+        let packed: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 75, 76, 164, 61, 0, 0, 100, 122, 112, 175, 100, 0, 0, 0,
+        ]
+        let isShown = Occasion()
+        let origin = try ScriptedOrigin { _ in
+            var answer = ScriptedOrigin.Answer(200, "", [("Content-Encoding", "gzip")])
+            answer.body = Array(packed[..<20])
+            answer.rest = (Array(packed[20...]), isShown)
+            return answer
+        }
+        defer {
+            isShown.open()
+            origin.stop()
+        }
+        let directory = try TemporaryDirectory()
+        let run = try ChildProcess(
+            try BuiltProducts.trawl(),
+            ["get", "--no-cache", "--compressed", "--progress", "plain", "-o", "-", origin.url("/page")],
+            errors: directory.file("errors"))
+        func errors() -> String { String(decoding: directory.content("errors") ?? [], as: UTF8.self) }
+        #expect(await eventually { errors().contains("83%") }, "\(errors())")
+        isShown.open()
+        #expect(run.exitStatus(within: 30_000) == 0)
+        #expect(!errors().contains("100B/24B"), "\(errors())")
+    }
+
     @Test("stopped by the terminal, its worker stops too, and both go on together")
     func stopAndContinue() async throws {
         func state(_ pid: pid_t) -> Character? {
