@@ -38,6 +38,8 @@ extension Supervisor {
 
     /// A hop that was made by a worker ended.
     mutating func count(_ end: LeaseEnd, of fetch: RunningFetch, by slot: Int) {
+        // What the store alone answered, or was to, is no exchange with a server.
+        guard end.metrics.ended > 0 || !end.isOfStoreAlone else { return }
         tellConnection(fetch, end, slot)
         tellPassed(fetch, end)
         counts.hopEnded(
@@ -133,6 +135,14 @@ extension Supervisor {
         let name = CommandLine.arguments.first?.split(separator: "/").last.map { String($0) } ?? ""
         return name.isEmpty ? "program" : name
     }()
+}
+
+extension LeaseEnd {
+    /// Whether it is the end of what is stored, good or bad.
+    fileprivate var isOfStoreAlone: Bool {
+        if case .failed(let failure) = outcome { return failure.kind == .storedResponse }
+        return cache.source.isStoreAlone
+    }
 }
 
 extension EngineCounts.Origin {

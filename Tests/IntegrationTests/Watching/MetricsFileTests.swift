@@ -117,6 +117,28 @@ struct MetricsFileTests {
         #expect(metrics["trawl_cache_responses_total{cache=\"miss\"}"] == 2)
     }
 
+    @Test("what workers deliver from the cache is no exchange with a server")
+    func deliveredByWorkers() async throws {
+        let directory = try TemporaryDirectory()
+        try await withOrigin { origin in
+            let found = Request(origin.url("/bytes/5?field=Cache-Control:%20max-age=600"))
+            try await withTestCoordinator(workers: 1) {
+                $0.store = .directory(directory.file("store"))
+                $0.metricsFile = MetricsFile(directory.file("metrics"))
+            } _: { coordinator in
+                _ = try await coordinator.send(found)
+                for _ in 0..<3 {
+                    let fetch = coordinator.start(found, into: .stream)
+                    #expect(try await readStream(fetch).count == 5)
+                }
+            }
+        }
+        let metrics = try read(directory, "metrics").samples
+        #expect(metrics["trawl_cache_responses_total{cache=\"hit\"}"] == 3)
+        #expect(metrics["trawl_hops_total{connection=\"new\"}"] == 1)
+        #expect(metrics["trawl_hops_total{connection=\"none\"}"] == 0)
+    }
+
     private static let promtool = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         .map { $0 + "/promtool" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
