@@ -141,7 +141,7 @@ final class ProxyScripts: Sendable {
         let running = RunningFetch(
             plan: try planner.plan(request, into: .memory, wantsEvents: false), reply: .cell(outcome),
             // Who waits for an answer holds up all that wait for a script, and `sendBlocking` asks nobody.
-            asksProgram: false)
+            asksProgram: false, isAskedFor: false)
         if !mailbox.post(.submit(running)) { running.refuse() }
         let response = try outcome.waitBlocking().get()
         guard response.isSuccess else {

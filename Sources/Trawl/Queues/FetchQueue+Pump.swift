@@ -88,7 +88,7 @@ extension FetchQueue {
             let plan = try coordinator.planner.plan(request, into: destination, wantsEvents: true)
             let running = RunningFetch(
                 plan: plan, reply: .cell(OutcomeCell()), channel: sink, decisions: decisions,
-                cancelsTogether: cancelsTogether, control: control)
+                cancelsTogether: cancelsTogether, isAskedFor: !forSize, control: control)
             state.withLock { $0.runs[id]?.running = running }
             coordinator.submit(running)
         } catch {

@@ -21,11 +21,11 @@ extension Supervisor {
 
     /// An attempt is followed by another one.
     mutating func countRetry(of fetch: RunningFetch) {
-        counts.retried()
+        if fetch.isCounted { counts.retried() }
         tell(.status, fetch, "tried again")
     }
 
-    /// A fetch that somebody waited for is answered.
+    /// A fetch of the program's is answered.
     mutating func count(_ result: Result<Response, FetchError>, of fetch: RunningFetch) {
         tellEnd(fetch, result)
         switch result {

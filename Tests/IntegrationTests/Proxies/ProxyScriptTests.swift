@@ -71,6 +71,28 @@ struct ProxyScriptTests {
         }
     }
 
+    @Test("who looks for a script is no fetch of the program's, whether there is one or not")
+    func uncounted() async throws {
+        let one = try proxy("one")
+        let script = "function FindProxyForURL() { return 'PROXY \(one.place)'; }"
+        let scripts = try ScriptedOrigin { _ in .init(200, script) }
+        defer {
+            one.stop()
+            scripts.stop()
+        }
+        try await withOrigin { origin in
+            for place in [scripts.url("/wpad.dat"), "http://127.0.0.1:\(ClosedPort.number)/wpad.dat"] {
+                try await withTestCoordinator(workers: 1) { coordinator in
+                    var request = Request(origin.url("/anything"))
+                    request.options.proxy = ProxyPolicy(script: place)
+                    _ = try await coordinator.send(request)
+                    let status = await coordinator.status()
+                    #expect(status?.done == 1 && status?.failed == 0, "\(place)")
+                }
+            }
+        }
+    }
+
     @Test("a server that names hosts no name can have does not switch the script off")
     func longHosts() async throws {
         let one = try proxy("one")

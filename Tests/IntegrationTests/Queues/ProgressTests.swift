@@ -289,6 +289,8 @@ struct ProgressTests {
             // Six sizes in bytes, and one as a unit.
             let progress = queue.currentProgress.download
             #expect(progress.completed == progress.total && progress.fraction == 1 && progress.total == 6001)
+            // Nothing is told of who asks for a size.
+            #expect(await scene.coordinator.status()?.done == 7)
         }
     }
 

@@ -10,7 +10,7 @@ struct RunningFetchTests {
 
     @Test("a fetch is no larger than the blocks that malloc keeps at hand")
     func size() {
-        // Before its properties an object has its type and its count of references; three of them are truth values.
+        // Before its properties an object has its type and its count of references; four of them are truth values.
         let size =
             16 + MemoryLayout<FetchPlan>.stride + MemoryLayout<RunningFetch.Reply>.stride
             + MemoryLayout<(any FetchEventSink)?>.stride + MemoryLayout<FetchControl?>.stride + 8

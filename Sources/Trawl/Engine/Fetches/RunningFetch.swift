@@ -29,6 +29,8 @@ final class RunningFetch: @unchecked Sendable {
     /// Whether a question for credentials that is cancelled for one of those that wait for it is cancelled for this one
     /// too, and the other way round: not in a queue whose fetches do not end together (ASI-AUTH-15, ASI-Q-05).
     let cancelsTogether: Bool
+    /// Whether a program asked for it: not of what is fetched on the way to that.
+    private let isAskedFor: Bool
 
     /// The supervisor's part. One thread's, and never lent while it is used otherwise: without the checks of exclusive
     /// access, which are made at each use of an object's property.
@@ -38,7 +40,7 @@ final class RunningFetch: @unchecked Sendable {
     init(
         plan: consuming FetchPlan, reply: consuming Reply, channel: (any FetchEventSink)? = nil,
         decisions: (any FetchDecisions)? = nil, asksProgram: Bool = true, asksAboutStoring: Bool? = nil,
-        cancelsTogether: Bool = true, control: FetchControl? = nil
+        cancelsTogether: Bool = true, isAskedFor: Bool = true, control: FetchControl? = nil
     ) {
         engine = .beginning(plan, decisions)
         self.plan = plan
@@ -47,6 +49,7 @@ final class RunningFetch: @unchecked Sendable {
         self.asksProgram = asksProgram
         self.asksAboutStoring = asksAboutStoring ?? asksProgram
         self.cancelsTogether = cancelsTogether
+        self.isAskedFor = isAskedFor
         self.control = control
     }
 
@@ -55,6 +58,9 @@ final class RunningFetch: @unchecked Sendable {
 
     /// Whether nobody waits for it.
     var isForNobody: Bool { if case .nobody = reply { true } else { false } }
+
+    /// Whether it counts as a fetch where those are told by number.
+    var isCounted: Bool { isAskedFor && !isForNobody }
 
     /// The final head of a hop as the hop ends; nil when none came.
     func head(at end: LeaseEnd) -> TrawlHTTP.ResponseHead? {

@@ -139,7 +139,7 @@ extension Supervisor {
         keepPart(&result, fetch)
         lend(&result)
         withdrawQuestion(fetch)
-        if !fetch.isForNobody { count(result, of: fetch) }
+        if fetch.isCounted { count(result, of: fetch) }
         fetch.engine.decisions = nil
         fetch.channel?.post(.ended(result))
         switch fetch.reply {
