@@ -291,7 +291,7 @@ struct Supervisor: ~Copyable {
         case .restoreHost(let origin): restoreHost(origin)
         case .shutDown(let grace): beginShutdown(grace: grace)
         case .status(let question): answer(question)
-        case .follow(let number, let continuation): followers.add(number, continuation, fetches.count)
+        case .follow(let number, let continuation): followers.add(number, continuation, fetches.count, at: now)
         case .unfollow(let number): followers.remove(number)
         case .signalWorkers(let signal, let done):
             signalWorkers(signal)

@@ -15,10 +15,14 @@ struct ActivityFollowers {
     var nextLook: MonotonicInstant? { followers.isEmpty ? nil : tally.nextLook }
 
     /// One more, who is told the present number at once.
-    mutating func add(_ number: UInt64, _ continuation: AsyncStream<Int>.Continuation, _ count: Int) {
+    mutating func add(
+        _ number: UInt64, _ continuation: AsyncStream<Int>.Continuation, _ count: Int, at now: MonotonicInstant
+    ) {
         if followers.isEmpty { tally = ActivityTally() }
+        // What all have been told is what all are told the next change of.
+        look(count, at: now)
         followers[number] = continuation
-        continuation.yield(max(tally.current, count))
+        continuation.yield(tally.current)
     }
 
     mutating func remove(_ number: UInt64) { followers[number] = nil }
