@@ -185,7 +185,7 @@ public final class Coordinator: Sendable {
         _ request: Request, into destination: Destination = .memory, decisions: (any FetchDecisions)? = nil,
         suspended: Bool = false
     ) -> Fetch {
-        let channel = EventChannel()
+        let channel = EventChannel(isHEAD: request.effectiveMethod == .head)
         let control = FetchControl(id: nextFetchID(), isSuspended: suspended)
         do throws(FetchError) {
             let plan = try planner.plan(request, into: destination, wantsEvents: true)

@@ -35,7 +35,10 @@ final class EventChannel: FetchEventSink {
 
     private let state = Guarded(State())
     /// How far the fetch has come.
-    let meter = FetchMeter()
+    let meter: FetchMeter
+
+    /// - Parameter isHEAD: Whether it is a fetch without a body.
+    init(isHEAD: Bool = false) { meter = FetchMeter(isHEAD: isHEAD) }
 
     /// Adds an event, unless it is a head that was told before. Nothing is added after the end.
     func post(_ event: FetchEvent) {

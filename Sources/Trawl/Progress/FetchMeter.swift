@@ -36,7 +36,12 @@ final class FetchMeter: Sendable {
         }
     }
 
-    private let state = Guarded(State())
+    private let state: Guarded<State>
+
+    /// - Parameter isHEAD: Whether no body follows a head, also where there is no attempt: what is stored may answer.
+    init(isHEAD: Bool = false) {
+        state = Guarded(State(hop: HopShape(isHEAD: isHEAD)))
+    }
 
     /// What is known now.
     var current: TransferProgress {
@@ -178,7 +183,10 @@ struct HopShape: Sendable {
     private(set) var sendsBody = false
     /// Whether the head of the response that is the answer has come.
     private(set) var hasHead = false
-    private var isHEAD = false
+    private var isHEAD: Bool
+
+    /// - Parameter isHEAD: Whether that is the method before an attempt has another.
+    init(isHEAD: Bool = false) { self.isHEAD = isHEAD }
 
     /// An attempt begins.
     ///

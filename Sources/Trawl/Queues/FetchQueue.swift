@@ -129,7 +129,7 @@ public final class FetchQueue: Sendable {
         _ request: Request, into destination: Destination = .memory, priority: Double = 0.5,
         after dependencies: [FetchID] = [], startsAfterFailure: Bool = false, decisions: (any FetchDecisions)? = nil
     ) -> QueuedFetch {
-        let (outcome, channel) = (OutcomeCell(), EventChannel())
+        let (outcome, channel) = (OutcomeCell(), EventChannel(isHEAD: request.effectiveMethod == .head))
         let control = FetchControl(id: coordinator.nextFetchID(), priority: priority)
         let id = state.withLock { state in
             let id = state.add(

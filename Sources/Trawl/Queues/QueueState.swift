@@ -201,8 +201,8 @@ struct QueueState {
         let sink = makeSink(forSize ? nil : handles[id])
         if forSize { Self.askForSize(&request) }
         runs[id] = Run(
-            sink: sink, method: kept.effectiveMethod, url: request.url, control: forSize ? nil : handles[id]?.control
-        )
+            sink: sink, method: kept.effectiveMethod, url: request.url, control: forSize ? nil : handles[id]?.control,
+            hop: HopShape(isHEAD: kept.effectiveMethod == .head))
         if !forSize, shares[id] != nil, !request.body.isEmpty {
             var share = up.add()
             let step = up.learned(Int64(request.body.bytes.count), of: &share)

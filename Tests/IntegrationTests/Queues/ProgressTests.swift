@@ -294,6 +294,21 @@ struct ProgressTests {
         }
     }
 
+    @Test("a HEAD that the cache answers has no body either")
+    func storedHEAD() async throws {
+        let answer: @Sendable (ScriptedOrigin.Seen) -> ScriptedOrigin.Answer = { _ in
+            ScriptedOrigin.Answer(200, Self.body(5000), [("Cache-Control", "max-age=60")])
+        }
+        try await withScene(answering: answer) { scene, coordinator in
+            let url = scene.origin.url("/page")
+            _ = try await coordinator.send(Request(url))
+            let fetch = coordinator.start(Request(.head, url))
+            let response = try await fetch.response
+            let download = fetch.currentProgress.download
+            #expect(response.source == .cache && download.completed == 0 && download.total == 0)
+        }
+    }
+
     @Test("a size is asked for with the fields of its fetch, and 501 is taken as 405 is")
     func sizingFields() async throws {
         try await withQueueScene(answering: { seen in

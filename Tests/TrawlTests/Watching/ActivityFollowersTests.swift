@@ -3,7 +3,7 @@ import TrawlHTTP
 
 @testable import Trawl
 
-@Suite("Those who follow how many fetches there are, ASI-MISC-01")
+@Suite("Those who follow how many fetches there are")
 struct ActivityFollowersTests {
     private func at(_ milliseconds: Int) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: 1_000_000_000).advanced(by: .milliseconds(milliseconds))
