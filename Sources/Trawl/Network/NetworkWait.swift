@@ -8,6 +8,8 @@ final class NetworkWait {
     let limit: Duration?
     /// When the whole fetch must end.
     var wholeDeadline: MonotonicInstant?
+    /// How often it has come to wait: after each time its exchange begins anew.
+    var count = 0
     /// How long it has waited, the wait that lasts aside.
     var waited = Duration.zero
     /// Since when it waits; nil when it does not.

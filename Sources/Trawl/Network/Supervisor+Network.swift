@@ -35,6 +35,7 @@ extension Supervisor {
         }
         // The time that an exchange may take does not pass meanwhile.
         endExchange(of: fetch, wholeDeadline: wait.wholeDeadline)
+        wait.count += 1
         guard networkStatus == .none else {
             wait.waited += Self.settlingDelay
             park(fetch, until: now.advanced(by: Self.settlingDelay))

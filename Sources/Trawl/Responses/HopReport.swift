@@ -41,22 +41,23 @@ public struct HopReport: Sendable, Hashable {
         return "\(metrics.remoteAddress):\(metrics.remotePort)"
     }
 
-    /// The number of the attempt it belongs to (``RequestOptions/retry``), 1 for the first.
-    package var attempt: Int { Int(attemptNumber) }
+    /// The number of the exchange it belongs to (``RequestOptions/TimeLimits/exchange``), 1 for the first: each attempt
+    /// is one, and what follows a wait for the network.
+    package var exchange: Int { Int(exchangeNumber) }
 
     /// As the worker measured; made into what is asked for when it is asked for.
     private let metrics: HopMetrics
     // Half a word each: every running fetch has room for a report.
     private let slot: Int32
-    private let attemptNumber: Int32
+    private let exchangeNumber: Int32
 
     /// The report of what a worker measured.
-    package init(url: String, status: Int, version: String, slot: Int, attempt: Int = 1, metrics: HopMetrics) {
+    package init(url: String, status: Int, version: String, slot: Int, exchange: Int = 1, metrics: HopMetrics) {
         self.url = url
         self.status = status
         self.version = version
         self.slot = Int32(clamping: slot)
-        attemptNumber = Int32(clamping: attempt)
+        exchangeNumber = Int32(clamping: exchange)
         self.metrics = metrics
     }
 

@@ -33,10 +33,10 @@ struct WriteOutValues: Sendable {
     }
 
     /// What the hops of the last attempt took, also of a fetch that failed. In curl each attempt is a transfer of its
-    /// own.
+    /// own; so is here what follows a wait for the network, which curl does not know.
     private var hops: [HopReport] {
         let all = response?.metrics ?? error?.metrics ?? []
-        return all.filter { $0.attempt == all.last?.attempt }
+        return all.filter { $0.exchange == all.last?.exchange }
     }
 
     /// The bytes of the last body as they were transferred, content codings still on; of one that was stored, and of
@@ -73,7 +73,9 @@ struct WriteOutValues: Sendable {
         case .timeConnect: return sum { $0.connected }
         case .timeNameLookup: return sum { $0.nameResolved }
         case .timePretransfer: return sum { $0.requestSent }
-        case .timeRedirect: return Self.seconds(hops.dropLast().reduce(.zero) { $0 + $1.ended })
+        // What brought no response, such as a proxy in place of which another was asked, led nowhere.
+        case .timeRedirect:
+            return Self.seconds(hops.dropLast().reduce(.zero) { $1.status == 0 ? $0 : $0 + $1.ended })
         case .timeStartTransfer: return sum { $0.firstByte }
         case .timeTotal: return Self.seconds(total)
         case .url: return url

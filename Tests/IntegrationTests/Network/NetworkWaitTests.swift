@@ -39,6 +39,17 @@ struct NetworkWaitTests {
         #expect(await scene.status("dead") == 6)
     }
 
+    @Test("-w is about what followed the wait")
+    func writeOut() async throws {
+        let scene = try NetworkScene()
+        let format = "%{num_redirects} %{time_redirect} %{num_connects}"
+        try scene.start("told", ["--wait-for-network", "0", "--no-cache", "-w", format, Self.url])
+        #expect(await eventually { scene.text("told.err").contains("waiting for it") })
+        try scene.connect()
+        #expect(await scene.status("told") == 0)
+        #expect(scene.text("told.out") == "hello\n0 0.000000 1")
+    }
+
     @Test("a fetch that is to come from an address waits until that is there")
     func interface() async throws {
         let scene = try NetworkScene()

@@ -56,14 +56,16 @@ struct WriteOutTests {
     }
 
     /// A hop of so many microseconds until each of its phases.
-    private func hop(attempt: Int, _ times: [UInt32], _ firstByte: UInt64, _ ended: UInt64, isNew: Bool) -> HopReport {
+    private func hop(
+        exchange: Int, _ times: [UInt32], _ firstByte: UInt64, _ ended: UInt64, isNew: Bool, status: Int = 302
+    ) -> HopReport {
         var metrics = HopMetrics()
         (metrics.nameResolved, metrics.connected, metrics.secured) = (times[0], times[1], times[2])
         (metrics.requestSent, metrics.firstByte, metrics.ended) = (times[3], firstByte, ended)
         (metrics.connection, metrics.reusedConnection) = (1, !isNew)
         (metrics.bytesSent, metrics.bodyBytesSent) = (100, 20)
         return HopReport(
-            url: "http://h/", status: 302, version: "HTTP/1.1", slot: 0, attempt: attempt, metrics: metrics)
+            url: "http://h/", status: status, version: "HTTP/1.1", slot: 0, exchange: exchange, metrics: metrics)
     }
 
     @Test("times and counts are those of all hops of the last attempt, as in curl, and of no other attempt")
@@ -71,15 +73,27 @@ struct WriteOutTests {
         var values = values
         values.error = FetchError(.timeout, "").reporting(
             HopReports([
-                hop(attempt: 1, [1, 2, 3, 4], 5, 6, isNew: true),
-                hop(attempt: 2, [10, 20, 30, 40], 50, 60, isNew: true),
-                hop(attempt: 2, [0, 0, 0, 400], 500, 600, isNew: false),
-                hop(attempt: 2, [1000, 2000, 3000, 4000], 5000, 6000, isNew: true),
+                hop(exchange: 1, [1, 2, 3, 4], 5, 6, isNew: true),
+                hop(exchange: 2, [10, 20, 30, 40], 50, 60, isNew: true),
+                hop(exchange: 2, [0, 0, 0, 400], 500, 600, isNew: false),
+                hop(exchange: 2, [1000, 2000, 3000, 4000], 5000, 6000, isNew: true),
             ]))
         let times = "%{time_namelookup} %{time_connect} %{time_appconnect} %{time_pretransfer} %{time_starttransfer}"
         #expect(written(WriteOut(times), values).output == "0.001010 0.002020 0.003030 0.004440 0.005550")
         let others = written(WriteOut("%{time_redirect} %{num_connects} %{size_request} %{size_upload}"), values)
         #expect(others.output == "0.000660 2 240 20")
+    }
+
+    @Test("what brought no response is no redirect")
+    func failedHops() {
+        var values = values
+        values.error = FetchError(.timeout, "").reporting(
+            HopReports([
+                hop(exchange: 1, [0, 0, 0, 0], 0, 7, isNew: true, status: 0),
+                hop(exchange: 1, [1, 2, 3, 4], 5, 60, isNew: true),
+                hop(exchange: 1, [0, 0, 0, 0], 0, 700, isNew: true, status: 0),
+            ]))
+        #expect(written(WriteOut("%{time_redirect}"), values).output == "0.000060")
     }
 
     @Test("fields keep their bytes, but for a terminal")

@@ -361,10 +361,11 @@ extension Supervisor {
         }
         if end.cache.hasLostCookies { fetch.plan.terms.cookies?.noteLoss() }
         if case .driver = fetch.reply, driving?.readsMetrics != true { return }
+        let exchange = fetch.attempts + (fetch.engine.networkWait?.count ?? 0)
         fetch.engine.metrics.append(
             HopReport(
                 url: fetch.engine.target.text, status: head.map { Int($0.status) } ?? 0,
-                version: head?.version.text ?? "", slot: link.slot, attempt: fetch.attempts, metrics: end.metrics))
+                version: head?.version.text ?? "", slot: link.slot, exchange: exchange, metrics: end.metrics))
     }
 
     mutating func response(
