@@ -72,15 +72,18 @@ start_origin() {
     fi
 }
 
+# For the sample site no proxy of the environment has a part in it.
+direct=()
 if [[ -n $list ]]; then
     build trawl
 else
+    direct=(--noproxy '*')
     build trawl LoopbackOrigin
     start_origin
     list=$scratch/urls.ndjson
     # Each page under its own path, so that files lie as the site does. The port is another one each time, so requests are
     # told from those of an earlier run by their path.
-    "$bin/trawl" get --silent --show-error "http://$address/site/urls.txt" |
+    "$bin/trawl" get --silent --show-error --fail "${direct[@]}" "http://$address/site/urls.txt" |
         awk '{ path = $0; sub("^[a-z]+://[^/]*/", "", path); file = path
                if (file ~ "(^|/)$") file = file "index.html"
                printf "{\"id\":\"/%s\",\"url\":\"%s\",\"out\":\"%s\"}\n", path, $0, file }' >"$list"
@@ -94,7 +97,7 @@ before=$(records)
 status=0
 # Ctrl-C reaches trawl as well, which finishes what it has begun; its status is waited for.
 trap : INT
-"$bin/trawl" batch "$list" --out "$out/files" --results "$results" "$@" || status=$?
+"$bin/trawl" batch "$list" --out "$out/files" --results "$results" "${direct[@]}" "$@" || status=$?
 
 if ((status != 2)) && [[ -e $results ]]; then
     say "files are in $out/files, a record of each request is in $results"

@@ -22,10 +22,15 @@ struct CrawlTests {
     }
 
     /// Starts it as `make` does, with nothing to be built.
-    private func crawl(_ directory: TemporaryDirectory, _ more: [String] = []) throws -> TerminalProcess {
+    ///
+    /// - Parameter variables: Beside those of the tests, as `NAME=VALUE`.
+    private func crawl(
+        _ directory: TemporaryDirectory, _ more: [String] = [], variables: [String] = []
+    ) throws -> TerminalProcess {
         try TerminalProcess(
             "/usr/bin/env",
-            ["SWIFT=/bin/true", directory.file("deploy/crawl.sh"), directory.file("out"), ""] + more, columns: 200)
+            ["SWIFT=/bin/true"] + variables + [directory.file("deploy/crawl.sh"), directory.file("out"), ""] + more,
+            columns: 200)
     }
 
     private func records(_ directory: TemporaryDirectory) -> [String] {
@@ -55,6 +60,20 @@ struct CrawlTests {
         #expect(await eventually { third.status != nil })
         #expect(third.exitCode == 0 && third.text.contains("nothing was left to do"), "\(third.text)")
         #expect(records(directory) == all)
+    }
+
+    @Test("the proxy of the environment has no part in the sample site")
+    func proxy() async throws {
+        let proxy = try ScriptedOrigin { _ in .init(403, "<html>\n<p class=\"no\">no</p>\n") }
+        defer { proxy.stop() }
+        let directory = try scene()
+        let variables = ["http_proxy=\(proxy.url())", "https_proxy=\(proxy.url())"]
+        let run = try crawl(directory, variables: variables)
+        #expect(await eventually { run.status != nil })
+        #expect(run.exitCode == 0, "\(run.text)")
+        let all = records(directory)
+        #expect(all.count > 1000 && all.allSatisfy { $0.contains(#""ok":true"#) })
+        #expect(proxy.seen().isEmpty)
     }
 
     @Test("wrong usage is not followed by where the files are")
