@@ -32,8 +32,9 @@ build() {
     say 'building a release (the first time takes some minutes)'
     : >"$log"
     for product in "$@"; do
-        if ! "$swift" build --package-path "$root" -c release --static-swift-stdlib --product "$product" \
-            </dev/null >>"$log" 2>&1; then
+        # As `make build` does: this is the program that `make install-built` installs.
+        if ! "$swift" build --package-path "$root" -c release --static-swift-stdlib --disable-local-rpath \
+            --product "$product" </dev/null >>"$log" 2>&1; then
             tail -n 40 "$log" >&2
             say "the build of $product failed; all of its output is in $log"
             exit 70

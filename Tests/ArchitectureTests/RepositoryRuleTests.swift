@@ -51,6 +51,16 @@ struct RepositoryRuleTests {
         #expect(unit.contains("OOMPolicy=continue") && unit.contains { $0.hasPrefix("ExecStart=") })
     }
 
+    @Test("make crawl builds the release that make build does")
+    func release() throws {
+        let makefile = try #require(tree.files.first { $0.path == "Makefile" })
+        let script = try #require(tree.files.first { $0.path == "deploy/crawl.sh" })
+        let line = try #require(makefile.lines.first { $0.hasPrefix("release := ") })
+        let flags = String(line.dropFirst("release := ".count))
+        #expect(flags.contains("--disable-local-rpath"))
+        #expect(script.lines.contains { $0.contains(" \(flags) ") })
+    }
+
     @Test("the manifest has no unsafe flags, so that packages can depend on this one")
     func manifest() {
         guard let file = tree.files.first(where: { $0.path == "Package.swift" }) else { return }
