@@ -29,7 +29,7 @@ struct BootstrapTests {
         private let search: String
 
         /// - Parameter installed: What `dpkg-query` says.
-        init(installed: [String]) throws {
+        init(installed: [String], list: String = BootstrapTests.list) throws {
             let directory = try TemporaryDirectory()
             // Another user is to read it.
             _ = chmod(directory.path, 0o755)
@@ -37,7 +37,7 @@ struct BootstrapTests {
             _ = try directory.makeDirectory("deploy")
             try FileManager.default.copyItem(
                 atPath: repository + "/deploy/bootstrap.sh", toPath: directory.file("deploy/bootstrap.sh"))
-            try directory.put("deploy/packages.txt", Array(BootstrapTests.list.utf8))
+            try directory.put("deploy/packages.txt", Array(list.utf8))
             _ = chmod(directory.file("deploy/packages.txt"), 0o644)
             let search = try directory.makeDirectory("bin")
             try FileManager.default.createSymbolicLink(
@@ -95,6 +95,17 @@ struct BootstrapTests {
         let run = try Scene(installed: ["libone-dev", "libfour"]).run([])
         #expect(run.status == 77)
         #expect(run.said.contains("sudo apt-get install --no-install-recommends libtwo-dev\n"))
+    }
+
+    @Test("public suffixes are there under the name that later systems have for their library")
+    func laterName() throws {
+        let list = try String(contentsOfFile: Checkout.path("deploy/packages.txt"), encoding: .utf8)
+        let build = list.components(separatedBy: "[build]\n").last?.components(separatedBy: "\n\n").first ?? ""
+        let names = build.split(separator: "\n").compactMap { $0.split(separator: " ").first.map { String($0) } }
+        #expect(names.contains("libpsl5"))
+        let scene = try Scene(installed: names.filter { $0 != "libpsl5" } + ["libpsl5t64"], list: list)
+        let run = try scene.run(["build"], ["SWIFT": "/bin/true"])
+        #expect(run.status == 0 && run.said == "", "\(run.said)")
     }
 
     @Test("asks for nothing when all packages are there, when it is told not to, or when it does not understand")
