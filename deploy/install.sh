@@ -20,7 +20,7 @@ fish_completion=share/fish/vendor_completions.d/trawl.fish
 documents=share/doc/trawl
 
 if [[ $1 == uninstall ]]; then
-    rm -f "$prefix/bin/trawl" "$prefix"/share/man/man1/trawl{,-*}.1 \
+    rm -f "$prefix"/bin/{trawl,.trawl.new} "$prefix"/share/man/man1/trawl{,-*}.1 \
         "$prefix/$bash_completion" "$prefix/$zsh_completion" "$prefix/$fish_completion"
     rm -rf "${prefix:?}/$documents"
     exit
@@ -42,7 +42,10 @@ done
 "$root/deploy/manpages.py" "$trawl" "$scratch/man"
 
 put() { install -D -m "$1" "$2" "$prefix/$3"; }
-install -D -s -m 755 "$trawl" "$prefix/bin/trawl"
+# It takes its place at once: who starts it meanwhile starts the old one or the new one, as a whole.
+install -s -m 755 "$trawl" "$scratch/trawl"
+put 755 "$scratch/trawl" bin/.trawl.new
+mv -f "$prefix/bin/.trawl.new" "$prefix/bin/trawl"
 put 644 "$scratch/bash" "$bash_completion"
 put 644 "$scratch/zsh" "$zsh_completion"
 put 644 "$scratch/fish" "$fish_completion"

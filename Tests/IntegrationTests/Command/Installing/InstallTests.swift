@@ -37,12 +37,17 @@ struct InstallTests {
     }
 
     /// Runs a target of the Makefile with everything going beneath `root`.
-    private func make(_ target: String, into root: String, in directory: TemporaryDirectory) throws {
+    ///
+    /// - Parameter tools: A directory with programs in place of those of the system.
+    private func make(
+        _ target: String, into root: String, in directory: TemporaryDirectory, tools: String? = nil
+    ) throws {
         let repository = Checkout.path()
         let arguments = [
             "-C", repository, "-s", target, "PREFIX=/usr", "DESTDIR=\(root)", "BUILT=\(try BuiltProducts.directory())",
         ]
-        let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let usual = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let search = tools.map { "\($0):\(usual)" } ?? usual
         let run = try run("/usr/bin/env", ["make"] + arguments, in: directory, search: search)
         try #require(run.status == 0, "make \(target): \(run.text)")
     }
@@ -176,6 +181,26 @@ struct InstallTests {
             }
         }
         #expect(missing.isEmpty, "\(missing.sorted())")
+    }
+
+    @Test("has its program stripped before that takes its place")
+    func stripped() throws {
+        let directory = try TemporaryDirectory()
+        let root = try directory.makeDirectory("root")
+        let tools = try directory.makeDirectory("tools")
+        let script = """
+            #!/bin/bash
+            printf '%s\\n' "$@" >>'\(directory.file("stripped"))'
+            PATH=${PATH#*:}
+            exec strip "$@"
+
+            """
+        try directory.put("tools/strip", Array(script.utf8))
+        #expect(chmod(tools + "/strip", 0o755) == 0)
+        try make("install-built", into: root, in: directory, tools: tools)
+        let stripped = String(decoding: directory.content("stripped") ?? [], as: UTF8.self)
+        #expect(!stripped.isEmpty && !stripped.contains(root), "\(stripped)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root + "/usr/bin") == ["trawl"])
     }
 
     @Test("is removed without a file left")
