@@ -131,7 +131,8 @@ extension Transfer {
     /// Tells the end of the lease, and makes the transfer ready for the next one.
     func report(_ result: CURLcode, succeeded: Bool) {
         var outcome = HopOutcome.complete(.discarded(length: 0))
-        var cache = CacheReport()
+        var cache: CacheReport = report
+        if cache.source != .network { cache.serverFields = fieldsToTell() }
         var descriptor: Int32?
         var commit: UInt64?
         if isGivenUp {
@@ -143,8 +144,6 @@ extension Transfer {
                 let (delivery, passed) = try store.finish()
                 outcome = .complete(delivery)
                 descriptor = passed
-                cache = report
-                if report.source != .network { cache.serverFields = fieldsToTell() }
                 commit = endsEarly && !endsWhole ? keeper?.interrupt() : keeper?.finish()
                 keeper = nil
             } catch {

@@ -64,6 +64,22 @@ struct CacheFaultTests {
         }
     }
 
+    @Test("a head whose body turns out to be damaged sets no cookie once more", arguments: Engine.allCases)
+    func damagedWithCookie(engine: Engine) async throws {
+        try await withBytes(engine) { scene, coordinator in
+            let jar = RequestOptions.Cookies.Jar.memory("own")
+            let (target, wanted) = scene.targets[1]
+            let url = target + "&field=Set-Cookie:%20sid=1"
+            _ = try await coordinator.get(url) { $0.cookies.jar = jar }
+            let removed = try await coordinator.cookies(in: jar).removeAll { $0.name == "sid" }
+            try #require(removed == 1)
+            try scene.damage(wanted[..<100])
+            let response = try await coordinator.get(url, .doNotLoad) { $0.cookies.jar = jar }
+            #expect(response.source == .generated)
+            #expect(try coordinator.cookies(in: jar).cookies().isEmpty)
+        }
+    }
+
     @Test("bodies that are gone are a miss", arguments: Engine.allCases, Place.allCases)
     func lostBodies(engine: Engine, place: Place) async throws {
         try await withBytes(engine) { scene, coordinator in
