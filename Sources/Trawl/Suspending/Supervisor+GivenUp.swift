@@ -43,7 +43,7 @@ extension Supervisor {
             if kept > 0 { tellHeldHead(of: fetch) }
             note(end, fetch.engine.head, of: fetch, from: link)
             if isForSuspension {
-                goOnLater(fetch, wasSent: wasSent, kept: kept, file)
+                goOnLater(fetch, wasSent: wasSent, kept: kept, file, isStored: end.cache.source.isStoreAlone)
             } else {
                 repeatOnce(fetch)
             }
@@ -71,7 +71,11 @@ extension Supervisor {
     }
 
     /// The next hop begins, as soon as the fetch may go on: with the rest of the body where that is possible.
-    private mutating func goOnLater(_ fetch: RunningFetch, wasSent: Bool, kept: UInt64, _ file: PassedFile?) {
+    ///
+    /// - Parameter isStored: Whether the body is that of a stored response, which nobody was asked about.
+    private mutating func goOnLater(
+        _ fetch: RunningFetch, wasSent: Bool, kept: UInt64, _ file: PassedFile?, isStored: Bool
+    ) {
         release(fetch, .promote)
         guard case .no = closing else {
             return answer(fetch, with: .failure(.shutDown(url: fetch.engine.target.text)))
@@ -83,6 +87,8 @@ extension Supervisor {
         guard !wasSent || mayRepeat else {
             return answer(fetch, with: .failure(.givenUp(fetch, "\(fetch.engine.method.name) must not be repeated")))
         }
+        // It is delivered once more, or asked for, whichever is right by then.
+        if isStored, !fetch.plan.sink.isReadByOthers { return begin(fetch, front: true) }
         let part = keep(kept, file, of: fetch)
         guard !fetch.plan.sink.isReadByOthers || part.passed == 0 || part.resumption != nil else {
             return answer(fetch, with: .failure(.givenUp(fetch, "the server cannot be asked for the rest")))

@@ -84,8 +84,9 @@ extension Supervisor {
     mutating func endResting() {
         while let key = resting.next(dueAt: now) {
             // An entry may be of an earlier suspension.
-            guard let fetch = fetches[key], fetch.engine.ending == nil, let suspended = fetch.engine.suspended,
-                let end = suspended.connectionEnds, end <= now, let lease = suspended.machine.timeUp()
+            guard let fetch = fetches[key], fetch.engine.ending == nil, !fetch.isReadFromStore,
+                let suspended = fetch.engine.suspended, let end = suspended.connectionEnds, end <= now,
+                let lease = suspended.machine.timeUp()
             else { continue }
             tell(.status, fetch, "suspended for long: its connection is given up")
             order(.giveUp, lease, fetch)
@@ -122,6 +123,10 @@ extension Supervisor {
 }
 
 extension RunningFetch {
+    /// Whether the hop in flight has no connection, and no other could go on where its reader is: the body comes out of
+    /// the store.
+    fileprivate var isReadFromStore: Bool { engine.isStoredHop && plan.sink.isReadByOthers }
+
     /// How urgent its caller says it is; the middle when that has no say.
     var ownPriority: HopPriority { control.map { HopPriority($0.priority) } ?? .normal }
 }
