@@ -91,8 +91,8 @@ extension BatchJob {
             destination = .file(name.path, name.collision)
         case .replacing:
             let name = fetch.request.out ?? FileName.ofURL(fetch.request.url)
-            let unused = try names.unused(name)
-            if unused != name { messages.note(fetch, "written to \(unused.terminalSafe)") }
+            let unused = try names.unused(name, for: fetch)
+            if unused != name, fetch.path == nil { messages.note(fetch, "written to \(unused.terminalSafe)") }
             fetch.path = unused
             // A link is followed, a pipe written to, what may not be written to left alone: as with a file of `-o`.
             guard LocalPath.isReplaceable(absolute(unused)) else {

@@ -79,6 +79,12 @@ struct FileNames {
         return unused
     }
 
+    /// The same for a request, which keeps the name that it got first when it is begun again.
+    mutating func unused(_ name: String, for fetch: FetchInFlight) throws(FetchError) -> String {
+        if let path = fetch.path { return path }
+        return try unused(name)
+    }
+
     private static func numbered(_ name: String, _ number: UInt32) -> String {
         number == 0 ? name : "\(name).\(number)"
     }

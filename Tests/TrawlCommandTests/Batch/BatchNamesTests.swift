@@ -109,6 +109,19 @@ struct BatchNamesTests {
         #expect(try names.unused("c.2") == "c.2.1")
         #expect(try names.unused("c.1") == "c.1.1")
     }
+
+    @Test("a request that is begun again keeps the name of the earlier file that it replaces")
+    func replacingAgain() throws {
+        let source = RequestSource([], nil, .plain, in: ScratchPlaces(["/tmp"]))
+        var names = FileNames(.lastPart, source, namesFromHeads: false)
+        let first = try fetch("http://h/a").0
+        let second = try fetch("http://i/a").0
+        for _ in 0..<3 {
+            first.path = try names.unused("a", for: first)
+            second.path = try names.unused("a", for: second)
+            #expect(first.path == "a" && second.path == "a.1")
+        }
+    }
 }
 
 @Suite("What a line says of its own")
