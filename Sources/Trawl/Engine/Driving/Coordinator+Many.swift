@@ -1,4 +1,5 @@
 package import TrawlHTTP
+import TrawlPlatform
 package import TrawlProtocol
 
 /// Many fetches driven by one thread, without a task for each.
@@ -69,10 +70,18 @@ extension Coordinator {
 
     /// Lets a driver work, and blocks the calling thread until it is done.
     ///
-    /// One at a time. The driver is used on the supervisor's thread meanwhile and must not be touched.
+    /// One at a time. The driver is used on the supervisor's thread meanwhile and must not be touched. Where that has
+    /// ended, it has its turns on the calling one, and all that it starts is refused.
     package func run(_ driver: any FetchDriver) {
         let done = WakeUpGate()
-        if post(.drive(DriverHandover(driver: driver), done)) { done.wait() }
+        if post(.drive(DriverHandover(driver: driver), done)) { return done.wait() }
+        var answers: [FetchAnswer] = []
+        var isFinished = false
+        while !isFinished {
+            let turn = driver.turn(answers, at: MonotonicClock.now(), DriverLoad())
+            answers = turn.start.compactMap { $0.running.refusal() }
+            isFinished = turn.isFinished
+        }
     }
 
     /// Gives the driver that is running a turn: something came that is none of the coordinator's events.
@@ -91,6 +100,17 @@ extension Coordinator {
     package func submit(_ fetches: [PreparedFetch]) {
         let running = fetches.map(\.running)
         if !post(.submitAll(running)) { for fetch in running { fetch.refuse() } }
+    }
+}
+
+extension RunningFetch {
+    /// Refuses a fetch of a driver's.
+    ///
+    /// - Returns: The answer for the driver.
+    fileprivate func refusal() -> FetchAnswer? {
+        guard case .driver(let tag) = reply else { return nil }
+        refuse()
+        return answer(tag: tag, .failure(.shutDown(url: plan.target.text)))
     }
 }
 
