@@ -1,10 +1,10 @@
 /// What a program may decide while a fetch runs. Each method has a default that leaves it to the rules.
 ///
 /// Called for many fetches at once, on no particular thread; a method that says `@MainActor`, or belongs to another actor,
-/// is called there. The fetch waits, its clocks stand still, and other fetches go on. A decider of one fetch is let go
-/// of before the fetch ends, also when its handle is kept; one that is being asked just then as soon as it returns: the
-/// task that asks about a redirect or for credentials is cancelled, on no particular thread either, others run to their
-/// end. One of a queue or coordinator is let go of with that.
+/// is called there. The fetch waits, with those that wait for the same response; their clocks stand still, and other
+/// fetches go on. A decider of one fetch is let go of before the fetch ends, also when its handle is kept; one that is
+/// being asked just then as soon as it returns: the task that asks about a redirect or for credentials is cancelled, on
+/// no particular thread either, others run to their end. One of a queue or coordinator is let go of with that.
 ///
 /// When a method throws, the fetch fails with ``FetchError/Code/hookFailed`` (ASI-EVT-05); when it does not return within
 /// ``Configuration/decisionTimeout``, with ``FetchError/Code/timeout``. Only a question for credentials may take as long

@@ -31,6 +31,7 @@ extension Supervisor {
                     leader.engine.followers.append(fetch.engine.key)
                     urge(leader, to: fetch.ownPriority)
                     if leader.engine.life.activeLease != nil { startExchange(of: fetch) }
+                    if leader.engine.stoppedAt != nil { stopClock(of: fetch) }
                     return true
                 }
             } else {
@@ -72,7 +73,8 @@ extension Supervisor {
         reorder(leader)
     }
 
-    /// The priority of a fetch has changed: one that it waits for, if any, is as urgent.
+    /// A fetch was resumed, or its priority has changed: one that it waits for, if any, is as urgent, and its clock stands
+    /// as long as that one's does.
     mutating func urgeLeader(of fetch: RunningFetch) {
         guard !coalescing.isEmpty, fetch.engine.place == nil, fetch.engine.leads == nil, fetch.engine.mayBegin,
             fetch.engine.mayJoin, fetch.engine.suspended?.machine.isSuspended != true,
@@ -81,6 +83,9 @@ extension Supervisor {
         var place = CacheDigest(of: request.key)
         for _ in 0..<Self.mostGroups {
             if let key = coalescing[place], let leader = fetches[key], mayFollow(fetch, request, leader, store) {
+                if leader.engine.stoppedAt != nil, leader.engine.followers.contains(fetch.engine.key) {
+                    stopClock(of: fetch)
+                }
                 return urge(leader, to: fetch.ownPriority)
             }
             guard coalescing.hasOtherGroups, let next = place.next else { break }
@@ -127,7 +132,7 @@ extension Supervisor {
         fetch.engine.followers = []
         for (index, key) in followers.enumerated() {
             guard let follower = fetches[key], follower.engine.mayBegin else { continue }
-            // It may have stood still with the fetch's own, which waited for memory.
+            // It may have stood still with the fetch's own.
             startClock(of: follower)
             switch following {
             case .promote:

@@ -109,9 +109,12 @@ extension Supervisor {
         }
     }
 
-    /// The clock of a fetch stands from now on: its limits do not count what others take their time for.
+    /// The clock of a fetch stands from now on, with those of the fetches that wait for it: their limits do not count
+    /// what others take their time for.
     func stopClock(of fetch: RunningFetch) {
-        if fetch.engine.stoppedAt == nil { fetch.engine.stoppedAt = now }
+        guard fetch.engine.stoppedAt == nil else { return }
+        fetch.engine.stoppedAt = now
+        for key in fetch.engine.followers { if let follower = fetches[key] { stopClock(of: follower) } }
     }
 
     /// The clock goes on as if no time had passed, unless there is another reason for it to stand.
@@ -119,6 +122,7 @@ extension Supervisor {
         guard let since = fetch.engine.stoppedAt, !fetch.engine.isHeldUp else { return }
         fetch.engine.stoppedAt = nil
         giveBack(since.duration(to: now), to: fetch)
+        for key in fetch.engine.followers { if let follower = fetches[key] { startClock(of: follower) } }
     }
 
     /// Gives time back to a fetch that was not its own: it waited for a decision, for memory, or for its caller.

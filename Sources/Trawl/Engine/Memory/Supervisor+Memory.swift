@@ -17,14 +17,13 @@ extension Supervisor {
             isWhole: wish.isWhole)
         // As a worker's clocks do.
         stopClock(of: fetch)
-        for key in fetch.engine.followers { if let follower = fetches[key] { stopClock(of: follower) } }
         return true
     }
 
     /// A lease is over, and with it what its body held in the worker.
     mutating func endMemory(of lease: LeaseID, _ hop: HopID) {
         guard memory?.ended(lease) == true, let fetch = fetches[FetchKey(rawValue: hop)] else { return }
-        startClocks(of: fetch)
+        startClock(of: fetch)
     }
 
     /// A body goes to its reader, and counts until that lets go of it.
@@ -44,7 +43,7 @@ extension Supervisor {
             guard let hop = leases.hop(of: grant.lease), let fetch = fetches[FetchKey(rawValue: hop)],
                 let link = pool.links[fetch.engine.worker]
             else { continue }
-            startClocks(of: fetch)
+            startClock(of: fetch)
             var left = grant.bytes
             while left > 0 {
                 let bytes = UInt32(clamping: left)
@@ -54,10 +53,5 @@ extension Supervisor {
             pool.markDirty(link.slot)
         }
         if let memory, memory.isAwaited || !memory.admitsLease { ledger.wakeOnNext() }
-    }
-
-    private mutating func startClocks(of fetch: RunningFetch) {
-        startClock(of: fetch)
-        for key in fetch.engine.followers { if let follower = fetches[key] { startClock(of: follower) } }
     }
 }

@@ -83,6 +83,44 @@ struct RedirectDecisionTests {
             })
     }
 
+    @Test("nor is it the time of those that wait for the same response", arguments: Engine.allCases)
+    func timeOfOthers(engine: Engine) async throws {
+        let (begun, asked) = (Locked(false), Locked(0))
+        let decisions = Deciding { _ in
+            let count = asked.withLock { count in
+                count += 1
+                return count
+            }
+            // Longer than each of them may take.
+            if count == 1 {
+                _ = await eventually { begun.withLock { $0 } }
+                try? await Task.sleep(for: .seconds(4))
+            }
+            return .follow
+        }
+        try await withScene(
+            engine, adjust: { $0.decisions = decisions },
+            answering: { seen in
+                guard seen.target == "/go" else { return ScriptedOrigin.Answer(200, "there") }
+                return ScriptedOrigin.Answer(301, "", [("Location", "/there"), ("Cache-Control", "max-age=60")])
+            },
+            { scene, coordinator in
+                var request = Request(scene.origin.url("/go"))
+                request.options.timeLimits.resource = .seconds(3)
+                // One that comes before the program is asked, and one that comes after that.
+                var fetches = [coordinator.start(request), coordinator.start(request)]
+                let isAsked = await eventually { decisions.count == 1 }
+                try #require(isAsked)
+                fetches.append(coordinator.start(request))
+                begun.withLock { $0 = true }
+                for fetch in fetches {
+                    let response = try await fetch.response
+                    #expect(response.bodyText == "there")
+                }
+                #expect(scene.origin.seen("/go").count == 1)
+            })
+    }
+
     @Test("its worker may die while the program decides: the next one has the time that was left when it was asked")
     func workerDies() async throws {
         let gate = Gate(width: 0)
