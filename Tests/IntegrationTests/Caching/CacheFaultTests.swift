@@ -64,6 +64,32 @@ struct CacheFaultTests {
         }
     }
 
+    @Test(
+        "what stands in when the time is up, and is damaged, is no answer, and there is no more time for one",
+        arguments: Engine.allCases)
+    func damagedStandIn(engine: Engine) async throws {
+        let scene = try BytesScene()
+        defer { scene.origin.stop() }
+        try await withTestCoordinator(workers: engine.workers) {
+            $0.store = .directory(scene.store)
+            $0.connectionsPerHost = 1
+        } _: { coordinator in
+            let (target, wanted) = scene.targets[1]
+            _ = try await coordinator.get(target)
+            try scene.damage(wanted[..<100])
+            // The host's only place is taken for ten seconds.
+            let other = coordinator.start(Request(scene.origin.url("/bytes/2000000?rate=200000")))
+            let hasBegun = await eventually { other.currentProgress.download.completed > 0 }
+            try #require(hasBegun)
+            let policy: CachePolicy = [.askServerIfModified, .fallBackToCacheIfLoadFails]
+            await failure(.timeout) {
+                try await coordinator.get(target, policy) { $0.timeLimits.resource = .milliseconds(200) }
+            }
+            other.cancel()
+            _ = try? await other.response
+        }
+    }
+
     @Test("a head whose body turns out to be damaged sets no cookie once more", arguments: Engine.allCases)
     func damagedWithCookie(engine: Engine) async throws {
         try await withBytes(engine) { scene, coordinator in

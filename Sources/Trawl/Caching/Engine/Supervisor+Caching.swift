@@ -248,12 +248,22 @@ extension Supervisor {
         return true
     }
 
-    /// Has the next hop answered by what is stored, however old. The limits of time are those of servers.
+    /// Has the next hop answered by what is stored, however old. The limits of time are those of servers: a deadline that
+    /// is over goes, and only the limit it was of stays.
     private func takeWhatIsStored(_ fetch: RunningFetch) {
         var options = fetch.engine.terms.options
         options.caching.policy = .doNotLoad
         fetch.engine.terms = fetch.engine.terms.changed(to: options)
         if let deadline = fetch.engine.deadline, deadline <= now { fetch.engine.deadline = nil }
+    }
+
+    /// What was to stand in is of no use: the next hop ends as it would have without.
+    private func takeNothingStored(_ fetch: RunningFetch) {
+        var options = fetch.engine.terms.options
+        options.caching.policy = fetch.plan.options.caching.policy
+        fetch.engine.terms = fetch.engine.terms.changed(to: options)
+        fetch.engine.standsIn = false
+        fetch.engine.passesStoreOver = true
     }
 
     /// Gives hops that are answered from the store to workers, before all that wait in queues.
@@ -273,6 +283,13 @@ extension Supervisor {
 
     /// A worker found that what should have answered cannot.
     mutating func beginAfterRefusal(_ fetch: RunningFetch) {
+        if fetch.engine.terms.neverLoads, !fetch.plan.terms.neverLoads {
+            // It was to stand in for an answer that does not come, and does not come in time now either.
+            if fetch.engine.deadline == nil, fetch.engine.limit > .zero {
+                return answer(fetch, with: .failure(.tookTooLong(fetch)))
+            }
+            takeNothingStored(fetch)
+        }
         // What has become stale while it waited for its worker is still there: the server is asked about it.
         if fetch.engine.access != .reads || !isToBeSent(fetch) { fetch.engine.passesStoreOver = true }
         begin(fetch, front: true)
