@@ -59,6 +59,8 @@ struct SequentialRun {
     private var names: FileNames
     private var tally = RunTally()
     private var warnings = RunWarnings()
+    /// Whether all that was to be fetched is over.
+    private var isComplete = false
     /// curl's exit code of the last fetch.
     private var status = ExitStatus.success
 
@@ -132,7 +134,10 @@ struct SequentialRun {
     private mutating func fetchAll() {
         while current.signal == nil, !tally.outputIsClosed, !tally.outputIsBroken, !tally.engineIsDown {
             switch source.next(interrupt: interrupt.rawValue) {
-            case .end, .wait: return
+            case .wait: return
+            case .end:
+                isComplete = true
+                return
             case .nothing, .skipped: continue
             case .bad(let bad, let line, _):
                 console.failure(source.place(line) + bad.reason.terminalSafe)
@@ -170,7 +175,8 @@ struct SequentialRun {
         coordinator.shutdownBlocking(grace: .zero)
         RunWarnings.tellLosses(of: coordinator, plan.configuration, on: console)
         plan.cookieFiles?.save(from: coordinator, console)
-        if let signal = current.signal {
+        // One that came behind that ended nothing but the wait for validations.
+        if let signal = current.signal, !isComplete {
             if plan.isSingle { Signals.die(of: signal) }
             tally.wasStopped = true
         }

@@ -417,6 +417,37 @@ struct CacheCommandTests {
         #expect(origin.seen().map { $0.fields["if-none-match"] } == [nil, "\"one\""])
     }
 
+    @Test(
+        "a signal that comes when only validations are waited for ends those, and the run is complete",
+        arguments: [1, 2])
+    func signalBehindTheEnd(count: Int) async throws {
+        let held = Occasion()
+        let origin = try ScriptedOrigin { request in
+            if request.number > 1 { held.wait() }
+            return page("one", "max-age=0, stale-while-revalidate=60", to: request)
+        }
+        defer {
+            held.open()
+            origin.stop()
+        }
+        let url = origin.url("/page")
+        let first = try CommandRun(["get", "--store", store, url])
+        #expect(first.status == 0, "\(first.errors)")
+        let errors = directory.file("errors")
+        let urls = Array(repeating: url, count: count)
+        let run = try ChildProcess(try BuiltProducts.trawl(), ["get", "--store", store] + urls, errors: errors)
+        let isValidating = await eventually { origin.seen("/page").count == 2 }
+        try #require(isValidating)
+        // All has been fetched when its status says so.
+        let isOver = await eventually {
+            run.signal(SIGUSR1)
+            return String(decoding: directory.content("errors") ?? [], as: UTF8.self).contains("  draining\n")
+        }
+        try #require(isOver)
+        run.signal(SIGINT)
+        #expect(run.exitStatus(within: 20_000) == 0)
+    }
+
     @Test("a retry is never answered by the failure it retries", arguments: [[], ["--cache-ttl", "60"]])
     func retries(options: [String]) throws {
         let origin = try ScriptedOrigin { request in
