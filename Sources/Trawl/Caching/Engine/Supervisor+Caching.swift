@@ -248,8 +248,8 @@ extension Supervisor {
         return true
     }
 
-    /// Has the next hop answered by what is stored, however old. The limits of time are those of servers: a deadline that
-    /// is over goes, and only the limit it was of stays.
+    /// Has the next hop answered by what is stored, however old. The limits of time are those of servers: a deadline
+    /// that is over goes, and only the limit it was of stays.
     private func takeWhatIsStored(_ fetch: RunningFetch) {
         var options = fetch.engine.terms.options
         options.caching.policy = .doNotLoad

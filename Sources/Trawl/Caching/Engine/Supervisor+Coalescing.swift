@@ -73,8 +73,8 @@ extension Supervisor {
         reorder(leader)
     }
 
-    /// A fetch was resumed, or its priority has changed: one that it waits for, if any, is as urgent, and its clock stands
-    /// as long as that one's does.
+    /// A fetch was resumed, or its priority has changed: one that it waits for, if any, is as urgent, and its clock
+    /// stands as long as that one's does.
     mutating func urgeLeader(of fetch: RunningFetch) {
         guard !coalescing.isEmpty, fetch.engine.place == nil, fetch.engine.leads == nil, fetch.engine.mayBegin,
             fetch.engine.mayJoin, fetch.engine.suspended?.machine.isSuspended != true,
